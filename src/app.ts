@@ -51,6 +51,8 @@ export type App = {
 
 /** The maximum number of polls in progress. */
 const MAX_POLLS_IN_FLIGHT = 128;
+/** How long a balancer has, in HTTP mode, to see at /readyz that we stop, while we still take its requests (ms). */
+const LAST_REQUESTS_MS = 2_000;
 /** How long listeners, and then effects, have to finish at a stop (ms). The whole stop stays below 10 s. */
 const LISTENERS_GRACE_MS = 2_000;
 const EFFECTS_GRACE_MS = 5_000;
@@ -164,7 +166,7 @@ async function startWork({ flow, app, current }: Work, closers: Closers): Promis
   await app.start();
   current.app = app;
   flow.health.start();
-  closers.push(() => app.stop(LISTENERS_GRACE_MS));
+  closers.push(() => app.stop(LISTENERS_GRACE_MS, LAST_REQUESTS_MS));
   return runs;
 }
 
@@ -176,9 +178,7 @@ function startReloading(parts: Reloading, closers: Closers): App["reload"] {
 }
 
 function slackHealthOf({ token }: Pick<SlackAdapter, "token">, current: Current): SlackHealth {
-  const connection = (): ReturnType<SlackHealth["connection"]> =>
-    current.app === null ? "starting" : current.app.connected() ? "connected" : "lost";
-  return { ...token, connection };
+  return { ...token, connection: () => current.app?.connection() ?? "starting" };
 }
 
 function openAuditSink({ audit, proxies }: Config, closers: Closers): AuditSink | null {

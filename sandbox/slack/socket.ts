@@ -77,7 +77,9 @@ const turnAway = (stream: Duplex, status: string): void => {
   stream.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 };
 
-const usable = (hub: Hub): Connection[] => hub.connections.filter(({ retiring }) => !retiring);
+/** A socket that the app has begun to close gets nothing more. */
+const usable = (hub: Hub): Connection[] =>
+  hub.connections.filter(({ retiring, socket }) => !retiring && socket.readyState === socket.OPEN);
 
 const welcome = (hub: Hub, socket: WebSocket): void => {
   const connection: Connection = { socket, retiring: false };

@@ -1,7 +1,7 @@
 // How each part is: for /livez and /readyz, `/agent health` and the metrics.
 //
-// Only two faults make a process unready: it cannot write to its store, or it has not reached Slack since its start. Everything else is
-// as bad for every other replica, or needs no load balancer, so it is told and takes no replica out of service.
+// Only three things make a process unready: it cannot write to its store, it has not reached Slack since its start, or it is stopping.
+// Everything else is as bad for every other replica, or needs no load balancer, so it is told and takes no replica out of service.
 
 import { type EventLog, PortError } from "../ports.ts";
 import type { Health, PartHealth, PartName, SlackHealth } from "../ports/monitoring.ts";
@@ -124,6 +124,9 @@ function slackPart({ slackHealth }: Deps): PartHealth {
       return told("slack", null);
     case "starting":
       return { part: "slack", fault: NOT_REACHED, unready: true };
+    case "stopping":
+      // A balancer shall send nothing more here.
+      return { part: "slack", fault: "Countersign is stopping", unready: true };
     case "lost":
       return told("slack", "the connection to Slack is lost; Countersign connects again by itself");
   }

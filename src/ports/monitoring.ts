@@ -3,7 +3,7 @@
 /** Slack, as far as its health goes. */
 export type SlackHealth = {
   /** "starting": it was never connected since the start of this process. */
-  connection(): "starting" | "connected" | "lost";
+  connection(): "starting" | "connected" | "lost" | "stopping";
   /** Slack's code for refusing the bot token; null: Slack took it last time, or has not said. */
   tokenRefusal(): string | null;
   /** Asks Slack about the token, unless another call was answered within `maxAgeMs`. Never rejects. */

@@ -2,9 +2,10 @@
 // not fit: it shares client options, checks the token in its constructor, and retries calls.
 
 import type { RequestListener } from "node:http";
-import { App, HTTPReceiver, type Receiver, SocketModeReceiver } from "@slack/bolt";
+import { App, HTTPReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
 import type { Connections } from "./clients.ts";
+import { apiBase, type Connection, createSocketConnection } from "./socket-connection.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { isMention } from "./payloads.ts";
 import { createWorkspaceCheck, type TeamOf } from "./workspace-check.ts";
@@ -20,10 +21,12 @@ export type Transport =
 export type SlackApp = {
   /** Resolves when Slack's payloads reach us. Rejects with one line for people when Slack refuses the app's token. */
   start(): Promise<void>;
-  /** Stops taking payloads. Waits at most `ms` for the listeners that are still at work. */
-  stop(ms: number): Promise<void>;
-  /** Can payloads reach us right now? */
-  connected(): boolean;
+  /**
+   * Stops taking payloads, after `lastRequestsMs` in HTTP mode: until then a balancer may not know yet that we stop. Waits at most `ms`
+   * for the payloads that we have not acknowledged, and for the listeners that are still at work.
+   */
+  stop(ms: number, lastRequestsMs: number): Promise<void>;
+  connection(): "connected" | "lost" | "stopping";
   /** Answers Slack's requests in HTTP mode. Null in Socket Mode. */
   readonly listener: RequestListener | null;
 };
@@ -43,19 +46,10 @@ export type BoltOptions = {
   readonly logger: Logger;
 };
 
-/** How long the socket client waits before it reconnects (ms). Slack asks for that every few hours, and no click reaches us meanwhile. */
-const RECONNECT_MS = 2_000;
-
-/**
- * How long the socket client waits for a pong (ms). A process that gets no processor time sees no pong either. If it then gives up its
- * socket, the clicks that wait in it are lost. A dead network is noticed this late.
- */
-const PONG_MS = 10_000;
-
 export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackApp {
   const { receiver, ...connection } =
     options.transport.mode === "socket"
-      ? socketConnection(options, options.transport.appToken)
+      ? createSocketConnection({ ...options, appToken: options.transport.appToken })
       : httpConnection(options, options.transport);
   const app = new App({
     receiver,
@@ -73,75 +67,39 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
       allowAbsoluteUrls: false,
     },
   });
-  const whenIdle = trackListeners(app);
+  const listeners = trackListeners(app);
   acknowledgeMentionsLast(app);
   const self = { ...options.self, app: options.appId };
   app.use(createWorkspaceCheck({ ...options, self, answerAt: deps.answerAt, log: deps.log }));
   listen(app, deps);
   app.error(({ error, body }: { error: Error; body: object }) => reportFailure(error, body, deps));
+  return { ...connection, ...ending(options.transport, connection, listeners) };
+}
+
+type Ending = Pick<SlackApp, "connection" | "stop">;
+
+function ending({ mode }: Transport, connection: Omit<Connection, "receiver">, listeners: Listeners): Ending {
+  let stopping = false;
+  /** Whatever is read after that comes in a later turn of the event loop. */
+  const settled = async (): Promise<void> => {
+    do {
+      await connection.acknowledged();
+      await listeners.whenIdle();
+    } while (connection.owes());
+  };
   return {
-    ...connection,
-    stop: async (ms) => {
-      await Promise.race([whenIdle(), new Promise((resolve) => setTimeout(resolve, ms).unref())]);
+    connection: () => (stopping ? "stopping" : connection.connected() ? "connected" : "lost"),
+    stop: async (ms, lastRequestsMs) => {
+      stopping = true;
+      connection.retire();
+      if (mode === "http") await pause(lastRequestsMs);
+      await Promise.race([settled(), pause(ms)]);
       await connection.stop();
     },
   };
 }
 
-type ApiBase = { slackApiUrl?: string; fetch?: Connections["fetch"] };
-
-const apiBase = ({ apiUrl, through }: BoltOptions): ApiBase => ({
-  ...(apiUrl === null ? {} : { slackApiUrl: apiUrl }),
-  ...(through === undefined ? {} : { fetch: through.fetch }),
-});
-
-type Connection = {
-  receiver: Receiver;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  connected(): boolean;
-  listener: RequestListener | null;
-};
-
-function socketConnection(options: BoltOptions, appToken: string): Connection {
-  // A separate object: the receiver retries forever with these options, and the clients that post must never retry.
-  const clientOptions = {
-    ...apiBase(options),
-    retryConfig: { forever: true, retries: 10, factor: 1.5, maxTimeout: 30_000 },
-    timeout: 10_000,
-  };
-  const receiver = new SocketModeReceiver({
-    appToken,
-    logger: options.logger,
-    ...(options.through === undefined ? {} : { dispatcher: options.through.dispatcher }),
-    clientPingTimeout: RECONNECT_MS,
-    installerOptions: { clientOptions },
-  });
-  waitForPongs(receiver.client);
-  let connected = false;
-  receiver.client.on("connected", () => (connected = true));
-  receiver.client.on("reconnecting", () => (connected = false));
-  receiver.client.on("disconnected", () => (connected = false));
-  const start = async (): Promise<void> => {
-    await receiver.start().catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new Error(
-        `Slack refuses SLACK_APP_TOKEN (${why}). It needs an app-level token with the scope connections:write.`,
-        { cause: error },
-      );
-    });
-  };
-  return { receiver, start, stop: () => receiver.stop(), connected: () => connected, listener: null };
-}
-
-/**
- * The client has one private setting for both waits. It reads the wait for pongs while it makes a socket, which is between these two
- * events. If it ignores the setting one day, pongs have `RECONNECT_MS`.
- */
-export function waitForPongs(client: SocketModeReceiver["client"]): void {
-  client.on("authenticated", () => Object.assign(client, { clientPingTimeoutMS: PONG_MS }));
-  client.on("connecting", () => Object.assign(client, { clientPingTimeoutMS: RECONNECT_MS }));
-}
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
 
 type HttpTransport = Extract<Transport, { mode: "http" }>;
 
@@ -156,12 +114,24 @@ function httpConnection(options: BoltOptions, { signingSecret, seen }: HttpTrans
   const next = receiver.requestListener.bind(receiver);
   const verifier = createRequestVerifier({ signingSecret, now, seen, rejectedRequests, next });
   let open = false;
+  let retiring = false;
   const listener: RequestListener = (request, response) => {
+    if (retiring) response.setHeader("connection", "close");
     if (open) verifier(request, response);
     else response.writeHead(503, { connection: "close" }).end();
   };
   const setOpen = (value: boolean) => async (): Promise<void> => void (open = value);
-  return { receiver, start: setOpen(true), stop: setOpen(false), connected: () => open, listener };
+  return {
+    receiver,
+    start: setOpen(true),
+    retire: () => void (retiring = true),
+    stop: setOpen(false),
+    connected: () => open,
+    // Its listener acknowledges a request before it ends.
+    owes: () => false,
+    acknowledged: () => Promise.resolve(),
+    listener,
+  };
 }
 
 /**
@@ -177,8 +147,10 @@ function acknowledgeMentionsLast(app: App): void {
   };
 }
 
-/** The returned function resolves as soon as no listener is at work. */
-function trackListeners(app: App): () => Promise<void> {
+/** `whenIdle` resolves as soon as no listener is at work. */
+type Listeners = { readonly whenIdle: () => Promise<void> };
+
+function trackListeners(app: App): Listeners {
   let count = 0;
   let idle = (): void => undefined;
   app.use(async ({ next }) => {
@@ -190,7 +162,7 @@ function trackListeners(app: App): () => Promise<void> {
       if (count === 0) idle();
     }
   });
-  return () => (count === 0 ? Promise.resolve() : new Promise((resolve) => (idle = resolve)));
+  return { whenIdle: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => (idle = resolve))) };
 }
 
 /** Every error that leaves a listener ends here: we log it and tell the person. How far the listener got is not known. */

@@ -115,9 +115,9 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
       const deps = createListenerDeps(options, useCases, facts);
       const app = createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
-      const stop: SlackApp["stop"] = (ms) => {
+      const stop: SlackApp["stop"] = (...times) => {
         deps.homes.stop();
-        return app.stop(ms);
+        return app.stop(...times);
       };
       return { ...app, stop };
     },

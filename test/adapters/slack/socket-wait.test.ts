@@ -1,6 +1,6 @@
 import { SocketModeClient } from "@slack/socket-mode";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { waitForPongs } from "#src/adapters/slack/bolt-app.ts";
+import { waitForPongs } from "#src/adapters/slack/socket-connection.ts";
 import { ana, opsAgents, silent, startFull } from "../../sandbox/slack/bolt-app.ts";
 
 /** How often the client pings (ms): three times within its wait for a pong. */

@@ -1,0 +1,120 @@
+// Socket Mode: Slack's payloads reach us over a socket that we opened. A payload that we have read is acknowledged before we close it.
+
+import type { RequestListener } from "node:http";
+import { type Receiver, SocketModeReceiver } from "@slack/bolt";
+import type { Logger } from "@slack/logger";
+import type { Connections } from "./clients.ts";
+
+/** How payloads reach the app. */
+export type Connection = {
+  readonly receiver: Receiver;
+  start(): Promise<void>;
+  /** `stop` follows soon. In HTTP mode connections are not kept open any more, so that no request comes on one while we close it. */
+  retire(): void;
+  stop(): Promise<void>;
+  connected(): boolean;
+  /** Has a payload come that is not acknowledged yet? */
+  owes(): boolean;
+  /** Resolves when every payload that has come is acknowledged, or cannot be any more. */
+  acknowledged(): Promise<void>;
+  /** Null in Socket Mode. */
+  readonly listener: RequestListener | null;
+};
+
+type Side = {
+  readonly apiUrl: string | null;
+  /** Undefined: directly. */
+  readonly through: Connections | undefined;
+};
+
+type Options = Side & { readonly appToken: string; readonly logger: Logger };
+
+/** How long the socket client waits before it reconnects (ms). Slack asks for that every few hours, and no click reaches us meanwhile. */
+const RECONNECT_MS = 2_000;
+
+/**
+ * How long the socket client waits for a pong (ms). A process that gets no processor time sees no pong either. If it then gives up its
+ * socket, the clicks that wait in it are lost. A dead network is noticed this late.
+ */
+const PONG_MS = 10_000;
+
+/** Slack waits so long for an acknowledgement (ms). A later one changes nothing. */
+const ACKNOWLEDGE_MS = 3_000;
+
+export function createSocketConnection({ appToken, logger, ...side }: Options): Connection {
+  // A separate object: the receiver retries forever with these options, and the clients that post must never retry.
+  const clientOptions = {
+    ...apiBase(side),
+    retryConfig: { forever: true, retries: 10, factor: 1.5, maxTimeout: 30_000 },
+    timeout: 10_000,
+  };
+  const receiver = new SocketModeReceiver({
+    appToken,
+    logger,
+    ...(side.through === undefined ? {} : { dispatcher: side.through.dispatcher }),
+    clientPingTimeout: RECONNECT_MS,
+    installerOptions: { clientOptions },
+  });
+  waitForPongs(receiver.client);
+  let connected = false;
+  receiver.client.on("connected", () => (connected = true));
+  receiver.client.on("reconnecting", () => (connected = false));
+  receiver.client.on("disconnected", () => (connected = false));
+  const start = async (): Promise<void> => {
+    await receiver.start().catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(
+        `Slack refuses SLACK_APP_TOKEN (${why}). It needs an app-level token with the scope connections:write.`,
+        { cause: error },
+      );
+    });
+  };
+  const debts = trackEnvelopes(receiver.client);
+  return {
+    receiver,
+    start,
+    retire: () => undefined,
+    stop: () => receiver.stop(),
+    connected: () => connected,
+    ...debts,
+    listener: null,
+  };
+}
+
+type ApiBase = { slackApiUrl?: string; fetch?: Connections["fetch"] };
+
+export const apiBase = ({ apiUrl, through }: Side): ApiBase => ({
+  ...(apiUrl === null ? {} : { slackApiUrl: apiUrl }),
+  ...(through === undefined ? {} : { fetch: through.fetch }),
+});
+
+/**
+ * Bolt does much between the arrival of an envelope and the first line of a listener. A socket that is closed in between takes no
+ * acknowledgement any more, and Slack tells the person that the app did not answer.
+ */
+function trackEnvelopes(client: SocketModeReceiver["client"]): Pick<Connection, "owes" | "acknowledged"> {
+  const owed = new Map<string, NodeJS.Timeout>();
+  let settled = (): void => undefined;
+  const settle = (id: string): void => {
+    clearTimeout(owed.get(id));
+    owed.delete(id);
+    if (owed.size === 0) settled();
+  };
+  client.on("slack_event", ({ envelope_id: id }: { envelope_id: string }) => {
+    owed.set(id, setTimeout(() => settle(id), ACKNOWLEDGE_MS).unref());
+  });
+  client.on("outgoing_message", ({ envelope_id: id }: { envelope_id: string }) => settle(id));
+  return {
+    owes: () => owed.size > 0,
+    acknowledged: () => (owed.size === 0 ? Promise.resolve() : new Promise((resolve) => (settled = resolve))),
+  };
+}
+
+/**
+ * The client has one private setting for both waits. It reads the wait for pongs while it makes a socket, which is between these two
+ * events. If it ignores the setting one day, pongs have `RECONNECT_MS`.
+ */
+export function waitForPongs(client: SocketModeReceiver["client"]): void {
+  client.on("authenticated", () => Object.assign(client, { clientPingTimeoutMS: PONG_MS }));
+  client.on("connecting", () => Object.assign(client, { clientPingTimeoutMS: RECONNECT_MS }));
+}

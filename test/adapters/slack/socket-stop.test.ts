@@ -1,0 +1,35 @@
+// What Slack has handed over is acknowledged before the socket is closed.
+
+import type { App, ReceiverEvent } from "@slack/bolt";
+import { expect, onTestFinished, test } from "vitest";
+import { createSocketConnection } from "#src/adapters/slack/socket-connection.ts";
+import { ana, opsAgents, silent, startFull } from "../../sandbox/slack/bolt-app.ts";
+
+async function connected() {
+  const slack = await startFull();
+  onTestFinished(slack.stop);
+  const { appToken, apiUrl } = slack;
+  const connection = createSocketConnection({ appToken, apiUrl, through: undefined, logger: silent });
+  const { promise, resolve: came } = Promise.withResolvers<ReceiverEvent>();
+  const bolt = { processEvent: (event: ReceiverEvent) => Promise.resolve(came(event)) };
+  connection.receiver.init(bolt as unknown as App);
+  await connection.start();
+  onTestFinished(() => connection.stop());
+  return { slack, connection, event: promise };
+}
+
+test("a payload is owed from its arrival to its acknowledgement, whatever Bolt does in between", async () => {
+  const { slack, connection, event } = await connected();
+  expect(connection.owes()).toBe(false);
+  const answered = slack.acts.command(ana, opsAgents, "/agent", "help");
+  const { ack } = await event;
+  expect(connection.owes()).toBe(true);
+  let isOver = false;
+  const acknowledged = connection.acknowledged().then(() => (isOver = true));
+  await new Promise(setImmediate);
+  expect(isOver).toBe(false);
+  await ack();
+  await acknowledged;
+  await connection.stop();
+  expect(await answered).toEqual({ ok: true });
+});

@@ -1,0 +1,32 @@
+// What people do while the process stops, as in a rolling restart.
+
+import { describe, expect, test } from "vitest";
+import { ana, aWorld, opsAgents } from "../make/world.ts";
+
+const TASK = "deploy billing-api to production";
+
+describe.concurrent("while the process stops", () => {
+  test("a mention that it has read is acknowledged before the socket is closed", async (context) => {
+    const world = await aWorld(context);
+    const lines = () => world.slack.traffic.lines();
+    world.slack.faults.next("users.info", { hang: "before" });
+    await world.slack.acts.say(ana, opsAgents, "@countersign just say hello");
+    await world.until(() => lines().find(({ what }) => what === "users.info"));
+    await world.stopApp();
+    const sent = lines().find(({ detail }) => JSON.stringify(detail).includes('"type":"app_mention"'));
+    const answer = await world.until(() => lines().find(({ answers }) => answers === sent?.number));
+    expect(answer.what).toBe("acknowledges events_api");
+  });
+
+  test("over HTTP it tells the balancer at once, and still takes the requests that come until the balancer has seen it", async (context) => {
+    const world = await aWorld(context, { entrance: "http" });
+    const isReady = async (): Promise<boolean> => (await fetch(`${world.url()}/readyz`)).ok;
+    expect(await isReady()).toBe(true);
+    const stopped = world.stopApp();
+    expect(await isReady()).toBe(false);
+    expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
+    await stopped;
+    await world.startApp();
+    await world.runAt(TASK);
+  });
+});
