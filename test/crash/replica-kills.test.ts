@@ -7,6 +7,7 @@ import { cardStateOf } from "../make/message-id.ts";
 import { type PostgresServer, startPostgres } from "../make/postgres.ts";
 import { live, messagesOf, newLife } from "./life.ts";
 import { points } from "./points.ts";
+import { knockThroughBalancer } from "./ready-balancer.ts";
 import { type ReplicaLane, startReplicaLane, type Strikes } from "./replica-lane.ts";
 import { planStrike, type Point } from "./strike.ts";
 import { watch } from "./verdict.ts";
@@ -22,12 +23,18 @@ const decisionsOf = ({ world }: ReplicaLane) => world.service.requests.all({ rou
 /** A life whose holder is struck at the point, lived to its end. */
 async function lived(point: Point, strikes: Strikes, { onTestFinished }: TestContext) {
   const lane = await startReplicaLane(server, { replicas: 2, strikes });
-  onTestFinished(lane.stop);
+  onTestFinished(() => lane.stop());
   const life = newLife(lane.world, "struck", "deploy billing", { verdict: point.verdict ?? "approve" });
   const witness = watch(lane.world, life);
   const strike = planStrike(lane, life, point);
   await Promise.all([live(lane, life, strike.before), strike.done]);
   return { lane, life, witness };
+}
+
+function pointCalled(name: string): Point {
+  const point = points[name];
+  if (point === undefined) throw new Error(`there is no point "${name}"`);
+  return point;
 }
 
 /** How often the decision leaves. One that may have arrived is sent again only if the service still waits for it. */
@@ -38,20 +45,22 @@ const MOMENTS = [
   ["the confirmation on the card is lost", 1],
 ] as const;
 
-describe("kill -9 of the replica that holds the run: another one sends the decision, or finds that it was sent", () => {
-  test.concurrent.for(MOMENTS)("%s", async ([name, times], context) => {
-    const point = points[name] ?? expect.fail(`no point ${name}`);
-    const { lane, life, witness } = await lived(point, "kill", context);
-    await lane.struck().start();
-    await lane.quiet();
-    expect(witness.verdict().broken).toEqual([]);
-    expect(decisionsOf(lane)).toHaveLength(times);
-    expect(new Set(decisionsOf(lane).map(({ path, body }) => `${path} ${body}`)).size).toBe(1);
-    expect(life.attempts.map(({ kept }) => kept)).toEqual([true]);
-    expect(await lane.audit()).toMatchObject({ ok: true });
-    expect(await lane.findings()).toEqual([]);
-  });
-});
+describe.concurrent(
+  "kill -9 of the replica that holds the run: another one sends the decision, or finds that it was sent",
+  () => {
+    test.for(MOMENTS)("%s", async ([name, times], context) => {
+      const { lane, life, witness } = await lived(pointCalled(name), "kill", context);
+      await lane.struck().start();
+      await lane.quiet();
+      expect(witness.verdict().broken).toEqual([]);
+      expect(decisionsOf(lane)).toHaveLength(times);
+      expect(new Set(decisionsOf(lane).map(({ path, body }) => `${path} ${body}`)).size).toBe(1);
+      expect(life.attempts.map(({ kept }) => kept)).toEqual([true]);
+      expect(await lane.audit()).toMatchObject({ ok: true });
+      expect(await lane.findings()).toEqual([]);
+    });
+  },
+);
 
 test("a replica that wakes up after its lease, right before it was to send a decision, sends and writes nothing", async (context) => {
   const point = { before: "submit", place: { call: "read-run", nth: 2, cut: "late" } } as const;
@@ -73,35 +82,53 @@ test("a replica that wakes up after its lease, right before it was to send a dec
   expect(await lane.audit()).toMatchObject({ ok: true });
 });
 
-/** Lives that begin while the replicas are restarted, and how far apart (ms). More would wait for Slack's limits, which replicas share. */
+/** Lives that begin while the replicas are restarted, and how far apart (ms). */
 const LIVES = 5;
 const APART_MS = 800;
 
-/** In Socket Mode a payload is lost that Slack sends while the app closes the socket; people see it and press again. */
-test.for([
-  ["over HTTP nobody is refused", "http"],
-  ["in Socket Mode nothing is lost or doubled", "socket"],
-] as const)(
-  "replicas are restarted one after the other while people work: %s",
-  async ([, entrance], context) => {
-    const lane = await startReplicaLane(server, { replicas: 3, entrance });
-    context.onTestFinished(lane.stop);
-    const lives = Array.from({ length: LIVES }, (_, nth) => {
-      const verdict = nth % 2 === 0 ? "approve" : "deny";
-      const life = newLife(lane.world, `life ${nth}`, "deploy billing", { verdict });
-      return { life, witness: watch(lane.world, life) };
-    });
-    const all = lives.map(async ({ life }, nth) => {
-      await later(nth * APART_MS);
-      await live(lane, life, () => Promise.resolve());
-    });
-    for (const replica of lane.bot.replicas) await replica.restart();
-    await Promise.all(all);
-    await lane.quiet();
-    if (entrance === "http") expect(lane.refused).toEqual([]);
-    expect(lives.flatMap(({ witness }) => witness.verdict().broken)).toEqual([]);
-    expect(decisionsOf(lane)).toHaveLength(LIVES);
-    expect(await lane.audit()).toMatchObject({ ok: true });
-    expect(await lane.findings()).toEqual([]);
-  },
-);
+/** Lives that begin while the replicas of the lane are restarted one after the other, to their end. */
+async function livedThroughRestarts(lane: ReplicaLane): Promise<readonly string[]> {
+  const lives = Array.from({ length: LIVES }, (_, nth) => {
+    const verdict = nth % 2 === 0 ? "approve" : "deny";
+    const life = newLife(lane.world, `life ${nth}`, "deploy billing", { verdict });
+    return { life, witness: watch(lane.world, life) };
+  });
+  const all = lives.map(async ({ life }, nth) => {
+    await later(nth * APART_MS);
+    await live(lane, life, () => Promise.resolve());
+  });
+  for (const replica of lane.bot.replicas) await replica.restart();
+  await Promise.all(all);
+  await lane.quiet();
+  return lives.flatMap(({ witness }) => witness.verdict().broken);
+}
+
+async function expectAllDecidedOnce(lane: ReplicaLane): Promise<void> {
+  expect(decisionsOf(lane)).toHaveLength(LIVES);
+  expect(await lane.audit()).toMatchObject({ ok: true });
+  expect(await lane.findings()).toEqual([]);
+}
+
+describe.concurrent("replicas are restarted one after the other while people work", () => {
+  test("over HTTP nobody is refused, also behind a balancer that only asks /readyz", async ({
+    onTestFinished,
+  }) => {
+    const lane = await startReplicaLane(server, { replicas: 3, entrance: "http" });
+    onTestFinished(() => lane.stop());
+    const knocking = await knockThroughBalancer(lane.world);
+    expect(await livedThroughRestarts(lane)).toEqual([]);
+    const { asked, refused } = await knocking.stop();
+    expect(refused).toEqual([]);
+    expect(asked).toBeGreaterThan(50);
+    expect(lane.refused).toEqual([]);
+    await expectAllDecidedOnce(lane);
+  });
+
+  /** Slack tells people about a payload that it sends while the app closes the socket, and they press again. */
+  test("in Socket Mode nothing is lost or doubled", async ({ onTestFinished }) => {
+    const lane = await startReplicaLane(server, { replicas: 3 });
+    onTestFinished(() => lane.stop());
+    expect(await livedThroughRestarts(lane)).toEqual([]);
+    await expectAllDecidedOnce(lane);
+  });
+});

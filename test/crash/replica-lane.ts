@@ -51,7 +51,11 @@ export async function startReplicaLane(
     read: (audit: Awaited<ReturnType<typeof openAuditFile>>) => Promise<Value>,
   ) => {
     const audit = await openAuditFile(database);
-    return read(audit).finally(() => audit.close());
+    try {
+      return await read(audit);
+    } finally {
+      await audit.close();
+    }
   };
   let struck: Replica | null = null;
   let before = 0;
@@ -123,9 +127,9 @@ function noting(world: World, refused: string[]): World {
   };
   const ours = {
     ...acts,
-    command: noted("a command", acts.command),
-    click: noted("a click", acts.click),
-    submit: noted("a submit", acts.submit),
+    command: noted("a command", (...args: Parameters<typeof acts.command>) => acts.command(...args)),
+    click: noted("a click", (...args: Parameters<typeof acts.click>) => acts.click(...args)),
+    submit: noted("a submit", (...args: Parameters<typeof acts.submit>) => acts.submit(...args)),
   };
   return { ...world, slack: { ...world.slack, acts: ours } };
 }
