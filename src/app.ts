@@ -29,6 +29,7 @@ import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
 import { createFreezes, type Freezes } from "./engine/freezes.ts";
 import { type Clock, createClock, type MachineClock } from "./engine/clock.ts";
+import { logAudit } from "./engine/audit-lines.ts";
 import { partsBeforeSlack } from "./engine/health.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
@@ -121,6 +122,14 @@ function openOurStore(config: Config, clock: MachineClock, log: Log): Promise<St
   });
 }
 
+type Watching = { readonly clock: Clock; readonly metrics: Metrics; readonly log: Log };
+
+/** The store, whose faults and audit entries are told. */
+function watched(opened: Store, { clock, metrics, log }: Watching) {
+  const { store, faults } = hearStoreFaults(opened, { clock, metrics });
+  return { store: logAudit(store, log), storeFaults: faults };
+}
+
 async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
   const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentioned(config)));
   const current: Current = { app: null, health: null };
@@ -128,7 +137,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const clock = createClock();
   const opened = await openOurStore(config, clock, log);
   closers.push(() => opened.close());
-  const { store, faults: storeFaults } = hearStoreFaults(opened, { clock, metrics });
+  const { store, storeFaults } = watched(opened, { clock, metrics, log });
   await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
   const rejectedRequests = turningAway(metrics, log, clock);
   const url = await startDoors({ config, metrics, store, current, rejectedRequests }, closers);

@@ -10,14 +10,17 @@ import {
   releaseHeldBack,
 } from "./engine/change-runs.ts";
 import { type Clock, endedWithin } from "./engine/clock.ts";
+import type { ExecutorDeps } from "./engine/check-before-sending.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import type { Freezes } from "./engine/freezes.ts";
 import { createHealth, type HealthMonitor } from "./engine/health.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";
 import { createLeaseKeeper, type LeaseKeeper, type LeaseTimes } from "./engine/lease-keeper.ts";
+import { createEffectLog } from "./engine/log-effects.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
+import { createQuietWarnings } from "./engine/quiet-log.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createRunFigures } from "./engine/run-figures.ts";
 import { createServiceBreaker, type ServiceBreaker } from "./engine/service-breaker.ts";
@@ -134,8 +137,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const onLook = (): void => elsewhere.forEach((hear) => hear());
   const news = createSharedNews({ ...deps, integrity, onLook, engine: () => engine });
   const checks = { integrity, catchUp: () => news.catchUp(), holds: () => hold.holds() };
-  const executor = createEffectExecutor({ ...deps, ...checks, perform: createPerform(deps) });
-  const engine: RunEngine = createRunEngine({ ...deps, executor });
+  const engine: RunEngine = createEngine({ ...deps, ...checks });
   const unreadable = createUnreadableRuns({ ...deps, engine });
   const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
   const hold = createHold(deps, engine, news);
@@ -166,6 +168,12 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   };
 }
 
+function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holds" | "catchUp">): RunEngine {
+  const perform = createPerform(deps);
+  const executor = createEffectExecutor({ ...deps, perform, logEffect: createEffectLog(deps) });
+  return createRunEngine({ ...deps, executor });
+}
+
 /** What stands between Countersign and a service that fails, asks us to wait, or refuses our key. */
 function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollLimits) {
   const pause = createServicePause(agents, clock);
@@ -181,7 +189,13 @@ function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
   engine.onDrop((key) => storms.dropped(key));
   const outage = createOutageAnnouncer(use, OUTAGE_CHECK_MS);
   const stream = auditSink === null ? [] : [createAuditStream({ ...use, auditSink })];
-  return [createRetention(store, clock, log), createNotificationOutbox(use), outage, storms, ...stream];
+  return [
+    createRetention(store, clock, log),
+    createNotificationOutbox({ ...use, warnQuietly: createQuietWarnings(use) }),
+    outage,
+    storms,
+    ...stream,
+  ];
 }
 
 function createHold(

@@ -12,18 +12,12 @@ import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import {
-  type AgentService,
-  type Chat,
-  type Counters,
-  type EventLog,
-  type People,
-  PortError,
-} from "../ports.ts";
+import { type AgentService, type Chat, type EventLog, type People, PortError } from "../ports.ts";
 import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
 import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
+import type { EffectLog } from "./log-effects.ts";
 import { lookUp, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
 import type { Perform } from "./perform-effect.ts";
 
@@ -42,7 +36,7 @@ export type ExecutorDeps = {
   readonly context: () => Context;
   readonly clock: Clock;
   readonly log: EventLog;
-  readonly metrics: Counters;
+  readonly logEffect: EffectLog;
 };
 
 /** The way back into the engine: how to change the run, and how to have it reconciled again. */
@@ -112,7 +106,7 @@ async function behindOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> 
     return null;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    return { type: "later", afterMs: null, why: error.message, notSent: true };
+    return { type: "later", afterMs: null, why: error.message, code: error.code, notSent: true };
   }
 }
 
@@ -127,7 +121,14 @@ function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: S
   const state = findApproval(run, approval)?.state;
   if (state?.type !== "decided" || state.decision.verdict === "deny") return null;
   if (integrity.state().code === null) return null;
-  return { type: "later", afterMs: ASK_AGAIN_MS, why: HELD_BACK, heldBack: true, notSent: true };
+  return {
+    type: "later",
+    afterMs: ASK_AGAIN_MS,
+    why: HELD_BACK,
+    code: "held_for_tampering",
+    heldBack: true,
+    notSent: true,
+  };
 }
 
 // Facts about everybody whose approval a decision rests on, looked up right before it is sent.
@@ -162,14 +163,16 @@ export async function precheck(
   handle: ExecutionHandle,
 ): Promise<Outcome | null> {
   const id = runId(run);
-  if (id === null) return { type: "later", afterMs: null, why: "the run has no id yet", notSent: true };
+  if (id === null)
+    return { type: "later", afterMs: null, why: "the run has no id yet", code: "no_run_id", notSent: true };
   try {
     const fetched = await deps.agents.fetchRun(id);
     await handle.change(run.key, (before) => observeFetched(before, fetched, deps.context()));
     return null;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    return { type: "later", afterMs: error.retryAfterMs, why: error.message, notSent: true };
+    const { message: why, code, retryAfterMs: afterMs } = error;
+    return { type: "later", afterMs, why, code, notSent: true };
   }
 }
 

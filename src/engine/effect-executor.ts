@@ -9,7 +9,7 @@ import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
-import { findApproval, OPENING, type Run, runId } from "../domain/run.ts";
+import { findApproval, OPENING, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import { releaseRunId } from "./change-runs.ts";
 import {
@@ -105,6 +105,10 @@ async function execute(
   handle: ExecutionHandle,
 ): Promise<number> {
   const writer = createOutcomeWriter(deps, run.key, effect, handle);
+  const heldUp = (outcome: Outcome): Promise<number> => {
+    deps.logEffect(run, effect, outcome);
+    return writer.once(outcome);
+  };
   try {
     const turn = paceOf(run, effect);
     if (turn !== null && isFirstMessage(run, effect)) void deps.chat.tellIfQueued(run, turn);
@@ -113,18 +117,18 @@ async function execute(
     const permit =
       effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
     if (!handle.begin()) return 0;
-    if ("not" in permit) return await writer.once(permit.not);
+    if ("not" in permit) return await heldUp(permit.not);
     const marked = await markInStore(deps, run.key, effect, { ...handle, permit });
     if (marked.type === "lost") return AFTER_FAILURE_MS;
     if (marked.type === "unwanted") return 0;
-    if (marked.type === "unverified") return await writer.once(UNVERIFIED);
+    if (marked.type === "unverified") return await heldUp(UNVERIFIED);
     const outcome = await performed(deps, marked.run, effect);
-    logOutcome(deps, marked.run, effect, outcome);
+    deps.logEffect(marked.run, effect, outcome);
     return await writer.untilSaved(outcome);
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "could not execute an effect");
     // The mark may be in the store, while no code executes the effect any more.
-    await writer.once({ type: "unsure", why: "something failed inside Countersign" }).catch(() => 0);
+    await writer.once(OWN_FAULT).catch(() => 0);
     return AFTER_FAILURE_MS;
   }
 }
@@ -135,12 +139,13 @@ const isFirstMessage = (run: Run, effect: Effect): boolean =>
 
 async function performed(deps: ExecutorDeps, run: Run, effect: Effect): Promise<Outcome> {
   // The mark is stored, but this process may have stood still since, and another one may act by now.
-  if (!deps.holds()) return { type: "unsure", why: "this replica lost its hold on the run" };
+  if (!deps.holds())
+    return { type: "unsure", why: "this replica lost its hold on the run", code: "lease_lost" };
   try {
     return await deps.perform(run, effect);
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "a fault in Countersign");
-    return { type: "unsure", why: "something failed inside Countersign" };
+    return OWN_FAULT;
   }
 }
 
@@ -179,22 +184,18 @@ async function markInStore(
 
 const UNWANTED: Marked = { type: "unwanted" };
 
+const OWN_FAULT: Outcome = {
+  type: "unsure",
+  why: "something failed inside Countersign",
+  code: "internal",
+};
+
 const UNVERIFIED: Outcome = {
   type: "later",
   afterMs: null,
+  code: "voters_unverified",
   why: "Countersign could not verify with Slack that the people who approved may still do so.",
 };
-
-function logOutcome({ log, metrics }: ExecutorDeps, run: Run, effect: Effect, outcome: Outcome): void {
-  // Without the reason in words, because the service's words may repeat the request.
-  const code = "code" in outcome ? { code: outcome.code } : {};
-  const ids = { run: run.key, runId: runId(run), effect: effectKey(effect), outcome: outcome.type, ...code };
-  if (outcome.type === "refused" || outcome.type === "unsure") log.warn(ids, "effect settled");
-  else log.info(ids, "effect settled");
-  metrics.effect(effect.type, outcome.type);
-  const state = effect.type === "send-decision" ? findApproval(run, effect.approval)?.state : null;
-  if (state?.type === "decided") metrics.decision(state.decision.verdict, outcome.type);
-}
 
 /** This process renews a lapsed lease within a minute. If another process has the lease, it settles the effect itself. */
 const LEASE_PATIENCE_MS = 90_000;

@@ -11,6 +11,7 @@ import { type AgentService, type Counters, type EventLog, type FetchedRun, PortE
 import type { Clock } from "./clock.ts";
 import { DueQueue } from "./due-queue.ts";
 import { askedAtOf, observeFetched } from "./fresh-facts.ts";
+import { createQuietWarnings, type WarnQuietly } from "./quiet-log.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { CircuitOpenError, type ServiceBreaker } from "./service-breaker.ts";
 import type { UnreadableRuns } from "./unreadable-runs.ts";
@@ -64,6 +65,7 @@ type Entry = {
 
 export function createPoller(deps: Deps, limits: PollLimits): Poller {
   const entries = new Map<RunKey, Entry>();
+  const warn = createQuietWarnings(deps);
   let stopped = false;
   const queue: DueQueue<Entry> = new DueQueue(deps.clock, limits.maxInFlight, async (entry) => {
     if (entries.get(entry.key) !== entry || stopped) return;
@@ -73,9 +75,11 @@ export function createPoller(deps: Deps, limits: PollLimits): Poller {
         entry,
         deps.clock.monotonic() + restMs + deps.random() * Math.min(restMs, limits.maxMs),
       );
-    await inTurn(deps.watchdog, () => ask(deps, entry, () => stopped));
+    const failure = await inTurn(deps.watchdog, () => ask(deps, entry, () => stopped));
     deps.metrics.pollsInFlight(queue.busy);
-    if (entries.get(entry.key) === entry) queue.put(entry, nextAt(deps, entry, limits));
+    const next = nextAt(deps, entry, limits);
+    if (failure !== null) tellFailure(warn, entry, failure, next - deps.clock.monotonic());
+    if (entries.get(entry.key) === entry) queue.put(entry, next);
   });
 
   deps.engine.onPlan((run, plan) => {
@@ -141,7 +145,8 @@ function nextAt({ clock, random }: Deps, entry: Entry, limits: PollLimits): numb
   return Math.min(usual, Math.max(entry.lookAt, now + limits.minMs / 2));
 }
 
-async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<void> {
+/** Resolves to why the service did not answer; null where it did, or was not asked. Never rejects. */
+async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<PortError | null> {
   const { clock, guard, log, metrics } = deps;
   const startedAt = clock.monotonic();
   const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
@@ -149,17 +154,31 @@ async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<vo
     const fetched = await guard.through(entry.id, () => deps.agents.fetchRun(entry.id));
     entry.fails = 0;
     metrics.poll(fetched.type, seconds());
-    if (stopped()) return;
+    if (stopped()) return null;
     await learn(deps, entry, fetched);
     await deps.unreadable.looked(entry.key, fetched);
+    return null;
   } catch (error) {
-    if (error instanceof CircuitOpenError) return;
+    if (error instanceof CircuitOpenError) return null;
     entry.fails += 1;
-    if (!(error instanceof PortError)) return log.error({ run: entry.key, error }, "a look at a run failed");
+    if (!(error instanceof PortError)) {
+      log.error({ run: entry.key, error }, "a look at a run failed");
+      return null;
+    }
     metrics.poll(error.code, seconds());
-    log.debug({ run: entry.key, runId: entry.id, code: error.code }, "the service did not answer a fetch");
     await noteUnreadable(deps, entry, error);
+    return error;
   }
+}
+
+function tellFailure(
+  warn: WarnQuietly,
+  { key, id, fails }: Entry,
+  { code }: PortError,
+  nextTryMs: number,
+): void {
+  const ids = { code, effect: "poll", run: key, runId: id, try: fails, nextTryMs: Math.round(nextTryMs) };
+  warn(code, ids, "the agent service gave no usable answer about a run");
 }
 
 async function noteUnreadable(

@@ -40,7 +40,7 @@ export function createServicePause(agents: AgentService, clock: Clock): ServiceP
       fetchRun: (...args) => call(() => agents.fetchRun(...args)),
       async sendDecision(...args) {
         const left = leftMs();
-        if (left > 0) return { type: "later", afterMs: left, why: paused(left).message };
+        if (left > 0) return { type: "later", afterMs: left, why: paused(left).message, code: PAUSED };
         const answer = await agents.sendDecision(...args);
         if (answer.type === "later" || answer.type === "unsure") asked(answer.afterMs);
         return answer;

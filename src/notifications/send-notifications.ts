@@ -10,6 +10,7 @@ import {
 } from "../domain/message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
 import type { Clock } from "../engine/clock.ts";
+import type { WarnQuietly } from "../engine/quiet-log.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
 import {
   type Chat,
@@ -27,6 +28,7 @@ export type SendDeps = NotificationWriterDeps & {
   readonly chat: Pick<Chat, "waitForTurn">;
   readonly engine: { readonly looksAfter: (shard: number) => boolean };
   readonly clock: Clock;
+  readonly warnQuietly: WarnQuietly;
 };
 
 export type Act = "post" | "find" | "sweep" | "recover";
@@ -78,17 +80,20 @@ async function settle(
 }
 
 async function saveOutcome(
-  { store, clock, log }: SendDeps,
+  deps: SendDeps,
   notification: Notification,
   act: Exclude<Act, "recover">,
   outcome: Outcome,
 ): Promise<void> {
+  const { store, clock } = deps;
   const post = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
   // A late copy in a channel must be looked for; in a direct message that is impossible.
   const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
   const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
   await store.saveNotification({ ...notification, post }, !done && !gaveUp);
-  if (act !== "sweep") logNotification({ log }, notification, post);
+  if (outcome.type === "later" || outcome.type === "unsure")
+    warnOfFailure(deps, { ...notification, post }, outcome);
+  else if (act !== "sweep") logNotification(deps, notification, post);
 }
 
 function isReadable({ to }: Notification): boolean {
@@ -119,6 +124,20 @@ function messageOf({ store, notificationSender }: SendDeps, notification: Notifi
     find: () => notificationSender.find(notification),
     remove: (ts) => notificationSender.remove(notification, ts),
   };
+}
+
+function warnOfFailure(
+  { warnQuietly, clock }: SendDeps,
+  { kind, entry, to, post }: Notification,
+  { type, code = "" }: Extract<Outcome, { type: "later" | "unsure" }>,
+): void {
+  const at = post.type === "planned" ? post.notBefore : post.type === "unsure" ? post.lookAt : null;
+  const next = {
+    try: "tries" in post ? post.tries : null,
+    nextTryMs: at === null ? null : at - clock.monotonic(),
+  };
+  const facts = { code, effect: `notification ${kind}`, outcome: type, entry, to, ...next };
+  warnQuietly(`${type} ${code}`, facts, "notification failed");
 }
 
 function logNotification(

@@ -1,0 +1,100 @@
+// Logs a line for each step of a decision once its audit entry is stored, so the log tells no step that did not happen. With the
+// approval's id one finds them all. The entries' texts (requests, reasons, tasks) are never logged.
+
+import type { AuditEntry } from "../audit/entry.ts";
+import type { EventLog } from "../ports.ts";
+import type { FormTicket, Store } from "../ports/store.ts";
+
+const LINES: Partial<Record<AuditEntry["what"], string>> = {
+  opened: "a form to decide was opened",
+  voted: "a vote is recorded",
+  decided: "a decision is recorded",
+  refused: "an attempt was refused",
+  sent: "a decision is about to be sent",
+  settled: "a decision is settled",
+  closed: "an approval closed without a decision here",
+  disputed: "a decision is disputed",
+  started: "a run was started",
+  watched: "a run is watched",
+  unwatched: "a run is not watched any more",
+  stopped: "a run was stopped",
+  "stop-lifted": "the stop of a run was lifted",
+};
+
+/** The store, which logs what it has written. */
+export function logAudit(store: Store, log: Pick<EventLog, "info">): Store {
+  const tell = (entries: readonly AuditEntry[] = []): void => {
+    for (const entry of entries) {
+      const line = LINES[entry.what];
+      if (line !== undefined) log.info(fieldsOf(entry), line);
+    }
+  };
+  return {
+    ...store,
+    ...logRuns(store, tell),
+    async saveForm(ticket, audit) {
+      await store.saveForm(ticket, audit);
+      if (ticket.reading === true) log.info(readingFields(ticket), "a request was opened to be read");
+      tell(audit);
+    },
+    async saveForms(tickets, audit) {
+      await store.saveForms(tickets, audit);
+      tell(audit);
+    },
+    async audit(entries) {
+      await store.audit(entries);
+      tell(entries);
+    },
+    async dispute(id, entry) {
+      const done = await store.dispute(id, entry);
+      if (done === "disputed") tell([entry]);
+      return done;
+    },
+  };
+}
+
+function logRuns(
+  store: Store,
+  tell: (entries: readonly AuditEntry[] | undefined) => void,
+): Pick<Store, "insert" | "save"> {
+  return {
+    async insert(run, sideWrites) {
+      const done = await store.insert(run, sideWrites);
+      if (done === "stored" || done === "passed-on") tell(sideWrites.audit);
+      return done;
+    },
+    async save(stored, next, sideWrites) {
+      const done = await store.save(stored, next, sideWrites);
+      if (done === "saved" || done === "passed-on") tell(sideWrites?.audit);
+      return done;
+    },
+  };
+}
+
+/** Where an outcome is one of our own words. */
+const OWN_OUTCOMES: readonly AuditEntry["what"][] = ["sent", "settled", "closed"];
+
+function fieldsOf(entry: AuditEntry): object {
+  const { what, approval, run, runId, by, verdict, step, refusal, outcome } = entry;
+  const fields = {
+    event: what,
+    approval,
+    run,
+    // Of an attempt without an approval, the id may be any text that somebody typed.
+    runId: what === "refused" && approval === null ? null : runId,
+    by: by?.user ?? null,
+    verdict,
+    step,
+    refusal,
+    outcome: OWN_OUTCOMES.includes(what) ? outcome : undefined,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null));
+}
+
+const readingFields = ({ approval, run, user, verdict }: FormTicket): object => ({
+  event: "reading",
+  approval,
+  run,
+  by: user,
+  verdict,
+});
