@@ -150,6 +150,7 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const ports = { ...doors, ...doors.slack, ...health, store, freezes, audit, clock, context };
   const sharing = {
     auditSink: openAuditSink(config, closers),
+    keepFinishedMs: config.keepFinishedMs,
     leaseTimes: config.database.engine === "sqlite" ? ALONE : SHARED,
     followPolicy: createPolicyFollower(policy, store, log),
   };

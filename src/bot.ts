@@ -118,6 +118,8 @@ export type BotDeps = {
   readonly leaseTimes: LeaseTimes;
   /** Takes over the policy that another replica has put into force. Resolves to whether it is another one. */
   readonly followPolicy: () => Promise<boolean>;
+  /** How long a finished run is kept (ms). */
+  readonly keepFinishedMs: number;
   readonly newKey: () => string;
   readonly random: () => number;
   readonly log: EventLog;
@@ -183,14 +185,14 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
 
 /** What happens although nobody does anything. */
 function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
-  const { engine, store, clock, log, auditSink } = use;
+  const { engine, store, clock, log, auditSink, keepFinishedMs } = use;
   const storms = createStormNotices(use);
   engine.onPlan((run) => storms.heard(run));
   engine.onDrop((key) => storms.dropped(key));
   const outage = createOutageAnnouncer(use, OUTAGE_CHECK_MS);
   const stream = auditSink === null ? [] : [createAuditStream({ ...use, auditSink })];
   return [
-    createRetention(store, clock, log),
+    createRetention(store, clock, log, keepFinishedMs),
     createNotificationOutbox({ ...use, warnQuietly: createQuietWarnings(use) }),
     outage,
     storms,

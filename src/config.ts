@@ -8,6 +8,7 @@ import {
   auditSink,
   channel,
   database,
+  days,
   hosts,
   isOpenToOthers,
   milliseconds,
@@ -84,6 +85,7 @@ const Formats = z.object({
     .regex(/^\d{1,5}$/, "is not a port number")
     .transform(Number)
     .refine((port) => port <= 65_535, "is not a port number: the highest is 65535"),
+  KEEP_FINISHED_DAYS: days(),
   POLL_MIN_MS: milliseconds(),
   POLL_MAX_MS: milliseconds(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(", ")}`),
@@ -203,6 +205,8 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   return faults;
 }
 
+const DAY_MS = 24 * 60 * 60_000;
+
 function configOf(env: z.output<typeof Formats>, files: Given["files"]): Omit<Config, "recorded"> {
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = env;
   const { SLACK_BOT_TOKEN: botToken, SLACK_APP_ID: appId = null, SLACK_API_URL: apiUrl = null } = env;
@@ -225,6 +229,7 @@ function configOf(env: z.output<typeof Formats>, files: Given["files"]): Omit<Co
     audit: auditOf(env),
     proxies: proxiesOf(env),
     http: { host: env.HOST, port: env.PORT },
+    keepFinishedMs: env.KEEP_FINISHED_DAYS * DAY_MS,
     poll: { minMs: env.POLL_MIN_MS, maxMs: env.POLL_MAX_MS },
     policyFile: env.POLICY_FILE ?? null,
     approvers: env.APPROVERS ?? { users: [], groups: [] },

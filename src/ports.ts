@@ -161,6 +161,8 @@ export type People = {
   readonly shareLimits: (among: number) => void;
   /** Fresh facts; an answer up to `maxAgeMs` old may be shared. Rejects with PortError when Slack does not answer. */
   lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person>;
+  /** What Slack calls the person now. They choose it, so it is no evidence. Null: unknown, or Slack does not answer. Never rejects. */
+  nameOf(user: UserId): Promise<string | null>;
   /** The person's channels, among those that the app is in. Rejects with PortError. */
   channelsOf(user: UserId, maxAgeMs: number): Promise<ReadonlySet<ChannelId>>;
   /** All members of a user group or a channel. Rejects with PortError. */

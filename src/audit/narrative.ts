@@ -4,6 +4,7 @@
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { visible } from "../domain/text/text.ts";
+import type { UserId } from "../domain/ids.ts";
 import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "./entry.ts";
 
 /** Reasons and ids are shown in full up to this length; the entry itself has them whole. */
@@ -14,10 +15,26 @@ export function momentWords(at: number): string {
   return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : "(no moment)";
 }
 
+/** What Slack calls people now, by their ids. People choose their names, so the ids say who they are. */
+export type Names = ReadonlyMap<string, string>;
+
+const NO_NAMES: Names = new Map();
+const NAME_CHARS = 60;
+
+/** The ids of everybody whom these entries name. */
+export function peopleIn(entries: readonly KeptEntry[]): readonly UserId[] {
+  const people = entries.flatMap(({ entry: { by, requester, votes = [] } }) => [
+    by,
+    requester,
+    ...votes.map((vote) => vote.by),
+  ]);
+  return [...new Set(people.flatMap((each) => each?.user ?? []))];
+}
+
 /** One entry on one line, and its moments, if any, on a second. */
-export function entryStory({ seq, link, entry }: KeptEntry): string {
+export function entryStory({ seq, link, entry }: KeptEntry, names: Names = NO_NAMES): string {
   const { at, by, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
-  const who = by === null ? "Countersign" : personWords(by);
+  const who = by === null ? "Countersign" : personWords(by, names);
   const parts = [
     `${headWords({ seq, link })} · ${momentWords(at)} · ${who} ${didWords(entry)}`,
     approval === null ? null : `approval ${oneLine(approval, WORDS_CHARS)}`,
@@ -25,7 +42,7 @@ export function entryStory({ seq, link, entry }: KeptEntry): string {
     policy === null ? null : policyWords(policy),
     refers === undefined ? null : `about entry ${refers}`,
     reason === null || reason === "" ? null : `reason: ${oneLine(reason, WORDS_CHARS)}`,
-    ...votes.map(voteWords),
+    ...votes.map((vote) => voteWords(vote, names)),
     sentReason === undefined ? null : `sent to the service: ${oneLine(sentReason, WORDS_CHARS)}`,
   ];
   const line = parts.filter((part) => part !== null).join(" · ");
@@ -33,12 +50,21 @@ export function entryStory({ seq, link, entry }: KeptEntry): string {
   return times === "" ? line : `${line}\n    ${times}`;
 }
 
-const personWords = ({ team, user }: NonNullable<AuditEntry["by"]>): string => `${team}:${user}`;
+/** The id comes first; a name stands in quotation marks, of which it has none itself. */
+function personWords({ team, user }: NonNullable<AuditEntry["by"]>, names: Names): string {
+  const name = nameWords(names.get(user));
+  return name === null ? `${team}:${user}` : `${team}:${user} "${name}"`;
+}
 
-function voteWords({ by, reason, at }: VoteFacts): string {
+/** On one line and short, because people choose their names. */
+export function nameWords(name: string | undefined): string | null {
+  return name === undefined ? null : oneLine(name, NAME_CHARS).replaceAll('"', "'");
+}
+
+function voteWords({ by, reason, at }: VoteFacts, names: Names): string {
   const said =
     reason === null || reason === "" ? "without a reason" : `reason: ${oneLine(reason, WORDS_CHARS)}`;
-  return `approved before by ${by === null ? "Countersign" : personWords(by)} at ${momentWords(at)}, ${said}`;
+  return `approved before by ${by === null ? "Countersign" : personWords(by, names)} at ${momentWords(at)}, ${said}`;
 }
 
 /** The kinds of entries that are about no run, but matter for one. */
@@ -132,17 +158,18 @@ export async function runStory(
   entries: readonly KeptEntry[],
   textOf: (digest: string) => Promise<string | null>,
   around: readonly KeptEntry[],
+  names: Names = NO_NAMES,
 ): Promise<string> {
   const named = [...policiesNamed(entries, around), ...entries];
   const shown = [...named, ...erasuresOf(named, around)].toSorted((a, b) => a.seq - b.seq);
-  const lines = [...runHeading(entries), ...shown.map(entryStory)];
-  const names = new Map(
+  const lines = [...runHeading(entries, names), ...shown.map((kept) => entryStory(kept, names))];
+  const texts = new Map(
     named.flatMap(({ entry }) => [
       ...(entry.digest === null ? [] : [[entry.digest, contentName(entry)] as const]),
       ...(entry.context === undefined ? [] : [[entry.context, "the run's own fields"] as const]),
     ]),
   );
-  for (const [digest, name] of names) {
+  for (const [digest, name] of texts) {
     const text = await textOf(digest);
     if (text !== null) lines.push("", `${name} ${digest}:`, visible(text));
   }
@@ -170,8 +197,11 @@ function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry
   );
 }
 
+const NAMES_OF_NOW =
+  "Names in quotation marks are what Slack calls people now. They are no part of the entries.";
+
 /** What the entries have in common: the run, its channel and its requester. */
-function runHeading(entries: readonly KeptEntry[]): string[] {
+function runHeading(entries: readonly KeptEntry[], names: Names): string[] {
   const found = entries.find(({ entry }) => entry.requester !== null)?.entry;
   if (found === undefined) return [];
   const id = entries.find(({ entry }) => entry.runId !== null)?.entry.runId ?? null;
@@ -179,7 +209,7 @@ function runHeading(entries: readonly KeptEntry[]): string[] {
     id === null ? "Run without a service id" : `Run ${oneLine(id, WORDS_CHARS)}`,
     `key ${oneLine(found.run ?? "(none)", WORDS_CHARS)}`,
     `channel ${found.channel ?? "(none)"}`,
-    `asked for by ${found.requester === null ? "nobody" : personWords(found.requester)}`,
+    `asked for by ${found.requester === null ? "nobody" : personWords(found.requester, names)}`,
   ];
-  return [parts.join(" · "), ""];
+  return [parts.join(" · "), ...(names.size === 0 ? [] : [NAMES_OF_NOW]), ""];
 }

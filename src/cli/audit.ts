@@ -6,6 +6,7 @@ import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
+import { slackNames } from "./slack-call.ts";
 import {
   acknowledgeFindings,
   findingsIn,
@@ -128,10 +129,10 @@ async function tellFindings(audit: AuditFile, where: Where): Promise<number> {
 
 async function give(audit: AuditFile, wanted: Exclude<Reading, { type: "verify" }>): Promise<number> {
   if (wanted.type === "export") {
-    await write(exportEntries(audit, wanted), wanted.out);
+    await write(exportEntries(audit, wanted, slackNames(process.env)), wanted.out);
     return GOOD;
   }
-  const story = await showRun(audit, wanted.run);
+  const story = await showRun(audit, wanted.run, slackNames(process.env));
   if (story === null) console.error("The audit has no entry about this run.");
   else console.log(story);
   return story === null ? UNUSABLE : GOOD;

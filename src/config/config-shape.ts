@@ -21,6 +21,8 @@ export type Config = {
   /** Null: every call goes out directly. */
   readonly proxies: Proxies | null;
   readonly http: { readonly host: string; readonly port: number };
+  /** How long a finished run is kept. */
+  readonly keepFinishedMs: number;
   readonly poll: { readonly minMs: number; readonly maxMs: number };
   /** Null: no policy file, so the built-in policy. */
   readonly policyFile: string | null;

@@ -14,6 +14,12 @@ export const milliseconds = () =>
     .transform(Number)
     .refine((ms) => ms >= 10 && ms <= 3_600_000, "is not between 10 ms and one hour (3600000)");
 
+export const days = () =>
+  text()
+    .regex(/^\d{1,4}$/, "is not a whole number of days")
+    .transform(Number)
+    .refine((count) => count >= 1 && count <= 3_650, "is not between 1 and 3650 days");
+
 export const url = () => text().transform(baseUrl);
 
 /** An address of pages for people, with one `{run}`. Only this machine may be asked over plain HTTP. */

@@ -123,6 +123,12 @@ export const variables = [
     "127.0.0.1",
   ),
   variable("PORT", "its port", "3000", "3000"),
+  variable(
+    "KEEP_FINISHED_DAYS",
+    "how long a finished run is kept, with its task and requests (days); the audit stays",
+    "30",
+    "30",
+  ),
   variable("POLL_MIN_MS", "shortest interval between two polls of a run (ms)", "1000", "1000"),
   variable("POLL_MAX_MS", "longest interval between two polls of a run (ms)", "15000", "15000"),
   variable("LOG_LEVEL", `how much Countersign logs: ${LOG_LEVELS.join(", ")}`, "info", "info"),

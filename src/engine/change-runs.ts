@@ -109,17 +109,17 @@ export async function applyBrakeToRuns(deps: Judging): Promise<void> {
 
 // Deletes finished runs and their texts after a while; the audit stays.
 
-/** How long a finished run is kept (ms). Our choice: long enough for "what was that last week?", short enough for its texts. */
-export const KEEP_FINISHED_MS = 30 * 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
+/** `keepMs`: how long a run is kept after its last change. */
 export function createRetention(
   store: Pick<RunStore, "forget">,
   clock: Clock,
   log: EventLog,
+  keepMs: number,
 ): { start(): void; stop: BackgroundLoop["stop"] } {
   async function sweep(): Promise<void> {
-    const runs = await store.forget(clock.monotonic() - KEEP_FINISHED_MS);
+    const runs = await store.forget(clock.monotonic() - keepMs);
     if (runs > 0) log.info({ runs }, "forgot finished runs; the audit stays");
   }
   const loop = createBackgroundLoop(

@@ -2,7 +2,7 @@
 // findings of tampering. The third, which closes a dispute, is in dispute.ts.
 
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
-import { AROUND_A_RUN, momentWords, runStory } from "../audit/narrative.ts";
+import { AROUND_A_RUN, momentWords, type Names, peopleIn, runStory } from "../audit/narrative.ts";
 import { headWords, NO_LINK } from "../domain/audit/hash-chain.ts";
 import type { RunId, UserId } from "../domain/ids.ts";
 import { plainJson } from "../domain/json.ts";
@@ -52,13 +52,21 @@ async function give(deps: ExportDeps, by: Asker, id: RunId): Promise<Result<numb
   const entries = await store.auditOfRun(id);
   const unproven = await firstUnproven(deps, entries);
   if (unproven !== null) return err(unproven);
+  const names = await namesOf(deps, entries);
   try {
-    await notificationSender.file(user, await evidenceOf(store, entries, { id, user, at: facts.at }));
+    await notificationSender.file(user, await evidenceOf(store, entries, { id, user, at: facts.at, names }));
     return ok(entries.length);
   } catch (error) {
     if (error instanceof PortError) return err({ type: "not-sent" });
     throw error;
   }
+}
+
+async function namesOf({ people }: ExportDeps, entries: readonly KeptEntry[]): Promise<Names> {
+  const found = await Promise.all(
+    peopleIn(entries).map(async (user) => [user, await people.nameOf(user)] as const),
+  );
+  return new Map(found.flatMap(([user, name]) => (name === null ? [] : [[user, name]])));
 }
 
 /** Each entry in the file has its own signature. */
@@ -106,15 +114,22 @@ const ID_CHARS = 512;
 /** More than enough: entries about policies and erasures are rare. */
 const MOST_AROUND = 1_000_000;
 
+type Heading = {
+  readonly id: RunId;
+  readonly user: UserId;
+  readonly at: number;
+  readonly names: Names;
+};
+
 async function evidenceOf(
   store: AuditLog & AuditEvidence,
   entries: readonly KeptEntry[],
-  { id, user, at }: { readonly id: RunId; readonly user: UserId; readonly at: number },
+  { id, user, at, names }: Heading,
 ): Promise<Evidence> {
   const shown = oneLine(id, ID_CHARS);
   const last = entries.at(-1);
   const around = await store.auditAfter(0, AROUND_A_RUN, MOST_AROUND);
-  const story = await runStory(entries, (digest) => store.auditText(digest), around);
+  const story = await runStory(entries, (digest) => store.auditText(digest), around, names);
   const proofs = await Promise.all(entries.map((each) => proofLine(store, each)));
   const head = last === undefined ? "(none)" : headWords(last);
   const text = [

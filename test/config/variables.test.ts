@@ -42,6 +42,7 @@ test("the list of variables has an entry for each that the contract names, and v
     "NO_PROXY",
     "HOST",
     "PORT",
+    "KEEP_FINISHED_DAYS",
     "POLL_MIN_MS",
     "POLL_MAX_MS",
     "LOG_LEVEL",

@@ -118,7 +118,7 @@ test("an admin is sent the evidence of a run as a file; the requester is told wh
   });
   expect(more).toEqual([]);
   const text = String(file?.bytes ?? "");
-  for (const words of [`Evidence of run ${id}`, "looked at it", `T0SANDBOX:${ben} approved`, '"signature"'])
+  for (const words of [`Evidence of run ${id}`, "looked at it", `T0SANDBOX:${ben} "Ben`, '"signature"'])
     expect(text).toContain(words);
   await stage.command(ana, opsAgents, `audit ${id}`);
   await stage.told(ana, "command-refusal:own-audit");

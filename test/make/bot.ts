@@ -160,6 +160,7 @@ export type HandPeople = People & {
   channels: ReadonlySet<ChannelId>;
   /** The groups and channels that everybody who is asked about is in. */
   sets: ReadonlySet<GroupId | ChannelId>;
+  names: ReadonlyMap<string, string>;
 };
 
 function handPeople(): HandPeople {
@@ -168,6 +169,7 @@ function handPeople(): HandPeople {
     before: () => Promise.resolve(),
     channels: new Set([CHANNEL]),
     sets: new Set(),
+    names: new Map(),
     shareLimits: () => undefined,
     async lookUp(team, user, _channel, maxAgeMs) {
       await people.before(maxAgeMs);
@@ -181,6 +183,7 @@ function handPeople(): HandPeople {
       await people.before(maxAgeMs);
       return people.channels;
     },
+    nameOf: (user) => Promise.resolve(people.names.get(user) ?? null),
     membersOf: () => Promise.resolve([REQUESTER_OF_BENCH, APPROVER]),
     isPublic: () => Promise.resolve(true),
   };
@@ -277,6 +280,7 @@ export async function createBench(
         version: "0.0.0",
         freezes,
         auditSink: null,
+        keepFinishedMs: 30 * 24 * 60 * 60_000,
         leaseTimes: ALONE,
         followPolicy: () => Promise.resolve(false),
         newKey: () => aRunKey(),

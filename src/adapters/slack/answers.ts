@@ -6,9 +6,13 @@ import { PortError } from "../../ports.ts";
 
 const flag = z.boolean().optional().default(false);
 
+const someName = z.string().optional().catch(undefined);
+
 const userAnswer = z.object({
   user: z.object({
     id: z.string(),
+    real_name: someName,
+    profile: z.object({ display_name: someName, real_name: someName }).optional().catch(undefined),
     team_id: z.string(),
     deleted: flag,
     is_bot: flag,
@@ -31,6 +35,8 @@ export type SlackUser = {
   readonly deleted: boolean;
   readonly isBot: boolean;
   readonly isGuest: boolean;
+  /** For people to read; no evidence of who somebody is, because they choose it. Null: Slack gives none. */
+  readonly name: string | null;
 };
 
 /** Slackbot's own record does not say that it is a bot. */
@@ -46,6 +52,7 @@ export function slackUser(answer: unknown): SlackUser {
     deleted: user.deleted,
     isBot: user.is_bot || user.is_workflow_bot || user.is_connector_bot || user.id === SLACKBOT,
     isGuest: user.is_restricted || user.is_ultra_restricted,
+    name: user.profile?.real_name || user.real_name || user.profile?.display_name || null,
   };
 }
 

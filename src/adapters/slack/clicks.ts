@@ -172,7 +172,7 @@ export async function onRunAgain(deps: ListenerDeps, payload: ClickPayload): Pro
 const NOT_KEPT: Answer = {
   id: "answer:task-not-kept",
   heading: "Nothing was started",
-  text: "Countersign no longer has the task of this run: finished runs are kept for 30 days. Start it with the command.",
+  text: "Countersign no longer has the task of this run: finished runs are deleted after a time. Start it with the command.",
 };
 const NOT_AGAIN_YET: Answer = {
   id: "answer:again-not-recorded",

@@ -34,6 +34,8 @@ const MAX_PAGES = 10;
 
 /** How old an answer may be when we check which workspace a person belongs to (ms). */
 const TEAM_AGE_MS = 60_000;
+/** How old a name may be that is shown beside an id (ms). */
+const NAME_AGE_MS = 10 * 60_000;
 
 export function createPeople(call: Call, home: Home, clock: Clock): People & { teamOf: TeamOf } {
   const pacers = createPacers(clock);
@@ -67,12 +69,21 @@ export function createPeople(call: Call, home: Home, clock: Clock): People & { t
     isPublic: async (channel, maxAgeMs) => (await channels(channel, maxAgeMs)).isPublic,
     memberOf: (...args) => withDeadline(sets.memberOf(...args)),
     lookUp: (...args) => withDeadline(lookUp(...args)),
+    nameOf: (user) => nameIn(withDeadline(users(user, NAME_AGE_MS), LIST_DEADLINE_MS)),
     channelsOf: (user, maxAgeMs) => withDeadline(memberships(user, maxAgeMs), LIST_DEADLINE_MS),
     teamOf: async (user) => {
       const id = parsed(UserId, user);
       return id === null ? "" : (await withDeadline(users(id, TEAM_AGE_MS))).team;
     },
   };
+}
+
+async function nameIn(user: Promise<SlackUser>): Promise<string | null> {
+  try {
+    return (await user).name;
+  } catch {
+    return null;
+  }
 }
 
 /**

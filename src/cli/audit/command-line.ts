@@ -50,6 +50,7 @@ export const USAGE = `Usage:
 verify, export and show read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
 --public-key (32 bytes in base64; those that are given, and no other, must have signed it), else with AUDIT_KEY or the key
 beside the database. export and show refuse an audit that was tampered with, unless --tampered is given.
+With SLACK_BOT_TOKEN, show and the CSV have what Slack calls people now beside their ids.
 Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
 
 /** A text result says what is wrong with the command line. */

@@ -12,7 +12,7 @@ import {
 } from "../../adapters/store/audit-key.ts";
 import { isServer } from "../../adapters/store/snapshot.ts";
 import type { KeptEntry } from "../../audit/entry.ts";
-import { AROUND_A_RUN, momentWords, runStory } from "../../audit/narrative.ts";
+import { AROUND_A_RUN, momentWords, nameWords, peopleIn, runStory } from "../../audit/narrative.ts";
 import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
 import { type AuditVerdict, FAULT_WORDS, verifyAudit } from "../../domain/audit/verify-chain.ts";
 import { plainJson } from "../../domain/json.ts";
@@ -95,7 +95,11 @@ export async function sealingKey(
 type Wanted = Extract<Asked, { type: "export" }>;
 
 /** Yields piece by piece, so that an audit of any size fits in memory. */
-export async function* exportEntries(audit: AuditFile, { from, to, format }: Wanted): AsyncGenerator<string> {
+export async function* exportEntries(
+  audit: AuditFile,
+  { from, to, format }: Wanted,
+  nameOf: NameOf,
+): AsyncGenerator<string> {
   if (format === "csv") yield csvLine(HEADINGS);
   for await (const row of audit.rows()) {
     if (row.columns.at < from || row.columns.at > to) continue;
@@ -104,8 +108,20 @@ export async function* exportEntries(audit: AuditFile, { from, to, format }: Wan
       content: digest === null ? null : await audit.textOf(digest),
       context: context === undefined ? null : await audit.textOf(context),
     };
-    yield format === "csv" ? csvRow(cells(row, texts)) : jsonLine(row, texts);
+    yield format === "csv"
+      ? csvRow({ ...cells(row, texts), ...(await called(row, nameOf)) })
+      : jsonLine(row, texts);
   }
+}
+
+/** What Slack calls a person now. Null: unknown. */
+export type NameOf = (user: string) => Promise<string | null>;
+
+async function called(row: ChainedEntry, nameOf: NameOf): Promise<Called> {
+  const { by, requester } = entryOf(row).entry;
+  const name = async (person: typeof by): Promise<string | null> =>
+    person === null ? null : nameWords((await nameOf(person.user)) ?? undefined);
+  return { "who is called": await name(by), "requester is called": await name(requester) };
 }
 
 /** The texts behind the digests of an entry, as far as they are stored. */
@@ -130,6 +146,8 @@ const HEADINGS = [
   "content",
   "context",
   "link",
+  "who is called",
+  "requester is called",
 ] as const;
 
 const csvRow = (row: Cells): string => csvLine(HEADINGS.map((name) => row[name]));
@@ -138,8 +156,9 @@ const person = (by: KeptEntry["entry"]["by"]): string | null =>
   by === null ? null : `${by.team}:${by.user}`;
 
 type Cells = Readonly<Record<(typeof HEADINGS)[number], string | number | null | undefined>>;
+type Called = Pick<Cells, "who is called" | "requester is called">;
 
-function cells(row: ChainedEntry, { content, context }: Texts): Cells {
+function cells(row: ChainedEntry, { content, context }: Texts): Omit<Cells, keyof Called> {
   const { entry } = entryOf(row);
   const { at, refers, policy, votes } = entry;
   const moment = (ms: number | undefined): string | null => (ms === undefined ? null : momentWords(ms));
@@ -192,7 +211,7 @@ function csvCell(cell: string | number | null | undefined): string {
 }
 
 /** Null: no entry is about a run with this service id or key. */
-export async function showRun(audit: AuditFile, run: string): Promise<string | null> {
+export async function showRun(audit: AuditFile, run: string, nameOf: NameOf): Promise<string | null> {
   const keys = new Set<string>([run]);
   for await (const { columns } of audit.rows())
     if (columns.runId === run && columns.run !== null) keys.add(columns.run);
@@ -203,5 +222,11 @@ export async function showRun(audit: AuditFile, run: string): Promise<string | n
     if (row.columns.runId === run || keys.has(row.columns.run ?? "")) found.push(entryOf(row));
     if (kinds.has(row.columns.what)) around.push(entryOf(row));
   }
-  return found.length === 0 ? null : runStory(found, audit.textOf, around);
+  if (found.length === 0) return null;
+  const names = new Map<string, string>();
+  for (const user of peopleIn(found)) {
+    const name = await nameOf(user);
+    if (name !== null) names.set(user, name);
+  }
+  return runStory(found, audit.textOf, around, names);
 }

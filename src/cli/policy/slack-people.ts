@@ -1,27 +1,15 @@
 // What Slack says about the people, user groups and channels that a policy names, asked with the bot's token.
 
 import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapters/slack/answers.ts";
-import { type Call, createClients } from "../../adapters/slack/clients.ts";
-import { type Environment, explainFaults, givenValue, readProxies } from "../../config.ts";
+import type { Call } from "../../adapters/slack/clients.ts";
+import type { Environment } from "../../config.ts";
 import type { People } from "../../audit/policy-replay.ts";
 import { groupsAndChannelsOf, idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
-import { createLog, slackLogger } from "../../log.ts";
-import { openSlack } from "../../outbound.ts";
 import { PortError } from "../../ports.ts";
+import { slackCall } from "../slack-call.ts";
 
 /** A larger group is taken to have enough people. */
 const ASKED_AT_MOST = 100;
-
-/** Null: there is no token. */
-function slackCall(env: Environment): Call | null {
-  const token = givenValue(env, "SLACK_BOT_TOKEN");
-  if (token === null) return null;
-  const log = createLog({ level: "silent", pretty: false });
-  const proxies = readProxies(env);
-  if (!proxies.ok) throw new Error(explainFaults(proxies.error));
-  const through = openSlack(proxies.value);
-  return createClients(token, givenValue(env, "SLACK_API_URL"), slackLogger(log), through).quick;
-}
 
 /** One line for each problem with the ids of the policy; none without a token. */
 export async function checkIds(policy: Policy, env: Environment): Promise<string[]> {

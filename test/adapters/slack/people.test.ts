@@ -21,6 +21,7 @@ const member: SlackUser = {
   deleted: false,
   isBot: false,
   isGuest: false,
+  name: null,
 };
 
 const sibling = { team: OTHER, enterprise: "E0ORG" };
@@ -78,8 +79,14 @@ describe("who somebody is", () => {
     [
       "a name like an admin's",
       { is_admin: true, name: "ana", real_name: "Ana" },
-      { isGuest: false, isBot: false },
+      { isGuest: false, isBot: false, name: "Ana" },
     ],
+    [
+      "a name in the profile",
+      { profile: { real_name: "Ana Ruiz", display_name: "ana" } },
+      { name: "Ana Ruiz" },
+    ],
+    ["a name that is none", { real_name: 7, profile: "Ana" }, { name: null }],
   ])("is read from Slack's flags: %s", (_who, facts, read) => {
     expect(slackUser({ user: { ...wireUser, ...facts } })).toMatchObject(read);
   });

@@ -1,0 +1,27 @@
+// Finished runs go after the time that the operator has chosen.
+
+import { expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { createRetention } from "#src/engine/change-runs.ts";
+import { createHandClock } from "../make/clock.ts";
+import { aWatchedRun } from "../make/run.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+const nothing = (): void => undefined;
+const LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+test.each([2, 5])("a run that ended is there for %i days and gone after that", async (days) => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  const run = aWatchedRun();
+  await store.insert(run, {});
+  await store.save({ run, revision: 1 }, run, { finished: true });
+  const retention = createRetention(store, clock, LOG, days * DAY_MS);
+  retention.start();
+  await clock.pass((days - 1) * DAY_MS);
+  expect(await store.load(run.key)).not.toBeNull();
+  await clock.pass(2 * DAY_MS);
+  expect(await store.load(run.key)).toBeNull();
+  await retention.stop();
+  await store.close();
+});
