@@ -135,7 +135,7 @@ type Ban = { readonly what: string; readonly pattern: RegExp; readonly allowed: 
 
 const inSandbox = (path: string): boolean => path.startsWith("sandbox/");
 const isCommand = (path: string): boolean =>
-  /^src\/(main|cli\/(doctor|audit|policy|migrate-store))\.ts$/.test(path);
+  /^src\/(main|cli\/(doctor|audit|backup|policy|migrate-store))\.ts$/.test(path);
 
 const BANS: readonly Ban[] = [
   {

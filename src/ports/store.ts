@@ -203,6 +203,12 @@ export type DocumentStore = {
   putDocument(name: string, value: Json): Promise<void>;
 };
 
+/**
+ * The document of a database that was copied by `npm run backup`: `{ "at": ms }`, the wall time before the copy began. It stays until the
+ * start on the copy has done what a restore asks for.
+ */
+export const BACKUP_MARK = "backup mark";
+
 /** Signatures of requests that were taken, so that none is taken twice. */
 export type ReplayCache = {
   /** Remembers the mark until `keepMs` later; true the first time only. */

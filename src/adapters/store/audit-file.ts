@@ -49,13 +49,18 @@ export async function openAuditFile(database: string): Promise<AuditFile> {
 }
 
 /** Closes the database and rejects if this program does not know its schema. */
-export async function readAudit({ db, engine, close }: Snapshot): Promise<AuditFile> {
+export async function readAudit(snapshot: Snapshot): Promise<AuditFile> {
   try {
-    await refuseOtherSchema(db, engine);
+    await refuseOtherSchema(snapshot.db, snapshot.engine);
   } catch (error) {
-    await close();
+    await snapshot.close();
     throw error;
   }
+  return auditIn(snapshot);
+}
+
+/** The schema may be an older one: every schema has these tables. */
+export function auditIn({ db, close }: Snapshot): AuditFile {
   return {
     rows: () => chain(db),
     textOf: async (digest) => {

@@ -116,6 +116,9 @@ export const isFull = (error: unknown): boolean => faultOf(error).code === "stor
 /** The user or the medium may not write. */
 export const isDenied = (error: unknown): boolean =>
   ["store_readonly", "store_denied"].includes(faultOf(error).code);
+/** One line for the person who makes a copy. */
+export const uncopied = (to: string, error: unknown): Error =>
+  new Error(`cannot write the back-up ${to}: ${faultOf(error).words}`, { cause: error });
 
 export const isBusy = (error: unknown): boolean => faultOf(error).code === "store_busy";
 

@@ -216,7 +216,7 @@ export async function refuseOtherSchema(db: Database, engine: Engine): Promise<v
 }
 
 /** 0: no step has been applied. */
-async function schemaVersion(db: Database, engine: Engine): Promise<number> {
+export async function schemaVersion(db: Database, engine: Engine): Promise<number> {
   const { rows } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
   if (!rows.some(({ name }) => name === "schema_version")) return 0;
   return (await db.selectFrom("schema_version").select("version").executeTakeFirst())?.version ?? 0;

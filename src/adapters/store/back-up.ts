@@ -1,0 +1,148 @@
+// Copies the database while the bot goes on. SQLite's own back-up reads one state of it. The copy is checked, flushed to the disk and
+// only then gets its name, so a file of that name is a whole back-up.
+
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
+import { BACKUP_MARK } from "../../ports/store.ts";
+import { auditIn, type AuditFile } from "./audit-file.ts";
+import { uncopied, unusable } from "./faults.ts";
+import { schemaState, schemaVersion } from "./schema.ts";
+import { openCopy, SQLITE } from "./sqlite.ts";
+import type { Database } from "./database.ts";
+
+export type BackedUp = {
+  readonly schema: number;
+  readonly runs: { readonly all: number; readonly unfinished: number };
+  readonly bytes: number;
+};
+
+/** More than any database has: a copy in several steps would begin again at every commit. */
+const ALL_PAGES = 2 ** 30;
+
+/**
+ * `check` examines the audit of the copy; if it rejects, or anything else fails, no file is left, and its error passes unchanged as the
+ * cause. `at`: the wall time (ms). Takes no lock that a bot takes. An existing `file` is refused. Rejects with one line for people.
+ */
+export async function backUp(
+  database: string,
+  file: string,
+  { at, check }: { readonly at: number; readonly check: (audit: AuditFile) => Promise<void> },
+): Promise<BackedUp> {
+  const partial = `${file}.partial`;
+  reserve(file, partial);
+  const discard = (): void => {
+    for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(partial + end, { force: true });
+  };
+  process.once("exit", discard);
+  try {
+    await copyPages(database, partial);
+    const found = await examine(partial, at, check);
+    flush(partial);
+    refuseExisting(file);
+    renameSync(partial, file);
+    flush(dirname(resolve(file)));
+    return found;
+  } catch (error) {
+    throw error instanceof NotRead ? unusable(database, error.cause) : uncopied(file, error);
+  } finally {
+    discard();
+    process.off("exit", discard);
+  }
+}
+
+/** The database itself cannot be read; `cause` says why. */
+class NotRead extends Error {}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new Error("there is a file of this name already; name another one");
+}
+
+function reserve(file: string, partial: string): void {
+  try {
+    refuseExisting(file);
+    if (!existsSync(dirname(resolve(file)))) throw new Error("its folder does not exist");
+    closeSync(openSync(partial, "wx", 0o600));
+  } catch (error) {
+    throw uncopied(file, isThere(error) ? new Error(alreadyBegun(partial)) : error);
+  }
+}
+
+const isThere = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "EEXIST";
+
+const alreadyBegun = (partial: string): string =>
+  `${partial} is there: another back-up is writing it, or one was interrupted; then remove it`;
+
+/** A reader of the write-ahead log holds up no writer, and no writer holds it up. */
+async function copyPages(database: string, partial: string): Promise<void> {
+  if (!existsSync(database)) throw new NotRead("", { cause: new Error("there is no such file") });
+  const raw = opened(database);
+  try {
+    await backup(raw, partial, { rate: ALL_PAGES });
+  } finally {
+    raw.close();
+  }
+}
+
+function opened(database: string): DatabaseSync {
+  try {
+    // A connection that may only read would leave the side files of SQLite (-wal, -shm) beside a database that no bot uses.
+    const raw = new DatabaseSync(database);
+    raw.exec("pragma query_only = on");
+    raw.prepare("select 1 from sqlite_schema").get();
+    return raw;
+  } catch (error) {
+    throw new NotRead("", { cause: error });
+  }
+}
+
+async function examine(
+  partial: string,
+  at: number,
+  check: (audit: AuditFile) => Promise<void>,
+): Promise<BackedUp> {
+  chmodSync(partial, 0o600);
+  const db = openCopy(partial);
+  try {
+    // One file, without a write-ahead log.
+    await sql`pragma journal_mode = delete`.execute(db);
+    await refuseDamaged(db);
+    await schemaState(db, SQLITE);
+    await putMark(db, at);
+    await check(auditIn({ db, engine: SQLITE, close: () => Promise.resolve() }));
+    const counted = sql<{ total: number; unfinished: number }>`
+      select count(*) as total, coalesce(sum(1 - finished), 0) as unfinished from runs`;
+    const { total = 0, unfinished = 0 } = (await counted.execute(db)).rows[0] ?? {};
+    const schema = await schemaVersion(db, SQLITE);
+    return { schema, runs: { all: total, unfinished }, bytes: statSync(partial).size };
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function refuseDamaged(db: Database): Promise<void> {
+  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(1)`.execute(db);
+  if (rows[0]?.integrity_check !== "ok") throw new Error("the database is damaged");
+  const { rows: strays } = await sql`pragma foreign_key_check`.execute(db);
+  if (strays.length > 0) throw new Error("the database is damaged: rows refer to rows that are gone");
+}
+
+async function putMark(db: Database, at: number): Promise<void> {
+  const doc = JSON.stringify({ at });
+  const marks = db.insertInto("documents").values({ name: BACKUP_MARK, doc });
+  await marks.onConflict((conflict) => conflict.column("name").doUpdateSet({ doc })).execute();
+}
+
+/** Windows flushes no folder. */
+function flush(path: string): void {
+  const isFolder = statSync(path).isDirectory();
+  if (isFolder && process.platform === "win32") return;
+  const opened = openSync(path, isFolder ? "r" : "r+");
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}

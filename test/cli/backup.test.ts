@@ -1,0 +1,306 @@
+// `npm run backup`, as the shell runs it: what the copy holds, that a bot goes on meanwhile, and that a failure leaves nothing.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { headWords } from "#src/domain/audit/hash-chain.ts";
+import { BACKUP_MARK, type Store } from "#src/ports/store.ts";
+import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import { anApproval, anAuditEntry, aRun, withApprovals } from "../make/run.ts";
+
+const COMMAND = fileURLToPath(new URL("../../src/cli/backup.ts", import.meta.url));
+const WRITER = fileURLToPath(new URL("../adapters/store/other-process.ts", import.meta.url));
+
+let folder = "";
+let file = "";
+let copy = "";
+const closers: (() => unknown)[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "backup-"));
+  file = join(folder, "bot.db");
+  copy = join(folder, "copy.db");
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+  rmSync(folder, { recursive: true });
+});
+
+type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
+type Env = { readonly [name: string]: string };
+
+function started(args: readonly string[], env: Env = {}): ChildProcess {
+  const given = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, ...env };
+  return spawn(process.execPath, [COMMAND, ...args], { env: given, cwd: folder });
+}
+
+async function backUp(args: readonly string[] = [copy], env: Env = {}): Promise<Seen> {
+  const child = started(args, env);
+  const seen = { out: "", err: "" };
+  child.stdout?.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...seen };
+}
+
+async function open(path = file, auditKey: string | null = null): Promise<Store> {
+  const store = await openStore({ url: `sqlite:${path}`, owner: "test", auditKey });
+  closers.push(() => store.close());
+  return store;
+}
+
+/** Two runs, one of which is over, and two entries. */
+async function written(): Promise<Store> {
+  const store = await open();
+  const [one, two] = [aRun(), withApprovals(aRun(), anApproval())];
+  await store.insert(one, { audit: [anAuditEntry(one)] });
+  await store.insert(two, { audit: [anAuditEntry(two)] });
+  await store.save({ run: one, revision: 1 }, one, { finished: true });
+  return store;
+}
+
+function rowsIn(path: string, sql: string): readonly unknown[] {
+  const raw = new DatabaseSync(path);
+  try {
+    return raw.prepare(sql).all();
+  } finally {
+    raw.close();
+  }
+}
+
+function change(path: string, sql: string): void {
+  const raw = new DatabaseSync(path);
+  for (const { name } of raw.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    raw.exec(`drop trigger ${String(name)}`);
+  raw.exec(sql);
+  raw.close();
+}
+
+const files = (): readonly string[] => readdirSync(folder).toSorted();
+const publicKey = (): string => readAuditKey(file)?.publicKey ?? "";
+
+describe("the copy", () => {
+  test("holds everything of a running bot, is one file for its owner alone, and says what it holds", async () => {
+    const store = await written();
+    const head = await store.auditHead();
+    const { code, out, err } = await backUp();
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(files().filter((name) => name.startsWith("copy"))).toEqual(["copy.db"]);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    for (const table of ["runs", "audit", "buttons"])
+      expect(rowsIn(copy, `select * from ${table}`)).toEqual(rowsIn(file, `select * from ${table}`));
+    expect(out).toContain(headWords(head ?? { seq: 0, link: "" }));
+    expect(out).toMatch(/\b2 runs\b/);
+    expect(out).toContain(auditKeyFile(file));
+  });
+
+  test("knows when it was made, and the database does not take it for a copy", async () => {
+    const store = await written();
+    const before = Date.now();
+    await backUp();
+    const after = Date.now();
+    const [row] = rowsIn(copy, `select doc from documents where name = '${BACKUP_MARK}'`) as {
+      doc: string;
+    }[];
+    const { at } = JSON.parse(row?.doc ?? "null") as { at: number };
+    expect(at).toBeGreaterThanOrEqual(before);
+    expect(at).toBeLessThanOrEqual(after);
+    expect(await store.document(BACKUP_MARK)).toBeNull();
+  });
+
+  test("of a stopped or killed bot leaves the database as it was", async () => {
+    await (await written()).close();
+    const digest = (): string => createHash("sha256").update(readFileSync(file)).digest("hex");
+    const before = digest();
+    expect((await backUp()).code).toBe(0);
+    expect(digest()).toBe(before);
+    await open();
+  });
+
+  test("has what was committed before a kill, although it stands in the write-ahead log alone", async () => {
+    const child = spawn(process.execPath, [WRITER, "write", `sqlite:${file}`], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: child.stdout });
+    let last = "";
+    for await (const line of lines) {
+      last = line;
+      if (line.endsWith(" 2")) break;
+    }
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect((await backUp()).code).toBe(0);
+    const keys = rowsIn(copy, "select key from runs") as { key: string }[];
+    expect(keys.map(({ key }) => key)).toContain(last.split(" ")[0]);
+  });
+
+  test("starts as a database of its own, and goes on with the audit", async () => {
+    await written();
+    await backUp();
+    const key = readFileSync(auditKeyFile(file), "utf8").trim();
+    const restored = await open(copy, key);
+    expect(await restored.checkAudit()).toEqual([]);
+    expect(await restored.checkSeals()).toEqual([]);
+  });
+
+  test("can be made of a database whose schema is older", async () => {
+    restore(1, file).close();
+    // It holds a run that was tampered with, and says so.
+    const { code, out } = await backUp([copy], { AUDIT_KEY: GOLDEN_KEY });
+    expect(code).toBe(1);
+    expect(out).toContain("schema 1");
+    expect(rowsIn(copy, "select version from schema_version")).toEqual([{ version: 1 }]);
+  });
+});
+
+describe("a running bot", () => {
+  test("goes on writing while it is copied, again and again, and every copy is whole", async () => {
+    const child = spawn(process.execPath, [WRITER, "write", `sqlite:${file}`], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    closers.push(() => child.kill("SIGKILL"));
+    const lines: { readonly key: string; readonly at: number }[] = [];
+    const reader = createInterface({ input: child.stdout });
+    reader.on("line", (line) => lines.push({ key: line.split(" ")[0] ?? "", at: Date.now() }));
+    await once(reader, "line");
+    for (const name of ["a.db", "b.db", "c.db"]) {
+      const before = lines.length;
+      const { code, err } = await backUp([join(folder, name)]);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      expect(lines.length).toBeGreaterThan(before + 10);
+      const kept = rowsIn(join(folder, name), "select key from runs") as { key: string }[];
+      const known = new Set(kept.map(({ key }) => key));
+      // Whatever was acknowledged before the command began is in its copy.
+      expect(lines.slice(1, before).every(({ key }) => known.has(key))).toBe(true);
+    }
+    expect(child.exitCode).toBeNull();
+  });
+
+  test("can start while the copy is made, because the command takes no lock of it", async () => {
+    await (await written()).close();
+    const raw = new DatabaseSync(file);
+    raw.exec("create table ballast (text); insert into ballast select hex(randomblob(60000)) from audit");
+    for (let n = 0; n < 8; n += 1) raw.exec("insert into ballast select text from ballast");
+    raw.close();
+    const child = started([copy]);
+    const ended = once(child, "close") as Promise<[number | null]>;
+    let starts = 0;
+    while (child.exitCode === null && starts < 20) {
+      const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+      await store.close();
+      starts += 1;
+    }
+    expect((await ended)[0]).toBe(0);
+    expect(starts).toBeGreaterThan(0);
+  });
+});
+
+describe("no copy is left, and the exit code says why, when", () => {
+  async function nothingLeft(args: readonly string[], env: Env = {}): Promise<Seen> {
+    const before = files();
+    const seen = await backUp(args, env);
+    expect(files()).toEqual(before);
+    return seen;
+  }
+
+  test("there is a file of that name already", async () => {
+    await (await written()).close();
+    writeFileSync(copy, "last week's");
+    const { code, err } = await nothingLeft([copy]);
+    expect(code).toBe(2);
+    expect(err).toContain(copy);
+    expect(readFileSync(copy, "utf8")).toBe("last week's");
+  });
+
+  test("another command is writing it, or was interrupted", async () => {
+    await (await written()).close();
+    writeFileSync(`${copy}.partial`, "half");
+    expect((await nothingLeft([copy])).err).toContain(`${copy}.partial`);
+  });
+
+  test("the folder is missing, the database is missing, or it is another program's", async () => {
+    await (await written()).close();
+    expect((await nothingLeft([join(folder, "nowhere", "copy.db")])).code).toBe(2);
+    expect((await nothingLeft([copy], { DATABASE_URL: "sqlite:./none.db" })).code).toBe(2);
+    const other = new DatabaseSync(join(folder, "other.db"));
+    other.exec("create table notes (text)");
+    other.close();
+    const { code, err } = await nothingLeft([copy], {
+      DATABASE_URL: `sqlite:${join(folder, "other.db")}`,
+      AUDIT_KEY: GOLDEN_KEY,
+    });
+    expect(code).toBe(2);
+    expect(err).toContain("another program");
+  });
+
+  test("the audit was tampered with", async () => {
+    await (await written()).close();
+    change(file, "update audit set entry = replace(entry, 'stored', 'forged') where seq = 1");
+    const { code, err } = await nothingLeft([copy]);
+    expect(code).toBe(1);
+    expect(err).toContain("TAMPERED at entry 1");
+  });
+
+  test("the database is damaged", async () => {
+    await (await written()).close();
+    const [root] = rowsIn(file, "select rootpage from sqlite_schema where name = 'runs'") as {
+      rootpage: number;
+    }[];
+    const bytes = readFileSync(file);
+    const page = bytes.readUInt16BE(16);
+    bytes.fill(0xab, ((root?.rootpage ?? 1) - 1) * page, (root?.rootpage ?? 1) * page);
+    writeFileSync(file, bytes);
+    expect((await nothingLeft([copy])).code).toBe(2);
+  });
+
+  test("there is no key to check signatures with", async () => {
+    await (await written()).close();
+    const pub = publicKey();
+    rmSync(auditKeyFile(file));
+    expect((await nothingLeft([copy])).code).toBe(2);
+    expect((await backUp([copy, "--public-key", pub])).code).toBe(0);
+  });
+
+  test("the command is stopped", async () => {
+    await (await written()).close();
+    const child = started([copy]);
+    const ended = once(child, "close") as Promise<[number | null]>;
+    while (!files().includes("copy.db.partial") && child.exitCode === null)
+      await new Promise((resolve) => setImmediate(resolve));
+    child.kill("SIGTERM");
+    expect((await ended)[0]).toBe(2);
+    expect(files().filter((name) => name.startsWith("copy"))).toEqual([]);
+  });
+
+  test("the database is PostgreSQL: its own program makes the copy", async () => {
+    const { code, err } = await nothingLeft([copy], {
+      DATABASE_URL: "postgres://u:secret@h/bot?sslmode=disable",
+    });
+    expect(code).toBe(2);
+    expect(err).toContain("pg_dump --format=custom");
+    expect(err).not.toContain("secret");
+  });
+
+  test("no file is named, or two are", async () => {
+    expect((await nothingLeft([])).code).toBe(2);
+    expect((await nothingLeft([copy, "more"])).code).toBe(2);
+  });
+});
+
+test("a run that was changed outside Countersign is reported, and copied as it is", async () => {
+  await (await written()).close();
+  change(file, "update runs set requester = 'U0THIEF'");
+  const { code, err } = await backUp();
+  expect(code).toBe(1);
+  expect(err).toContain("TAMPERED");
+  expect(rowsIn(copy, "select requester from runs")).toEqual(rowsIn(file, "select requester from runs"));
+});
