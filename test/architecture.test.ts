@@ -47,11 +47,11 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/adapters/audit-sink/", own: CORE, packages: null },
   { place: "src/adapters/policy-file/", own: [...CORE, "src/engine/"], packages: null },
   { place: "src/reload.ts", own: [...BOT, "src/adapters/policy-file/", "src/config.ts"], packages: NONE },
-  { place: "src/open-ports.ts", own: [...BOT, "src/adapters/", "src/reload.ts", ...SHARED], packages: NONE },
+  { place: "src/open-ports.ts", own: [...BOT, "src/adapters/", "src/reload.ts", ...SHARED], packages: null },
   {
     place: "src/app.ts",
     own: [...BOT, "src/adapters/", "src/reload.ts", "src/open-ports.ts", ...SHARED],
-    packages: NONE,
+    packages: null,
   },
   {
     place: "src/load-config.ts",
