@@ -60,7 +60,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const store = await openStore({ url: "sqlite::memory:", owner: "bench" });
   const options = { baseUrl, apiKey: () => KEY, denyWord: "deny", ...clock, connections: IN_FLIGHT };
   const agents = createAgentService(options);
-  const counter = createMetrics();
+  const counter = createMetrics({ version: "bench", node: process.versions.node, at: Date.now() });
   const metrics = {
     ...counter,
     poll: (outcome: string, seconds: number) => {

@@ -5,7 +5,6 @@ import { createMetrics, type Metrics } from "./adapters/http/metrics.ts";
 import { createPolicyFollower } from "./adapters/policy-file/follow-policy.ts";
 import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
-import type { SlackAdapter } from "./adapters/slack/slack-adapter.ts";
 import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
 import { type Bot, createBot } from "./bot.ts";
 import { type Config, programVersion, secretsOf } from "./config.ts";
@@ -13,12 +12,11 @@ import type { Context } from "./domain/context.ts";
 import { ChannelId, GroupId, type TeamId, UserId } from "./domain/ids.ts";
 import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
-import { logAudit } from "./engine/audit-lines.ts";
 import { type Clock, createClock } from "./engine/clock.ts";
 import { createFreezes, type Freezes } from "./engine/freezes.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
-import { hearStoreFaults } from "./engine/store-faults.ts";
+import { listenTo } from "./engine/listened-store.ts";
 import type { Log } from "./log.ts";
 import {
   type Closers,
@@ -33,8 +31,6 @@ import {
   startPort,
 } from "./open-ports.ts";
 import type { AuditReaders } from "./ports.ts";
-import type { SlackHealth } from "./ports/monitoring.ts";
-import type { Store } from "./ports/store.ts";
 import { createApiKey, createReloading, type Reloading } from "./reload.ts";
 
 export type App = {
@@ -81,36 +77,28 @@ function mentioned({ approvers }: Config): Rule["mention"] {
   return { users: approvers.users.map(UserId), groups: approvers.groups.map(GroupId) };
 }
 
-type Watching = { readonly clock: Clock; readonly metrics: Metrics; readonly log: Log };
-
-/** The store, whose faults and audit entries are told. */
-function watched(opened: Store, { clock, metrics, log }: Watching) {
-  const { store, faults } = hearStoreFaults(opened, { clock, metrics });
-  return { store: logAudit(store, log), storeFaults: faults };
-}
-
 async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
   const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentioned(config)));
   const current: Current = { app: null, health: null };
-  const metrics = createMetrics();
+  const metrics = createMetrics({ version: programVersion(), node: process.versions.node, at: Date.now() });
   const clock = createClock();
-  const opened = await openConfiguredStore(config, clock, log);
+  const opened = await openConfiguredStore(config, { clock, log, metrics });
   closers.push(() => opened.close());
-  const { store, storeFaults } = watched(opened, { clock, metrics, log });
+  const { store, storeFaults } = listenTo(opened, { clock, metrics, log });
   await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
   const rejectedRequests = rejecting(metrics, log, clock);
   const url = await startPort({ config, metrics, store, current, rejectedRequests }, closers);
   const key = createApiKey(config.agents, log);
   const outside = await openOutside({ config, key, store, rejectedRequests, log, clock, metrics }, closers);
   const freezes = createFreezes(store);
-  const context = contextOf({ config, clock, policy, freezes });
   const audit = auditReaders(config, outside.slack.self.team);
   const health = {
     storeFaults,
-    slackHealth: slackHealthOf(outside.slack, current),
+    slackHealth: outside.slack.health(() => current.app),
     version: programVersion(),
   };
-  const ports = { ...outside, ...outside.slack, ...health, store, freezes, audit, clock, context };
+  const deciding = { freezes, audit, clock, context: contextOf({ config, clock, policy, freezes }) };
+  const ports = { ...outside, ...outside.slack, ...health, ...deciding, store };
   const sharing = {
     auditSink: openAuditSink(config, closers),
     keepFinishedMs: config.keepFinishedMs,
@@ -121,21 +109,39 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
     { ...ports, ...sharing, newKey, random: Math.random, log, metrics },
     { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT },
   );
-  const runs = await startWork({ flow, app: outside.slack.app(flow), current }, closers);
-  const { team } = outside.slack.self;
-  const facts = { team, mode: config.slack.mode, policy: policy.now().version };
-  log.info({ url, ...facts, runs }, "Countersign is ready");
-  const reload = startReloading({ config, policy, key, store, flow, clock, log, stamp: now }, closers);
-  return { url, reload };
+  const runs = await startWork({ flow, app: outside.slack.app(flow), current, metrics }, closers);
+  tellReady(log, { url, runs, config, policy, team: audit.team });
+  const onPolicy = (ok: boolean, at: number): void => metrics.policyReload(ok, at);
+  const parts = { config, policy, key, store, flow, clock, log, onPolicy, stamp: now };
+  return { url, reload: startReloading(parts, closers) };
 }
 
-type Work = { readonly flow: Bot; readonly app: SlackApp; readonly current: Current };
+type Started = {
+  readonly url: string;
+  readonly runs: number;
+  readonly config: Config;
+  readonly policy: PolicyHolder;
+  readonly team: TeamId;
+};
+
+function tellReady(log: Log, { url, runs, config, policy, team }: Started): void {
+  const facts = { version: programVersion(), url, team, mode: config.slack.mode, runs };
+  log.info({ ...facts, policy: policy.now().version }, "Countersign is ready");
+}
+
+type Work = {
+  readonly flow: Bot;
+  readonly app: SlackApp;
+  readonly current: Current;
+  readonly metrics: Metrics;
+};
 
 /** Resolves to how many runs are followed, once Slack's payloads reach us. */
-async function startWork({ flow, app, current }: Work, closers: Closers): Promise<number> {
+async function startWork({ flow, app, current, metrics }: Work, closers: Closers): Promise<number> {
   closers.push(() => flow.stop(EFFECTS_GRACE_MS));
   const runs = await flow.start();
   current.health = flow.health;
+  metrics.readFrom(() => flow.readings());
   await app.start();
   current.app = app;
   flow.health.start();
@@ -148,10 +154,6 @@ function startReloading(parts: Reloading, closers: Closers): App["reload"] {
   reloading.start();
   closers.push(() => reloading.stop());
   return () => reloading.reload();
-}
-
-function slackHealthOf({ token }: Pick<SlackAdapter, "token">, current: Current): SlackHealth {
-  return { ...token, connection: () => current.app?.connection() ?? "starting" };
 }
 
 const now = () => ({ now: Date.now(), digest });

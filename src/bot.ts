@@ -19,7 +19,7 @@ import { createLeaseKeeper, type LeaseKeeper, type LeaseTimes } from "./engine/l
 import { createEffectLog } from "./engine/log-effects.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
-import { createPoller, type PollLimits } from "./engine/poller.ts";
+import { createPoller, type Poller, type PollLimits } from "./engine/poller.ts";
 import { createQuietWarnings } from "./engine/quiet-log.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createRunFigures } from "./engine/run-figures.ts";
@@ -44,7 +44,7 @@ import type {
   NotificationSender,
   People,
 } from "./ports.ts";
-import type { SlackHealth } from "./ports/monitoring.ts";
+import type { Readings, RunFigures, SlackHealth } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
 import {
   type Acknowledge,
@@ -88,6 +88,8 @@ export type Bot = {
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly acknowledge: Acknowledge;
   readonly health: Pick<HealthMonitor, "live" | "parts" | "start">;
+  /** Never rejects. */
+  readings(): Promise<Readings>;
   /** Calls the listener with every run that is looked at again, changed or not. */
   onRun(listener: (run: Run) => void): void;
   /** Calls the listener now and then while other processes may change runs, too. */
@@ -152,6 +154,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     ...createUseCases(use),
     cards,
     health,
+    readings: () => readingsOf({ ...deps, figures, health, watch, guard }),
     onRun: (listener) => engine.onPlan((run) => listener(run)),
     onElsewhere: (listener) => void elsewhere.push(listener),
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity, health, key }),
@@ -181,6 +184,29 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
   const pause = createServicePause(agents, clock);
   const key = createServiceKey(pause.agents, clock, newKey);
   return { key, guard: createServiceBreaker(clock, maxMs, pause.leftMs) };
+}
+
+type Read = Pick<BotDeps, "store" | "slackHealth" | "context"> & {
+  readonly figures: () => RunFigures;
+  readonly health: Pick<HealthMonitor, "parts">;
+  readonly watch: Pick<Poller, "lagMs">;
+  readonly guard: Pick<ServiceBreaker, "isOpen">;
+};
+
+async function readingsOf(read: Read): Promise<Readings> {
+  const { store, slackHealth, context, figures, health, watch, guard } = read;
+  const parts = await health.parts();
+  const head = await store.auditHead().catch(() => null);
+  return {
+    ...figures(),
+    parts,
+    pollLagMs: watch.lagMs(),
+    circuitOpen: guard.isOpen(),
+    slackConnected: slackHealth.connection() === "connected",
+    slackQueues: slackHealth.queues(),
+    policyVersion: context().policy.version,
+    auditHead: head?.seq ?? null,
+  };
 }
 
 /** What happens although nobody does anything. */

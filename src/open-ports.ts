@@ -47,7 +47,10 @@ function tellAuditKey(log: Log, news: AuditKeyNews): void {
   log.warn({ file: news.file }, "created a key that signs the audit; keep a copy of it");
 }
 
-export function openConfiguredStore(config: Config, clock: MachineClock, log: Log): Promise<Store> {
+export function openConfiguredStore(
+  config: Config,
+  { clock, log, metrics }: { readonly clock: MachineClock; readonly log: Log; readonly metrics: Metrics },
+): Promise<Store> {
   const { database } = config;
   const alone = database.engine === "sqlite";
   return openStore({
@@ -57,6 +60,7 @@ export function openConfiguredStore(config: Config, clock: MachineClock, log: Lo
     onNewestTime: alone ? clock.continueAfter : clock.beginAt,
     leaseMs: alone ? ALONE.leaseMs : SHARED.leaseMs,
     auditKey: config.audit.key,
+    onCommit: (seconds) => metrics.committed(seconds),
     onAuditKey: (news) => tellAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "cannot read a stored run; skipping it"),
   });

@@ -204,6 +204,8 @@ export type Counters = {
   decisionConfirmed(seconds: number): void;
   /** A call of the store failed. */
   storeFault(code: string): void;
+  /** Receipts and alerts in the outbox of this process. */
+  notificationsWaiting(count: number): void;
   slackCall(method: string, outcome: "ok" | "refused" | "rate_limited" | "failed"): void;
   /** The sink of the audit did not take entries. */
   auditSinkFailed(): void;

@@ -43,6 +43,8 @@ export type Reloading = {
   readonly flow: Pick<Bot, "policyChanged">;
   readonly clock: Clock;
   readonly log: EventLog;
+  /** Hears whether the policy could be read again, and when (ms since 1970). */
+  readonly onPolicy: (ok: boolean, at: number) => void;
   readonly stamp: () => Parameters<typeof policyLoadedEntry>[1];
 };
 
@@ -76,8 +78,10 @@ export function createReloading(parts: Reloading): FileWatch & { reload(): Promi
   return { ...watch, reload };
 }
 
-async function reloadPolicy({ policy, store, flow, log, stamp }: Reloading): Promise<void> {
+async function reloadPolicy({ policy, store, flow, log, onPolicy, stamp }: Reloading): Promise<void> {
   const changed = await policy.reload((loaded) => store.audit([policyLoadedEntry(loaded, stamp())]));
+  const { at, outcome } = policy.lastReload();
+  onPolicy(outcome === "in force", at);
   if (!changed) return;
   await flow.policyChanged().catch((error: unknown) => {
     log.error({ error }, "could not apply the new policy to the open cards; the next poll of each run does");

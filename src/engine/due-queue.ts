@@ -29,6 +29,13 @@ export class DueQueue<Key> {
     return this.#busy.size;
   }
 
+  /** For how long (ms) the key that waits longest for a free place has been due. */
+  get lagMs(): number {
+    let first = Infinity;
+    for (const [key, at] of this.#due) if (!this.#busy.has(key)) first = Math.min(first, at);
+    return Math.max(this.#clock.monotonic() - first, 0);
+  }
+
   /** Makes `key` due at `at` (monotonic), in place of any earlier time. During its own act this takes effect when the act ends. */
   put(key: Key, at: number): void {
     this.#due.set(key, at);

@@ -4,11 +4,10 @@
 // Everything else is as bad for every other replica, or needs no load balancer, so it is told and takes no replica out of service.
 
 import { type EventLog, PortError } from "../ports.ts";
-import type { Health, PartHealth, PartName, SlackHealth } from "../ports/monitoring.ts";
+import type { Health, PartHealth, PartName, RunFigures, SlackHealth } from "../ports/monitoring.ts";
 import type { Store } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
-import type { RunFigures } from "./run-figures.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
 import type { ServiceKey } from "./service-key.ts";
 import type { StoreFaults } from "./store-faults.ts";

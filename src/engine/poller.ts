@@ -20,6 +20,8 @@ import { inTurn, type Watchdog } from "./watchdog.ts";
 export type Poller = {
   /** How many runs are watched, and how many fetches are in progress. */
   counts(): { readonly watched: number; readonly inFlight: number };
+  /** For how long (ms) the poll that waits longest for a free place has been due. */
+  lagMs(): number;
   /** Starts no more fetches. Answers still in flight are dropped. */
   stop(): void;
 };
@@ -98,7 +100,8 @@ export function createPoller(deps: Deps, limits: PollLimits): Poller {
     stopped = true;
     queue.stop();
   }
-  return { counts: () => ({ watched: entries.size, inFlight: queue.busy }), stop };
+  const counts = (): ReturnType<Poller["counts"]> => ({ watched: entries.size, inFlight: queue.busy });
+  return { counts, lagMs: () => queue.lagMs, stop };
 }
 
 function forget({ guard }: Deps, entries: Map<RunKey, Entry>, key: RunKey): void {

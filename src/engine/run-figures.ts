@@ -5,23 +5,9 @@ import { type Approval, type Decision, isUndecided } from "../domain/approval.ts
 import type { ApprovalId, RunKey } from "../domain/ids.ts";
 import { cardSlot, isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
 import type { Counters } from "../ports.ts";
+import type { RunFigures, RunState } from "../ports/monitoring.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
-
-export const RUN_STATES = ["starting", "running", "awaiting_approval", "stopped", "missing"] as const;
-export type RunState = (typeof RUN_STATES)[number];
-
-/** Ages in ms; 0 where there is none. */
-export type RunFigures = {
-  readonly runs: { readonly [state in RunState]: number };
-  /** Requests that wait for a decision, or for more votes. */
-  readonly pending: { readonly count: number; readonly oldestMs: number };
-  /**
-   * Decisions that are recorded, and neither confirmed nor refused by the service: it was not reached, or its answer was unclear. One
-   * that a rule holds back on purpose does not count. `late`: of them, those older than a minute.
-   */
-  readonly unsent: { readonly count: number; readonly oldestMs: number; readonly late: number };
-};
 
 /** A decision that is not sent for longer is told (ms). */
 export const LATE_MS = 60_000;

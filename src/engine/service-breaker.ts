@@ -26,6 +26,8 @@ export type ServiceBreaker = {
   /** How long to make no call (ms); 0: go ahead. */
   restsFor(): number;
   state(): ServiceState;
+  /** True: the service is only probed. */
+  isOpen(): boolean;
   /** Hears at once when the service goes away or answers again. */
   onChange(listener: () => void): void;
 };
@@ -90,6 +92,7 @@ export function createServiceBreaker(
     forget: standing.forget,
     restsFor: pausedMs,
     state: standing.state,
+    isOpen: breaker.isOpen,
     onChange: standing.onChange,
   };
 }
@@ -136,7 +139,11 @@ function createStanding(clock: Clock): Standing {
   };
 }
 
-type Breaker = { letsThrough(): boolean; record(well: boolean): void };
+type Breaker = {
+  letsThrough(): boolean;
+  record(well: boolean): void;
+  readonly isOpen: () => boolean;
+};
 
 /**
  * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Our own, because
@@ -148,6 +155,7 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
   let probeAt = 0;
   let probing = false;
   return {
+    isOpen: () => failures >= OPEN_AFTER_FAILURES,
     letsThrough() {
       if (failures < OPEN_AFTER_FAILURES) return true;
       if (clock.monotonic() < probeAt) return false;

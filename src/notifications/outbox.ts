@@ -41,7 +41,9 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
 
   async function round(): Promise<void> {
     if (deps.engine.looksAfter(WRITER_SHARD)) await writer.write();
-    senders.send((await deps.store.notifications(AT_ONCE)).filter(isMine));
+    const mine = (await deps.store.notifications(AT_ONCE)).filter(isMine);
+    deps.metrics.notificationsWaiting(mine.length);
+    senders.send(mine);
   }
 
   const loop = createBackgroundLoop(deps, {

@@ -14,6 +14,7 @@ import type { WarnQuietly } from "../engine/quiet-log.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
 import {
   type Chat,
+  type Counters,
   type Notification,
   type NotificationFacts,
   type NotificationSender,
@@ -29,6 +30,7 @@ export type SendDeps = NotificationWriterDeps & {
   readonly engine: { readonly looksAfter: (shard: number) => boolean };
   readonly clock: Clock;
   readonly warnQuietly: WarnQuietly;
+  readonly metrics: Pick<Counters, "notificationsWaiting">;
 };
 
 export type Act = "post" | "find" | "sweep" | "recover";

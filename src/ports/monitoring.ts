@@ -1,5 +1,7 @@
 // What health and metrics need from the outside world, and what they tell.
 
+import type { PacedEffect } from "../ports.ts";
+
 /** Slack, as far as its health goes. */
 export type SlackHealth = {
   /** "starting": it was never connected since the start of this process. */
@@ -8,6 +10,8 @@ export type SlackHealth = {
   tokenRefusal(): string | null;
   /** Asks Slack about the token, unless another call was answered within `maxAgeMs`. Never rejects. */
   checkToken(maxAgeMs: number): Promise<void>;
+  /** How many calls wait for their turn, by kind. */
+  queues(): { readonly [kind in PacedEffect["kind"]]: number };
 };
 
 export const PARTS = [
@@ -37,4 +41,32 @@ export type Health = {
   live(): boolean;
   /** Writes to the store, at most once a second. Never rejects. */
   parts(): Promise<readonly PartHealth[]>;
+};
+
+export const RUN_STATES = ["starting", "running", "awaiting_approval", "stopped", "missing"] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** Ages in ms; 0 where there is none. */
+export type RunFigures = {
+  readonly runs: { readonly [state in RunState]: number };
+  /** Requests that wait for a decision, or for more votes. */
+  readonly pending: { readonly count: number; readonly oldestMs: number };
+  /**
+   * Decisions that are recorded, and neither confirmed nor refused by the service: it was not reached, or its answer was unclear. One
+   * that a rule holds back on purpose does not count. `late`: of them, those older than a minute.
+   */
+  readonly unsent: { readonly count: number; readonly oldestMs: number; readonly late: number };
+};
+
+/** What the metrics read when they are asked for. */
+export type Readings = RunFigures & {
+  readonly parts: readonly PartHealth[];
+  readonly pollLagMs: number;
+  readonly circuitOpen: boolean;
+  readonly slackConnected: boolean;
+  readonly slackQueues: ReturnType<SlackHealth["queues"]>;
+  /** Null: the built-in policy. */
+  readonly policyVersion: string | null;
+  /** The number of the newest entry; null: there is none, or the store does not answer. */
+  readonly auditHead: number | null;
 };

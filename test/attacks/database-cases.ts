@@ -52,7 +52,7 @@ async function expectStopped(on: Story): Promise<void> {
   await on.world.saidIn(on.opening, "thread:tampered");
   expect(on.world.logged.some((line) => line.includes("TAMPERED"))).toBe(true);
   const metrics = await fetch(new URL("/metrics", on.world.url()));
-  expect(await metrics.text()).toMatch(/^countersign_tampered [1-9]/m);
+  expect(await metrics.text()).toMatch(/^countersign_tampering_findings [1-9]/m);
   expect(on.decisions()).toEqual([]);
 }
 

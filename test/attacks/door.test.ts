@@ -82,7 +82,9 @@ function doorOf(world: Stage): Door {
     },
     rejectedRequests: async (because) => {
       const { body } = await doorOf(world).get("/metrics");
-      const count = new RegExp(`turned_away_total\\{because="${because}"\\} (\\d+)`).exec(body)?.[1];
+      const count = new RegExp(`http_requests_rejected_total\\{reason="${because}"\\} (\\d+)`).exec(
+        body,
+      )?.[1];
       return Number(count ?? 0);
     },
   };

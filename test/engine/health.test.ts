@@ -2,12 +2,11 @@
 
 import { expect, test } from "vitest";
 import { createHealth } from "#src/engine/health.ts";
-import type { RunFigures } from "#src/engine/run-figures.ts";
 import type { ServiceState } from "#src/engine/service-breaker.ts";
 import { createWatchdog, STUCK_AFTER_MS } from "#src/engine/watchdog.ts";
 import { readinessOf } from "#src/adapters/http/server.ts";
 import { PortError } from "#src/ports.ts";
-import type { PartName, SlackHealth } from "#src/ports/monitoring.ts";
+import type { PartName, RunFigures, SlackHealth } from "#src/ports/monitoring.ts";
 import { createHandClock } from "../make/clock.ts";
 import { createBench } from "../make/bot.ts";
 
@@ -50,6 +49,7 @@ function aHealth() {
       connection: () => world.connection,
       tokenRefusal: () => world.refusal,
       checkToken: check,
+      queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
     },
     key: { isRefused: () => world.keyRefused, check },
     guard: { state: () => world.service },
@@ -115,7 +115,7 @@ test.each<[string, PartName, string, RegExp, (world: World) => void]>([
     /store_busy/,
     (on) => (on.faults = { count: 2, code: "store_busy" }),
   ],
-])("of %s, the part %s makes it %s", async (_what, part, status, says, strike) => {
+])("of %s, the part %s makes it %s", async (...[, part, status, says, strike]) => {
   const { world, readiness } = aHealth();
   strike(world);
   const answer = await readiness();

@@ -168,6 +168,7 @@ describe("an outage of the service", () => {
       slackCall: nothing,
       auditSinkFailed: nothing,
       auditSinkLag: nothing,
+      notificationsWaiting: nothing,
     };
     const guard = {
       state: () =>

@@ -14,6 +14,10 @@ async function ready(
   return { status: response.status, says: body.status, checks: body.checks };
 }
 
+async function metrics(world: Stage): Promise<string[]> {
+  return (await (await fetch(`${world.url()}/metrics`)).text()).split("\n");
+}
+
 /** Asks again, as a probe does. */
 async function becomes(world: Stage, part: string, says: RegExp): Promise<{ status: number; says: string }> {
   return vi.waitFor(
@@ -61,6 +65,7 @@ describe.concurrent("health", () => {
     });
     await world.command(ana, opsAgents, "health");
     expect(await world.told(ana, "answer:health:faulty")).toContain("token_revoked");
+    expect(await metrics(world)).toContain('countersign_part_healthy{part="slack_token"} 0');
   });
 
   test("a refused key is found with no run at all, by a request that changes nothing", async (context) => {
@@ -71,6 +76,40 @@ describe.concurrent("health", () => {
     const asked = world.service.requests.all().map(({ method }) => method);
     expect(new Set(asked)).toEqual(new Set(["GET"]));
     expect(await becomes(world, "service_key", /AGENT_API_KEY/)).toMatchObject({ status: 200 });
+    expect(await metrics(world)).toContain('countersign_part_healthy{part="service_key"} 0');
+  });
+
+  test("what waits is counted, and a decision that the service does not take", async (context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    expect(await metrics(world)).toEqual(
+      expect.arrayContaining([
+        'countersign_runs{state="awaiting_approval"} 1',
+        "countersign_approvals_pending 1",
+        "countersign_card_delay_seconds_count 1",
+        "countersign_decisions_unsent 0",
+      ]),
+    );
+    const fault = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    await world.decide(ben, card, "Approve", "fine");
+    await world.until(() => fault.hits() === 1);
+    expect(await metrics(world)).toContain("countersign_decisions_unsent 1");
+    fault.release();
+    await world.saidIn(opening, "outcome:succeeded");
+    const after = await metrics(world);
+    expect(after).toEqual(
+      expect.arrayContaining([
+        "countersign_decisions_unsent 0",
+        "countersign_approvals_pending 0",
+        "countersign_decision_confirmation_delay_seconds_count 1",
+        'countersign_policy_info{version="built-in"} 1',
+      ]),
+    );
+    const counted = (name: string): number =>
+      Number(after.find((line) => line.startsWith(`countersign_${name} `))?.split(" ")[1]);
+    expect(counted("audit_head_entry")).toBeGreaterThan(3);
+    expect(counted("store_commit_duration_seconds_count")).toBeGreaterThan(3);
+    expect(counted('slack_calls_total{method="chat.postMessage",outcome="ok"}')).toBeGreaterThan(1);
   });
 
   test("members learn no address of the service; admins do", async (context) => {

@@ -46,6 +46,7 @@ const HEALTHY_SLACK: SlackHealth = {
   connection: () => "connected",
   tokenRefusal: () => null,
   checkToken: () => Promise.resolve(),
+  queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
 };
 
 export const failure = (
@@ -392,5 +393,6 @@ function quietMetrics(refusals: string[], outages: boolean[]): Counters {
     slackCall: nothing,
     auditSinkFailed: nothing,
     auditSinkLag: nothing,
+    notificationsWaiting: nothing,
   };
 }

@@ -200,7 +200,7 @@ async function auditIn(path: string, { env = {} }: Choices): Promise<AuditVerdic
 function expectWhole(verdict: AuditVerdict, metrics: string, { tampered = false }: Choices): void {
   if (tampered) return;
   if (!verdict.ok) throw new Error(`the audit is called tampered with: ${JSON.stringify(verdict)}`);
-  const found = /^countersign_tampered ([1-9].*)$/m.exec(metrics);
+  const found = /^countersign_tampering_findings ([1-9].*)$/m.exec(metrics);
   if (found !== null) throw new Error(`${found[1] ?? ""} findings of tampering`);
 }
 

@@ -1,94 +1,165 @@
-// The metrics for Prometheus, and the count of rejected requests. Label values are stable words of our own code, never text that
-// somebody sent.
+// The metrics for Prometheus, and the count of rejected requests.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import type { Counters, EventLog } from "../../ports.ts";
+import type { Readings } from "../../ports/monitoring.ts";
+import { METRICS, type MetricName, type MetricRow } from "./metrics-table.ts";
 
 export type Metrics = Counters & {
   /** Counts a request that was rejected before any use case saw it. */
-  rejectedRequests(because: string): void;
+  rejectedRequests(reason: string): void;
+  /** A commit of the database took so long. */
+  committed(seconds: number): void;
+  /** The policy file was read, at `at` (ms since 1970); false: it could not be used. */
+  policyReload(ok: boolean, at: number): void;
+  /** From now on, `read` is asked at each scrape. */
+  readFrom(read: () => Promise<Readings>): void;
   expose(): Promise<{ contentType: string; body: string }>;
 };
 
-/** From a service on the same machine (1 ms) to the time limit of a call (10 s). */
-const POLL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+type Registered = { readonly [name in MetricName]: Counter<string> | Gauge<string> | Histogram };
 
-function pollHistogram(registry: Registry): Histogram {
-  const name = "countersign_poll_seconds";
-  const help = "How long one poll of a run took.";
-  return new Histogram({ name, help, buckets: POLL_SECONDS, registers: [registry] });
-}
+/** Versions of this program and of Node, and when it read its policy (ms since 1970): at its start. */
+type Build = { readonly version: string; readonly node: string; readonly at: number };
 
-const UNREADABLE =
-  "Approvals that the service lists and that cannot be read; 1 for a run whose answers cannot be.";
-
-function sinkMetrics(registry: Registry): Pick<Counters, "auditSinkFailed" | "auditSinkLag"> {
-  const registers = [registry];
-  const failures = new Counter({
-    name: "countersign_audit_sink_failures_total",
-    help: "Times that AUDIT_SINK did not take entries.",
-    registers,
-  });
-  const lag = new Gauge({
-    name: "countersign_audit_sink_lag_entries",
-    help: "Audit entries that AUDIT_SINK has not taken yet.",
-    registers,
-  });
-  return { auditSinkFailed: () => failures.inc(), auditSinkLag: (entries) => lag.set(entries) };
-}
-
-export function createMetrics(): Metrics {
+export function createMetrics({ version, node, at }: Build): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> =>
-    new Counter({ name: `countersign_${name}`, help, labelNames, registers: [registry] });
-  const gauge = (name: string, help: string): Gauge =>
-    new Gauge({ name: `countersign_${name}`, help, registers: [registry] });
+  const all = registered(registry);
+  const set = setterOf(all);
+  set("build_info", 1, { version, node });
+  const gauges = gaugesOf(set);
+  gauges.policyReload(true, at);
+  let read: (() => Promise<Readings>) | null = null;
+  return {
+    ...countersOf(all),
+    ...gauges,
+    readFrom: (from) => void (read = from),
+    async expose() {
+      if (read !== null) show(all, set, await read());
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+  };
+}
 
-  const polls = counter("polls_total", "Polls of runs, by outcome.", ["outcome"]);
-  const pollSeconds = pollHistogram(registry);
-  const inFlight = gauge("polls_in_flight", "Polls of runs under way.");
-  const watched = gauge("runs_watched", "Runs that this process watches.");
-  const effects = counter("effects_total", "Effects performed, by kind and outcome.", ["do", "outcome"]);
-  const decisions = counter("decisions_total", "Decisions sent, by verdict and outcome.", [
-    "verdict",
-    "outcome",
-  ]);
-  const refusals = counter("refusals_total", "Refusals given to people, by reason.", ["because"]);
-  const rejectedRequests = counter("turned_away_total", "Rejected requests, by reason.", ["because"]);
-  const tampered = gauge("tampered", "Findings of tampering that hold approvals back.");
-  const outage = gauge("outage", "1 while the service has been down or unusable for long.");
-  const unreadable = gauge("unreadable_approvals", UNREADABLE);
+function registered(registry: Registry): Registered {
+  const made = METRICS.map((row: MetricRow) => [row.name, madeFrom(row, registry)] as const);
+  return Object.fromEntries(made) as Registered;
+}
+
+function madeFrom(row: MetricRow, registry: Registry): Counter<string> | Gauge<string> | Histogram {
+  const { type, labels, starts = labels.length === 0 ? [[]] : [], buckets = [], help } = row;
+  const facts = { name: `countersign_${row.name}`, help, labelNames: [...labels], registers: [registry] };
+  if (type === "histogram") return new Histogram({ ...facts, buckets: [...buckets] });
+  const metric: Counter<string> | Gauge<string> = type === "counter" ? new Counter(facts) : new Gauge(facts);
+  for (const values of starts)
+    metric.inc(Object.fromEntries(labels.map((label, at) => [label, values[at] ?? ""])), 0);
+  return metric;
+}
+
+type Labels = { readonly [label: string]: string };
+type SetGauge = (name: MetricName, value: number, labels?: Labels) => void;
+
+function setterOf(all: Registered): SetGauge {
+  return (name, value, labels = {}) => {
+    const metric = all[name];
+    if (metric instanceof Gauge) metric.set(labels, value);
+  };
+}
+
+type CounterNames =
+  | "poll"
+  | "effect"
+  | "decision"
+  | "refusal"
+  | "rejectedRequests"
+  | "storeFault"
+  | "slackCall"
+  | "committed"
+  | "cardShown"
+  | "decisionConfirmed"
+  | "auditSinkFailed";
+
+function countersOf(all: Registered): Pick<Metrics, CounterNames> {
+  const count = (name: MetricName, labels: Labels): void => {
+    const metric = all[name];
+    if (metric instanceof Counter) metric.inc(labels);
+  };
+  const observe = (name: MetricName, seconds: number): void => {
+    const metric = all[name];
+    if (metric instanceof Histogram) metric.observe(seconds);
+  };
   return {
     poll(outcome, seconds) {
-      polls.inc({ outcome });
-      pollSeconds.observe(seconds);
+      count("polls_total", { outcome });
+      observe("poll_duration_seconds", seconds);
     },
-    pollsInFlight: (count) => inFlight.set(count),
-    runsWatched: (count) => watched.set(count),
-    effect: (what, outcome) => effects.inc({ do: what, outcome }),
-    decision: (verdict, outcome) => decisions.inc({ verdict, outcome }),
-    refusal: (because) => refusals.inc({ because }),
-    rejectedRequests: (because) => rejectedRequests.inc({ because }),
-    ...sinkMetrics(registry),
-    tampered: (findings) => tampered.set(findings),
-    outage: (on) => outage.set(on ? 1 : 0),
-    unreadable: (approvals) => unreadable.set(approvals),
-    cardShown: () => undefined,
-    decisionConfirmed: () => undefined,
-    storeFault: () => undefined,
-    slackCall: () => undefined,
-    expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    effect: (effect, outcome) => count("effects_total", { effect, outcome }),
+    decision: (verdict, outcome) => count("decisions_total", { verdict, outcome }),
+    refusal: (reason) => count("refusals_total", { reason }),
+    rejectedRequests: (reason) => count("http_requests_rejected_total", { reason }),
+    storeFault: (code) => count("store_faults_total", { code }),
+    slackCall: (method, outcome) => count("slack_calls_total", { method, outcome }),
+    auditSinkFailed: () => count("audit_sink_failures_total", {}),
+    committed: (seconds) => observe("store_commit_duration_seconds", seconds),
+    cardShown: (seconds) => observe("card_delay_seconds", seconds),
+    decisionConfirmed: (seconds) => observe("decision_confirmation_delay_seconds", seconds),
   };
+}
+
+function gaugesOf(
+  set: SetGauge,
+): Pick<
+  Metrics,
+  | "pollsInFlight"
+  | "runsWatched"
+  | "tampered"
+  | "outage"
+  | "unreadable"
+  | "notificationsWaiting"
+  | "auditSinkLag"
+  | "policyReload"
+> {
+  return {
+    pollsInFlight: (count) => set("polls_in_flight", count),
+    runsWatched: (count) => set("runs_watched", count),
+    tampered: (findings) => set("tampering_findings", findings),
+    outage: (on) => set("service_outage", Number(on)),
+    unreadable: (approvals) => set("approvals_unreadable", approvals),
+    notificationsWaiting: (count) => set("notifications_waiting", count),
+    auditSinkLag: (entries) => set("audit_sink_lag_entries", entries),
+    policyReload(ok, at) {
+      set("policy_last_reload_successful", Number(ok));
+      if (ok) set("policy_last_reload_success_timestamp_seconds", at / 1_000);
+    },
+  };
+}
+
+function show(all: Registered, set: SetGauge, readings: Readings): void {
+  const { runs, pending, unsent, parts, slackQueues, auditHead } = readings;
+  for (const [state, count] of Object.entries(runs)) set("runs", count, { state });
+  set("approvals_pending", pending.count);
+  set("approvals_pending_oldest_age_seconds", pending.oldestMs / 1_000);
+  set("decisions_unsent", unsent.count);
+  set("decisions_unsent_oldest_age_seconds", unsent.oldestMs / 1_000);
+  for (const { part, fault } of parts) set("part_healthy", Number(fault === null), { part });
+  for (const [kind, depth] of Object.entries(slackQueues)) set("slack_queue_depth", depth, { kind });
+  set("slack_connected", Number(readings.slackConnected));
+  set("service_circuit_open", Number(readings.circuitOpen));
+  set("poll_lag_seconds", readings.pollLagMs / 1_000);
+  // Only one version is in force.
+  all.policy_info.reset();
+  set("policy_info", 1, { version: readings.policyVersion ?? "built-in" });
+  if (auditHead !== null) set("audit_head_entry", auditHead);
 }
 
 // Counts every rejected request, and logs each kind at most once a minute, so that a stranger cannot fill the log.
 
-/** `because` is one of our own words. The log gets nothing that a stranger sent. */
-export type RejectedRequests = (because: string) => void;
+/** `reason` is one of our own words. The log gets nothing that a stranger sent. */
+export type RejectedRequests = (reason: string) => void;
 
 type Deps = {
-  readonly count: (because: string) => void;
+  readonly count: (reason: string) => void;
   readonly log: EventLog;
   readonly monotonic: () => number;
 };
@@ -97,14 +168,14 @@ const QUIET_MS = 60_000;
 
 export function createRejectedRequests({ count, log, monotonic }: Deps): RejectedRequests {
   const kinds = new Map<string, { readonly at: number; unlogged: number }>();
-  return (because) => {
-    count(because);
-    const last = kinds.get(because);
+  return (reason) => {
+    count(reason);
+    const last = kinds.get(reason);
     if (last !== undefined && monotonic() - last.at < QUIET_MS) {
       last.unlogged += 1;
       return;
     }
-    log.warn({ because, unlogged: last?.unlogged ?? 0 }, "rejected a request");
-    kinds.set(because, { at: monotonic(), unlogged: 0 });
+    log.warn({ reason, unlogged: last?.unlogged ?? 0 }, "rejected a request");
+    kinds.set(reason, { at: monotonic(), unlogged: 0 });
   };
 }

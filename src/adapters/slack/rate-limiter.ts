@@ -17,6 +17,8 @@ export type RateLimiter = {
   excuse(channel: PacedEffect["channel"], message: MessageTs): void;
   /** For a 429: no call of this kind begins for `ms`. */
   rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
+  /** How many calls wait for their turn. */
+  waiting(kind: PacedEffect["kind"]): number;
   /** So many processes share what Slack allows the workspace. A channel's messages all come from one of them. */
   share(among: number): void;
 };
@@ -110,6 +112,11 @@ export function createRateLimiter(clock: Clock): RateLimiter {
     },
     excuse: (channel, message) => pacerOf({ kind: "update", channel }).takeOut(`${channel} ${message}`)?.go(),
     rest: (kind, channel, ms) => pacerOf({ kind, channel }).rest(ms),
+    waiting: (kind) =>
+      [...pacers].reduce(
+        (sum, [name, pacer]) => sum + (name.split(" ", 1)[0] === kind ? pacer.waiting : 0),
+        0,
+      ),
     share: (among) => {
       if (among === sharers) return;
       sharers = among;
@@ -180,6 +187,10 @@ export class Pacer {
     this.#limits = limits;
     this.#remembered = Math.max(...limits.flat().map(({ most }) => most));
     this.#alarm = createAlarm(clock, () => this.#letGo());
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   /** Resolves when the call may begin. An urgency of 0 is the highest. */

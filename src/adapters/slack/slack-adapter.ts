@@ -9,6 +9,7 @@ import {
   type Counters,
   type EventLog,
   type NotificationSender,
+  type PacedEffect,
   type People,
   PortError,
 } from "../../ports.ts";
@@ -81,7 +82,8 @@ export type SlackAdapter = {
   readonly chat: Chat;
   readonly notificationSender: NotificationSender;
   readonly people: People;
-  readonly token: Omit<SlackHealth, "connection">;
+  /** `started`: the app, once Slack was reached; null before. */
+  health(started: () => Pick<SlackApp, "connection"> | null): SlackHealth;
   /** Called second: the listeners need the use cases, and those need `chat` and `people`. */
   app(useCases: UseCases): SlackApp;
 };
@@ -96,7 +98,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
-  const { chat, notificationSender, replacements } = createSenders(options, {
+  const { chat, notificationSender, replacements, queues } = createSenders(options, {
     call: background,
     self,
     answerAt,
@@ -107,10 +109,12 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     chat,
     notificationSender,
     people,
-    token: {
+    health: (started) => ({
+      connection: () => started()?.connection() ?? "starting",
       tokenRefusal: calls.tokenRefusal,
       checkToken: (maxAgeMs) => calls.checkToken(background, maxAgeMs),
-    },
+      queues,
+    }),
     app: (useCases) => {
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
       const deps = createListenerDeps(options, useCases, facts);
@@ -173,7 +177,18 @@ function createSenders(options: SlackOptions, { call, self, answerAt }: Sending)
     monotonic,
   });
   const notificationSender = createNotificationSender({ call, limiter, files, self, deployment, digest });
-  return { chat, notificationSender, replacements };
+  return { chat, notificationSender, replacements, queues: () => queuesOf(limiter) };
+}
+
+function queuesOf(limiter: RateLimiter): ReturnType<SlackHealth["queues"]> {
+  const waiting = (kind: PacedEffect["kind"]): number => limiter.waiting(kind);
+  return {
+    post: waiting("post"),
+    update: waiting("update"),
+    read: waiting("read"),
+    sweep: waiting("sweep"),
+    other: waiting("other"),
+  };
 }
 
 // The first calls to Slack: who are we, in which workspace, for which app? A refused token ends the start. If Slack is unreachable,

@@ -103,6 +103,14 @@ export async function write<Answer>(db: Database, work: Work<Answer>): Promise<A
 
 type Work<Answer> = (trx: Trx) => Promise<Answer | Undo<Answer>>;
 
+/** One for each database. */
+const listeners = new WeakMap<Database, (seconds: number) => void>();
+
+/** From now on, `listener` hears how long each commit took. */
+export function onCommit(db: Database, listener: (seconds: number) => void): void {
+  listeners.set(db, listener);
+}
+
 async function attempt<Answer>(db: Database, work: Work<Answer>): Promise<Answer> {
   const trx = await read(() => db.startTransaction().execute());
   let committing = false;
@@ -113,7 +121,9 @@ async function attempt<Answer>(db: Database, work: Work<Answer>): Promise<Answer
       return found.answer;
     }
     committing = true;
+    const from = performance.now();
     await trx.commit().execute();
+    listeners.get(db)?.((performance.now() - from) / 1_000);
     return found;
   } catch (error) {
     // Some failures have ended the transaction already. The first error is the one that says why.

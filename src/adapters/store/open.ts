@@ -21,7 +21,7 @@ import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import { isBusy, isDenied, unusable } from "./faults.ts";
-import { type Database, read, write } from "./database.ts";
+import { type Database, onCommit, read, write } from "./database.ts";
 import { probeWrite } from "./probe.ts";
 
 export type StoreOptions = {
@@ -44,6 +44,8 @@ export type StoreOptions = {
    * one.
    */
   readonly auditKey?: string | null;
+  /** Called with the time that each commit took (seconds). */
+  readonly onCommit?: (seconds: number) => void;
   /** Called when a key was created. */
   readonly onAuditKey?: (news: AuditKeyNews) => void;
 };
@@ -72,6 +74,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     if (place.type === "sqlite") await startAlone(opened, owner, now() + leaseMs);
     return key;
   });
+  if (options.onCommit !== undefined) onCommit(db, options.onCommit);
   const onCorrupt = options.onCorrupt ?? (() => undefined);
   const engine = ENGINES[place.type];
   const signals = place.type === "postgres" ? listenTo(place.url) : NO_SIGNALS;

@@ -184,6 +184,7 @@ describe("what goes to Slack", () => {
         waitForTurn: async () => undefined,
         hasten: () => undefined,
         share: () => undefined,
+        waiting: () => 0,
         queueBefore: () => ({ calls: 0, ms: 0 }),
         rest: (...facts) => void rested.push(facts),
       },

@@ -1,0 +1,249 @@
+// Every metric of ours: its name, type, labels with the values that exist from the start, and meaning. docs/reference.md has the same
+// table; a test compares them. Label values are stable words of our own code, never text that somebody sent.
+
+import { PARTS, RUN_STATES } from "../../ports/monitoring.ts";
+import {
+  DECISION_OUTCOMES,
+  EFFECT_OUTCOMES,
+  POLL_OUTCOMES,
+  REFUSALS,
+  REJECTIONS,
+  SLACK_METHODS,
+  STORE_FAULTS,
+} from "./label-values.ts";
+
+export type MetricRow = {
+  /** Without the prefix `countersign_`. */
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** The label names. A value that is not listed in `starts` appears when it first occurs. */
+  readonly labels: readonly string[];
+  /** The sets of label values that are exposed with 0 from the start, in the order of `labels`. */
+  readonly starts?: readonly (readonly string[])[];
+  readonly buckets?: readonly number[];
+  readonly help: string;
+};
+
+/** Seconds. From a service on the same machine (1 ms) to the time limit of a call (10 s). */
+const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Seconds. A commit to a fast disk, up to a statement that the server ends. */
+const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+/** Seconds. What people wait for: from at once to an outage of an hour. */
+const DELAY_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+
+const each = (values: readonly string[]): string[][] => values.map((value) => [value]);
+const pairs = (firsts: readonly string[], seconds: readonly string[]): string[][] =>
+  firsts.flatMap((first) => seconds.map((second) => [first, second]));
+
+export const METRICS = [
+  {
+    name: "build_info",
+    type: "gauge",
+    labels: ["version", "node"],
+    help: "1, with the version of Countersign and of Node.",
+  },
+  {
+    name: "part_healthy",
+    type: "gauge",
+    labels: ["part"],
+    starts: each(PARTS),
+    help: "1 while the part is well, 0 while it is at fault: the parts of /readyz.",
+  },
+  {
+    name: "runs",
+    type: "gauge",
+    labels: ["state"],
+    starts: each(RUN_STATES),
+    help: "Unfinished runs that this process looks after, by state.",
+  },
+  { name: "runs_watched", type: "gauge", labels: [], help: "Runs that this process polls." },
+  {
+    name: "approvals_pending",
+    type: "gauge",
+    labels: [],
+    help: "Requests that wait for a decision, or for more votes.",
+  },
+  {
+    name: "approvals_pending_oldest_age_seconds",
+    type: "gauge",
+    labels: [],
+    help: "Age of the oldest request that waits; 0 where none does.",
+  },
+  {
+    name: "approvals_unreadable",
+    type: "gauge",
+    labels: [],
+    help: "Approvals that the service lists and that cannot be read.",
+  },
+  {
+    name: "decisions_unsent",
+    type: "gauge",
+    labels: [],
+    help: "Decisions that are recorded, and neither confirmed nor refused by the service. A hold does not count.",
+  },
+  {
+    name: "decisions_unsent_oldest_age_seconds",
+    type: "gauge",
+    labels: [],
+    help: "Age of the oldest of them; 0 where there is none.",
+  },
+  {
+    name: "decisions_total",
+    type: "counter",
+    labels: ["verdict", "outcome"],
+    starts: pairs(["approve", "deny"], DECISION_OUTCOMES),
+    help: "Tries to send a decision, by verdict and outcome.",
+  },
+  {
+    name: "decision_confirmation_delay_seconds",
+    type: "histogram",
+    labels: [],
+    buckets: DELAY_SECONDS,
+    help: "From the click that gave a decision, or from the end of its hold, until the service confirmed it.",
+  },
+  {
+    name: "card_delay_seconds",
+    type: "histogram",
+    labels: [],
+    buckets: DELAY_SECONDS,
+    help: "From when a request was first seen until Slack showed it with buttons.",
+  },
+  {
+    name: "refusals_total",
+    type: "counter",
+    labels: ["reason"],
+    starts: each(REFUSALS),
+    help: "Refusals given to people, by reason.",
+  },
+  {
+    name: "effects_total",
+    type: "counter",
+    labels: ["effect", "outcome"],
+    starts: EFFECT_OUTCOMES,
+    help: "Tries of each kind of effect, by outcome.",
+  },
+  {
+    name: "polls_total",
+    type: "counter",
+    labels: ["outcome"],
+    starts: each(POLL_OUTCOMES),
+    help: "Polls of runs, by outcome: snapshot, missing, or the code of the failure.",
+  },
+  {
+    name: "poll_duration_seconds",
+    type: "histogram",
+    labels: [],
+    buckets: CALL_SECONDS,
+    help: "How long one poll of a run took.",
+  },
+  { name: "polls_in_flight", type: "gauge", labels: [], help: "Polls of runs under way." },
+  {
+    name: "poll_lag_seconds",
+    type: "gauge",
+    labels: [],
+    help: "For how long the poll that waits longest for a free place has been due.",
+  },
+  {
+    name: "service_outage",
+    type: "gauge",
+    labels: [],
+    help: "1 while the service has been down or unusable for more than a minute.",
+  },
+  {
+    name: "service_circuit_open",
+    type: "gauge",
+    labels: [],
+    help: "1 while the service is only probed, because five calls in a row failed.",
+  },
+  {
+    name: "slack_connected",
+    type: "gauge",
+    labels: [],
+    help: "1 while Slack's requests reach this process: over the socket, or in HTTP mode once it listens.",
+  },
+  {
+    name: "slack_calls_total",
+    type: "counter",
+    labels: ["method", "outcome"],
+    starts: pairs(SLACK_METHODS, ["ok", "refused", "rate_limited", "failed"]),
+    help: "Calls to Slack, by method and outcome. rate_limited: HTTP 429. failed: no answer, or none of Slack's.",
+  },
+  {
+    name: "slack_queue_depth",
+    type: "gauge",
+    labels: ["kind"],
+    starts: each(["post", "update", "read", "sweep", "other"]),
+    help: "Calls to Slack that wait for their turn under its rate limits, by kind.",
+  },
+  {
+    name: "notifications_waiting",
+    type: "gauge",
+    labels: [],
+    help: "Receipts and alerts in the outbox, at most 500.",
+  },
+  {
+    name: "http_requests_rejected_total",
+    type: "counter",
+    labels: ["reason"],
+    starts: each(REJECTIONS),
+    help: "Requests to our port, and payloads of Slack, that were rejected before any use, by reason.",
+  },
+  {
+    name: "store_faults_total",
+    type: "counter",
+    labels: ["code"],
+    starts: each(STORE_FAULTS),
+    help: "Calls of the database that failed, by code.",
+  },
+  {
+    name: "store_commit_duration_seconds",
+    type: "histogram",
+    labels: [],
+    buckets: COMMIT_SECONDS,
+    help: "How long one commit took.",
+  },
+  {
+    name: "policy_info",
+    type: "gauge",
+    labels: ["version"],
+    help: "1, with the version of the policy in force.",
+  },
+  {
+    name: "policy_last_reload_successful",
+    type: "gauge",
+    labels: [],
+    help: "0 if the policy file could not be used when it was last read.",
+  },
+  {
+    name: "policy_last_reload_success_timestamp_seconds",
+    type: "gauge",
+    labels: [],
+    help: "When the policy was last read successfully.",
+  },
+  {
+    name: "audit_head_entry",
+    type: "gauge",
+    labels: [],
+    help: "The number of the newest entry of the audit.",
+  },
+  {
+    name: "audit_sink_lag_entries",
+    type: "gauge",
+    labels: [],
+    help: "Audit entries that AUDIT_SINK has not taken yet.",
+  },
+  {
+    name: "audit_sink_failures_total",
+    type: "counter",
+    labels: [],
+    help: "Times that AUDIT_SINK did not take entries.",
+  },
+  {
+    name: "tampering_findings",
+    type: "gauge",
+    labels: [],
+    help: "Findings of tampering that hold approvals back, until an admin acknowledges them.",
+  },
+] as const satisfies readonly MetricRow[];
+
+export type MetricName = (typeof METRICS)[number]["name"];
