@@ -30,7 +30,9 @@ export const createApi = (call: Call) => ({
     const lost = answer.status === TOO_MANY || spoils(fault, "after");
     call.traffic.add("app", name, { args: fields, answer: answer.body }, refused, { ms: ms(), lost });
     if (await spoiled(fault, "after", res)) return;
-    if (!res.destroyed) sendJson(res, answer.status, answer.body, answer.headers);
+    // Slack's answers carry its time, and the sandbox's clock can be moved.
+    const date = new Date(call.now()).toUTCString();
+    if (!res.destroyed) sendJson(res, answer.status, answer.body, { date, ...answer.headers });
   },
 });
 

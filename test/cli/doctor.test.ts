@@ -11,7 +11,7 @@ import { parse } from "yaml";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import { MANIFEST, startWorld, type World } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
-import { NEEDED_SCOPES } from "#src/cli/doctor/checks.ts";
+import { NEEDED_SCOPES } from "#src/cli/doctor/check-slack.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
@@ -55,13 +55,14 @@ test("a right set-up is called right, line by line", async () => {
   const seen = await doctor();
   expect(wrong(seen)).toEqual([]);
   expect(seen.code).toBe(0);
-  expect(seen.printed.match(/^ok {5}/gm)).toHaveLength(8);
+  expect(seen.printed.match(/^ok {5}/gm)).toHaveLength(16);
+  expect(seen.printed.trimEnd().split("\n").at(-1)).toBe("All is well: npm start.");
   expect(seen.printed).toContain("@countersign in Sandbox");
 });
 
 test("nothing is posted, created or decided by asking", async () => {
   await doctor();
-  expect(world.service.requests.all().map(({ method }) => method)).toEqual(["GET", "GET"]);
+  expect(world.service.requests.all().map(({ method }) => method)).toEqual(["GET", "GET", "GET"]);
   expect(world.slack.workspace.messages).toEqual([]);
   expect(world.slack.sockets.connections()).toBe(0);
 });
@@ -144,14 +145,18 @@ test.for<[string, () => unknown, RegExp]>([
   ["missing", () => undefined, /ok {5}Database .*is not there yet/],
   ["empty", () => writeFile(database(), ""), /ok {5}Database .*is not there yet/],
   ["new", () => written(), /ok {5}Database .*can be read and written to$/m],
-  ["signed by another key", () => written(OTHER_KEY), /ok {5}Database .*can be read and written to$/m],
+  [
+    "signed by a key that is not here",
+    () => written(OTHER_KEY),
+    /WRONG {2}Audit key +the audit is signed with the key [0-9a-f]{32}, and \S+bot\.db\.audit-key is gone/,
+  ],
   [
     "of an older schema",
     async () => {
       await written();
       inDatabase("update schema_version set version = 0");
     },
-    /ok {5}Database .*the next start brings its schema up to date/,
+    /ok {5}Database .*the next start migrates its schema from 0 to \d+/,
   ],
   [
     "of a newer schema",
@@ -216,6 +221,7 @@ test("a database that the running bot holds is well", async () => {
   await bot.end("SIGKILL");
   expect(wrong(seen)).toEqual([]);
   expect(seen.printed).toContain("is in use by the bot at");
+  expect(seen.printed.trimEnd().split("\n").at(-1)).toMatch(/^All is well, and the bot at \S+ runs\.$/);
 });
 
 test("a refused key is told apart from a service that is away", async () => {

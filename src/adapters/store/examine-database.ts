@@ -17,13 +17,19 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
-import { schemaState } from "./schema.ts";
+import { newest } from "./append-audit.ts";
+import type { Database } from "./database.ts";
+import { type Engine, schemaState, schemaVersion } from "./schema.ts";
 import { lockFile, lockIfFree, openCopy, SQLITE } from "./sqlite.ts";
-import { isFull, reasonOf, Unusable, unusable } from "./faults.ts";
+import { isDenied, isFull, reasonOf, Unusable, unusable } from "./faults.ts";
 
 export type DatabaseState = {
   /** `missing`: the first start creates it. `older`: the next start migrates its schema. */
   readonly type: "missing" | "older" | "current";
+  /** The version of its schema; 0 where there is none. */
+  readonly schema: number;
+  /** The id of the key that signed the newest entry of its audit; null: there is no entry. */
+  readonly head: string | null;
   /** The process that has the file open, where the system says so (Linux). 0: we cannot see its number from here. */
   readonly holder: number | null;
 };
@@ -33,24 +39,36 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
   const file = resolve(path);
   try {
     if (!existsSync(file) || statSync(file).size === 0) {
-      accessSync(existsSync(file) ? file : nearestFolder(file), constants.R_OK | constants.W_OK);
-      return { type: "missing", holder: null };
+      accessSync(existsSync(file) ? file : existingFolder(file), constants.R_OK | constants.W_OK);
+      return { type: "missing", schema: 0, head: null, holder: null };
     }
-    accessSync(file, constants.R_OK | constants.W_OK);
-    // SQLite creates the write-ahead log in the same folder.
-    accessSync(dirname(file), constants.W_OK | constants.X_OK);
-    return { type: await contentState(file), holder: lockHolder(file) };
+    refuseClosedFiles(file);
+    return { ...(await contentState(file)), holder: lockHolder(file) };
   } catch (error) {
-    throw unusable(path, error);
+    throw unusable(path, error, isDenied(error) ? closedFile(file) : undefined);
   }
 }
 
-async function contentState(file: string): Promise<"older" | "current"> {
+/** A start writes to the files, makes others in their folder, and sets their modes, which only their owner and root may do. */
+function refuseClosedFiles(file: string): void {
+  accessSync(file, constants.R_OK | constants.W_OK);
+  const closed = closedFile(file);
+  if (closed !== undefined) throw new Error(closed);
+  const me = process.getuid?.() ?? ROOT;
+  const ours = [file, `${file}-wal`, `${file}-shm`, lockFile(file)].filter((each) => existsSync(each));
+  const foreign = ours.find((each) => me !== ROOT && statSync(each).uid !== me);
+  if (foreign !== undefined)
+    throw new Error(`${foreign} belongs to user ${statSync(foreign).uid}, and this is user ${me}`);
+}
+
+const ROOT = 0;
+
+async function contentState(file: string): Promise<Pick<DatabaseState, "type" | "schema" | "head">> {
   const copy = await copyDatabase(file);
   try {
     const db = openCopy(copy.file);
     try {
-      const state = await schemaState(db, SQLITE);
+      const state = await stateOf(db, SQLITE);
       const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
       if (rows[0]?.quick_check !== "ok") throw new Error("it is damaged");
       return state;
@@ -62,11 +80,21 @@ async function contentState(file: string): Promise<"older" | "current"> {
   }
 }
 
-/** Throws if a part of the path is not a folder. */
-function nearestFolder(file: string): string {
-  const folder = dirname(file);
+/** What a start finds in the tables. Rejects if a newer program has written them. */
+export async function stateOf(
+  db: Database,
+  engine: Engine,
+): Promise<Pick<DatabaseState, "schema" | "head"> & { readonly type: "older" | "current" }> {
+  const type = await schemaState(db, engine);
+  const schema = await schemaVersion(db, engine);
+  return { type, schema, head: schema === 0 ? null : ((await newest(db))?.key ?? null) };
+}
+
+/** The folder of this file or, where that does not exist yet, the nearest one above. Throws if a part of the path is not a folder. */
+export function existingFolder(file: string): string {
+  const folder = dirname(resolve(file));
   const found = statSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) return nearestFolder(folder);
+  if (found === undefined) return existingFolder(folder);
   if (!found.isDirectory()) throw Object.assign(new Error(`${folder} is not a folder`), { code: "ENOTDIR" });
   return folder;
 }

@@ -2,18 +2,24 @@
 
 import { sql } from "kysely";
 import { unusable } from "./faults.ts";
-import { schemaState } from "./schema.ts";
+import { stateOf } from "./examine-database.ts";
 import { liveOwners, openSnapshot, shown } from "./snapshot.ts";
 import type { Database } from "./database.ts";
 
 export type ServerState = {
   /** `missing`: the first start makes the tables. `older`: the next start migrates the schema. */
   readonly type: "missing" | "older" | "current";
+  /** The version of its schema; 0 where there is none. */
+  readonly schema: number;
+  /** The id of the key that signed the newest entry of its audit; null: there is no entry. */
+  readonly head: string | null;
   /** How many processes use it now. */
   readonly replicas: number;
   /** Why a start would fail, or could lose what was acknowledged. */
   readonly faults: readonly string[];
 };
+
+const NEW = { type: "missing", schema: 0, head: null } as const;
 
 /** Rejects with one line for people when the server cannot be reached, or a newer program wrote the schema. */
 export async function examineServer(url: string): Promise<ServerState> {
@@ -21,9 +27,11 @@ export async function examineServer(url: string): Promise<ServerState> {
   try {
     const { rows: tables } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
     const isMissing = !tables.some(({ name }) => name === "schema_version");
-    const type = isMissing ? "missing" : await schemaState(db, engine);
+    const state = isMissing ? NEW : await stateOf(db, engine);
+    const { type } = state;
     const replicas = type === "current" ? (await liveOwners(db)).length : 0;
-    return { type, replicas, faults: [...(await durabilityFaults(db)), ...(await accessFaults(db, type))] };
+    const faults = [...(await durabilityFaults(db)), ...(await accessFaults(db, type))];
+    return { ...state, replicas, faults };
   } catch (error) {
     throw unusable(shown(url), error);
   } finally {

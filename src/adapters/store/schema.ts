@@ -26,6 +26,9 @@ export type Step = (engine: Engine) => readonly string[];
 /** The n-th step leads to schema version n. */
 export const MIGRATIONS: readonly Step[] = [firstSchema, sharedOut];
 
+/** The version that a start migrates to. */
+export const NEWEST_SCHEMA = MIGRATIONS.length;
+
 function firstSchema(engine: Engine): readonly string[] {
   const runs = [RUNS, ...RUN_INDEXES, OWNERS, ...PAPERS, DOCUMENTS];
   const audit = [AUDIT, ...engine.appendOnly("audit"), ...AUDIT_INDEXES];

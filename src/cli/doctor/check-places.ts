@@ -1,0 +1,115 @@
+// Does Slack know the channels, people and groups that the configuration and the policy name, and is the app where it should be?
+
+import { z } from "zod";
+import { slackChannels, slackGroup, slackUser } from "../../adapters/slack/answers.ts";
+import type { Call } from "../../adapters/slack/clients.ts";
+import type { Config } from "../../config.ts";
+import { idsNamedIn, type Policy } from "../../domain/policy/policy.ts";
+import { PortError } from "../../ports.ts";
+import { bad, type Finding, good, note } from "./finding.ts";
+
+const CHANNELS = "Channels";
+const AUDIT_CHANNEL = "Audit channel";
+const ADMINS = "Admins";
+const APPROVERS = "Approvers";
+const IN_POLICY = "Policy";
+
+const INVITE = "In each channel that should have runs, type: /invite @countersign";
+const INVITE_THERE = "Invite the app to that channel, or set AUDIT_CHANNEL to another one.";
+const COPY_ID =
+  "Copy the id again from Slack: ⋮ in a person's profile, or at the end of a channel's details.";
+
+/** Each id is one call. Slack takes fifty a minute of the slowest of them. */
+const MOST_IDS = 40;
+
+export async function checkPlaces(config: Config, policy: Policy | null, call: Call): Promise<Finding[]> {
+  const { channel, admins } = config.audit;
+  const { users, groups } = config.approvers;
+  const named = policy === null ? [] : [...new Set<string>(idsNamedIn(policy))];
+  const findings = await Promise.all([
+    checkJoined(call),
+    channel === null ? [] : checkAuditChannel(call, channel),
+    admins.length === 0 ? [] : checkIds(call, { what: ADMINS, ids: admins, unknown: bad }),
+    users.length + groups.length === 0
+      ? []
+      : checkIds(call, { what: APPROVERS, ids: [...users, ...groups], unknown: bad }),
+    named.length === 0 ? [] : checkIds(call, { what: IN_POLICY, ids: named, unknown: note }),
+  ]);
+  return findings.flat();
+}
+
+async function checkJoined(call: Call): Promise<Finding[]> {
+  const args = { types: "public_channel,private_channel", exclude_archived: true, limit: 200 };
+  const joined = await answered(async () => slackChannels(await call("users.conversations", args)));
+  if ("error" in joined) return [note(CHANNELS, `could not be listed: ${joined.error}`, "")];
+  const { ids, next } = joined.value;
+  if (ids.length === 0)
+    return [note(CHANNELS, "the app is in no channel, so nobody can start a run", INVITE)];
+  return [good(CHANNELS, `the app is in ${ids.length}${next === "" ? "" : " or more"}`)];
+}
+
+const Channel = z.object({
+  channel: z.object({
+    is_member: z.boolean().optional().default(false),
+    is_archived: z.boolean().optional().default(false),
+  }),
+});
+
+async function checkAuditChannel(call: Call, channel: string): Promise<Finding[]> {
+  const found = await answered(
+    async () => Channel.parse(await call("conversations.info", { channel })).channel,
+  );
+  if ("error" in found) return [bad(AUDIT_CHANNEL, `${channel}: ${found.error}`, INVITE_THERE)];
+  const { is_archived, is_member } = found.value;
+  if (is_archived) return [bad(AUDIT_CHANNEL, `${channel} is archived`, INVITE_THERE)];
+  if (!is_member) return [bad(AUDIT_CHANNEL, `the app is not in ${channel}`, INVITE_THERE)];
+  return [good(AUDIT_CHANNEL, `the app is in ${channel}`)];
+}
+
+type Ids = {
+  readonly what: string;
+  readonly ids: readonly string[];
+  /** How bad an id is that Slack does not know. */
+  readonly unknown: typeof bad;
+};
+
+async function checkIds(call: Call, { what, ids, unknown }: Ids): Promise<Finding[]> {
+  const asked = ids.slice(0, MOST_IDS);
+  const doubts = (await Promise.all(asked.map((id) => doubtOf(call, id)))).filter((each) => each !== null);
+  const rest = ids.length - asked.length;
+  const left = rest === 0 ? "" : `; ${rest} more were not asked about`;
+  if (doubts.length === 0)
+    return [good(what, `Slack knows every id that is named there (${asked.length})${left}`)];
+  return [unknown(what, `${doubts.join("; ")}${left}`, COPY_ID)];
+}
+
+/** Null: nothing speaks against this id. */
+async function doubtOf(call: Call, id: string): Promise<string | null> {
+  if (id.startsWith("S")) {
+    const group = await answered(async () =>
+      slackGroup(await call("usergroups.users.list", { usergroup: id })),
+    );
+    return "error" in group ? `${id}: ${group.error}` : group.value.length === 0 ? `${id} is empty` : null;
+  }
+  if (/^[CG]/.test(id)) {
+    const channel = await answered(() => call("conversations.info", { channel: id }));
+    return "error" in channel ? `${id}: ${channel.error}` : null;
+  }
+  const user = await answered(async () => slackUser(await call("users.info", { user: id })));
+  if ("error" in user) return `${id}: ${user.error}`;
+  const { deleted, isBot, isGuest } = user.value;
+  if (deleted) return `${id} is deactivated`;
+  return isBot || isGuest ? `${id} is a ${isBot ? "bot" : "guest"}` : null;
+}
+
+type Answered<Value> = { readonly value: Value } | { readonly error: string };
+
+async function answered<Value>(call: () => Promise<Value>): Promise<Answered<Value>> {
+  try {
+    return { value: await call() };
+  } catch (error) {
+    if (error instanceof z.ZodError) return { error: "Slack's answer cannot be read" };
+    if (error instanceof PortError) return { error: error.message };
+    throw error;
+  }
+}

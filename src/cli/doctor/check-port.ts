@@ -1,0 +1,104 @@
+// May a start listen on HOST and PORT? Nothing is bound to the port itself: a bot that starts at this moment would be refused.
+
+import { once } from "node:events";
+import net from "node:net";
+import { networkInterfaces } from "node:os";
+import { z } from "zod";
+import { createHttpClient } from "../../adapters/agents/http-client.ts";
+import type { Config } from "../../config.ts";
+import { PortError } from "../../ports.ts";
+import { bad, type Finding, good } from "./finding.ts";
+
+const PORT = "Port";
+const CONNECT_MS = 2_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+const OTHER_PORT = "Stop that program, or set PORT to another number.";
+const OTHER_HOST =
+  "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all of them.";
+const HIGH_PORT = "Set PORT to a number above 1023.";
+
+/** A bot with this configuration that runs now. */
+export type RunningBot = {
+  readonly url: string;
+  /** What its /readyz calls anything but well, as "store: the disk is full". */
+  readonly troubles: readonly string[];
+};
+
+export async function checkPort({ http: { host, port } }: Config, bot: RunningBot | null): Promise<Finding> {
+  const at = `${host}, port ${port}`;
+  const refused = await triedToListen(host, 0);
+  if (refused !== null)
+    return bad(PORT, `cannot listen on ${at}: this machine has no such address`, OTHER_HOST);
+  if (bot !== null) return botFinding(bot);
+  if (port !== 0 && (await isTaken(host, port)))
+    return bad(PORT, `cannot listen on ${at}: another program uses this port`, OTHER_PORT);
+  // Only the system knows who may use a low port, and few bots do.
+  const denied = port > 0 && port < 1024 ? await triedToListen(host, port) : null;
+  if (denied !== null) return bad(PORT, `cannot listen on ${at}: this user may not use this port`, HIGH_PORT);
+  return good(PORT, `${at} is free`);
+}
+
+function botFinding({ url, troubles }: RunningBot): Finding {
+  if (troubles.length === 0) return good(PORT, `the bot at ${url} runs, and reports that it is well`);
+  return bad(PORT, `the bot at ${url} runs, and reports: ${troubles.join("; ")}`, "Its log says more.");
+}
+
+/** Null: it could listen there. */
+async function triedToListen(host: string, port: number): Promise<Error | null> {
+  const server = net.createServer().listen({ host, port });
+  try {
+    await once(server, "listening");
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    server.close();
+  }
+}
+
+const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::";
+
+/** A program on any one address keeps us off "all addresses". */
+async function isTaken(host: string, port: number): Promise<boolean> {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  // Addresses of one link only need its name, too, and every machine that has one has others.
+  const reachable = addresses.filter(({ scopeid }) => !scopeid).map(({ address }) => address);
+  const hosts = isEverywhere(host) ? reachable : [host];
+  return (await Promise.all(hosts.map((each) => answers(each, port)))).includes(true);
+}
+
+function answers(host: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = net.connect({ host, port, timeout: CONNECT_MS });
+  socket.once("connect", () => resolve(true));
+  socket.once("error", () => resolve(false));
+  socket.once("timeout", () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
+
+const Ready = z.object({ status: z.string(), checks: z.record(z.string(), z.unknown()) });
+
+/** Null: no bot answers at HOST and PORT. */
+export async function findRunningBot({ http: { host, port } }: Config): Promise<RunningBot | null> {
+  if (port === 0) return null;
+  const name = isEverywhere(host) ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  const url = `http://${name}:${port}`;
+  const common = { who: "Countersign", connections: 1, keepAlive: false, maxBodyBytes: MAX_ANSWER_BYTES };
+  const client = createHttpClient({ ...common, baseUrl: url });
+  try {
+    const { body } = await client.call({ method: "GET", path: "/readyz", timeoutMs: CONNECT_MS });
+    const { success, data } = Ready.safeParse(JSON.parse(body));
+    return success ? { url, troubles: troublesIn(data.checks) } : null;
+  } catch (error) {
+    if (error instanceof PortError || error instanceof SyntaxError) return null;
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+const troublesIn = (checks: { readonly [part: string]: unknown }): string[] =>
+  Object.entries(checks).flatMap(([part, says]) =>
+    typeof says === "string" && says !== "ok" ? [`${part}: ${says}`] : [],
+  );

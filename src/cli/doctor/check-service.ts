@@ -1,0 +1,83 @@
+// Do the agent service and the gateway answer, and does the service accept our key? Fetches a run that cannot exist, with our key and
+// with a wrong one, so nothing is read or changed.
+
+import { randomUUID } from "node:crypto";
+import type { Config } from "../../config.ts";
+import { RunId } from "../../domain/ids.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
+import { type HealthReport, PortError } from "../../ports.ts";
+import { bad, type Finding, good, note } from "./finding.ts";
+import { openGateway, openService } from "./open-clients.ts";
+import { AUTHORITY, isUntrusted } from "./tls-words.ts";
+
+const SERVICE = "Agent service";
+const KEY = "Agent service key";
+const GATEWAY = "Token gateway";
+
+const NEW_KEY = "Set AGENT_API_KEY to a key that the service's operator gave out and has not replaced.";
+const NOT_TRIED = "The key could not be tried. Put the service right first.";
+const OTHER_PROGRAM =
+  "Is AGENT_BASE_URL the agent-run service? If it is, it lets everybody in: its operator must make it check keys.";
+
+export async function checkService(config: Config): Promise<Finding[]> {
+  const agents = openService(config);
+  try {
+    const [health, key] = await Promise.all([agents.health(), checkKey(config)]);
+    const found = healthFinding(SERVICE, health, "Is AGENT_BASE_URL right, and is the service up?");
+    return [found, key, ...unencrypted(config)];
+  } finally {
+    await agents.close();
+  }
+}
+
+export async function checkGateway(config: Config): Promise<Finding> {
+  const gateway = openGateway(config);
+  try {
+    const todo = "Is GATEWAY_URL right? Left out, it is AGENT_BASE_URL. Only /agent health needs it.";
+    return healthFinding(GATEWAY, await gateway.health(), todo);
+  } finally {
+    await gateway.close();
+  }
+}
+
+function healthFinding(what: string, { fault, latencyMs, says }: HealthReport, todo: string): Finding {
+  if (fault !== null) return bad(what, fault, isUntrusted(fault) ? AUTHORITY : todo);
+  const { version } = says;
+  const named = typeof version === "string" ? `, version ${oneLine(version, 40)}` : "";
+  return good(what, `answers within ${Math.ceil(latencyMs)} ms${named}`);
+}
+
+/** A 404 alone proves nothing: any web server answers so. The service must tell our key from a wrong one. */
+async function checkKey(config: Config): Promise<Finding> {
+  const ours = await answerFor(config, config.agents.apiKey);
+  if (ours.type === "refused") return bad(KEY, ours.words, NEW_KEY);
+  if (ours.type === "failed") return bad(KEY, ours.words, isUntrusted(ours.words) ? AUTHORITY : NOT_TRIED);
+  const wrong = await answerFor(config, `countersign-doctor-${randomUUID()}`);
+  if (wrong.type === "refused") return good(KEY, "is accepted, and a wrong one is refused");
+  if (wrong.type === "failed") return bad(KEY, `a wrong key could not be tried: ${wrong.words}`, NOT_TRIED);
+  return bad(KEY, "a wrong key gets the same answer (HTTP 404) as ours", OTHER_PROGRAM);
+}
+
+type Answer =
+  { readonly type: "no such run" } | { readonly type: "refused" | "failed"; readonly words: string };
+
+async function answerFor(config: Config, apiKey: string): Promise<Answer> {
+  const agents = openService(config, apiKey);
+  try {
+    const { type } = await agents.fetchRun(RunId(`countersign-doctor-${randomUUID()}`));
+    if (type === "missing") return { type: "no such run" };
+    return { type: "failed", words: "the service returned a run that cannot exist" };
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    return { type: error.code === "http_401" ? "refused" : "failed", words: error.message };
+  } finally {
+    await agents.close();
+  }
+}
+
+function unencrypted({ agents: { baseUrl } }: Config): Finding[] {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol === "https:" || /^(localhost|127\.|\[::1\])/.test(hostname)) return [];
+  const says = `the key and all decisions go to ${hostname} unencrypted, as PLAIN_HTTP_HOSTS allows`;
+  return [note(KEY, says, "Use https:// if the service offers it.")];
+}

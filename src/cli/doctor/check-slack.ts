@@ -1,0 +1,192 @@
+// Are the tokens valid, of one app, and with the needed scopes? Is our clock Slack's? Posts nothing and opens no socket.
+
+import { WebAPIPlatformError } from "@slack/web-api";
+import { request } from "undici";
+import { z } from "zod";
+import type { Answer, Call } from "../../adapters/slack/clients.ts";
+import type { Config } from "../../config.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
+import { PortError } from "../../ports.ts";
+import { bad, type Finding, good, note } from "./finding.ts";
+import { AUTHORITY, isUntrusted } from "./tls-words.ts";
+
+const BOT_TOKEN = "Slack bot token";
+const APP = "Slack app";
+const SCOPES = "Slack scopes";
+const APP_TOKEN = "Slack app token";
+const SIGNING_SECRET = "Slack signing secret";
+const CLOCK = "Clock";
+
+const UNREACHED = "Is the network open to Slack? If SLACK_API_URL is set, is it right?";
+const COPY_BOT_TOKEN = "Copy SLACK_BOT_TOKEN again from the app's page OAuth & Permissions.";
+const ONE_APP = "Copy both tokens, and SLACK_APP_ID if it is set, from the pages of one app.";
+const NAME_APP = 'Set SLACK_APP_ID to the "App ID" on the app\'s page Basic Information.';
+const REINSTALL = "Bring the app's manifest up to manifest.yml, and install the app to the workspace again.";
+const CONNECTIONS =
+  "SLACK_APP_TOKEN must be an app-level token with the scope connections:write, and Socket Mode be on.";
+
+const Self = z.object({ user: z.string().catch("?"), team: z.string().catch("?"), bot_id: z.string() });
+const OfApp = z.object({ app_id: z.string() });
+const OfBot = z.object({ bot: OfApp });
+const Scopes = z.object({ response_metadata: z.object({ scopes: z.array(z.string()) }) });
+
+/** The scopes that the bot token needs. A test compares this list with manifest.yml, which says why each is needed. */
+export const NEEDED_SCOPES: readonly string[] = [
+  "commands",
+  "app_mentions:read",
+  "chat:write",
+  "files:write",
+  "users:read",
+  "usergroups:read",
+  "channels:read",
+  "groups:read",
+  "channels:history",
+  "groups:history",
+];
+
+export type SlackFindings = {
+  readonly findings: readonly Finding[];
+  /** Null: the token is not usable, so nothing can be looked up with it. */
+  readonly bot: Call | null;
+};
+
+export async function checkSlack({ slack }: Config, call: (token: string) => Call): Promise<SlackFindings> {
+  const bot = call(slack.botToken);
+  const socket = slack.mode === "socket" ? call(slack.appToken) : null;
+  const [self, transport, clock] = await Promise.all([
+    tried(() => bot("auth.test", {})),
+    socket === null ? signingSecret(slack.command) : checkAppToken(socket),
+    checkClock(slack),
+  ]);
+  if (!("answer" in self)) {
+    const unknown = bad(SCOPES, "are not known without a good token", "");
+    return {
+      findings: [refused(BOT_TOKEN, self.error, COPY_BOT_TOKEN), unknown, transport, ...clock],
+      bot: null,
+    };
+  }
+  const app = await checkApp(slack, bot, { self: self.answer, socket });
+  return { findings: [selfFinding(self.answer), app, ...checkScopes(self.answer), transport, ...clock], bot };
+}
+
+const signingSecret = (command: string): Finding =>
+  good(SIGNING_SECRET, `is set; whether it is right shows when somebody types ${command}`);
+
+function selfFinding(answer: Answer): Finding {
+  const { success, data } = Self.safeParse(answer);
+  if (success) return good(BOT_TOKEN, `is @${oneLine(data.user, 80)} in ${oneLine(data.team, 80)}`);
+  return bad(BOT_TOKEN, "belongs to a person, not to a bot", COPY_BOT_TOKEN);
+}
+
+/** A payload of another app is refused, so bot token, app token and SLACK_APP_ID must be of one app. */
+async function checkApp(
+  { appId }: Config["slack"],
+  bot: Call,
+  { self, socket }: { readonly self: Answer; readonly socket: Call | null },
+): Promise<Finding> {
+  const { bot_id } = Self.catch({ user: "", team: "", bot_id: "" }).parse(self);
+  const [ofBot, ofSocket] = await Promise.all([
+    tried(() => bot("bots.info", { bot: bot_id })),
+    socket === null ? null : tried(() => socket("auth.test", {})),
+  ]);
+  const named = "answer" in ofBot ? OfBot.safeParse(ofBot.answer).data?.bot.app_id : undefined;
+  if (named === undefined && appId === null)
+    return bad(APP, "Slack does not say which app SLACK_BOT_TOKEN belongs to", NAME_APP);
+  if (named !== undefined && appId !== null && named !== appId)
+    return bad(APP, `SLACK_BOT_TOKEN is of the app ${named}, and SLACK_APP_ID is ${appId}`, ONE_APP);
+  const app = named ?? appId ?? "";
+  const other =
+    ofSocket !== null && "answer" in ofSocket ? OfApp.safeParse(ofSocket.answer).data?.app_id : app;
+  if (other !== undefined && other !== app)
+    return bad(APP, `SLACK_BOT_TOKEN is of the app ${app}, and SLACK_APP_TOKEN of ${other}`, ONE_APP);
+  return good(
+    APP,
+    `is ${oneLine(app, 40)}. A second bot on it cannot be seen from here; a running bot logs it`,
+  );
+}
+
+function checkScopes(answer: Answer): Finding[] {
+  const parsed = Scopes.safeParse(answer);
+  if (!parsed.success) {
+    const todo = "Is SLACK_API_URL Slack, or a proxy that hides headers?";
+    return [bad(SCOPES, "are not told by this Slack", todo)];
+  }
+  const held = parsed.data.response_metadata.scopes;
+  const missing = NEEDED_SCOPES.filter((scope) => !held.includes(scope));
+  const unusual = held.filter((scope) => !NEEDED_SCOPES.includes(scope));
+  return [
+    missing.length === 0
+      ? good(SCOPES, `all ${NEEDED_SCOPES.length} are there`)
+      : bad(SCOPES, `missing: ${missing.join(", ")}`, REINSTALL),
+    ...(unusual.length === 0
+      ? []
+      : [
+          note(
+            SCOPES,
+            `not needed: ${unusual.join(", ")}`,
+            "Remove them, so that a stolen token is worth less.",
+          ),
+        ]),
+  ];
+}
+
+/** Asks for the address of a socket, which only a valid app token gets. Opening it would take clicks away from a running bot. */
+async function checkAppToken(call: Call): Promise<Finding> {
+  const opened = await tried(() => call("apps.connections.open", {}));
+  return "answer" in opened
+    ? good(APP_TOKEN, "may open Socket Mode")
+    : refused(APP_TOKEN, opened.error, CONNECTIONS);
+}
+
+type Tried = { readonly answer: Answer } | { readonly error: PortError };
+
+async function tried(call: () => Promise<Answer>): Promise<Tried> {
+  try {
+    return { answer: await call() };
+  } catch (error) {
+    if (error instanceof PortError) return { error };
+    throw error;
+  }
+}
+
+function refused(what: string, error: PortError, todo: string): Finding {
+  if (error.code === "http_429") {
+    const wait = error.retryAfterMs === null ? "a minute" : `${Math.ceil(error.retryAfterMs / 1_000)} s`;
+    const again = `Ask again in ${wait}. If it lasts, another program uses this token.`;
+    return bad(what, "was not tried: Slack asks us to slow down (HTTP 429)", again);
+  }
+  const says = error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`;
+  if (isUntrusted(error.code)) return bad(what, says, AUTHORITY);
+  return bad(what, says, error.cause instanceof WebAPIPlatformError ? todo : UNREACHED);
+}
+
+// Slack's answers carry its time. Requests in HTTP mode are signed with it, and the audit's times should be right.
+
+const SLACK = "https://slack.com/api/";
+const CLOCK_TIMEOUT_MS = 9_000;
+/** A difference that no slow answer explains (ms). */
+const CLOCK_OFF_MS = 30_000;
+/** Slack's requests count as replays from here on (ms): `adapters/slack/request-verifier.ts`. */
+const REPLAY_MS = 5 * 60_000;
+
+/** Asks without a token: the refusal has the time, too. None when Slack cannot be reached, which another finding says. */
+async function checkClock({ apiUrl, mode }: Config["slack"]): Promise<Finding[]> {
+  const url = new URL("auth.test", `${(apiUrl ?? SLACK).replace(/\/*$/, "")}/`);
+  const signal = AbortSignal.timeout(CLOCK_TIMEOUT_MS);
+  const answer = await request(url, { method: "POST", signal }).catch(() => null);
+  await answer?.body.dump();
+  const theirs = Date.parse(String(answer?.headers["date"] ?? ""));
+  return Number.isNaN(theirs) ? [] : [clockFinding(Date.now() - theirs, mode)];
+}
+
+function clockFinding(offMs: number, mode: Config["slack"]["mode"]): Finding {
+  if (Math.abs(offMs) < CLOCK_OFF_MS) return good(CLOCK, "agrees with Slack's");
+  const says = `is ${Math.round(Math.abs(offMs) / 1_000)} s ${offMs > 0 ? "ahead of" : "behind"} Slack's`;
+  const refuses =
+    mode === "http" && Math.abs(offMs) >= REPLAY_MS ? ", so every request from Slack is refused" : "";
+  return bad(
+    CLOCK,
+    `${says}${refuses}`,
+    "Set this machine's clock by NTP. The times of the audit are wrong, too.",
+  );
+}

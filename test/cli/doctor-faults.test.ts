@@ -1,0 +1,187 @@
+// Every fault that an operator is likely to make is planted in a right set-up. The doctor finds it and says what to do, or says that it
+// cannot be known from here. It never says "All is well" where `npm start` would refuse.
+
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startWorld, type World } from "#sandbox/world/world.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { type Diagnosis, diagnose } from "#src/cli/doctor/examine.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import {
+  CONFIGURATION,
+  type Env,
+  type Here,
+  MACHINE,
+  NOTES,
+  type Plant,
+  PROGRAM,
+  selfSigned,
+  SERVICE,
+  UNKNOWABLE,
+} from "./planted-faults.ts";
+import { SLACK } from "./planted-slack-faults.ts";
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const DOCTOR = at("../../src/cli/doctor.ts");
+const OTHER_PROCESS = at("../adapters/store/other-process.ts");
+
+let world: World;
+let folder: string;
+let servers: Server[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "countersign-faults-"));
+  world = await startWorld({ databaseUrl: `sqlite:${join(folder, "bot.db")}` });
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close();
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function listening(server: Server): Promise<string> {
+  servers.push(server.listen(0, "127.0.0.1"));
+  await once(server, "listening");
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const here = (): Here => ({
+  world,
+  database: join(folder, "bot.db"),
+  file: (name, content) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  },
+  server: async (listener) => `http://${await listening(createServer(listener))}`,
+  untrusted: async () => {
+    const { key, cert } = selfSigned(folder);
+    const tls = { key: readFileSync(key), cert: readFileSync(cert) };
+    return `https://${await listening(createSecureServer(tls, (_, response) => response.end("{}")))}`;
+  },
+  changedSlack: async (method, change) =>
+    `http://${await listening(createServer(passedOn(method, change)))}/api/`,
+});
+
+type Change = Parameters<Here["changedSlack"]>[1];
+
+const passedOn =
+  (method: string, change: Change): RequestListener =>
+  (request, response) => {
+    const token = (request.headers.authorization ?? "").replace("Bearer ", "");
+    const answer = async (): Promise<void> => {
+      const body = Buffer.concat((await request.toArray()) as Buffer[]);
+      const headers = {
+        "content-type": request.headers["content-type"] ?? "",
+        authorization: `Bearer ${token}`,
+      };
+      const real = await fetch(new URL(request.url ?? "/", world.slack.url), {
+        method: "POST",
+        headers,
+        body,
+      });
+      const said = request.url === `/api/${method}` ? await change(real, token) : real;
+      const told = [...said.headers].filter(([name]) => /^(x-|content-type|date)/.test(name));
+      response.writeHead(said.status, Object.fromEntries(told));
+      response.end(await said.text());
+    };
+    void answer();
+  };
+
+async function diagnosis(plant: Plant): Promise<Diagnosis> {
+  const change = (await plant(here())) ?? {};
+  return diagnose({ ...world.env, ...change });
+}
+
+/** The finding and what to do, as printed. */
+const linesAbout = ({ lines }: Diagnosis, label: string, what: string): string => {
+  const index = lines.findIndex((line) => line.startsWith(`${label}  ${what} `));
+  return index < 0 ? "" : (lines[index] ?? "");
+};
+
+describe("a fault of the configuration is found, with exit code 2", () => {
+  test.each(CONFIGURATION)("%s", async (_fault, plant, variable, says) => {
+    const { code, lines } = await diagnosis(plant);
+    expect(code).toBe(2);
+    expect(lines.join("\n")).toMatch(new RegExp(`^ {2}${variable} .*${says.source}`, "m"));
+  });
+});
+
+describe("a fault is found, with what to do", () => {
+  test.each([...PROGRAM, ...SLACK, ...MACHINE, ...SERVICE])("%s", async (_fault, plant, what, says) => {
+    const found = await diagnosis(plant);
+    expect(linesAbout(found, "WRONG", what)).toMatch(says);
+    expect(linesAbout(found, "WRONG", what)).toContain("→");
+    expect(found.code).toBe(1);
+    expect(found.lines.at(-1)).toMatch(/^\d+ of \d+ are wrong\.$/);
+  });
+});
+
+describe("what may not be meant is pointed at, and Countersign starts", () => {
+  test.each(NOTES)("%s", async (_fault, plant, what, says) => {
+    const found = await diagnosis(plant);
+    expect(found.code).toBe(0);
+    expect(found.lines.join("\n")).toMatch(new RegExp(`note {3}${what} .*${says.source}`));
+    expect(found.lines.at(-1)).toMatch(/^Nothing is wrong; \d+ to look at: npm start\.$/);
+  });
+});
+
+describe("what cannot be known from here is said to be so", () => {
+  test.each(UNKNOWABLE)("%s", async (_fault, plant, shows) => {
+    const { code, lines } = await diagnosis(plant);
+    expect(code).toBe(0);
+    expect(lines.join("\n")).toMatch(shows);
+  });
+});
+
+describe.each([
+  ["socket", 3_600_000, /is (3599|360[01]) s behind Slack's$/m],
+  ["socket", -90_000, /is (89|9[01]) s ahead of Slack's$/m],
+  ["http", 3_600_000, /behind Slack's, so every request from Slack is refused/],
+] as const)("in %s mode, a clock that Slack's is %i ms ahead of", (entrance, aheadMs, says) => {
+  test("is found", async () => {
+    await world.stop();
+    const now = (): number => Date.now() + aheadMs;
+    world = await startWorld({ databaseUrl: `sqlite:${join(folder, "bot.db")}`, entrance, slack: { now } });
+    const found = await diagnosis(() => undefined);
+    expect(linesAbout(found, "WRONG", "Clock")).toMatch(says);
+  });
+});
+
+test("a database that another process uses, while no bot answers, is found", async () => {
+  const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${join(folder, "bot.db")}`]);
+  await once(other.stdout, "data");
+  const found = await diagnosis(() => undefined);
+  other.kill("SIGKILL");
+  await once(other, "close");
+  expect(found.lines.join("\n")).toMatch(
+    process.platform === "linux" ? /WRONG {2}Database .*locked by process/ : /Database/,
+  );
+});
+
+const own = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
+const canMount = spawnSync("unshare", [...own, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+
+test.runIf(canMount)("a disk that is nearly full is found", async () => {
+  await (await openStore({ url: `sqlite:${join(folder, "bot.db")}`, owner: "test" })).close();
+  const script = `mount -t tmpfs -o size=20M tmpfs ${folder} && "$0" "$@"`;
+  const env: Env = { ...inheritedEnv(), ...world.env };
+  const child = spawn("unshare", [...own, "sh", "-c", script, process.execPath, DOCTOR], { env });
+  let printed = "";
+  child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  await once(child, "close");
+  expect(printed).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Make room/);
+});
+
+test("more than 45 faults are planted here", () => {
+  expect([CONFIGURATION, PROGRAM, SLACK, MACHINE, SERVICE, NOTES, UNKNOWABLE].flat().length).toBeGreaterThan(
+    45,
+  );
+});
