@@ -108,6 +108,7 @@ export async function openOutside(
   const slack = await createSlack({
     ...names,
     through,
+    alone: config.database.engine === "sqlite",
     rejectedRequests,
     logger: slackLogger(log),
     log,

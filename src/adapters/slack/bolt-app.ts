@@ -37,6 +37,8 @@ export type BoltOptions = {
   readonly apiUrl: string | null;
   /** Undefined: directly. */
   readonly through: Connections | undefined;
+  /** The installation has one process. */
+  readonly alone: boolean;
   readonly self: SlackSelf;
   /** Our app's id. We accept no payload of another app. */
   readonly appId: string;
@@ -49,7 +51,7 @@ export type BoltOptions = {
 export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackApp {
   const { receiver, ...connection } =
     options.transport.mode === "socket"
-      ? createSocketConnection({ ...options, appToken: options.transport.appToken })
+      ? createSocketConnection({ ...options, log: deps.log, appToken: options.transport.appToken })
       : httpConnection(options, options.transport);
   const app = new App({
     receiver,

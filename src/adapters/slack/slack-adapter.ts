@@ -42,6 +42,8 @@ export type SlackOptions = {
   readonly apiUrl: string | null;
   /** The caller closes them. Undefined: directly. */
   readonly through: Connections | undefined;
+  /** The installation has one process. */
+  readonly alone: boolean;
   readonly command: string;
   readonly deployment: Deployment;
   /** Null: we ask Slack. */

@@ -3,7 +3,9 @@
 import type { RequestListener } from "node:http";
 import { type Receiver, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
+import type { EventLog } from "../../ports.ts";
 import type { Connections } from "./clients.ts";
+import { watchSocketCount } from "./socket-count.ts";
 
 /** How payloads reach the app. */
 export type Connection = {
@@ -27,7 +29,13 @@ type Side = {
   readonly through: Connections | undefined;
 };
 
-type Options = Side & { readonly appToken: string; readonly logger: Logger };
+type Options = Side & {
+  readonly appToken: string;
+  /** The installation has one process. */
+  readonly alone: boolean;
+  readonly logger: Logger;
+  readonly log: EventLog;
+};
 
 /** How long the socket client waits before it reconnects (ms). Slack asks for that every few hours, and no click reaches us meanwhile. */
 const RECONNECT_MS = 2_000;
@@ -41,7 +49,7 @@ const PONG_MS = 10_000;
 /** Slack waits so long for an acknowledgement (ms). A later one changes nothing. */
 const ACKNOWLEDGE_MS = 3_000;
 
-export function createSocketConnection({ appToken, logger, ...side }: Options): Connection {
+export function createSocketConnection({ appToken, alone, logger, log, ...side }: Options): Connection {
   // A separate object: the receiver retries forever with these options, and the clients that post must never retry.
   const clientOptions = {
     ...apiBase(side),
@@ -56,6 +64,7 @@ export function createSocketConnection({ appToken, logger, ...side }: Options): 
     installerOptions: { clientOptions },
   });
   waitForPongs(receiver.client);
+  watchSocketCount(receiver.client, { alone, log });
   let connected = false;
   receiver.client.on("connected", () => (connected = true));
   receiver.client.on("reconnecting", () => (connected = false));

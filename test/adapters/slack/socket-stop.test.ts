@@ -5,11 +5,21 @@ import { expect, onTestFinished, test } from "vitest";
 import { createSocketConnection } from "#src/adapters/slack/socket-connection.ts";
 import { ana, opsAgents, silent, startFull } from "../../sandbox/slack/bolt-app.ts";
 
+const nothing = (): void => undefined;
+const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
 async function connected() {
   const slack = await startFull();
   onTestFinished(slack.stop);
   const { appToken, apiUrl } = slack;
-  const connection = createSocketConnection({ appToken, apiUrl, through: undefined, logger: silent });
+  const connection = createSocketConnection({
+    appToken,
+    apiUrl,
+    through: undefined,
+    alone: true,
+    log: QUIET,
+    logger: silent,
+  });
   const { promise, resolve: came } = Promise.withResolvers<ReceiverEvent>();
   const bolt = { processEvent: (event: ReceiverEvent) => Promise.resolve(came(event)) };
   connection.receiver.init(bolt as unknown as App);

@@ -144,3 +144,16 @@ test("two views cannot have one external_id, and a view is found by it", async (
   const stale = client.views.publish({ user_id: ana, hash: "0.stale", view: home("mine") });
   expect(await refusal(stale)).toMatchObject({ error: "hash_conflict" });
 });
+
+describe("an answer", () => {
+  test("has Slack's time, also when it is a refusal", async () => {
+    await slack.stop();
+    const at = Date.UTC(2030, 0, 2, 3, 4, 5);
+    slack = await startFull({ now: () => at });
+    for (const token of [slack.botToken, "nobody's"]) {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(new URL("auth.test", slack.apiUrl), { method: "POST", headers });
+      expect(answer.headers.get("date")).toBe(new Date(at).toUTCString());
+    }
+  });
+});

@@ -163,6 +163,13 @@ export const deliveryRows: readonly Row[] = [
     ],
   },
   {
+    subject: "Date of an answer",
+    what: "the time of the sandbox's clock, in answers and refusals alike",
+    how: "exact",
+    source: "docs.slack.dev, Web API: answers of HTTP, whose Date is RFC 9110, 6.6.1",
+    proof: ["surprises.test.ts", "has Slack's time, also when it is a refusal"],
+  },
+  {
     subject: "arguments the sandbox cannot show",
     what: "attachments, username, icon_emoji, icon_url, reply_broadcast and file_ids of an update: refused by name",
     how: "not imitated",
