@@ -6,6 +6,7 @@ import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
+import { controlReport } from "./audit/report.ts";
 import { slackNames } from "./slack-call.ts";
 import {
   acknowledgeFindings,
@@ -54,7 +55,7 @@ async function answered(wanted: Asked): Promise<number> {
 
 type Where = { readonly database: string; readonly key: string | null };
 type Verifying = Extract<Asked, { type: "verify" }>;
-type Reading = Extract<Asked, { type: "verify" | "export" | "show" }>;
+type Reading = Extract<Asked, { type: "verify" | "export" | "show" | "report" }>;
 
 async function act(wanted: Asked, where: Where): Promise<number> {
   switch (wanted.type) {
@@ -132,6 +133,10 @@ async function give(audit: AuditFile, wanted: Exclude<Reading, { type: "verify" 
     await write(exportEntries(audit, wanted, slackNames(process.env)), wanted.out);
     return GOOD;
   }
+  if (wanted.type === "report") {
+    await write([await controlReport(audit, wanted)], wanted.out);
+    return GOOD;
+  }
   const story = await showRun(audit, wanted.run, slackNames(process.env));
   if (story === null) console.error("The audit has no entry about this run.");
   else console.log(story);
@@ -139,7 +144,7 @@ async function give(audit: AuditFile, wanted: Exclude<Reading, { type: "verify" 
 }
 
 /** Does not overwrite an existing file. */
-async function write(pieces: AsyncIterable<string>, out: string | null): Promise<void> {
+async function write(pieces: AsyncIterable<string> | Iterable<string>, out: string | null): Promise<void> {
   const to: Writable = out === null ? process.stdout : createWriteStream(out, { flags: "wx", mode: 0o600 });
   const failed = once(to, "error").then(([error]: unknown[]) => {
     throw error instanceof Error ? error : new Error(String(error));

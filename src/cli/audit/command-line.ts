@@ -27,6 +27,15 @@ export type Asked =
       readonly publicKeys: readonly string[];
       readonly tampered: boolean;
     }
+  | {
+      readonly type: "report";
+      readonly from: number;
+      readonly to: number;
+      readonly format: "md" | "csv";
+      readonly out: string | null;
+      readonly publicKeys: readonly string[];
+      readonly tampered: boolean;
+    }
   | { readonly type: "rotate-key"; readonly newKey: string | null }
   | { readonly type: "redact"; readonly digest: string; readonly reason: string | null }
   | { readonly type: "acknowledge"; readonly code: string; readonly reason: string };
@@ -40,6 +49,8 @@ export const USAGE = `Usage:
       All entries of these days (UTC), with the full requests; the last day included. JSON lines unless told otherwise.
   npm run audit -- show <run id>
       What is known of one run, in words.
+  npm run audit -- report --from 2026-07-01 --to 2026-09-30 [--format md|csv] [--out FILE]
+      The control report of these days (UTC): how many approvals, by whom, how fast, exceptions, refused attempts, unused rules.
   npm run audit -- rotate-key [--new-key FILE]
       Another key takes over, and the old one signs that. Stop the bot first.
   npm run audit -- acknowledge <code> --reason "what you found"
@@ -47,9 +58,9 @@ export const USAGE = `Usage:
       /agent audit acknowledge in Slack.
   npm run audit -- redact <digest> [--reason "why"]
       Erases the text that is kept under this digest, for good. An entry says so; the audit stays whole. Stop the bot first.
-verify, export and show read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
+verify, export, show and report read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
 --public-key (32 bytes in base64; those that are given, and no other, must have signed it), else with AUDIT_KEY or the key
-beside the database. export and show refuse an audit that was tampered with, unless --tampered is given.
+beside the database. export, show and report refuse an audit that was tampered with, unless --tampered is given.
 With SLACK_BOT_TOKEN, show and the CSV have what Slack calls people now beside their ids.
 Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
 
@@ -73,6 +84,8 @@ export function readAsked(args: readonly string[]): Asked | string {
         ? "show takes the id of one run"
         : { type: "show", run, publicKeys, tampered: values.tampered === true };
     }
+    case "report":
+      return rest.length > 0 ? `report takes no "${rest.join(" ")}"` : reported(values, publicKeys);
     case "rotate-key":
       return rest.length > 0
         ? `rotate-key takes no "${rest.join(" ")}"`
@@ -84,7 +97,7 @@ export function readAsked(args: readonly string[]): Asked | string {
     default:
       return what === undefined
         ? "say what to do"
-        : `"${what}" is none of verify, export, show, rotate-key, redact, acknowledge`;
+        : `"${what}" is none of verify, export, show, report, rotate-key, redact, acknowledge`;
   }
 }
 
@@ -136,6 +149,17 @@ function acknowledged([code, ...more]: readonly string[], reason = ""): Asked | 
 }
 
 type Values = { from?: string; to?: string; format?: string; out?: string; tampered?: boolean };
+
+function reported(
+  { from, to, format = "md", out, tampered = false }: Values,
+  publicKeys: readonly string[],
+): Asked | string {
+  if (format !== "md" && format !== "csv") return `"${format}" is none of md, csv`;
+  if (from === undefined || to === undefined) return "report takes --from and --to";
+  const period = periodOf(from, to);
+  if (typeof period === "string") return period;
+  return { type: "report", ...period, format, out: out ?? null, publicKeys, tampered };
+}
 
 function exported(
   { from, to, format = "jsonl", out, tampered = false }: Values,

@@ -1,0 +1,116 @@
+// `npm run audit -- report`: the control report of a period as Markdown or CSV.
+
+import { type AuditFile, entryOf } from "../../adapters/store/audit-file.ts";
+import { readPolicy } from "../../adapters/policy-file/read-policy.ts";
+import { momentWords } from "../../audit/narrative.ts";
+import {
+  type Period,
+  readForReport,
+  type ReportReader,
+  type ReportSection,
+  type RuleInForce,
+} from "../../audit/control-report.ts";
+import { BUILT_IN_RULE } from "../../domain/policy/policy.ts";
+import { headWords } from "../../domain/audit/hash-chain.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
+import { csvLine } from "./inspect.ts";
+
+type Asked = Period & { readonly format: "md" | "csv" };
+
+/** The audit must be verified before. */
+export async function controlReport(audit: AuditFile, { from, to, format }: Asked): Promise<string> {
+  const reader = readForReport({ from, to });
+  let head = "none: the audit is empty";
+  for await (const row of audit.rows()) {
+    reader.add(entryOf(row));
+    head = headWords(row);
+  }
+  const { rules, unread } = await rulesInForce(audit, reader.policies());
+  const sections = reader.report(rules, unread);
+  return format === "csv" ? csvReport(sections) : markdownReport(sections, { from, to, head });
+}
+
+/** How many digits of a policy's digest name its version. */
+const VERSION_DIGITS = 12;
+
+async function rulesInForce(
+  audit: AuditFile,
+  policies: ReturnType<ReportReader["policies"]>,
+): Promise<{ rules: readonly RuleInForce[]; unread: number }> {
+  const rules: RuleInForce[] = [];
+  let unread = 0;
+  for (const digest of policies) {
+    if (digest === null) continue;
+    const version = digest.slice(0, VERSION_DIGITS);
+    const text = await audit.textOf(digest);
+    const read = text === null ? null : readPolicy(text, version);
+    if (read?.ok !== true) unread += 1;
+    else rules.push(...read.value.rules.map(({ name }) => ({ name, version })));
+  }
+  return { rules: rules.filter(({ name }) => name !== BUILT_IN_RULE.name), unread };
+}
+
+type Heading = Period & { readonly head: string };
+
+function markdownReport(sections: readonly ReportSection[], { from, to, head }: Heading): string {
+  const lines = [
+    "# Control report: approvals of managed agents",
+    "",
+    `Period: ${momentWords(from)} to ${momentWords(to)}, both included. Verified up to the head \`${head}\`: each entry was in its place and`,
+    "signed, and no decision was sent without a matching signed entry.",
+    "",
+    "The last column names the entries behind a number; `npm run audit -- export` prints them, with the requests and reasons.",
+    ...sections.flatMap(sectionLines),
+    "",
+  ];
+  return lines.join("\n");
+}
+
+function sectionLines({ title, rows }: ReportSection): string[] {
+  const lines = rows.map(({ measure, value, counted, entries }) => {
+    const cells = [measure, value, counted, rangeWords(entries, RANGES_IN_TABLE)];
+    return `|${cells.map(cellWords).join("|")}|`;
+  });
+  const none = lines.length === 0 ? ["| none | | | |"] : [];
+  return [
+    "",
+    `## ${title}`,
+    "",
+    "| measure | value | what was counted | entries |",
+    "|---|---:|---|---|",
+    ...none,
+    ...lines,
+  ];
+}
+
+const CELL_CHARS = 300;
+/** In a table more would hide the other columns; the CSV has all. */
+const RANGES_IN_TABLE = 12;
+
+/** Rule names and ids come from other people, so nothing in them may end the cell or be a link or a picture. */
+function cellWords(text: string): string {
+  return text === ""
+    ? " – "
+    : ` ${oneLine(text, CELL_CHARS).replace(/[\\`*_[\]<>|!#~]/g, (mark) => `\\${mark}`)} `;
+}
+
+function rangeWords(numbers: readonly number[], most: number): string {
+  const ranges: [number, number][] = [];
+  for (const seq of numbers.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === seq - 1) last[1] = seq;
+    else ranges.push([seq, seq]);
+  }
+  const words = ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`));
+  const more = words.length - most;
+  return more > 0 ? `${words.slice(0, most).join(", ")} and ${more} more ranges` : words.join(", ");
+}
+
+function csvReport(sections: readonly ReportSection[]): string {
+  const rows = sections.flatMap(({ title, rows }) =>
+    rows.map(({ measure, value, counted, entries }) =>
+      csvLine([title, measure, value, counted, rangeWords(entries, Infinity)]),
+    ),
+  );
+  return [csvLine(["section", "measure", "value", "what was counted", "entries"]), ...rows].join("");
+}
