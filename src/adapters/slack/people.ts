@@ -4,26 +4,19 @@ import type { Person } from "../../domain/authorization.ts";
 import { ChannelId, GroupId, parsed, type TeamId, UserId } from "../../domain/ids.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { type People, PortError } from "../../ports.ts";
-import {
-  slackChannel,
-  slackChannels,
-  slackGroup,
-  slackMembers,
-  type SlackUser,
-  slackUser,
-  slackUsers,
-} from "./answers.ts";
+import { slackChannel, slackChannels, slackGroup, slackMembers, type SlackUser } from "./answers.ts";
 import type { Call } from "./clients.ts";
 import {
-  beginsNow,
+  CHANNELS,
   CHANNELS_OF_PEOPLE,
   GROUPS,
-  LISTS_OF_PEOPLE,
+  MEMBERS_OF_CHANNELS,
   createPacers,
   type Pacer,
   type Pacers,
-  SINGLE_PEOPLE,
 } from "./rate-limiter.ts";
+import { createSharedAnswers } from "./shared-answers.ts";
+import { createUserLookUp } from "./user-look-up.ts";
 import type { TeamOf } from "./workspace-check.ts";
 
 /** Our own workspace, from auth.test. */
@@ -39,34 +32,33 @@ const NAME_AGE_MS = 10 * 60_000;
 
 export function createPeople(call: Call, home: Home, clock: Clock): People & { teamOf: TeamOf } {
   const pacers = createPacers(clock);
-  const users = createSharedAnswers(clock, createUserLookUp(call, pacers));
-  const channels = createSharedAnswers(clock, async (channel: ChannelId) =>
-    slackChannel(await call("conversations.info", { channel })),
-  );
+  const users = createUserLookUp(call, pacers, clock);
   const perPerson = pacers.make(CHANNELS_OF_PEOPLE);
   const memberships = createSharedAnswers(clock, async (user: UserId) => {
     await perPerson.waitForTurn(1, null);
     return channelsOf(call, user);
   });
   const sets = createSets(call, clock, { memberships, perPerson, pacers });
+  const channels = createChannels(call, clock, { pacers, isInChannel: sets.isInChannel });
 
   async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
-    const [facts, { isPublic }] = await Promise.all([users(user, maxAgeMs), channels(channel, maxAgeMs)]);
+    const [facts, seesChannel] = await Promise.all([
+      users(user, maxAgeMs),
+      channels.isSeenBy(user, channel, maxAgeMs),
+    ]);
     if (facts.id !== user)
       throw new PortError("Slack answered for someone else", {
         applied: "no",
         retry: "later",
         code: "garbled",
       });
-    // Every full member can open a public channel. Any other channel is visible to its members only.
-    const seesChannel = isPublic || (await sets.isInChannel(user, channel, maxAgeMs));
     return { team, user, kind: kindOf(facts, home), seesChannel };
   }
 
   return {
     membersOf: sets.membersOf,
     shareLimits: pacers.share,
-    isPublic: async (channel, maxAgeMs) => (await channels(channel, maxAgeMs)).isPublic,
+    isPublic: channels.isPublic,
     memberOf: (...args) => withDeadline(sets.memberOf(...args)),
     lookUp: (...args) => withDeadline(lookUp(...args)),
     nameOf: (user) => nameIn(withDeadline(users(user, NAME_AGE_MS), LIST_DEADLINE_MS)),
@@ -133,53 +125,30 @@ async function channelsOf(call: Call, user: UserId): Promise<ReadonlySet<Channel
   return found;
 }
 
-// Many people who act at once. Slack answers about a hundred questions a minute about single people, and fewer about the channels of a
-// person. Beyond that we ask for a whole list, which answers for all who wait. A list is asked for after the question that it answers, so
-// its answers are as fresh as single ones.
+type IsInChannel = (user: UserId, channel: ChannelId, maxAgeMs: number) => Promise<boolean>;
 
-/** One question for each person; when Slack would answer no more of those, one for everybody. */
-function createUserLookUp(call: Call, pacers: Pacers): (user: UserId) => Promise<SlackUser> {
-  const single = pacers.make(SINGLE_PEOPLE);
-  const everybody = createPeopleList(call, pacers);
-  return async (user) => {
-    if (beginsNow(single)) return slackUser(await call("users.info", { user }));
-    const listed = (await everybody()).get(user);
-    if (listed !== undefined) return listed;
-    await single.waitForTurn(0, null);
-    return slackUser(await call("users.info", { user }));
-  };
-}
-
-/** Slack's most for one page of users.list. */
-const LIST_PAGE = 1_000;
-/** In a larger workspace those beyond are looked up one by one, as far as Slack allows. */
-const MAX_LIST_PAGES = 3;
-
-/** Everybody whom Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */
-function createPeopleList(call: Call, pacers: Pacers) {
-  const pacer = pacers.make(LISTS_OF_PEOPLE);
-  let next: Promise<ReadonlyMap<UserId, SlackUser>> | null = null;
-
-  async function list(): Promise<ReadonlyMap<UserId, SlackUser>> {
+/**
+ * Every full member can open a public channel. Any other channel is visible to its members only. So a member sees it in any case: that
+ * is asked first when Slack would not say now what kind of channel it is.
+ */
+function createChannels(
+  call: Call,
+  clock: Clock,
+  { pacers, isInChannel }: { readonly pacers: Pacers; readonly isInChannel: IsInChannel },
+) {
+  const pacer = pacers.make(CHANNELS);
+  const kinds = createSharedAnswers(clock, async (channel: ChannelId) => {
     await pacer.waitForTurn(0, null);
-    next = null;
-    const found = new Map<UserId, SlackUser>();
-    let cursor = "";
-    for (let page = 0; page < MAX_LIST_PAGES; page += 1) {
-      if (page > 0) await pacer.waitForTurn(0, null);
-      const args = cursor === "" ? { limit: LIST_PAGE } : { limit: LIST_PAGE, cursor };
-      const answer = slackUsers(await call("users.list", args));
-      for (const user of answer.users) {
-        const id = parsed(UserId, user.id);
-        if (id !== null) found.set(id, user);
-      }
-      if (answer.next === "") return found;
-      cursor = answer.next;
-    }
-    return found;
-  }
-
-  return (): Promise<ReadonlyMap<UserId, SlackUser>> => (next ??= list());
+    return slackChannel(await call("conversations.info", { channel }));
+  });
+  const isPublic = async (channel: ChannelId, maxAgeMs: number): Promise<boolean> =>
+    (await kinds(channel, maxAgeMs)).isPublic;
+  const isSeenBy: IsInChannel = async (user, channel, maxAgeMs) => {
+    const kindFirst = kinds.has(channel, maxAgeMs) || pacer.queueBefore(0).ms === 0;
+    if (kindFirst) return (await isPublic(channel, maxAgeMs)) || isInChannel(user, channel, maxAgeMs);
+    return (await isInChannel(user, channel, maxAgeMs)) || isPublic(channel, maxAgeMs);
+  };
+  return { isPublic, isSeenBy };
 }
 
 // Membership of user groups and channels.
@@ -201,14 +170,17 @@ export function createSets(
   clock: Clock,
   { memberships, perPerson, pacers }: Memberships,
 ): Pick<People, "memberOf" | "membersOf"> & {
-  isInChannel(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<boolean>;
+  readonly isInChannel: IsInChannel;
 } {
   const perGroup = pacers.make(GROUPS);
   const groups = createSharedAnswers(clock, async (group: GroupId) => {
     await perGroup.waitForTurn(0, null);
     return inGroup(call, group);
   });
-  const inChannel = createSharedAnswers(clock, (channel: ChannelId) => membersOfChannel(call, channel));
+  const perChannel = pacers.make(MEMBERS_OF_CHANNELS);
+  const inChannel = createSharedAnswers(clock, (channel: ChannelId) =>
+    membersOfChannel(call, perChannel, channel),
+  );
 
   /** One question for each person; when Slack would answer no more of those, one for the channel. */
   async function isInChannel(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<boolean> {
@@ -241,10 +213,11 @@ async function inGroup(call: Call, usergroup: GroupId): Promise<ReadonlySet<User
   return new Set(ids.map((id) => parsed(UserId, id)).filter((id) => id !== null));
 }
 
-async function membersOfChannel(call: Call, channel: ChannelId): Promise<Members> {
+async function membersOfChannel(call: Call, pacer: Pacer, channel: ChannelId): Promise<Members> {
   const found: string[] = [];
   let cursor = "";
   for (let page = 0; page < MAX_MEMBER_PAGES; page += 1) {
+    await pacer.waitForTurn(0, null);
     const next = slackMembers(await call("conversations.members", { channel, limit: 200, cursor }));
     found.push(...next.ids);
     cursor = next.next;
@@ -252,29 +225,4 @@ async function membersOfChannel(call: Call, channel: ChannelId): Promise<Members
   }
   const users = new Set(found.map((id) => parsed(UserId, id)).filter((id) => id !== null));
   return { users, complete: cursor === "" };
-}
-
-/** The oldest answers go when there are more than this. */
-const MAX_KEPT = 5_000;
-
-/**
- * Shares one call among many callers: each gets the answer of a call that began at most `maxAgeMs` ago, finished or not. Ages are
- * measured by the monotonic clock, so no step of the wall clock makes an old answer fresh. Failures are not kept.
- */
-export function createSharedAnswers<Key, Value>(
-  { monotonic }: Pick<Clock, "monotonic">,
-  ask: (key: Key) => Promise<Value>,
-): (key: Key, maxAgeMs: number) => Promise<Value> {
-  const kept = new Map<Key, { readonly at: number; readonly answer: Promise<Value> }>();
-  return (key, maxAgeMs) => {
-    const known = kept.get(key);
-    if (known !== undefined && monotonic() - known.at <= maxAgeMs) return known.answer;
-    const entry = { at: monotonic(), answer: ask(key) };
-    kept.delete(key);
-    kept.set(key, entry);
-    entry.answer.catch(() => kept.get(key) === entry && kept.delete(key));
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-    return entry.answer;
-  };
 }

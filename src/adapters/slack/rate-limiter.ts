@@ -76,6 +76,10 @@ export const SINGLE_PEOPLE: Limits = [
 ];
 /** users.conversations is Tier 3, 50 or more a minute. */
 export const CHANNELS_OF_PEOPLE: Limits = [[{ most: 42, within: MINUTE }]];
+/** conversations.info is Tier 3. */
+export const CHANNELS: Limits = [[{ most: 42, within: MINUTE }]];
+/** conversations.members is Tier 4, 100 or more a minute. */
+export const MEMBERS_OF_CHANNELS: Limits = [[{ most: 90, within: MINUTE }]];
 /** usergroups.users.list is Tier 2, 20 or more a minute. */
 export const GROUPS: Limits = [[{ most: 18, within: MINUTE }]];
 /** users.list is Tier 2. A second apart, so that more people share an answer. */

@@ -9,6 +9,7 @@ import { createHandClock } from "../../make/clock.ts";
 const TEAM = TeamId("T0ACME");
 const OPS = ChannelId("C0OPS");
 const PEOPLE = Array.from({ length: 300 }, (_, nth) => UserId(`U0CROWD${nth}`));
+const CHANNELS = PEOPLE.map((_, nth) => ChannelId(`C0CROWD${nth}`));
 /** docs.slack.dev, rate limits: what Slack takes in a minute. */
 const MOST: { readonly [method: string]: number } = {
   "users.info": 100,
@@ -30,7 +31,7 @@ function crowd({
   const answers: { readonly [method: string]: (args: { readonly [name: string]: unknown }) => Answer } = {
     "users.info": ({ user }) => ({ user: record(user) }),
     "users.list": () => ({ members: [{ id: 7 }, ...listed.map(record)] }),
-    "users.conversations": () => ({ channels: [{ id: OPS }] }),
+    "users.conversations": () => ({ channels: [OPS, ...CHANNELS].map((id) => ({ id })) }),
     "conversations.info": ({ channel }) => ({ channel: { id: channel, is_private: isPrivate } }),
     "conversations.members": () => ({ members: [...PEOPLE] }),
     "usergroups.users.list": () => ({ users: [...PEOPLE] }),
@@ -39,7 +40,8 @@ function crowd({
     asked.push({ method, at: clock.monotonic() });
     return answers[method]?.(args) ?? {};
   };
-  const people = createPeople(call, { team: TEAM, enterprise: null }, clock);
+  const replica = () => createPeople(call, { team: TEAM, enterprise: null }, clock);
+  const people = replica();
   const perMinute = (method: string): number =>
     Math.max(
       0,
@@ -49,7 +51,7 @@ function crowd({
       ),
     );
   const deactivate = (user: UserId): void => void (deactivated = user);
-  return { clock, people, asked, perMinute, deactivate };
+  return { clock, people, replica, asked, perMinute, deactivate };
 }
 
 const expectWithinLimits = ({ perMinute }: ReturnType<typeof crowd>): void => {
@@ -101,5 +103,23 @@ describe("a crowd", () => {
     const group = GroupId("S0APPROVERS");
     await Promise.all(PEOPLE.map((user) => world.people.memberOf(user, [group], 5_000)));
     expect(world.asked.filter(({ method }) => method === "usergroups.users.list")).toHaveLength(1);
+  });
+
+  test("of twelve, each in another channel, is known at once however often they act, whichever of three replicas a click reaches", async () => {
+    const world = crowd();
+    const replicas = [world.people, world.replica(), world.replica()];
+    for (const each of replicas) each.shareLimits(replicas.length);
+    for (let round = 0; round < 12; round += 1) {
+      const acting = PEOPLE.slice(0, 12).map((user, nth) => {
+        // One replica gets more than its share of the clicks.
+        const people = replicas[(nth * (round + 1)) % 4] ?? world.people;
+        return people.lookUp(TEAM, user, CHANNELS[nth] ?? OPS, round % 2 === 0 ? 60_000 : 5_000);
+      });
+      const found = Promise.all(acting);
+      await world.clock.pass(1_700);
+      expect((await found).every(({ kind }) => kind === "member")).toBe(true);
+      await world.clock.pass(8_300);
+    }
+    expectWithinLimits(world);
   });
 });
