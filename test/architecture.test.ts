@@ -147,9 +147,8 @@ const BANS: readonly Ban[] = [
     what: "zod away from the borders",
     pattern: /from "zod"/,
     allowed: (path) =>
-      /^src\/(config\.ts|config\/[a-z]+\.ts|adapters\/slack\/(payloads|answers|socket-count)\.ts)$/.test(
-        path,
-      ) || /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
+      /^src\/(config(\/[a-z]+)?|adapters\/slack\/(payloads|answers|socket-count))\.ts$/.test(path) ||
+      /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
   },
   {
     what: "a state of an approval built beside its transitions",

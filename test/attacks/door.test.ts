@@ -94,7 +94,7 @@ function doorOf(world: Stage): Door {
 function expectFewLines(world: Stage): void {
   const kinds = world.logged
     .filter((line) => line.includes("rejected a request"))
-    .map((line) => (JSON.parse(line) as { because: string }).because);
+    .map((line) => (JSON.parse(line) as { reason: string }).reason);
   expect(kinds).toEqual(
     expect.arrayContaining(["unsigned", "forged", "out-of-time", "replayed", "too-large"]),
   );

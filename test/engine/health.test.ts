@@ -82,40 +82,34 @@ test("all parts are well", async () => {
 type World = ReturnType<typeof aHealth>["world"];
 const down = { at: 0, since: 0, why: "at 10.0.0.7", publicWhy: "away", code: "timeout" };
 
-test.each<[string, PartName, string, RegExp, (world: World) => void]>([
-  ["a full disk", "store", "not ready", /disk is full/, (on) => (on.stored = () => Promise.reject(full))],
+type Told = readonly [part: PartName, status: string, says: RegExp];
+
+test.each<[string, Told, (world: World) => void]>([
+  ["a full disk", ["store", "not ready", /disk is full/], (on) => (on.stored = () => Promise.reject(full))],
   [
     "Slack not reached since the start",
-    "slack",
-    "not ready",
-    /not reached/,
+    ["slack", "not ready", /not reached/],
     (on) => (on.connection = "starting"),
   ],
-  ["a lost socket", "slack", "degraded", /connection to Slack is lost/, (on) => (on.connection = "lost")],
-  ["a dead token", "slack_token", "degraded", /token_revoked/, (on) => (on.refusal = "token_revoked")],
-  ["a refused key", "service_key", "degraded", /AGENT_API_KEY/, (on) => (on.keyRefused = true)],
+  ["a lost socket", ["slack", "degraded", /connection to Slack is lost/], (on) => (on.connection = "lost")],
+  ["a dead token", ["slack_token", "degraded", /token_revoked/], (on) => (on.refusal = "token_revoked")],
+  ["a refused key", ["service_key", "degraded", /AGENT_API_KEY/], (on) => (on.keyRefused = true)],
   [
     "a service that is away",
-    "service",
-    "degraded",
-    /timeout/,
+    ["service", "degraded", /timeout/],
     (on) => (on.service = { type: "away", ...down }),
   ],
   [
     "a decision that waits for a minute",
-    "decisions",
-    "degraded",
-    /1 decision is recorded and not confirmed/,
+    ["decisions", "degraded", /1 decision is recorded and not confirmed/],
     (on) => (on.figures = { ...NO_RUNS, unsent: { count: 2, oldestMs: 61_000, late: 1 } }),
   ],
   [
     "a fault of the store, although it takes writes again",
-    "store",
-    "degraded",
-    /store_busy/,
+    ["store", "degraded", /store_busy/],
     (on) => (on.faults = { count: 2, code: "store_busy" }),
   ],
-])("of %s, the part %s makes it %s", async (...[, part, status, says, strike]) => {
+])("%s is told", async (_what, [part, status, says], strike) => {
   const { world, readiness } = aHealth();
   strike(world);
   const answer = await readiness();
