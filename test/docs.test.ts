@@ -1,0 +1,168 @@
+// The documents: every link leads somewhere, and the shell blocks of the README and of the deploy page do what they say, as far as that
+// can be tried without Docker, a cluster, root or a clone.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { freePort } from "#sandbox/bot/free-port.ts";
+import { startWorld, type World } from "#sandbox/world/world.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+const pages = [
+  "README.md",
+  "AGENTS.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "sandbox/README.md",
+  ...["docs", "docs/development"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
+
+/** As GitHub makes the anchor of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-");
+
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+
+test.each(pages)("every link of %s leads somewhere", (page) => {
+  const text = read(page).replaceAll(/```.*?```/gs, "");
+  const broken = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)]
+    .map(([, link = ""]) => link)
+    .filter((link) => {
+      const [path = "", anchor] = link.split("#");
+      const file = path === "" ? page : join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) return true;
+      return anchor !== undefined && !anchorsOf(read(file)).includes(anchor);
+    });
+  expect(broken).toEqual([]);
+});
+
+test("the index of docs/ names every page", () => {
+  const index = read("docs/README.md");
+  const unnamed = readdirSync(join(ROOT, "docs"))
+    .filter((name) => name.endsWith(".md") && name !== "README.md")
+    .filter((name) => !index.includes(`(${name})`));
+  expect(unnamed).toEqual([]);
+});
+
+const folder = mkdtempSync(join(tmpdir(), "countersign-docs-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Env = { readonly [name: string]: string };
+
+/** Runs the text in a shell of its own process group, which ends with the test. */
+function shell(text: string, env: Env): { readonly child: ChildProcess; readonly printed: () => string } {
+  const PATH = `${join(ROOT, "node_modules/.bin")}:${process.env["PATH"] ?? ""}`;
+  const child = spawn("sh", ["-ec", text], { cwd: ROOT, env: { PATH, ...env }, detached: true });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (printed += String(data)));
+  onTestFinished(() => {
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  });
+  return { child, printed: () => printed };
+}
+
+const exitOf = async (child: ChildProcess): Promise<number | null> => {
+  if (child.exitCode !== null) return child.exitCode;
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code;
+};
+
+/** Asks every 100 ms until it is so. */
+async function until(isSo: () => Promise<boolean>, told: () => string): Promise<void> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await isSo().catch(() => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`not so; instead: ${told()}`);
+}
+
+async function aWorld(): Promise<{ readonly world: World; readonly env: Env; readonly port: number }> {
+  const port = await freePort();
+  const database = join(mkdtempSync(join(folder, "world-")), "countersign.db");
+  const world = await startWorld({ databaseUrl: `sqlite:${database}`, tempo: 0 });
+  onTestFinished(() => world.stop());
+  return { world, env: { ...world.env, PORT: String(port) }, port };
+}
+
+/** The bot says that it is ready, and ends with 0 when it is told to. */
+async function readyAndStop(started: ReturnType<typeof shell>, port: number): Promise<void> {
+  const ready = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+  await until(ready, started.printed);
+  const { pid } = started.child;
+  if (pid === undefined) throw new Error("no process");
+  process.kill(-pid, "SIGTERM");
+  await exitOf(started.child);
+}
+
+const blocksOf = (page: string): string[] =>
+  [...read(page).matchAll(/^ *```sh\n(.*?)^ *```/gms)].map(([, text = ""]) => text.replaceAll(/^ {3}/gm, ""));
+
+/** Nothing is installed here: the tests run on what `npm ci` brought. */
+const withoutInstalling = (text: string): string =>
+  text.replaceAll(/^npm ci[^&\n]*(&& )?/gm, "").replaceAll(/^export .*$/gm, "");
+
+const NEEDS = "needs what a test has not";
+
+/** By the first words of a block: what happens when it runs here, or why it does not. */
+const BLOCKS: readonly (readonly [string, string | ((text: string) => Promise<void>)])[] = [
+  ["npm ci && npm run sandbox", runsTheSandbox],
+  ["npm ci && npm test", "it is what runs this test"],
+  ["export SLACK_BOT_TOKEN", asksTheDoctorAndStarts],
+  ["npm run check", "its scripts are held by readme.test.ts; together they take many minutes"],
+  ["npm ci --omit=dev", asksTheDoctorAndStarts],
+  ["git clone", `${NEEDS}: root and systemd; deploy-systemd.test.ts checks the unit`],
+  ["docker compose", `${NEEDS}: Docker; deploy.test.ts and docker.test.ts check what it would run`],
+  ["docker build", `${NEEDS}: Docker and a cluster; deploy-kubernetes.test.ts checks the manifests`],
+];
+
+async function runsTheSandbox(text: string): Promise<void> {
+  const command = withoutInstalling(text).trim();
+  const started = shell(`${command} -- --port 0`, { HOME: folder });
+  const url = (): string => /http:\/\/(127\.0\.0\.1|localhost):\d+\S*/.exec(started.printed())?.[0] ?? "";
+  await until(async () => url() !== "" && (await fetch(url())).ok, started.printed);
+}
+
+async function asksTheDoctorAndStarts(text: string): Promise<void> {
+  const { env, port } = await aWorld();
+  const file = join(folder, "countersign.env");
+  const lines = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  const command = withoutInstalling(text).replaceAll("countersign.env", file);
+  const started = shell(command, text.includes("--env-file") ? { HOME: folder } : { HOME: folder, ...env });
+  await readyAndStop(started, port);
+  expect(started.printed()).toContain("All is well");
+}
+
+const found = ["README.md", "docs/deploy.md"].flatMap((page) =>
+  blocksOf(page).map((text) => ({ page, text, title: `${page}: ${text.split("\n")[0] ?? ""}` })),
+);
+
+const ruleOf = (text: string) => BLOCKS.find(([words]) => text.startsWith(words))?.[1];
+
+test("each shell block is tried, or has a reason why not", () => {
+  expect(found.length).toBeGreaterThan(6);
+  expect(found.filter(({ text }) => ruleOf(text) === undefined).map(({ title }) => title)).toEqual([]);
+});
+
+describe("the shell blocks that can run here", () => {
+  const tried = found.filter(({ text }) => typeof ruleOf(text) === "function");
+  test.each(tried)("$title", { timeout: 90_000 }, async ({ text }) => {
+    const rule = ruleOf(text);
+    if (typeof rule === "function") await rule(text);
+  });
+});
