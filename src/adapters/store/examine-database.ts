@@ -38,8 +38,10 @@ export type DatabaseState = {
 export async function examineDatabase(path: string): Promise<DatabaseState> {
   const file = resolve(path);
   try {
-    if (!existsSync(file) || statSync(file).size === 0) {
-      accessSync(existsSync(file) ? file : existingFolder(file), constants.R_OK | constants.W_OK);
+    const there = statSync(file, { throwIfNoEntry: false });
+    if (there?.isDirectory() === true) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
+    if (there === undefined || there.size === 0) {
+      accessSync(there === undefined ? existingFolder(file) : file, constants.R_OK | constants.W_OK);
       return { type: "missing", schema: 0, head: null, holder: null };
     }
     refuseClosedFiles(file);
