@@ -224,6 +224,15 @@ test("a database that the running bot holds is well", async () => {
   expect(seen.printed.trimEnd().split("\n").at(-1)).toMatch(/^All is well, and the bot at \S+ runs\.$/);
 });
 
+test("a running bot with another database is not taken for ours: a start would not get the port", async () => {
+  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+  await bot.ready();
+  const seen = await doctor({ DATABASE_URL: `sqlite:${join(folder, "other.db")}` });
+  await bot.end("SIGKILL");
+  expect(wrong(seen)).toEqual(["Database"]);
+  expect(seen.printed).toMatch(/does not use \S+other\.db\n.*Set PORT to another number/);
+});
+
 test("a refused key is told apart from a service that is away", async () => {
   world.service.control.rotateKey();
   const refused = await doctor();

@@ -30,6 +30,8 @@ export type DatabaseState = {
   readonly schema: number;
   /** The id of the key that signed the newest entry of its audit; null: there is no entry. */
   readonly head: string | null;
+  /** Surely no process uses it. */
+  readonly free: boolean;
   /** The process that has the file open, where the system says so (Linux). 0: we cannot see its number from here. */
   readonly holder: number | null;
 };
@@ -42,10 +44,12 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
     if (there?.isDirectory() === true) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
     if (there === undefined || there.size === 0) {
       accessSync(there === undefined ? existingFolder(file) : file, constants.R_OK | constants.W_OK);
-      return { type: "missing", schema: 0, head: null, holder: null };
+      return { type: "missing", schema: 0, head: null, free: true, holder: null };
     }
     refuseClosedFiles(file);
-    return { ...(await contentState(file)), holder: lockHolder(file) };
+    const holder = lockHolder(file);
+    const free = holder === null && (existsSync(LOCKS) || !existsSync(lockFile(file)));
+    return { ...(await contentState(file)), free, holder };
   } catch (error) {
     throw unusable(path, error, isDenied(error) ? closedFile(file) : undefined);
   }

@@ -33,7 +33,7 @@ const TODOS: readonly (readonly [RegExp, string])[] = [
   [/newer Countersign/, "Start that version, or put back the copy from before the upgrade."],
   [/another program/, "Set DATABASE_URL to a file of Countersign's own."],
   [/not a database|damaged/, "Keep the file, put back a backup, and see what happened to the disk."],
-  [/TMPDIR/, ""],
+  [/TMPDIR/, "npm start does without it; the doctor and the commands about the audit do not."],
   [/full/, "Make room on that disk."],
   [/belongs to user/, "Run the doctor and the bot as the same user, or give that user the files."],
   [/server cannot be reached/, "Is DATABASE_URL right, and is the server up?"],
@@ -58,6 +58,10 @@ async function checkFile(path: string, key: string | null, bot: RunningBot | nul
 }
 
 function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null): Finding {
+  if (bot !== null && state.free) {
+    const says = `a Countersign runs at ${bot.url}, but it does not use ${path}`;
+    return bad(DATABASE, says, "Set PORT to another number, or DATABASE_URL to that one's database.");
+  }
   if (state.holder !== null && bot === null) {
     const who = state.holder === 0 ? "another process" : `process ${state.holder}`;
     const todo =

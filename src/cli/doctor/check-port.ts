@@ -40,8 +40,8 @@ export async function checkPort({ http: { host, port } }: Config, bot: RunningBo
 }
 
 function botFinding({ url, troubles }: RunningBot): Finding {
-  if (troubles.length === 0) return good(PORT, `the bot at ${url} runs, and reports that it is well`);
-  return bad(PORT, `the bot at ${url} runs, and reports: ${troubles.join("; ")}`, "Its log says more.");
+  if (troubles.length === 0) return good(PORT, `a bot runs at ${url}, and reports that it is well`);
+  return bad(PORT, `a bot runs at ${url}, and reports: ${troubles.join("; ")}`, "Its log says more.");
 }
 
 /** Null: it could listen there. */

@@ -21,7 +21,8 @@ const UNREACHED = "Is the network open to Slack? If SLACK_API_URL is set, is it 
 const COPY_BOT_TOKEN = "Copy SLACK_BOT_TOKEN again from the app's page OAuth & Permissions.";
 const ONE_APP = "Copy both tokens, and SLACK_APP_ID if it is set, from the pages of one app.";
 const NAME_APP = 'Set SLACK_APP_ID to the "App ID" on the app\'s page Basic Information.';
-const REINSTALL = "Bring the app's manifest up to manifest.yml (HTTP mode: manifest.http.yml), and install the app to the workspace again.";
+const REINSTALL =
+  "Bring the app's manifest up to manifest.yml (HTTP mode: manifest.http.yml), and install the app to the workspace again.";
 const CONNECTIONS =
   "SLACK_APP_TOKEN must be an app-level token with the scope connections:write, and Socket Mode be on.";
 
