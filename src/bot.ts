@@ -149,7 +149,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const health = createHealth({ ...deps, guard, key, figures });
   const use = { ...deps, engine, integrity, change: engine.change };
   const loops = createLoops({ ...use, guard });
-  const cards = createCardSweep(use);
+  const cards = createCardSweep({ ...use, team: ports.audit.team });
   return {
     ...createUseCases(use),
     cards,

@@ -1,7 +1,7 @@
 // Makes sure that the card of a pending approval stays in Slack. Slack reports a deletion if the app gets its events. In addition, each
 // card is checked at intervals, and at once when somebody asks what is pending.
 
-import type { ChannelId, MessageTs, RunKey } from "../domain/ids.ts";
+import { type ChannelId, type MessageTs, type RunKey, shardOf, type TeamId } from "../domain/ids.ts";
 import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/message-outcome.ts";
 import type { Run, Slot } from "../domain/run.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
@@ -27,7 +27,9 @@ const MOST_RUNS = 10_000;
 const MOST_UNKNOWN = 500;
 
 type Deps = {
-  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
+  /** The workspace whose deletions Slack reports. */
+  team: TeamId;
+  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop" | "looksAfter">;
   store: Pick<RunStore, "list">;
   chat: Pick<Chat, "waitForTurn" | "isThere">;
   clock: Clock;
@@ -66,6 +68,8 @@ export function createCardSweep(deps: Deps): CardSweep {
       guarded("could not record that a card was deleted; the next check finds it", async () => {
         const card = cards.at(channel, ts);
         if (card !== null) return gone(deps, card);
+        if (!engine.looksAfter(shardOf({ team: deps.team, channel })))
+          return goneElsewhere(deps, channel, ts);
         const [oldest] = unknown.add(placeOf({ channel, ts }));
         if (unknown.size > MOST_UNKNOWN && oldest !== undefined) unknown.delete(oldest);
       }),
@@ -126,6 +130,20 @@ async function fetchRun(deps: Deps, card: Card, turn: Turn, wanted: () => boolea
 async function gone({ engine, clock, log }: Deps, { run: key, slot, ts }: Card): Promise<void> {
   log.warn({ run: key, slot }, "a card is no longer in Slack; posting it again");
   await engine.change(key, (run) => markMaybeDeleted(run, slot, ts, clock.monotonic()));
+}
+
+/** Slack tells one process, which need not be the one that looks after the channel. Most deleted messages are no cards. */
+async function goneElsewhere(
+  { engine, store, clock }: Deps,
+  channel: ChannelId,
+  ts: MessageTs,
+): Promise<void> {
+  const runs = await store.list({ channels: [channel], only: "pending", limit: MOST_RUNS });
+  for (const run of runs)
+    for (const { slot } of messagesToKeep(run).filter((each) => each.ts === ts))
+      await engine.change(run.key, (each) => markMaybeDeleted(each, slot, ts, clock.monotonic()), {
+        mustHold: false,
+      });
 }
 
 type Cards = {

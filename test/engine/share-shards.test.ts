@@ -1,7 +1,8 @@
 // A replica that has more than its fair share of the runs hands some over: which ones, and what it still does for them.
 
 import { expect, test } from "vitest";
-import { shardOf } from "#src/domain/ids.ts";
+import { MessageTs, shardOf } from "#src/domain/ids.ts";
+import { cardSlot } from "#src/domain/run.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
@@ -62,5 +63,18 @@ test("a run with a message on its way to Slack is followed until Slack has answe
   await bench.clock.pass(ALONE.renewEveryMs);
   expect(given.has(SHARD)).toBe(true);
   expect((await bench.run(id)).posts).toMatchObject({ opening: { type: "up" } });
+  expect(bench.errors).toEqual([]);
+});
+
+test("a deletion that Slack reports here of a card whose run another replica follows is written down for that one", async () => {
+  const bench = await createBench();
+  const { id, approval, click } = await bench.withCard();
+  tooMany(bench);
+  await bench.clock.pass(ALONE.renewEveryMs);
+  const before = await bench.revision(id);
+  await bench.flow.cards.deleted(CHANNEL, MessageTs("1700000000.999999"));
+  expect(await bench.revision(id)).toBe(before);
+  await bench.flow.cards.deleted(CHANNEL, click.ts);
+  expect((await bench.run(id)).posts[cardSlot(approval)]).toMatchObject({ type: "unsure" });
   expect(bench.errors).toEqual([]);
 });
