@@ -1,0 +1,132 @@
+// The alert rules and the dashboard: Prometheus takes them, they name metrics that exist, and each alert has its page.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { METRICS } from "#src/adapters/http/metrics-table.ts";
+
+const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const read = (path: string): string => readFileSync(at(path), "utf8");
+
+type Rule = {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
+};
+const RULES = "ops/prometheus/alerts.yml";
+const UNIT_TESTS = "ops/prometheus/alerts.test.yml";
+const rules = (parse(read(RULES)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+
+type Panel = {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
+};
+type Dashboard = {
+  readonly uid: string;
+  readonly title: string;
+  readonly schemaVersion: number;
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly name: string }[] };
+};
+const dashboard = JSON.parse(read("ops/grafana/countersign.json")) as Dashboard;
+const targets = dashboard.panels.flatMap((panel) => panel.targets ?? []);
+
+const series = new Set(
+  METRICS.flatMap(({ name, type }) =>
+    (type === "histogram" ? ["_bucket", "_sum", "_count"] : [""]).map((end) => `countersign_${name}${end}`),
+  ),
+);
+const namesIn = (expr: string): string[] => [...expr.matchAll(/\bcountersign_\w+/g)].map(([name]) => name);
+const unknownIn = (exprs: readonly string[]): string[] =>
+  exprs.flatMap(namesIn).filter((name) => !series.has(name));
+
+const promtool = (...args: string[]): string => execFileSync("promtool", args, { encoding: "utf8" });
+
+describe("the alert rules", () => {
+  test("are rules that Prometheus takes", () => {
+    expect(promtool("check", "rules", at(RULES))).toContain(`${rules.length} rules found`);
+  });
+
+  test("fire on their fault, and not without it", () => {
+    expect(promtool("test", "rules", at(UNIT_TESTS))).toContain("SUCCESS");
+    const tested = parse(read(UNIT_TESTS)) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
+    };
+    const cases = tested.tests.flatMap((each) => each.alert_rule_test);
+    const of = (fires: boolean): string[] =>
+      cases.filter((each) => each.exp_alerts.length > 0 === fires).map(({ alertname }) => alertname);
+    const alerts = rules.map(({ alert }) => alert);
+    expect(of(true)).toEqual(alerts);
+    expect(of(false)).toEqual(alerts);
+  });
+
+  test("name metrics that exist", () => expect(unknownIn(rules.map(({ expr }) => expr))).toEqual([]));
+
+  test("each have a page that says what to do, and no page is left over", () => {
+    const doc = read("docs/operate.md");
+    const alerts = doc.slice(doc.indexOf("\n## Alerts\n"));
+    const pages = [...alerts.matchAll(/^### (\w+)\n\n(.+)/gm)].map(([, name]) => name);
+    expect(pages).toEqual(rules.map(({ alert }) => alert));
+    for (const { alert, annotations, labels } of rules) {
+      expect(annotations.runbook_url).toBe(`docs/operate.md#${alert.toLowerCase()}`);
+      expect(["critical", "warning", "info"]).toContain(labels.severity);
+      expect(annotations.summary).toMatch(/\.$/);
+    }
+  });
+});
+
+describe("the dashboard", () => {
+  test("has panels with a place and a query of their own", () => {
+    const { panels } = dashboard;
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    for (const { type, title, gridPos, targets: own = [] } of panels) {
+      expect(["row", "stat", "timeseries"]).toContain(type);
+      expect(title).not.toBe("");
+      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+      expect(own.length > 0).toBe(type !== "row");
+    }
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+
+  test("asks what Prometheus can read, with variables that it has", () => {
+    const folder = mkdtempSync(join(tmpdir(), "countersign-ops-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const known = new Set(dashboard.templating.list.map(({ name }) => name));
+    const used = targets.flatMap(({ expr }) => [...expr.matchAll(/\$(\w+)/g)].map(([, name]) => name ?? ""));
+    expect(used.filter((name) => name !== "__rate_interval" && !known.has(name))).toEqual([]);
+    const records = targets.map(({ expr }, index) => ({
+      record: `query_${index}`,
+      expr: expr.replaceAll("$__rate_interval", "5m").replaceAll("$job", "countersign"),
+    }));
+    const file = join(folder, "queries.yml");
+    writeFileSync(file, stringify({ groups: [{ name: "dashboard", rules: records }] }));
+    expect(promtool("check", "rules", file)).toContain(`${records.length} rules found`);
+  });
+
+  test("names metrics that exist", () => expect(unknownIn(targets.map(({ expr }) => expr))).toEqual([]));
+
+  test("shows every metric of ours, but for a few that only count what others show", () => {
+    const shown = new Set(
+      targets.flatMap(({ expr }) => namesIn(expr)).map((name) => name.replace(/_bucket$/, "")),
+    );
+    const left = METRICS.map(({ name }) => `countersign_${name}`).filter((name) => !shown.has(name));
+    expect(left).toEqual([
+      "countersign_runs_watched",
+      "countersign_effects_total",
+      "countersign_polls_in_flight",
+      "countersign_slack_connected",
+      "countersign_policy_last_reload_success_timestamp_seconds",
+    ]);
+  });
+});
