@@ -194,7 +194,7 @@ export const MACHINE: readonly Planted[] = [
       await written(database);
       file("bot.db.audit-key", "xyz");
     },
-    "Database",
+    "Audit key",
     /audit's key .* does not hold 32 bytes/,
   ],
   [

@@ -33,11 +33,12 @@ const TODOS: readonly (readonly [RegExp, string])[] = [
   [/newer Countersign/, "Start that version, or put back the copy from before the upgrade."],
   [/another program/, "Set DATABASE_URL to a file of Countersign's own."],
   [/not a database|damaged/, "Keep the file, put back a backup, and see what happened to the disk."],
-  [/TMPDIR/, "npm start does without it; the doctor and the commands about the audit do not."],
   [/full/, "Make room on that disk."],
   [/belongs to user/, "Run the doctor and the bot as the same user, or give that user the files."],
   [/server cannot be reached/, "Is DATABASE_URL right, and is the server up?"],
 ];
+const OWN_KEY = "Put the right file there, readable and writable by this user.";
+const ONLY_COPIES = "npm start does without it; the doctor and the commands about the audit do not.";
 const OWN_FOLDER = "See that DATABASE_URL names a file in a folder that this user may write to.";
 const REACH_SERVER = "Is DATABASE_URL right, and may this machine and this user use the server?";
 const SAFE_SERVER =
@@ -45,6 +46,8 @@ const SAFE_SERVER =
 
 function unusable(error: unknown, otherwise: string): Finding {
   const says = error instanceof Error ? error.message : String(error);
+  if (says.includes("TMPDIR")) return bad("Temporary folder", says, ONLY_COPIES);
+  if (says.includes("audit's key")) return bad(AUDIT_KEY, says, OWN_KEY);
   return bad(DATABASE, says, TODOS.find(([shape]) => shape.test(says))?.[1] ?? otherwise);
 }
 
