@@ -7,7 +7,7 @@ import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/po
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
 import { type Bot, createBot } from "./bot.ts";
-import { type Config, programVersion, secretsOf } from "./config.ts";
+import { type Config, secretsOf } from "./config.ts";
 import type { Context } from "./domain/context.ts";
 import { ChannelId, GroupId, type TeamId, UserId } from "./domain/ids.ts";
 import { builtInFor, type Rule } from "./domain/policy/policy.ts";
@@ -32,6 +32,7 @@ import {
 } from "./open-ports.ts";
 import type { AuditReaders } from "./ports.ts";
 import { createApiKey, createReloading, type Reloading } from "./reload.ts";
+import { programVersion } from "./version.ts";
 
 export type App = {
   /** Where health and metrics are served. */

@@ -1,6 +1,5 @@
 // The environment, read once into a frozen object. All faults are reported at once, and none repeats a value, which may be a secret.
 
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { AuditConfig, Config } from "./config/config-shape.ts";
 import {
@@ -259,11 +258,4 @@ export function secretsOf({ slack, agents, audit, database, proxies }: Config): 
     audit.sink?.type === "http" ? (audit.sink.token ?? "") : "",
     slack.mode === "socket" ? slack.appToken : slack.signingSecret,
   ];
-}
-
-/** This program's version, from package.json. */
-export function programVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  const { version } = JSON.parse(text) as { version: string };
-  return version;
 }

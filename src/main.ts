@@ -1,5 +1,6 @@
 // `npm start`: the environment, the app, the signals.
 
+import "./version-option.ts";
 import { type App, startApp } from "./app.ts";
 import { type Config, explainFaults, findMisspelt, misspeltWords, secretsOf } from "./config.ts";
 import { loadConfig } from "./load-config.ts";

@@ -13,7 +13,7 @@ import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
 import { createSlack } from "./adapters/slack/slack-adapter.ts";
 import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
-import { type Config, programVersion } from "./config.ts";
+import type { Config } from "./config.ts";
 import { Nonce } from "./domain/ids.ts";
 import type { Clock, MachineClock } from "./engine/clock.ts";
 import { partsBeforeSlack } from "./engine/health.ts";
@@ -24,6 +24,7 @@ import type { AuditSink } from "./ports.ts";
 import type { Health } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
 import type { ApiKey } from "./reload.ts";
+import { programVersion } from "./version.ts";
 /** The maximum number of polls in progress. */
 export const MAX_POLLS_IN_FLIGHT = 128;
 /** How long a poll in progress has at a stop (ms). */

@@ -23,12 +23,14 @@ const DOMAIN = ["src/domain/"];
 const CORE = [...DOMAIN, "src/audit/", "src/ports.ts", "src/ports/"];
 const BOT = [...CORE, "src/engine/", "src/notifications/", "src/usecases/", "src/bot.ts"];
 
-const SHARED = ["src/config.ts", "src/log.ts", "src/outbound.ts"];
+const SHARED = ["src/config.ts", "src/log.ts", "src/outbound.ts", "src/version.ts", "src/version-option.ts"];
 const SHELL = [...SHARED, "src/app.ts", "src/load-config.ts"];
 
 /** The bot. The first row that fits counts. */
 const PRODUCT: readonly Layer[] = [
   { place: "src/domain/", own: NONE, packages: NONE },
+  { place: "src/version.ts", own: NONE, packages: null },
+  { place: "src/version-option.ts", own: ["src/version.ts"], packages: NONE },
   { place: "src/config/", own: NONE, packages: null },
   { place: "src/config.ts", own: ["src/config/"], packages: null },
   { place: "src/log.ts", own: DOMAIN, packages: null },

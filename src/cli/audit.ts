@@ -1,6 +1,7 @@
 // `npm run audit`: verifies the audit and shows what is in it. The commands that examine it read the database without the bot, and change
 // nothing.
 
+import "../version-option.ts";
 import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";

@@ -1,5 +1,6 @@
 // `npm run backup -- FILE`: copies the database of a running bot, and says what the copy holds.
 
+import "../version-option.ts";
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { AuditFile } from "../adapters/store/audit-file.ts";

@@ -1,5 +1,6 @@
 // `npm run migrate-store -- sqlite:PATH postgres://…`: moves a stopped installation to PostgreSQL, with its open cards and its audit.
 
+import "../version-option.ts";
 import { auditKeyFile, type AuditKey } from "../adapters/store/audit-key.ts";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";

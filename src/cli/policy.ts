@@ -1,5 +1,6 @@
 // `npm run policy`: checks a policy, explains it, and explains which rule applies to a run.
 
+import "../version-option.ts";
 import { explain } from "./policy/explain.ts";
 import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";

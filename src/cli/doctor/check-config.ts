@@ -2,16 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { lintPolicy, loadPolicy, findingLine } from "../../adapters/policy-file/policy-holder.ts";
-import {
-  type Config,
-  type Environment,
-  findMisspelt,
-  misspeltWords,
-  programVersion,
-  variables,
-} from "../../config.ts";
+import { type Config, type Environment, findMisspelt, misspeltWords, variables } from "../../config.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { bad, type Finding, good, note } from "./finding.ts";
+import { programVersion } from "../../version.ts";
 
 const PROGRAM = "Program";
 const CONFIGURATION = "Configuration";

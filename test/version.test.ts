@@ -1,0 +1,40 @@
+// One version, that of package.json, wherever Countersign says it.
+
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { ana, aWorld, opsAgents } from "./make/world.ts";
+
+const top = fileURLToPath(new URL("../", import.meta.url));
+const { version } = JSON.parse(readFileSync(`${top}package.json`, "utf8")) as { version: string };
+const programs = [
+  "src/main.ts",
+  ...readdirSync(`${top}src/cli`).flatMap((name) => (name.endsWith(".ts") ? [`src/cli/${name}`] : [])),
+];
+
+test.each(programs)("%s --version says it, without any configuration", async (program) => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, "--version"], {
+    cwd: top,
+    env: {},
+  });
+  expect([stdout, stderr]).toEqual([`Countersign ${version}\n`, ""]);
+});
+
+test("log, health, metrics and audit say it", async (context) => {
+  const world = await aWorld(context);
+  const get = async (path: string): Promise<string> => (await fetch(`${world.url()}${path}`)).text();
+  const started = world.logged.find((line) => line.includes("Countersign is ready")) ?? "{}";
+  expect(JSON.parse(started)).toMatchObject({ version });
+  expect(JSON.parse(await get("/readyz"))).toMatchObject({ version });
+  expect(await get("/metrics")).toContain(`countersign_build_info{version="${version}",`);
+  await world.command(ana, opsAgents, "health");
+  expect(await world.told(ana, "answer:health:ok")).toContain(`Countersign ${version}`);
+  const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
+  const audit = new DatabaseSync(path, { readOnly: true });
+  const entry = audit.prepare("select entry from audit where what = 'program-started'").get();
+  audit.close();
+  expect(String(entry?.["entry"])).toContain(`Countersign ${version} on Node`);
+});
