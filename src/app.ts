@@ -22,6 +22,7 @@ import {
   type Closers,
   type Current,
   digest,
+  homeOf,
   MAX_POLLS_IN_FLIGHT,
   nonce,
   openAuditSink,
@@ -90,7 +91,8 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const rejectedRequests = rejecting(metrics, log, clock);
   const url = await startPort({ config, metrics, store, current, rejectedRequests }, closers);
   const key = createApiKey(config.agents, log);
-  const outside = await openOutside({ config, key, store, rejectedRequests, log, clock, metrics }, closers);
+  const asked = { config, key, store, rejectedRequests, log, clock, metrics, home: await homeOf(store) };
+  const outside = await openOutside(asked, closers);
   const freezes = createFreezes(store);
   const audit = auditReaders(config, outside.slack.self.team);
   const health = {

@@ -9,6 +9,7 @@ import {
   createRetention,
   releaseHeldBack,
 } from "./engine/change-runs.ts";
+import { type CloseOrphans, createCloseOrphans } from "./engine/close-orphans.ts";
 import { type Clock, endedWithin } from "./engine/clock.ts";
 import type { ExecutorDeps } from "./engine/check-before-sending.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
@@ -19,8 +20,9 @@ import { createLeaseKeeper, type LeaseKeeper, type LeaseTimes } from "./engine/l
 import { createEffectLog } from "./engine/log-effects.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
 import { createPerform } from "./engine/perform-effect.ts";
-import { createPoller, type Poller, type PollLimits } from "./engine/poller.ts";
+import { createPoller, type PollLimits } from "./engine/poller.ts";
 import { createQuietWarnings } from "./engine/quiet-log.ts";
+import { readingsOf } from "./engine/readings.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createRunFigures } from "./engine/run-figures.ts";
 import { createServiceBreaker, type ServiceBreaker } from "./engine/service-breaker.ts";
@@ -44,7 +46,8 @@ import type {
   NotificationSender,
   People,
 } from "./ports.ts";
-import type { Readings, RunFigures, SlackHealth } from "./ports/monitoring.ts";
+import type { Readings, SlackHealth } from "./ports/monitoring.ts";
+import type { OwnMessages } from "./ports/own-messages.ts";
 import type { Store } from "./ports/store.ts";
 import {
   type Acknowledge,
@@ -86,6 +89,7 @@ export type Bot = {
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
+  readonly orphans: Pick<CloseOrphans, "pressed">;
   readonly acknowledge: Acknowledge;
   readonly health: Pick<HealthMonitor, "live" | "parts" | "start">;
   /** Never rejects. */
@@ -111,6 +115,7 @@ export type BotDeps = {
   readonly gateway: Gateway;
   readonly chat: Chat;
   readonly notificationSender: NotificationSender;
+  readonly ownMessages: OwnMessages;
   readonly audit: AuditReaders;
   /** Null: the entries are sent nowhere. */
   readonly auditSink: AuditSink | null;
@@ -149,26 +154,26 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const health = createHealth({ ...deps, guard, key, figures });
   const use = { ...deps, engine, integrity, change: engine.change };
   const loops = createLoops({ ...use, guard });
-  const cards = createCardSweep({ ...use, team: ports.audit.team });
+  const messages = createMessageCare(use);
   return {
     ...createUseCases(use),
-    cards,
+    ...messages,
     health,
     readings: () => readingsOf({ ...deps, figures, health, watch, guard }),
     onRun: (listener) => engine.onPlan((run) => listener(run)),
     onElsewhere: (listener) => void elsewhere.push(listener),
     queries: createQueries({ ...deps, watch, guard, unreadable, integrity, health, key }),
-    // The audit is checked first, so that no decision leaves before.
     start: async () => {
       watchdog.start();
-      await integrity.start();
+      // The audit is checked first, so that no decision leaves before.
+      for (const part of [integrity, messages.orphans]) await part.start();
       for (const loop of loops) loop.start();
       return claimRuns({ ...deps, engine }, hold);
     },
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
-      for (const part of [watch, cards, watchdog]) part.stop();
-      await stopInOrder([...loops, health, news, hold, engine], ports, integrity, ms);
+      for (const part of [watch, messages.cards, watchdog]) part.stop();
+      await stopInOrder([...loops, messages.orphans, health, news, hold, engine], ports, integrity, ms);
     },
   };
 }
@@ -184,29 +189,6 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
   const pause = createServicePause(agents, clock);
   const key = createServiceKey(pause.agents, clock, newKey);
   return { key, guard: createServiceBreaker(clock, maxMs, pause.leftMs) };
-}
-
-type Read = Pick<BotDeps, "store" | "slackHealth" | "context"> & {
-  readonly figures: () => RunFigures;
-  readonly health: Pick<HealthMonitor, "parts">;
-  readonly watch: Pick<Poller, "lagMs">;
-  readonly guard: Pick<ServiceBreaker, "isOpen">;
-};
-
-async function readingsOf(read: Read): Promise<Readings> {
-  const { store, slackHealth, context, figures, health, watch, guard } = read;
-  const parts = await health.parts();
-  const head = await store.auditHead().catch(() => null);
-  return {
-    ...figures(),
-    parts,
-    pollLagMs: watch.lagMs(),
-    circuitOpen: guard.isOpen(),
-    slackConnected: slackHealth.connection() === "connected",
-    slackQueues: slackHealth.queues(),
-    policyVersion: context().policy.version,
-    auditHead: head?.seq ?? null,
-  };
 }
 
 /** What happens although nobody does anything. */
@@ -225,6 +207,12 @@ function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
     ...stream,
   ];
 }
+
+/** Keeps the messages in Slack as they should be, where others change or delete them. */
+const createMessageCare = (use: UseDeps) => ({
+  cards: createCardSweep({ ...use, team: use.audit.team }),
+  orphans: createCloseOrphans(use),
+});
 
 function createHold(
   deps: BotDeps & { readonly watchdog: Watchdog },

@@ -78,14 +78,28 @@ type Outside = {
   readonly config: Config;
   readonly key: ApiKey;
   readonly store: Store;
+  /** Names this installation in the marks of its messages. */
+  readonly home: string;
   readonly rejectedRequests: RejectedRequests;
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics: Metrics;
 };
 
+const HOME = "home";
+const HOME_CHARS = 16;
+
+/** A name of this installation that its copies keep: from the first link of its audit, so that all replicas find the same. */
+export async function homeOf(store: Store): Promise<string> {
+  const known = await store.document(HOME);
+  if (typeof known === "string") return known;
+  const home = (await store.auditEntry(1))?.link.slice(0, HOME_CHARS) ?? "";
+  if (home !== "") await store.putDocument(HOME, home);
+  return home;
+}
+
 export async function openOutside(
-  { config, key, store, rejectedRequests, log, clock, metrics }: Outside,
+  { config, key, store, home, rejectedRequests, log, clock, metrics }: Outside,
   closers: Closers,
 ) {
   const open = createOpen(config.proxies);
@@ -108,6 +122,7 @@ export async function openOutside(
   const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };
   const slack = await createSlack({
     ...names,
+    home,
     through,
     alone: config.database.engine === "sqlite",
     rejectedRequests,

@@ -24,6 +24,7 @@ const CORE = [...DOMAIN, "src/audit/", "src/ports.ts", "src/ports/"];
 const BOT = [...CORE, "src/engine/", "src/notifications/", "src/usecases/", "src/bot.ts"];
 
 const SHARED = ["src/config.ts", "src/log.ts", "src/outbound.ts", "src/version.ts", "src/version-option.ts"];
+const ROOT_PARTS = ["src/reload.ts", "src/open-ports.ts"];
 const SHELL = [...SHARED, "src/app.ts", "src/load-config.ts"];
 
 /** The bot. The first row that fits counts. */
@@ -50,16 +51,8 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/adapters/policy-file/", own: [...CORE, "src/engine/"], packages: null },
   { place: "src/reload.ts", own: [...BOT, "src/adapters/policy-file/", "src/config.ts"], packages: NONE },
   { place: "src/open-ports.ts", own: [...BOT, "src/adapters/", "src/reload.ts", ...SHARED], packages: null },
-  {
-    place: "src/app.ts",
-    own: [...BOT, "src/adapters/", "src/reload.ts", "src/open-ports.ts", ...SHARED],
-    packages: null,
-  },
-  {
-    place: "src/load-config.ts",
-    own: [...CORE, "src/adapters/policy-file/", "src/config.ts"],
-    packages: NONE,
-  },
+  { place: "src/app.ts", own: [...BOT, "src/adapters/", ...ROOT_PARTS, ...SHARED], packages: null },
+  { place: "src/load-config.ts", own: [...CORE, "src/adapters/policy-file/", ...SHARED], packages: NONE },
   { place: "src/main.ts", own: SHELL, packages: null },
   // The shell commands examine the parts one by one and build nothing, so they reach below app.ts.
   { place: "src/cli/", own: [...CORE, "src/engine/", "src/adapters/", ...SHELL], packages: null },

@@ -34,6 +34,7 @@ export type AuditEntry = {
     | "audit-read" // somebody got the audit of a run
     | "redacted" // the text of this digest was erased
     | "program-started"
+    | "restored" // this is a copy of the database that a back-up made; what was recorded after `since` is lost
     | "policy-loaded" // the policy is in force from here on
     | "key-changed" // the last entry of the previous key; another key signs from here on
     | "key-accepted" // the first entry of the new key

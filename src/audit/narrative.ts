@@ -68,7 +68,7 @@ function voteWords({ by, reason, at }: VoteFacts, names: Names): string {
 }
 
 /** The kinds of entries that are about no run, but matter for one. */
-export const AROUND_A_RUN = ["policy-loaded", "redacted"] as const;
+export const AROUND_A_RUN = ["policy-loaded", "redacted", "restored"] as const;
 
 /** What kind of text the digest of an entry covers. */
 export function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
@@ -118,6 +118,8 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   "audit-read": () => "received the audit of the run",
   redacted: ({ outcome }) => `erased the text, ${shortened(outcome)}`,
   "program-started": ({ outcome }) => `started: ${shortened(outcome)}`,
+  restored: ({ since = 0 }) =>
+    `was restored from the back-up of ${momentWords(since)}: what was recorded after that is not in this audit`,
   "policy-loaded": ({ outcome }) => `put a policy into force: ${shortened(outcome)}`,
   "key-changed": ({ outcome }) => `hands over to another key: ${shortened(outcome)}`,
   "key-accepted": () => "signs with the new key",

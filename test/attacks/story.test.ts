@@ -7,6 +7,7 @@ import { digestCases } from "./digest-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { rowsOf } from "./ground.ts";
 import { queueCases } from "./queue-cases.ts";
+import { restoreCases } from "./restore-cases.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
 import type { Story } from "./classes.ts";
 import { aStorm, type Storm, stormCases } from "./storm-cases.ts";
@@ -15,7 +16,7 @@ import { storyCases } from "./story-cases.ts";
 // Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
   test.for(
-    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...queueCases].map(
+    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...restoreCases, ...queueCases].map(
       (each) => [each.id, each.what, each] as const,
     ),
   )("%s %s", async ([, , attack], context) => {

@@ -13,6 +13,7 @@ import { hostileCases } from "./hostile-cases.ts";
 import { originCases } from "./origin-cases.ts";
 import { peopleCases } from "./people-cases.ts";
 import { queueCases } from "./queue-cases.ts";
+import { restoreCases } from "./restore-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
 import { secretCases } from "./secret-cases.ts";
 import { stormCases } from "./storm-cases.ts";
@@ -31,6 +32,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
     ...brakeCases,
     ...ruledCases,
     ...databaseCases,
+    ...restoreCases,
     ...queueCases,
     ...stormCases,
   ],

@@ -6,6 +6,7 @@ import { createOutageAnnouncer, LONG_OUTAGE_MS } from "#src/engine/outage.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
+import { quietLog, quietMetrics } from "../make/quiet.ts";
 import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const OTHER = ChannelId("C0OTHER");
@@ -153,23 +154,7 @@ describe("an outage of the service", () => {
       list: () => Promise.resolve([]),
     };
     const nothing = (): void => undefined;
-    const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-    const count = { poll: nothing, pollsInFlight: nothing, runsWatched: nothing, effect: nothing };
-    const metrics = {
-      ...count,
-      decision: nothing,
-      refusal: nothing,
-      outage: nothing,
-      unreadable: nothing,
-      tampered: nothing,
-      cardShown: nothing,
-      decisionConfirmed: nothing,
-      storeFault: nothing,
-      slackCall: nothing,
-      auditSinkFailed: nothing,
-      auditSinkLag: nothing,
-      notificationsWaiting: nothing,
-    };
+    const [log, metrics] = [quietLog([], []), quietMetrics([], [])];
     const guard = {
       state: () =>
         ({ type: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "", publicWhy: "" }) as const,

@@ -23,9 +23,7 @@ import type { UnreadableItem } from "#src/domain/snapshot.ts";
 import {
   type AgentService,
   type Chat,
-  type Counters,
   type DecisionAnswer,
-  type EventLog,
   type FetchedRun,
   type Gateway,
   type People,
@@ -36,7 +34,9 @@ import type { Store } from "#src/ports/store.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
 import { aSnapshot, contextAt } from "./history.ts";
+import { type HandOwnMessages, handOwnMessages } from "./own-messages.ts";
 import { type HandMail, handMail } from "./mail.ts";
+import { quietLog, quietMetrics } from "./quiet.ts";
 import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
 
 export const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
@@ -198,6 +198,7 @@ export type Bench = {
   readonly chat: HandChat;
   readonly people: HandPeople;
   readonly notificationSender: HandMail;
+  readonly ownMessages: HandOwnMessages;
   readonly refusals: string[];
   /** What the metric of an outage was set to, in order. */
   readonly outages: boolean[];
@@ -243,6 +244,7 @@ export async function createBench(
     handPeople(),
     handMail(),
   ];
+  const ownMessages = handOwnMessages();
   const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
   const refusals: string[] = [];
   const outages: boolean[] = [];
@@ -263,6 +265,7 @@ export async function createBench(
     gateway,
     chat,
     notificationSender,
+    ownMessages,
     audit,
     people,
     clock,
@@ -297,6 +300,7 @@ export async function createBench(
     chat,
     people,
     notificationSender,
+    ownMessages,
     refusals,
     outages,
     warnings,
@@ -362,37 +366,5 @@ export function clickOn(run: Run): { approval: ApprovalId; click: Click } {
   return {
     approval: approval.id,
     click: { team, user: APPROVER, channel, ts: post.ts, nonce: approval.nonce },
-  };
-}
-
-function quietLog(warnings: string[], errors: string[]): EventLog {
-  const nothing = (): void => undefined;
-  return {
-    debug: nothing,
-    info: nothing,
-    warn: (_fields, message) => void warnings.push(message),
-    error: (_fields, message) => void errors.push(message),
-  };
-}
-
-function quietMetrics(refusals: string[], outages: boolean[]): Counters {
-  const nothing = (): void => undefined;
-  return {
-    poll: nothing,
-    pollsInFlight: nothing,
-    runsWatched: nothing,
-    effect: nothing,
-    decision: nothing,
-    refusal: (because) => void refusals.push(because),
-    outage: (on) => void outages.push(on),
-    unreadable: nothing,
-    tampered: nothing,
-    cardShown: nothing,
-    decisionConfirmed: nothing,
-    storeFault: nothing,
-    slackCall: nothing,
-    auditSinkFailed: nothing,
-    auditSinkLag: nothing,
-    notificationsWaiting: nothing,
   };
 }

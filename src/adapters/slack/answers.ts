@@ -115,6 +115,12 @@ const historyAnswer = z.object({
       metadata: z
         .object({ event_type: z.string(), event_payload: z.record(z.string(), z.unknown()) })
         .optional(),
+      // Other apps send whatever Slack accepts; a block that we do not know must not hide the message.
+      blocks: z
+        .array(z.object({ type: z.string(), block_id: z.string().optional() }))
+        .optional()
+        .default([])
+        .catch([]),
       files: z
         .array(z.object({ id: z.string() }))
         .optional()

@@ -16,8 +16,11 @@ import {
   findMarked,
   isOurs,
   LITERAL,
+  type Mark,
+  markOf,
   type Messages,
   metadataOf,
+  originOf,
   paced,
   pages,
   postMarked,
@@ -25,13 +28,11 @@ import {
   removeMessage,
   type Self,
   TOO_MANY,
+  updateAt,
 } from "./own-messages.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 const EPHEMERAL = { parse: "none", link_names: false };
-/** Slack refuses to change the message: it is too old for the workspace's rules, or of a kind that cannot be updated. */
-const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "block_mismatch"]);
-
 type Deps = {
   call: Call;
   files: Files;
@@ -43,12 +44,16 @@ type Deps = {
   /** Which of several Countersigns this is; empty: it has no name. */
   deployment?: Deployment;
   digest: (text: string) => string;
+  /** Names this installation in the marks of its messages; empty: they do not name it. */
+  home?: string;
   monotonic: () => number;
 };
 
 export function createChat(deps: Deps): Chat {
   const { files, call } = deps;
-  const mark = (run: Run, slot: Slot): string => deps.digest(`${run.key} ${slot}`).slice(0, 32);
+  const { digest, home = "" } = deps;
+  const mark = (run: Run, slot: Slot): string => markOf(digest, run, slot);
+  const fullMark = (run: Run, slot: Slot): Mark => ({ mark: mark(run, slot), ...originOf(run, home) });
   return {
     waitForTurn: async (effect, isWanted) => {
       const { kind, channel, message } = effect;
@@ -59,14 +64,14 @@ export function createChat(deps: Deps): Chat {
     tellIfQueued: (run, effect) => tellIfQueued(deps, run, effect),
     hasten: (effect) => deps.limiter.hasten(effect),
     shareLimits: (among) => deps.limiter.share(among),
-    post: (run, slot) => paced(deps, run.channel, "post", () => post(deps, run, slot, mark(run, slot))),
+    post: (run, slot) => paced(deps, run.channel, "post", () => post(deps, run, slot, fullMark(run, slot))),
     update: (run, slot, ts) =>
       paced(deps, run.channel, "update", async () => {
         const url = deps.replacements.take(run.channel, ts);
-        if (url === null) return update(deps, run, slot, ts);
+        if (url === null) return update(deps, run, slot, { ts, mark: fullMark(run, slot) });
         await replace(deps, url, {
           ...messageIn(run, slot, deps.deployment),
-          metadata: metadataOf(mark(run, slot)),
+          metadata: metadataOf(fullMark(run, slot)),
         });
         return "updated";
       }),
@@ -83,7 +88,7 @@ export function createChat(deps: Deps): Chat {
   };
 }
 
-async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: string): Promise<MessageTs> {
+async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: Mark): Promise<MessageTs> {
   const opening = run.posts[OPENING];
   const thread = inChannel(slot) || opening?.type !== "up" ? {} : { thread_ts: opening.ts };
   // A card is a reply that Slack also shows in the channel: one message in both places, so one set of buttons.
@@ -103,23 +108,14 @@ async function update(
   { call, deployment }: Deps,
   run: Run,
   slot: Slot,
-  ts: MessageTs,
+  { ts, mark }: { readonly ts: MessageTs; readonly mark: Mark },
 ): Promise<"updated" | "gone" | "unchangeable"> {
-  const { parse, link_names } = LITERAL;
-  try {
-    await call("chat.update", {
-      channel: run.channel,
-      ts,
-      ...messageIn(run, slot, deployment),
-      parse,
-      link_names,
-    });
-    return "updated";
-  } catch (error) {
-    if (error instanceof PortError && error.code === "message_not_found") return "gone";
-    if (error instanceof PortError && UNCHANGEABLE.has(error.code)) return "unchangeable";
-    throw error;
-  }
+  return updateAt(call, {
+    channel: run.channel,
+    ts,
+    ...messageIn(run, slot, deployment),
+    metadata: metadataOf(mark),
+  });
 }
 
 /**

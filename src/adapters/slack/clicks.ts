@@ -20,7 +20,7 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   if (action_id === CARD_READ) return openRequest(deps, payload, click);
   const verdict: Verdict = action_id === CARD_APPROVE ? "approve" : "deny";
   const opened = await deps.openForm.decide(click, verdict);
-  if (!opened.ok) return showRefusal(deps, payload, opened.error.refusal);
+  if (!opened.ok) return refusePress(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
   deps.replacements.keep(ticket.nonce, payload);
   await openModal(deps, payload, formView({ run, ticket }, deps.deployment));
@@ -36,7 +36,7 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
   const changeCard = deps.replacements.readyByClick(payload);
   try {
     const undone = await deps.undoDecision.onCard(clickOf(deps, payload));
-    if (!undone.ok) await showRefusal(deps, payload, undone.error.refusal);
+    if (!undone.ok) await refusePress(deps, payload, undone.error.refusal);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
@@ -92,7 +92,7 @@ export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): P
   };
   try {
     const done = action_id === RUN_STOP ? await deps.stopRun.stop(press) : await deps.stopRun.lift(press);
-    if (!done.ok) await showRefusal(deps, payload, done.error.refusal);
+    if (!done.ok) await refusePress(deps, payload, done.error.refusal);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not stop a run, or lift its stop");
@@ -114,7 +114,7 @@ async function openRequest(deps: ListenerDeps, payload: ClickPayload, click: Cli
       isOpen = await openModal(deps, payload, readModal(run, request, deps.deployment));
       return isOpen;
     });
-    if (!read.ok) await showRefusal(deps, payload, read.error.refusal);
+    if (!read.ok) await refusePress(deps, payload, read.error.refusal);
   } catch (error) {
     if (!isOpen || !(error instanceof PortError)) throw error;
     deps.log.error(
@@ -133,7 +133,7 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   if (result?.ok === true) return;
   if (result === null) {
     await deps.noteRefusal(by, "unknown", { step: "start" });
-    return showRefusal(deps, payload, { type: "unknown" });
+    return refusePress(deps, payload, { type: "unknown" });
   }
   if (result.error.type === "unknown-run") {
     return showAnswer(deps, payload, {
@@ -179,6 +179,12 @@ const NOT_AGAIN_YET: Answer = {
   heading: "Not confirmed",
   text: "Countersign could not record this just now. If no new thread opens in this channel, press the button again.",
 };
+
+/** A button that the store does not know may be on a message from after the copy that was restored; then it goes. */
+async function refusePress(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
+  await showRefusal(deps, payload, refusal);
+  if (refusal.type === "unknown") await deps.orphans.pressed(payload.channel.id, payload.message.ts);
+}
 
 export async function showRefusal(
   deps: ListenerDeps,

@@ -2,6 +2,7 @@
 
 import type { TeamId, UserId } from "../../domain/ids.ts";
 import type { CardSweep } from "../../engine/card-sweep.ts";
+import type { CloseOrphans } from "../../engine/close-orphans.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { AdoptRun } from "../../usecases/adopt-run.ts";
@@ -44,6 +45,7 @@ export type ListenerDeps = {
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
+  readonly orphans: Pick<CloseOrphans, "pressed">;
   readonly acknowledge: Acknowledge;
   /** For views and links, which a person is waiting for. */
   readonly quick: Call;

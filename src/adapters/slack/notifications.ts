@@ -53,10 +53,14 @@ export function createNotificationSender(deps: Deps): NotificationSender {
       const isAboutCard = LINKED.has(notification.kind) || isReceipt(notification);
       const link = isAboutCard ? await linkToCard(call, facts) : null;
       return paced(deps, notification.to, "post", () =>
-        postMarked(call, markOf(notification), {
-          channel: notification.to,
-          ...named(notificationMessage(notification, facts, { link, deployment }), deployment),
-        }),
+        postMarked(
+          call,
+          { mark: markOf(notification) },
+          {
+            channel: notification.to,
+            ...named(notificationMessage(notification, facts, { link, deployment }), deployment),
+          },
+        ),
       );
     },
 
@@ -93,7 +97,11 @@ async function postReceipts(
   const drawn: ReceiptFacts[] = [];
   for (const each of receipts) drawn.push({ ...each, link: await linkToCard(call, each.facts) });
   const mark = digest(`receipts ${receipts.map(({ receipt }) => receipt.id).join(" ")}`).slice(0, 32);
-  return postMarked(call, mark, { channel: to, ...named(severalReceipts(drawn, deployment), deployment) });
+  return postMarked(
+    call,
+    { mark },
+    { channel: to, ...named(severalReceipts(drawn, deployment), deployment) },
+  );
 }
 
 /** Null: Slack gave none. An alarm does not wait for it. */

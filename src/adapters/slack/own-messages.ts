@@ -1,8 +1,18 @@
 // What every message of ours goes through, of a run or a notification: it is posted with a mark, found again by the mark, linked to, and
 // removed.
 
-import { type ChannelId, type MessageTs, MessageTs as toTs, parsed, type UserId } from "../../domain/ids.ts";
-import { OPENING, type Run, type Slot } from "../../domain/run.ts";
+import {
+  type ChannelId,
+  MAX_SERVICE_ID_CHARS,
+  type MessageTs,
+  MessageTs as toTs,
+  parsed,
+  type RunId,
+  type RunKey,
+  type UserId,
+} from "../../domain/ids.ts";
+import { OPENING, type Run, runId, type Slot } from "../../domain/run.ts";
+import { shortened } from "../../domain/text/excerpt.ts";
 import { type PacedEffect, PortError } from "../../ports.ts";
 import { postedTs, type SlackHistory, slackHistory } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
@@ -35,13 +45,54 @@ export async function paced<T>(
 /** `message`: all arguments but the mark, which is stored before this call and finds the message if the answer is lost. */
 export async function postMarked(
   call: Call,
-  mark: string,
+  mark: Mark,
   message: { readonly channel: ChannelId | UserId; readonly [argument: string]: unknown },
 ): Promise<MessageTs> {
   return postedTs(await call("chat.postMessage", { ...message, ...LITERAL, metadata: metadataOf(mark) }));
 }
 
-export const metadataOf = (mark: string) => ({ event_type: METADATA_EVENT, event_payload: { mark } });
+/** What finds a message again. Other apps can read it, so it holds ids only. */
+export type Mark = {
+  /** Names the message. */
+  readonly mark: string;
+  /** The installation that posted it: several may share one app in Slack. Left out: not known. */
+  readonly home?: string;
+  readonly run?: RunKey;
+  readonly id?: RunId;
+};
+
+export const metadataOf = (mark: Mark) => ({ event_type: METADATA_EVENT, event_payload: mark });
+
+/** The same for every copy of the message. */
+export const markOf = (digest: (text: string) => string, run: Pick<Run, "key">, slot: Slot): string =>
+  digest(`${run.key} ${slot}`).slice(0, 32);
+
+/** Whose message it is, for the day when the store does not know it. An id that is shown masked or cut must not stand here in full. */
+export function originOf(run: Run, home: string): Pick<Mark, "home" | "run" | "id"> {
+  if (home === "") return {};
+  const id = runId(run);
+  const isPlain = id !== null && shortened(id, MAX_SERVICE_ID_CHARS, "masked") === id;
+  return { home, run: run.key, ...(isPlain ? { id } : {}) };
+}
+
+/** Slack refuses to change the message: it is too old for the workspace's rules, or of a kind that cannot be updated. */
+const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "block_mismatch"]);
+
+/** "gone" when it was deleted, "unchangeable" when Slack no longer allows changes. */
+export async function updateAt(
+  call: Call,
+  message: { readonly channel: ChannelId; readonly ts: MessageTs; readonly [argument: string]: unknown },
+): Promise<"updated" | "gone" | "unchangeable"> {
+  const { parse, link_names } = LITERAL;
+  try {
+    await call("chat.update", { ...message, parse, link_names });
+    return "updated";
+  } catch (error) {
+    if (error instanceof PortError && error.code === "message_not_found") return "gone";
+    if (error instanceof PortError && UNCHANGEABLE.has(error.code)) return "unchangeable";
+    throw error;
+  }
+}
 
 /** Does nothing if the message is gone already. */
 export async function removeMessage(call: Call, channel: string, ts: MessageTs): Promise<void> {
@@ -70,10 +121,10 @@ export function isOurs(message: SlackHistory["messages"][number], self: Self): b
 }
 
 export const TOO_MANY = "too_many";
-const PAGE = 200;
+export const PAGE = 200;
 const MAX_PAGES = 20;
 /** Our clock and Slack's may differ by this much (ms). */
-const SKEW_MS = 60_000;
+export const SKEW_MS = 60_000;
 
 type Where =
   { readonly channel: string; readonly ts: string } | { readonly channel: string; readonly oldest: string };

@@ -14,6 +14,7 @@ import {
   PortError,
 } from "../../ports.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
+import type { OwnMessages } from "../../ports/own-messages.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
@@ -32,6 +33,7 @@ import { drawHome } from "./home-and-queue.ts";
 import { createLiveHomes } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notifications.ts";
+import { createOwnMessages } from "./orphans.ts";
 import { createPeople } from "./people.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import { createSlackCalls, REFUSED_TOKEN } from "./slack-calls.ts";
@@ -46,6 +48,8 @@ export type SlackOptions = {
   readonly alone: boolean;
   readonly command: string;
   readonly deployment: Deployment;
+  /** Names this installation in the marks of its messages. */
+  readonly home: string;
   /** Null: we ask Slack. */
   readonly appId: string | null;
   readonly rejectedRequests: (reason: string) => void;
@@ -75,6 +79,7 @@ export type UseCases = Pick<
   | "dispute"
   | "closeDispute"
   | "cards"
+  | "orphans"
   | "acknowledge"
 > &
   Pick<Bot, "onRun" | "onElsewhere">;
@@ -83,6 +88,7 @@ export type SlackAdapter = {
   readonly self: SlackSelf;
   readonly chat: Chat;
   readonly notificationSender: NotificationSender;
+  readonly ownMessages: OwnMessages;
   readonly people: People;
   /** `started`: the app, once Slack was reached; null before. */
   health(started: () => Pick<SlackApp, "connection"> | null): SlackHealth;
@@ -100,7 +106,8 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
-  const { chat, notificationSender, replacements, queues } = createSenders(options, {
+  const { chat, notificationSender, ownMessages, replacements, queues } = createSenders(options, {
+    quick,
     call: background,
     self,
     answerAt,
@@ -110,6 +117,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     self,
     chat,
     notificationSender,
+    ownMessages,
     people,
     health: (started) => ({
       connection: () => started()?.connection() ?? "starting",
@@ -155,11 +163,16 @@ function createListenerDeps(
   return deps;
 }
 
-type Sending = { readonly call: Call; readonly self: SlackSelf; readonly answerAt: Responder };
+type Sending = {
+  readonly quick: Call;
+  readonly call: Call;
+  readonly self: SlackSelf;
+  readonly answerAt: Responder;
+};
 
 /** What posts and updates messages: one pace for all of it. */
-function createSenders(options: SlackOptions, { call, self, answerAt }: Sending) {
-  const { apiUrl, through, clock, digest, deployment } = options;
+function createSenders(options: SlackOptions, { quick, call, self, answerAt }: Sending) {
+  const { apiUrl, through, clock, digest, deployment, home, command } = options;
   const monotonic = (): number => clock.monotonic();
   const limiter = createRateLimiter(clock);
   const files = createFiles(call, apiUrl, through);
@@ -176,10 +189,13 @@ function createSenders(options: SlackOptions, { call, self, answerAt }: Sending)
     self,
     deployment,
     digest,
+    home,
     monotonic,
   });
-  const notificationSender = createNotificationSender({ call, limiter, files, self, deployment, digest });
-  return { chat, notificationSender, replacements, queues: () => queuesOf(limiter) };
+  const shared = { call, limiter, self, deployment, digest };
+  const ownMessages = createOwnMessages({ ...shared, quick, home, command });
+  const notificationSender = createNotificationSender({ ...shared, files });
+  return { chat, notificationSender, ownMessages, replacements, queues: () => queuesOf(limiter) };
 }
 
 function queuesOf(limiter: RateLimiter): ReturnType<SlackHealth["queues"]> {

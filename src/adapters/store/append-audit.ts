@@ -167,6 +167,7 @@ const what = word<AuditEntry["what"]>({
   "audit-read": true,
   redacted: true,
   "program-started": true,
+  restored: true,
   "policy-loaded": true,
   "key-changed": true,
   "key-accepted": true,

@@ -4,6 +4,7 @@
 import type { Block } from "@slack/types";
 import type { PastDecision } from "../../../domain/approval.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
+import type { OrphanKind } from "../../../domain/orphan.ts";
 import type { NoticeContent } from "../../../domain/run.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
 import type { Notification } from "../../../ports.ts";
@@ -24,6 +25,8 @@ export type MessageId =
   | `notice:decision-void:${VoidCause}`
   | "notice:queued"
   | `receipt:${"approve" | "deny" | "reported" | "several"}`
+  /** Posted after the copy was made from which Countersign was restored. */
+  | `orphan:${OrphanKind}`
   | `notification:${Exclude<Notification["kind"], "receipt" | "receipt-at-once">}`
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`

@@ -19,6 +19,7 @@ import {
   REFUSALS,
   refusalExamples,
 } from "./refusals.ts";
+import { ORPHANS } from "./orphans.ts";
 import { DIGESTS, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./thread.ts";
 
 const drawnCard = ({ when, run, approval }: CardExample): Example => ({
@@ -54,6 +55,7 @@ export async function messageExamples(): Promise<Record<MessageId, readonly Exam
     ...OUTCOMES,
     ...DIGESTS,
     ...NOTICES_IN_THREAD,
+    ...ORPHANS,
     ...FORMS,
     ...HOME,
     ...NOTICES,
@@ -79,6 +81,7 @@ const SECTIONS: readonly (readonly [title: string, prefixes: readonly string[]])
   ["The end of a thread", ["outcome:"]],
   ["Many requests at once", ["digest:"]],
   ["Notices in a thread", ["thread:", "unreadable:"]],
+  ["After a restore of an older copy", ["orphan:"]],
   ["Forms and windows", ["form:"]],
   ["Refused presses and submits", ["refusal:"]],
   ["Private notices", ["notice:"]],

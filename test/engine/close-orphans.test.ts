@@ -1,0 +1,219 @@
+// After a restore of an older copy: what the store does not know loses its buttons, and nothing else is touched.
+
+import { describe, expect, test } from "vitest";
+import { cardSlot, OPENING } from "#src/domain/run.ts";
+import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
+import { BACKUP_MARK } from "#src/ports/store.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { anOwnMessage } from "../make/own-messages.ts";
+import { anAuditEntry, aRun, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+
+const COPIED = NOON - 3_600_000;
+const MINUTE = 60_000;
+const CARD = cardSlot(ApprovalId("apr_1"));
+
+/** Marks the stored database as a copy, and starts another process on it. */
+async function restored(bench: Bench): Promise<void> {
+  await bench.store.putDocument(BACKUP_MARK, { at: COPIED });
+  await bench.restart();
+}
+
+async function stage() {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const run = await bench.run(id);
+  const post = run.posts[CARD];
+  if (post?.type !== "up") throw new Error("no card");
+  return { bench, id, run, card: post.ts };
+}
+
+const closed = ({ ownMessages }: Bench) => ownMessages.closed.map(({ ts, orphan }) => ({ ts, ...orphan }));
+const entries = async ({ store }: Bench) => store.auditAfter(0, ["restored"], 10);
+
+describe("the first start on a copy", () => {
+  test("says so in the log and in the audit, once, and forgets the mark when all is done", async () => {
+    const { bench } = await stage();
+    await restored(bench);
+    await bench.clock.pass(MINUTE);
+    const told = await entries(bench);
+    expect(told.map(({ entry }) => entry.since)).toEqual([COPIED]);
+    expect(bench.warnings.join()).toContain("restored from a back-up");
+    expect(await bench.store.document(BACKUP_MARK)).toBeNull();
+    await bench.restart();
+    expect(await entries(bench)).toEqual(told);
+    expect(bench.ownMessages.asked.every((at) => at === COPIED)).toBe(true);
+  });
+
+  test("is remembered through a crash in the middle, with one entry", async () => {
+    const { bench, run } = await stage();
+    bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001"));
+    let isBroken = true;
+    bench.ownMessages.beforeRead = () => (isBroken ? Promise.reject(failure("timeout")) : Promise.resolve());
+    await restored(bench);
+    await bench.clock.pass(1_000);
+    expect(closed(bench)).toEqual([]);
+    await bench.restart();
+    isBroken = false;
+    await bench.clock.pass(MINUTE);
+    expect(closed(bench)).toHaveLength(1);
+    expect(await entries(bench)).toHaveLength(1);
+    expect(await bench.store.document(BACKUP_MARK)).toBeNull();
+  });
+
+  test("reads nothing without the mark", async () => {
+    const { bench, run } = await stage();
+    bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001"));
+    await bench.restart();
+    await bench.clock.pass(MINUTE);
+    expect(bench.ownMessages.asked).toEqual([]);
+    expect(closed(bench)).toEqual([]);
+  });
+});
+
+describe("what the store does not know is closed", () => {
+  test("a second card of a request, with the way to the one that the store knows", async () => {
+    const { bench, run, card } = await stage();
+    const runId = aRunId();
+    bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001", { runId }));
+    await restored(bench);
+    await bench.clock.pass(MINUTE);
+    expect(closed(bench)).toEqual([
+      { ts: "1800000000.000001", kind: "card", runId, isFollowed: true, current: card, copiedAt: COPIED },
+    ]);
+  });
+
+  test("a card of a request that the restored run learns of only now, once its new card is up", async () => {
+    const { bench, id, run } = await stage();
+    const slot = cardSlot(ApprovalId("apr_2"));
+    bench.ownMessages.messages.push(anOwnMessage(run, slot, "1800000000.000001"));
+    bench.agents.beforeLook = () => Promise.reject(failure("timeout"));
+    await restored(bench);
+    await bench.clock.pass(10_000);
+    expect(closed(bench)).toEqual([]);
+    bench.agents.beforeLook = () => Promise.resolve();
+    bench.agents.pending.set(id, ["apr_1", "apr_2"]);
+    await bench.clock.pass(MINUTE);
+    const post = (await bench.run(id)).posts[slot];
+    expect(post?.type).toBe("up");
+    expect(closed(bench)).toMatchObject([{ current: post?.type === "up" ? post.ts : "" }]);
+  });
+
+  test("a card of a request that was decided meanwhile, without a way to another", async () => {
+    const { bench, id, run } = await stage();
+    bench.ownMessages.messages.push(anOwnMessage(run, cardSlot(ApprovalId("apr_2")), "1800000000.000001"));
+    bench.agents.pending.set(id, []);
+    await restored(bench);
+    await bench.clock.pass(MINUTE);
+    expect(closed(bench)).toMatchObject([{ isFollowed: true, current: null }]);
+  });
+
+  test("a card whose run cannot be asked for, after five minutes", async () => {
+    const { bench, run } = await stage();
+    bench.ownMessages.messages.push(anOwnMessage(run, cardSlot(ApprovalId("apr_2")), "1800000000.000001"));
+    bench.agents.beforeLook = () => Promise.reject(failure("timeout"));
+    await restored(bench);
+    await bench.clock.pass(4 * MINUTE);
+    expect(closed(bench)).toEqual([]);
+    await bench.clock.pass(2 * MINUTE);
+    expect(closed(bench)).toMatchObject([{ isFollowed: true, current: null }]);
+  });
+
+  test("the opening and the cards of a run that is not stored, in every channel", async () => {
+    const { bench } = await stage();
+    const lost = aRun();
+    bench.ownMessages.messages.push(
+      anOwnMessage(lost, OPENING, "1800000000.000001"),
+      anOwnMessage(lost, CARD, "1800000000.000002"),
+    );
+    await restored(bench);
+    await bench.clock.pass(MINUTE);
+    expect(closed(bench)).toMatchObject([
+      { ts: "1800000000.000001", kind: "opening", isFollowed: false },
+      { ts: "1800000000.000002", kind: "card", isFollowed: false },
+    ]);
+  });
+
+  test("although Slack refuses at first, and once each", async () => {
+    const { bench, run } = await stage();
+    for (const ts of ["1800000000.000001", "1800000000.000002"])
+      bench.ownMessages.messages.push(anOwnMessage(run, CARD, ts));
+    let refusals = 2;
+    bench.ownMessages.beforeClose = () =>
+      refusals-- > 0 ? Promise.reject(failure("ratelimited")) : Promise.resolve();
+    await restored(bench);
+    await bench.clock.pass(3 * MINUTE);
+    expect(closed(bench).map(({ ts }) => ts)).toEqual(["1800000000.000001", "1800000000.000002"]);
+    expect(await bench.store.document(BACKUP_MARK)).toBeNull();
+  });
+});
+
+describe("what is left alone", () => {
+  async function leftAlone(bench: Bench): Promise<void> {
+    await restored(bench);
+    await bench.clock.pass(MINUTE);
+    expect(closed(bench)).toEqual([]);
+    expect(await bench.store.document(BACKUP_MARK)).toBeNull();
+  }
+
+  test("a message that the store knows, and one that has no buttons", async () => {
+    const { bench, run, card } = await stage();
+    bench.ownMessages.messages.push(
+      anOwnMessage(run, CARD, card),
+      anOwnMessage(run, CARD, "1800000000.000001", { isLive: false }),
+    );
+    await leftAlone(bench);
+  });
+
+  test("a message of a run that was deleted in its time: the audit knows it", async () => {
+    const { bench } = await stage();
+    const old = aRun();
+    await bench.store.audit([anAuditEntry(old)]);
+    bench.ownMessages.messages.push(anOwnMessage(old, OPENING, "1800000000.000001"));
+    await leftAlone(bench);
+  });
+
+  test("a card that this process posts while the history is read", async () => {
+    const { bench } = await stage();
+    const id = aRunId();
+    bench.agents.pending.set(id, ["apr_1"]);
+    const post = bench.chat.post.bind(bench.chat);
+    const [posted, answered] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+    // Slack has the card, and its answer is on its way.
+    bench.chat.post = async (run, slot) => {
+      const ts = await post(run, slot);
+      if (slot !== CARD) return ts;
+      bench.ownMessages.messages.push(anOwnMessage(run, slot, ts));
+      posted.resolve(null);
+      await answered.promise;
+      return ts;
+    };
+    bench.ownMessages.beforeRead = async () => void (await posted.promise);
+    await restored(bench);
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+    await bench.clock.pass(20_000);
+    expect(bench.ownMessages.asked).not.toEqual([]);
+    expect(closed(bench)).toEqual([]);
+    expect(await bench.store.document(BACKUP_MARK)).toEqual({ at: COPIED });
+    answered.resolve(null);
+    await bench.clock.pass(MINUTE);
+    expect(closed(bench)).toEqual([]);
+  });
+});
+
+describe("a button that the store does not know", () => {
+  test("closes its message when it is pressed, without any mark", async () => {
+    const { bench, run, card } = await stage();
+    bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001"));
+    const ts = MessageTs("1800000000.000001");
+    await bench.flow.orphans.pressed(CHANNEL, ts);
+    expect(closed(bench)).toMatchObject([{ ts, current: card, copiedAt: null }]);
+  });
+
+  test("leaves a known message alone, one of others, and one that is gone", async () => {
+    const { bench, run, card } = await stage();
+    bench.ownMessages.messages.push(anOwnMessage(run, CARD, card));
+    await bench.flow.orphans.pressed(CHANNEL, card);
+    await bench.flow.orphans.pressed(CHANNEL, MessageTs("1800000000.000009"));
+    expect(closed(bench)).toEqual([]);
+  });
+});
