@@ -72,6 +72,7 @@ export function createReloading(parts: Reloading): FileWatch & { reload(): Promi
     { path: config.agents.apiKeyFile, content: key.now(), changed: async () => key.reload() },
   ]);
   const reload = async (): Promise<void> => {
+    await watch.mark();
     key.reload();
     await policyAgain().catch((error: unknown) => log.error({ error }, "the policy could not be read again"));
   };

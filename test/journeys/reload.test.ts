@@ -66,6 +66,10 @@ test("SIGHUP takes a new key and a new policy at once", async () => {
   await vi.waitFor(() => expect(logged(/policy file was read again/)).toBe(1), WITHIN);
   expect(logged(/took over a new key/)).toBe(1);
   await starts("deploy it");
+  // A later change is told, and the one that the signal has taken is not told again.
+  writeFileSync(at("key"), "");
+  await vi.waitFor(() => expect(logged(/cannot take over a new key/)).toBe(1), WITHIN);
+  expect(logged(/policy file was read again/)).toBe(1);
 });
 
 test("a changed policy is in force without a signal; a broken one keeps the old one in force and is told once", async () => {

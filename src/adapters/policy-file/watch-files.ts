@@ -17,7 +17,12 @@ export type WatchedFile = {
   readonly changed: () => Promise<void>;
 };
 
-export type FileWatch = { start(): void; stop(): Promise<void> };
+export type FileWatch = {
+  start(): void;
+  /** The caller reads the files right after this, so their content of this moment is not told as a change. Never rejects. */
+  mark(): Promise<void>;
+  stop(): Promise<void>;
+};
 
 /** How often the files are read (ms). */
 export const LOOK_EVERY_MS = 2_000;
@@ -38,30 +43,40 @@ export function createFileWatch(
     { clock, log },
     {
       pass: async () => {
-        for (const look of looks) await look();
+        for (const file of looks) await file.look();
       },
       everyMs: LOOK_EVERY_MS,
       retryMs: [LOOK_EVERY_MS, LONGEST_RETRY_MS],
       failure: "could not take over a changed file; trying again",
     },
   );
-  return { start: () => (looks.length > 0 ? loop.start(LOOK_EVERY_MS) : undefined), stop: loop.stop };
+  return {
+    start: () => (looks.length > 0 ? loop.start(LOOK_EVERY_MS) : undefined),
+    mark: async () => void (await Promise.all(looks.map((file) => file.mark()))),
+    stop: loop.stop,
+  };
 }
 
 const isPlain = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 type Looked = WatchedFile & { readonly path: string };
 
-function createLook({ path, content, changed }: Looked): () => Promise<void> {
+function createLook({ path, content, changed }: Looked) {
   let taken = digestOf(content);
   let before = taken;
-  return async () => {
-    const now = await contentOf(path);
-    const stands = now === before;
-    before = now;
-    if (now === taken || !stands) return;
-    await changed();
-    taken = now;
+  return {
+    look: async (): Promise<void> => {
+      const now = await contentOf(path);
+      const stands = now === before;
+      before = now;
+      if (now === taken || !stands) return;
+      await changed();
+      taken = now;
+    },
+    mark: async (): Promise<void> => {
+      taken = await contentOf(path);
+      before = taken;
+    },
   };
 }
 

@@ -83,6 +83,21 @@ test("a link that Kubernetes swaps two folders up is a change", async () => {
   expect(told).toBe(1);
 });
 
+test("what the caller reads by itself is told no more", async () => {
+  writeFileSync(at("file"), "one");
+  watching(at("file"), "one");
+  writeFileSync(at("file"), "two");
+  await look();
+  await watch.mark();
+  await look();
+  await look();
+  expect(told).toBe(0);
+  writeFileSync(at("file"), "one");
+  await look();
+  await look();
+  expect(told).toBe(1);
+});
+
 test("a file that is gone is a change, and so is its return with other content", async () => {
   writeFileSync(at("file"), "one");
   watching(at("file"), "one");
