@@ -31,6 +31,9 @@ const OfApp = z.object({ app_id: z.string() });
 const OfBot = z.object({ bot: OfApp });
 const Scopes = z.object({ response_metadata: z.object({ scopes: z.array(z.string()) }) });
 
+/** Slack tells the number of sockets only to a socket. A socket of ours would be handed clicks meant for the running bot. */
+const UNSEEN = ". A second bot on it cannot be seen from here; a running bot logs it";
+
 /** The scopes that the bot token needs. A test compares this list with manifest.yml, which says why each is needed. */
 export const NEEDED_SCOPES: readonly string[] = [
   "commands",
@@ -100,10 +103,7 @@ async function checkApp(
     ofSocket !== null && "answer" in ofSocket ? OfApp.safeParse(ofSocket.answer).data?.app_id : app;
   if (other !== undefined && other !== app)
     return bad(APP, `SLACK_BOT_TOKEN is of the app ${app}, and SLACK_APP_TOKEN of ${other}`, ONE_APP);
-  return good(
-    APP,
-    `is ${oneLine(app, 40)}. A second bot on it cannot be seen from here; a running bot logs it`,
-  );
+  return good(APP, `is ${oneLine(app, 40)}${socket === null ? "" : UNSEEN}`);
 }
 
 function checkScopes(answer: Answer): Finding[] {
