@@ -1,6 +1,6 @@
 // Compares the audit with a copy that AUDIT_SINK has taken: entries that are missing, changed or cut off on either side.
 
-import { type ChainedEntry, signedText } from "../domain/audit/hash-chain.ts";
+import { type AuditMark, type ChainedEntry, signedText } from "../domain/audit/hash-chain.ts";
 import { canonicalJson, isRecord, type Json } from "../domain/json.ts";
 import { ocsfEvent } from "./ocsf.ts";
 
@@ -34,8 +34,8 @@ type Range = { readonly from: number; readonly to: number };
 export type CopyReader = {
   /** Takes one line of the copy. */
   add(line: string): void;
-  /** Compares once all lines are added. `previous`: the link before the first row. */
-  compare(rows: AsyncIterable<ChainedEntry>, previous: string): Promise<CopyComparison>;
+  /** Compares once all lines are added. `base`: the entry before the first row; what is older is left out. */
+  compare(rows: AsyncIterable<ChainedEntry>, base: AuditMark): Promise<CopyComparison>;
 };
 
 /** What is kept of a line, so that a copy of a million entries fits in memory: begins of digests, and whether it is signed. */
@@ -57,10 +57,10 @@ export function readCopy(tools: CopyTools): CopyReader {
       if (known !== undefined && known !== read.kept) contradicted.add(read.seq);
       if (known === undefined || read.signed) lines.set(read.seq, read.kept);
     },
-    async compare(rows, previous) {
+    async compare(rows, base) {
       const found = { rewritten: [] as number[], altered: [] as number[], absent: [] as number[], same: 0 };
-      const unseen = new Set(lines.keys());
-      let before = previous;
+      const unseen = new Set([...lines.keys()].filter((seq) => seq > base.seq || seq < 1));
+      let before = base.link;
       for await (const row of rows) {
         const kept = lines.get(row.seq);
         unseen.delete(row.seq);

@@ -33,6 +33,7 @@ export type AuditEntry = {
     | "unwatched"
     | "audit-read" // somebody got the audit of a run
     | "redacted" // the text of this digest was erased
+    | "archived" // the oldest entries stand in a file from here on, and no longer in the database
     | "program-started"
     | "restored" // this is a copy of the database that a back-up made; what was recorded after `since` is lost
     | "policy-loaded" // the policy is in force from here on
@@ -95,6 +96,8 @@ export type AuditEntry = {
   readonly since?: number;
   /** For "key-changed": which key signs from here on. */
   readonly keys?: KeyChange;
+  /** For "archived": the last entry in the file, and the SHA-256 of the file's lines. */
+  readonly archive?: AuditMark & { readonly file: string };
   /** The findings, or those that are acknowledged, as ids that cover the place and its content. */
   readonly findings?: readonly string[];
 };

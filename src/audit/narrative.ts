@@ -117,6 +117,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   unwatched: () => "stopped watching the run",
   "audit-read": () => "received the audit of the run",
   redacted: ({ outcome }) => `erased the text, ${shortened(outcome)}`,
+  archived: ({ outcome }) => `moved the oldest entries into a file: ${shortened(outcome)}`,
   "program-started": ({ outcome }) => `started: ${shortened(outcome)}`,
   restored: ({ since = 0 }) =>
     `was restored from the back-up of ${momentWords(since)}: what was recorded after that is not in this audit`,

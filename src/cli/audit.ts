@@ -17,6 +17,7 @@ import {
   redactText,
   rotateKeys,
 } from "./audit/upkeep.ts";
+import { archiveOldest, withArchives } from "./audit/archive.ts";
 import { compareWithCopy } from "./audit/against.ts";
 import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
 import {
@@ -71,14 +72,25 @@ async function act(wanted: Asked, where: Where): Promise<number> {
     case "acknowledge":
       console.log(await acknowledgeFindings(where, wanted));
       return GOOD;
-    default: {
-      const audit = await openAuditFile(where.database);
-      try {
-        return await readOut(audit, wanted, where);
-      } finally {
-        await audit.close();
-      }
+    case "archive": {
+      const { tampered, words } = await archiveOldest(where, wanted);
+      (tampered ? console.error : console.log)(words);
+      return tampered ? TAMPERED : GOOD;
     }
+    default:
+      return readAll(wanted, where);
+  }
+}
+
+async function readAll(wanted: Reading, where: Where): Promise<number> {
+  const stored = await openAuditFile(where.database);
+  let close = stored.close;
+  try {
+    const audit = await withArchives(stored, wanted.archives, publicKeysFor(where, wanted.publicKeys));
+    close = audit.close;
+    return await readOut(audit, wanted, where);
+  } finally {
+    await close();
   }
 }
 
@@ -94,6 +106,9 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   const verdict = await auditVerdict(audit, publicKeysFor(where, wanted.publicKeys), heads);
   if (wanted.type === "verify") {
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
+    const { seq: archived } = await audit.base();
+    if (archived > 0)
+      console.log(`Entries 1 to ${archived} are archived. With --archive FILE they are checked, too.`);
     const agrees = await tellCopy(audit, wanted, where);
     return verdict.ok && agrees ? tellFindings(audit, where) : TAMPERED;
   }

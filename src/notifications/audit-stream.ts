@@ -90,7 +90,9 @@ async function send(deps: StreamDeps, { to, seq, link }: Cursor): Promise<Cursor
   const rows = await store.auditRows(seq, AT_ONCE);
   const last = rows.at(-1);
   if (last === undefined) return null;
-  const lines = rows.map((row, at) => ocsfLine(row, rows[at - 1]?.link ?? link));
+  // The first entries may be archived.
+  const before = rows[0]?.seq === seq + 1 ? link : ((await store.auditLink((rows[0]?.seq ?? 1) - 1)) ?? link);
+  const lines = rows.map((row, at) => ocsfLine(row, rows[at - 1]?.link ?? before));
   try {
     await auditSink.write(lines);
   } catch (error) {

@@ -150,7 +150,7 @@ export type AuditEvidence = {
   auditProof(seq: number): Promise<AuditProof | null>;
   /** The entries as stored, after this number, oldest first. */
   auditRows(after: number, limit: number): Promise<readonly ChainedEntry[]>;
-  /** The link of this entry. Null: there is none. */
+  /** The link of this entry, also of the last archived one, and of "entry 0". Null: it is not here. */
   auditLink(seq: number): Promise<string | null>;
   /** Of the key that signs the audit now; base64. */
   auditPublicKey(): string;

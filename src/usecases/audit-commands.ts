@@ -3,7 +3,7 @@
 
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, type Names, peopleIn, runStory } from "../audit/narrative.ts";
-import { headWords, NO_LINK } from "../domain/audit/hash-chain.ts";
+import { headWords } from "../domain/audit/hash-chain.ts";
 import type { RunId, UserId } from "../domain/ids.ts";
 import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -151,7 +151,7 @@ async function evidenceOf(
 }
 
 async function proofLine(store: AuditLog & AuditEvidence, { seq, link }: KeptEntry): Promise<string> {
-  const previous = seq === 1 ? NO_LINK : ((await store.auditEntry(seq - 1))?.link ?? null);
+  const previous = await store.auditLink(seq - 1);
   return plainJson({ seq, previous, link, ...(await store.auditProof(seq)) });
 }
 

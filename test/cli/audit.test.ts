@@ -366,7 +366,10 @@ test("a file of another program is refused and left alone", async () => {
 
 test.for([
   [[], "say what to do"],
-  [["verifyy"], '"verifyy" is none of verify, export, show, report, rotate-key, redact, acknowledge'],
+  [
+    ["verifyy"],
+    '"verifyy" is none of verify, export, show, report, archive, rotate-key, redact, acknowledge',
+  ],
   [["verify", "--head", "audit 12"], '"audit 12" is no head'],
   [["verify", "now"], 'verify takes no "now"'],
   [["export", "--format", "xml"], '"xml" is none of jsonl, csv'],

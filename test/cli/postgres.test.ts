@@ -74,6 +74,44 @@ async function decided(): Promise<void> {
 /** As a stopped bot leaves it. */
 const stopped = () => store.release();
 
+describe("npm run audit -- archive", () => {
+  test("moves old entries into a file once no replica runs, and the rest goes on", async () => {
+    const run = aRun();
+    const loaded = anAuditEntry(run, { what: "policy-loaded", run: null });
+    const old = anAuditEntry(run, { what: "opened", digest: sha256(TEXT), text: TEXT });
+    await store.audit([loaded, old, loaded]);
+    const file = join(folder, "old.jsonl");
+    await store.renew(Date.now(), 60_000);
+    const beside = await audit("archive", "--before", "2030-01-01", file);
+    expect(beside).toEqual({ code: 2, out: saying("stop all of them first") });
+    await stopped();
+    const done = await audit("archive", "--before", "2030-01-01", file);
+    expect(done).toEqual({ code: 0, out: saying("Archived: entries 1 to 2 are in") });
+    expect(await audit("verify")).toEqual({ code: 0, out: saying("Intact: 2 entries") });
+    expect(await audit("verify", "--archive", file)).toEqual({ code: 0, out: saying("Intact: 4 entries") });
+    expect(await store.checkAudit()).toEqual([]);
+    expect(await store.auditText(sha256(TEXT))).toBeNull();
+    await store.audit([anAuditEntry(run)]);
+    expect(await audit("verify", "--archive", file)).toEqual({ code: 0, out: saying("Intact: 5 entries") });
+    await expect(server.run(url, "delete from audit")).rejects.toThrow("audit is append-only");
+  });
+});
+
+describe("npm run policy -- replay", () => {
+  test("judges the requests of the audit", async () => {
+    await decided();
+    const policy = join(folder, "nobody.yaml");
+    writeFileSync(policy, "rules:\n  - { name: alone, approvers: { users: [U0REQUESTER] } }\n");
+    const seen = await command("policy", {}, "replay", policy, "--since", "2020-01-01");
+    expect(seen).toEqual({
+      code: 0,
+      out: saying(
+        "Of 1 request, 0 stand under another rule; 0 would want more people, 1 nobody could approve.",
+      ),
+    });
+  });
+});
+
 describe("npm run audit", () => {
   test("verifies, exports and shows while a bot writes", async () => {
     await decided();

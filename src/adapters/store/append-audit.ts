@@ -166,6 +166,7 @@ const what = word<AuditEntry["what"]>({
   unwatched: true,
   "audit-read": true,
   redacted: true,
+  archived: true,
   "program-started": true,
   restored: true,
   "policy-loaded": true,
@@ -221,5 +222,6 @@ const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({
   times: optional(number),
   since: optional(number),
   keys: optional(record<KeyChange>({ from: namedKey, to: namedKey })),
+  archive: optional(record<NonNullable<AuditEntry["archive"]>>({ seq: number, link: text, file: text })),
   findings: optional(list(text)),
 });

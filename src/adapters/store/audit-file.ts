@@ -1,11 +1,12 @@
 // Reads the audit of a database without the bot. It locks, changes and migrates nothing.
 
 import type { KeptEntry } from "../../audit/entry.ts";
-import type { ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
+import type { AuditMark, ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Finding } from "../../ports/store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
+import { auditBase } from "./audit-base.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { announcedKeys, countStrays } from "./check-audit.ts";
 import { createLongTexts } from "./long-texts.ts";
@@ -25,6 +26,10 @@ export type AuditFile = {
   heads(): Promise<readonly KnownHead[]>;
   /** Public keys that take over according to the audit itself. */
   announcedKeys(): Promise<readonly string[]>;
+  /** The last archived entry, after which the rows begin. */
+  base(): Promise<AuditMark>;
+  /** "archived" entries, oldest first. */
+  archivings(): Promise<readonly KeptEntry[]>;
   /** The number of rows whose number no entry can have. */
   strays(): Promise<number>;
   /** The newest entry's; null if there is no entry. */
@@ -71,7 +76,9 @@ export function auditIn({ db, close }: Snapshot): AuditFile {
     announcedKeys: () => announcedKeys(db),
     strays: () => countStrays(db),
     headKey: async () => (await newest(db))?.key ?? null,
-    tampering: () => tamperingIn(db),
+    base: async () => (await auditBase(db)).mark,
+    archivings: () => entriesOf(db, ["archived"]),
+    tampering: () => entriesOf(db, ["tampering-found", "tampering-acknowledged"]),
     brokenRows: (key) => brokenRows(db, key),
     close,
   };
@@ -84,9 +91,8 @@ async function headsIn(db: Database): Promise<readonly KnownHead[]> {
   );
 }
 
-async function tamperingIn(db: Database): Promise<readonly KeptEntry[]> {
+async function entriesOf(db: Database, kinds: readonly string[]): Promise<readonly KeptEntry[]> {
   const query = db.selectFrom("audit").select(["seq", "link", "entry"]).where("seq", "<=", LAST_SEQ);
-  const kinds = ["tampering-found", "tampering-acknowledged"];
   return (await query.where("what", "in", kinds).orderBy("seq").execute()).map(keptEntry);
 }
 

@@ -6,6 +6,7 @@ import type { PostedMessage } from "../../domain/posted-message.ts";
 import type { Notification } from "../../ports.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
 import { appendAudit, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import { linkOf } from "./audit-base.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
 import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
@@ -42,10 +43,7 @@ function createRowReading(db: Database): Evidence {
       const rows = db.selectFrom("audit").selectAll().where("seq", ">", after).where("seq", "<=", LAST_SEQ);
       return (await read(() => rows.orderBy("seq").limit(limit).execute())).map(chainedEntry);
     },
-    async auditLink(seq) {
-      const query = db.selectFrom("audit").select("link").where("seq", "=", seq);
-      return (await read(() => query.executeTakeFirst()))?.link ?? null;
-    },
+    auditLink: (seq) => read(() => linkOf(db, seq)),
     async auditProof(seq) {
       const query = db.selectFrom("audit").select(["entry", "key", "signature"]);
       const row = await read(() => query.where("seq", "=", seq).executeTakeFirst());

@@ -44,7 +44,7 @@ export async function rotateKey(
 }
 
 /** A replica that starts now has a lease before it looks at the audit's key, so none goes on under the old one. */
-async function refuseReplicas(trx: Trx): Promise<void> {
+export async function refuseReplicas(trx: Trx): Promise<void> {
   const live = await liveOwners(trx);
   if (live.length > 0)
     throw new TypeError(

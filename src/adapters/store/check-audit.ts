@@ -6,13 +6,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { KeptEntry } from "../../audit/entry.ts";
-import {
-  type ChainedEntry,
-  createKeyOrder,
-  keyChangeIn,
-  linkText,
-  NO_LINK,
-} from "../../domain/audit/hash-chain.ts";
+import { type ChainedEntry, createKeyOrder, keyChangeIn, linkText } from "../../domain/audit/hash-chain.ts";
 import {
   type AuditFault,
   FAULT_WORDS,
@@ -22,6 +16,7 @@ import {
 } from "../../domain/audit/verify-chain.ts";
 import type { Finding, Proven } from "../../ports/store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import { auditBase, linkOf } from "./audit-base.ts";
 import { type AuditKey, auditSignatures, digestOf, keyIdOf } from "./audit-key.ts";
 import { type Database, read } from "./database.ts";
 
@@ -34,6 +29,7 @@ const ID_CHARS = 16;
 export async function checkAudit(db: Database, publicKey: string): Promise<readonly Finding[]> {
   return read(async () => [
     ...(await strays(db)),
+    ...(await unprovenBase(db, publicKey)),
     ...(await missingNumbers(db)),
     ...(await newestFaults(db, publicKey)),
     ...(await lostHeads(db)),
@@ -65,16 +61,25 @@ async function strays(db: Database): Promise<Finding[]> {
   return rows === 0 ? [] : [{ id: `stray ${rows}`, words: `audit: ${FAULT_WORDS.stray}`, run: null }];
 }
 
-/** Entries are numbered from 1 without a gap, so their count must equal the last number. */
+/** The entry that says where the audit begins may be older than those that are checked in full. */
+async function unprovenBase(db: Database, publicKey: string): Promise<Finding[]> {
+  const { saidBy } = await auditBase(db);
+  if (saidBy === null) return [];
+  const proven = await createProof(db, { id: keyIdOf(publicKey), publicKey })(saidBy);
+  return proven.ok ? [] : [await found(db, proven.fault, saidBy)];
+}
+
+/** Entries are numbered without a gap, from 1 or from the first after the archived ones. */
 async function missingNumbers(db: Database): Promise<Finding[]> {
   const counted = sql<{ rows: number; last: number | null }>`
     select count(*) as rows, max(seq) as last from audit where seq between 1 and ${LAST_SEQ}`;
   const { rows = 0, last = null } = (await counted.execute(db)).rows[0] ?? {};
-  if (rows === (last ?? 0)) return [];
+  const { mark } = await auditBase(db);
+  if (rows === (last ?? mark.seq) - mark.seq) return [];
   return [
     {
       id: `gap ${last ?? 0} ${rows}`,
-      words: `audit: ${rows} entries, numbered up to ${last ?? 0}`,
+      words: `audit: ${rows} entries, numbered from ${mark.seq + 1} to ${last ?? 0}`,
       run: null,
     },
   ];
@@ -91,16 +96,17 @@ async function newestFaults(db: Database, publicKey: string): Promise<Finding[]>
   const rows = (await newest.execute()).map(chainedEntry).toReversed();
   const signature = auditSignatures([publicKey, ...(await announcedKeys(db))]);
   const tools = { hash: digestOf, signature };
+  const { mark } = await auditBase(db);
   const keys = createKeyOrder();
   const found: Finding[] = [];
   for (const [at, row] of rows.entries()) {
     const previous = rows[at - 1];
-    // The check starts at the first of these entries; only entry 1 starts the chain.
-    if (previous === undefined && row.seq !== 1) continue;
+    // The check starts at the first of these entries; only the first of all starts the chain.
+    if (previous === undefined && row.seq !== mark.seq + 1) continue;
     const fault =
       previous !== undefined && previous.seq !== row.seq - 1
         ? "gap"
-        : (rowFault(row, previous?.link ?? NO_LINK, tools) ??
+        : (rowFault(row, previous?.link ?? mark.link, tools) ??
           (keys.next(row, parsedEntry(row.text) ?? {}) ? null : "key-order"));
     if (fault !== null && found.length < MOST) found.push(auditFinding(fault, row));
   }
@@ -149,7 +155,8 @@ export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | 
   const known = new Set([key.id, ...(await read(() => announcedKeys(db))).map(keyIdOf)]);
   const signature = (id: string) => (known.has(id) ? ("good" as const) : ("unknown-key" as const));
   const tools = { hash: digestOf, signature, textOf: null, pinned: [key.id] };
-  const verdict = await verifyAudit(slices(db), tools);
+  const { mark } = await read(() => auditBase(db));
+  const verdict = await verifyAudit(slices(db), tools, [], mark);
   if (!verdict.ok) return found(db, verdict.fault, verdict.seq);
   if (verdict.head?.seq === undefined || verdict.head.seq === null) return null;
   const head = await createProof(db, key)(verdict.head.seq);
@@ -180,7 +187,10 @@ async function* slices(db: Database): AsyncGenerator<ChainedEntry> {
 /** How many rows we read at once between an entry of an earlier key and the first entry of our key. */
 const ENTRIES_IN_READ = 500;
 
-export function createProof(db: Database, key: AuditKey): (seq: number) => Promise<Proven> {
+export function createProof(
+  db: Database,
+  key: Pick<AuditKey, "id" | "publicKey">,
+): (seq: number) => Promise<Proven> {
   const tools = { hash: digestOf, signature: auditSignatures([key.publicKey]) };
 
   const rowsFrom = async (first: number, limit: number): Promise<ChainedEntry[]> => {
@@ -215,8 +225,9 @@ export function createProof(db: Database, key: AuditKey): (seq: number) => Promi
     const rows = await rowsFrom(seq - 1, 2);
     const row = rows.find((each) => each.seq === seq);
     if (row === undefined) return { ok: false, fault: "gap" };
-    const previous = seq === 1 ? NO_LINK : rows.find((each) => each.seq === seq - 1)?.link;
-    if (previous === undefined) return { ok: false, fault: "gap" };
+    const previous =
+      rows.find((each) => each.seq === seq - 1)?.link ?? (await read(() => linkOf(db, seq - 1)));
+    if (previous === null) return { ok: false, fault: "gap" };
     const fault = await faultOf(row, previous);
     return fault === null ? { ok: true, kept: kept(row) } : { ok: false, fault };
   };

@@ -36,6 +36,9 @@ const UNLESS_REDACTED = `create function audit_texts_unless_redacted() returns t
     end
 $$`;
 
+const triggers = (change: "disable" | "enable"): string[] =>
+  ["audit", "audit_texts"].map((table) => `alter table ${table} ${change} trigger ${table}_refuses_delete`);
+
 export const POSTGRES: Engine = {
   appendOnly: (table) => [refusal(table), ...refuses(table, "update", "delete", "truncate")],
   textsAppendOnly: [
@@ -44,6 +47,10 @@ export const POSTGRES: Engine = {
     UNLESS_REDACTED,
     "create trigger audit_texts_refuses_delete before delete on audit_texts for each row execute function audit_texts_unless_redacted()",
   ],
+  removing: {
+    begin: triggers("disable"),
+    end: triggers("enable"),
+  },
   timeOf: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   // Until the end of the transaction. Three replicas that start at once migrate one after the other.
   lockSchema: `select pg_advisory_xact_lock(${SCHEMA_LOCK})`,

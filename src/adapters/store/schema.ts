@@ -12,6 +12,8 @@ export type Engine = {
   readonly appendOnly: (table: string) => readonly string[];
   /** The same for the audit's texts, except that a text can be deleted once an entry says that it was erased. */
   readonly textsAppendOnly: readonly string[];
+  /** For a transaction that archives old entries, which a signed entry names: they can be deleted between these statements. */
+  readonly removing: { readonly begin: readonly string[]; readonly end: readonly string[] };
   /** The time by which leases are measured (ms): given by the one process, or the database's own where there are several. */
   readonly timeOf: (given: number) => Expression<number>;
   /** Makes another process that migrates wait until this transaction ends. Null: there is no other process. */

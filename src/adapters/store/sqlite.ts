@@ -28,6 +28,10 @@ const UNLESS_REDACTED = `when not exists (
 export const SQLITE: Engine = {
   appendOnly: (table) => [refuses(table, "update"), refuses(table, "delete")],
   textsAppendOnly: [refuses("audit_texts", "update"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
+  removing: {
+    begin: ["drop trigger audit_refuses_delete", "drop trigger audit_texts_refuses_delete"],
+    end: [refuses("audit", "delete"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
+  },
   timeOf: (given) => sql<number>`cast(${given} as bigint)`,
   lockSchema: null,
   tables: "select name from sqlite_schema where type = 'table'",

@@ -5,7 +5,6 @@ import { createInterface } from "node:readline";
 import { auditSignatures, digestOf } from "../../adapters/store/audit-key.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
-import { NO_LINK } from "../../domain/audit/hash-chain.ts";
 
 export type AgainstCopy = { readonly agrees: boolean; readonly words: string };
 
@@ -21,7 +20,7 @@ export async function compareWithCopy(
     const input = createReadStream(file, "utf8");
     for await (const line of createInterface({ input, crlfDelay: Infinity })) copy.add(line);
   }
-  return words(await copy.compare(audit.rows(), NO_LINK));
+  return words(await copy.compare(audit.rows(), await audit.base()));
 }
 
 type Ranges = CopyComparison["missingInCopy"];

@@ -2,40 +2,44 @@
 
 import { parseArgs } from "node:util";
 import { parseKnownHead, type KnownHead } from "../../domain/audit/hash-chain.ts";
-import { periodOf } from "./moments.ts";
+import { dayOf, periodOf } from "./moments.ts";
+
+/** Of all commands that read. */
+type Sources = {
+  readonly publicKeys: readonly string[];
+  /** Files of the archive. */
+  readonly archives: readonly string[];
+};
 
 export type Asked =
-  | {
+  | (Sources & {
       readonly type: "verify";
       readonly heads: readonly KnownHead[];
-      readonly publicKeys: readonly string[];
       /** Files with the copy that AUDIT_SINK has taken. */
       readonly against: readonly string[];
-    }
-  | {
+    })
+  | (Sources & {
       readonly type: "export";
       readonly from: number;
       readonly to: number;
       readonly format: "jsonl" | "csv";
       readonly out: string | null;
-      readonly publicKeys: readonly string[];
       readonly tampered: boolean;
-    }
-  | {
+    })
+  | (Sources & {
       readonly type: "show";
       readonly run: string;
-      readonly publicKeys: readonly string[];
       readonly tampered: boolean;
-    }
-  | {
+    })
+  | (Sources & {
       readonly type: "report";
       readonly from: number;
       readonly to: number;
       readonly format: "md" | "csv";
       readonly out: string | null;
-      readonly publicKeys: readonly string[];
       readonly tampered: boolean;
-    }
+    })
+  | { readonly type: "archive"; readonly before: number; readonly file: string }
   | { readonly type: "rotate-key"; readonly newKey: string | null }
   | { readonly type: "redact"; readonly digest: string; readonly reason: string | null }
   | { readonly type: "acknowledge"; readonly code: string; readonly reason: string };
@@ -51,6 +55,8 @@ export const USAGE = `Usage:
       What is known of one run, in words.
   npm run audit -- report --from 2026-07-01 --to 2026-09-30 [--format md|csv] [--out FILE]
       The control report of these days (UTC): how many approvals, by whom, how fast, exceptions, refused attempts, unused rules.
+  npm run audit -- archive --before 2026-01-01 FILE
+      Moves the oldest entries into a signed file, which verify and the others read with --archive FILE. Stop the bot first.
   npm run audit -- rotate-key [--new-key FILE]
       Another key takes over, and the old one signs that. Stop the bot first.
   npm run audit -- acknowledge <code> --reason "what you found"
@@ -60,7 +66,7 @@ export const USAGE = `Usage:
       Erases the text that is kept under this digest, for good. An entry says so; the audit stays whole. Stop the bot first.
 verify, export, show and report read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
 --public-key (32 bytes in base64; those that are given, and no other, must have signed it), else with AUDIT_KEY or the key
-beside the database. export, show and report refuse an audit that was tampered with, unless --tampered is given.
+beside the database. --archive FILE (for each file of an archive) reads its entries too. export, show and report refuse an audit that was tampered with, unless --tampered is given.
 With SLACK_BOT_TOKEN, show and the CSV have what Slack calls people now beside their ids.
 Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
 
@@ -70,22 +76,24 @@ export function readAsked(args: readonly string[]): Asked | string {
   if (typeof parsed === "string") return parsed;
   const { values, positionals } = parsed;
   const [what, ...rest] = positionals;
-  const publicKeys = values["public-key"] ?? [];
+  const sources = { publicKeys: values["public-key"] ?? [], archives: values.archive ?? [] };
   switch (what) {
     case "verify":
       return rest.length > 0
         ? `verify takes no "${rest.join(" ")}"`
-        : verify(values.head ?? [], publicKeys, values.against ?? []);
+        : verify(values.head ?? [], sources, values.against ?? []);
     case "export":
-      return rest.length > 0 ? `export takes no "${rest.join(" ")}"` : exported(values, publicKeys);
+      return rest.length > 0 ? `export takes no "${rest.join(" ")}"` : exported(values, sources);
     case "show": {
       const [run, ...more] = rest;
       return run === undefined || more.length > 0
         ? "show takes the id of one run"
-        : { type: "show", run, publicKeys, tampered: values.tampered === true };
+        : { type: "show", run, ...sources, tampered: values.tampered === true };
     }
     case "report":
-      return rest.length > 0 ? `report takes no "${rest.join(" ")}"` : reported(values, publicKeys);
+      return rest.length > 0 ? `report takes no "${rest.join(" ")}"` : reported(values, sources);
+    case "archive":
+      return archived(rest, values.before);
     case "rotate-key":
       return rest.length > 0
         ? `rotate-key takes no "${rest.join(" ")}"`
@@ -97,7 +105,7 @@ export function readAsked(args: readonly string[]): Asked | string {
     default:
       return what === undefined
         ? "say what to do"
-        : `"${what}" is none of verify, export, show, report, rotate-key, redact, acknowledge`;
+        : `"${what}" is none of verify, export, show, report, archive, rotate-key, redact, acknowledge`;
   }
 }
 
@@ -114,6 +122,8 @@ function parse(args: readonly string[]) {
         to: { type: "string" },
         format: { type: "string" },
         out: { type: "string" },
+        archive: { type: "string", multiple: true },
+        before: { type: "string" },
         tampered: { type: "boolean" },
         "new-key": { type: "string" },
         reason: { type: "string" },
@@ -124,15 +134,19 @@ function parse(args: readonly string[]) {
   }
 }
 
-function verify(
-  given: readonly string[],
-  publicKeys: readonly string[],
-  against: readonly string[],
-): Asked | string {
+function verify(given: readonly string[], sources: Sources, against: readonly string[]): Asked | string {
   const heads = given.map((each) => parseKnownHead(each));
   const bad = heads.indexOf(null);
   if (bad >= 0) return `"${given[bad] ?? ""}" is no head, such as "audit 1234 · 9f3c21d07a5b8e64"`;
-  return { type: "verify", heads: heads.filter((each) => each !== null), publicKeys, against };
+  return { type: "verify", heads: heads.filter((each) => each !== null), ...sources, against };
+}
+
+function archived([file, ...more]: readonly string[], before = ""): Asked | string {
+  if (file === undefined || more.length > 0) return "archive takes the file to write";
+  const moment = dayOf(before);
+  return moment === null
+    ? "archive takes --before with a day (2026-01-01) or a moment"
+    : { type: "archive", before: moment, file };
 }
 
 function redact([digest, ...more]: readonly string[], reason = ""): Asked | string {
@@ -152,21 +166,21 @@ type Values = { from?: string; to?: string; format?: string; out?: string; tampe
 
 function reported(
   { from, to, format = "md", out, tampered = false }: Values,
-  publicKeys: readonly string[],
+  sources: Sources,
 ): Asked | string {
   if (format !== "md" && format !== "csv") return `"${format}" is none of md, csv`;
   if (from === undefined || to === undefined) return "report takes --from and --to";
   const period = periodOf(from, to);
   if (typeof period === "string") return period;
-  return { type: "report", ...period, format, out: out ?? null, publicKeys, tampered };
+  return { type: "report", ...period, format, out: out ?? null, ...sources, tampered };
 }
 
 function exported(
   { from, to, format = "jsonl", out, tampered = false }: Values,
-  publicKeys: readonly string[],
+  sources: Sources,
 ): Asked | string {
   if (format !== "jsonl" && format !== "csv") return `"${format}" is none of jsonl, csv`;
   const period = periodOf(from, to);
   if (typeof period === "string") return period;
-  return { type: "export", ...period, format, out: out ?? null, publicKeys, tampered };
+  return { type: "export", ...period, format, out: out ?? null, ...sources, tampered };
 }

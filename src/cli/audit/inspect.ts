@@ -30,13 +30,14 @@ export async function auditVerdict(
   const signature = auditSignatures([...publicKeys, ...(await audit.announcedKeys())]);
   const pinned = publicKeys.map(keyIdOf);
   const tools = { hash: digestOf, signature, textOf: audit.textOf, pinned };
-  return verifyAudit(audit.rows(), tools, [...heads, ...(await audit.heads())]);
+  return verifyAudit(audit.rows(), tools, [...heads, ...(await audit.heads())], await audit.base());
 }
 
 export function verdictWords(verdict: AuditVerdict, heads: number): string {
   if (!verdict.ok) {
     const { seq, fault } = verdict;
     const where = seq === 0 ? "" : ` at entry ${seq}`;
+    if (fault === "in-archive") return `NOT VERIFIED${where}: ${FAULT_WORDS[fault]}`;
     return `TAMPERED${where}: ${FAULT_WORDS[fault]}\nKeep this file as it is, and look at a backup and at the heads that were kept elsewhere.`;
   }
   const { entries, redacted, head } = verdict;

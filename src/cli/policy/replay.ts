@@ -17,6 +17,7 @@ import {
   verdictWords,
 } from "../audit/inspect.ts";
 import { entryOf } from "../../adapters/store/audit-file.ts";
+import { withArchives } from "../audit/archive.ts";
 import { dayOf } from "../audit/moments.ts";
 import type { Explained } from "./explain.ts";
 import { slackPeople } from "./slack-people.ts";
@@ -34,28 +35,56 @@ export async function replayPolicy(args: readonly string[], env: Environment, no
   const config = readAuditConfig(env);
   if (!config.ok) return no(explainFaults(config.error));
   try {
-    const audit = await openAuditFile(config.value.database);
-    try {
-      const verdict = await auditVerdict(audit, publicKeysFor(config.value, asked.publicKeys), []);
-      if (!verdict.ok) return { code: 1, lines: [verdictWords(verdict, 0), "Nothing was replayed."] };
-      return { code: 0, lines: await replayed(audit, loaded.value, asked, env) };
-    } finally {
-      await audit.close();
-    }
+    const keys = publicKeysFor(config.value, asked.publicKeys);
+    return await readOut(
+      config.value.database,
+      keys,
+      (audit) => replayed(audit, loaded.value, asked, env),
+      asked,
+    );
   } catch (error) {
     return no(error instanceof Error ? error.message : String(error));
   }
 }
 
+async function readOut(
+  database: string,
+  keys: readonly string[],
+  lines: (audit: AuditFile) => Promise<readonly string[]>,
+  { archives }: Asked,
+): Promise<Answer> {
+  const stored = await openAuditFile(database);
+  let { close } = stored;
+  try {
+    const audit = await withArchives(stored, archives, keys);
+    ({ close } = audit);
+    const verdict = await auditVerdict(audit, keys, []);
+    if (!verdict.ok) return { code: 1, lines: [verdictWords(verdict, 0), "Nothing was replayed."] };
+    return { code: 0, lines: await lines(audit) };
+  } finally {
+    await close();
+  }
+}
+
 const no = (...lines: readonly string[]): Answer => ({ code: 2, lines });
 
-type Asked = { readonly file: string; readonly from: number; readonly publicKeys: readonly string[] };
+type Asked = {
+  readonly file: string;
+  readonly from: number;
+  readonly publicKeys: readonly string[];
+  /** Files of the audit's archive. */
+  readonly archives: readonly string[];
+};
 
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
 function readAsked(args: readonly string[], now: number): Asked | string {
   try {
-    const options = { since: { type: "string" }, "public-key": { type: "string", multiple: true } } as const;
+    const options = {
+      since: { type: "string" },
+      "public-key": { type: "string", multiple: true },
+      archive: { type: "string", multiple: true },
+    } as const;
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
     const [file, ...more] = positionals;
     if (file === undefined || more.length > 0) return "replay takes one policy file";
@@ -63,7 +92,7 @@ function readAsked(args: readonly string[], now: number): Asked | string {
     const [, count, unit = ""] = /^(\d{1,5})([dh])$/.exec(since) ?? [];
     const from = count === undefined ? dayOf(since) : now - Number(count) * (UNITS[unit] ?? 0);
     if (from === null) return "--since takes days (30d), hours (12h), a day (2026-11-30) or a moment";
-    return { file, from, publicKeys: values["public-key"] ?? [] };
+    return { file, from, publicKeys: values["public-key"] ?? [], archives: values.archive ?? [] };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

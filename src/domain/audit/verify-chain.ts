@@ -44,6 +44,10 @@ export type AuditFault =
   | "stray"
   /** A column of the row differs from its entry. */
   | "columns"
+  /** The oldest entries are missing, and no entry says that they were archived. */
+  | "no-archive"
+  /** A witnessed head is older than the first entry here. */
+  | "in-archive"
   | "text-missing"
   | "text-altered"
   /** A witnessed head is newer than the newest entry. */
@@ -61,7 +65,9 @@ export type AuditVerdict =
   | { readonly ok: false; readonly fault: AuditFault; readonly seq: number };
 
 type Progress = {
-  previous: ChainedEntry | null;
+  previous: AuditMark;
+  /** The entries before the first one are archived, as an entry says, or there are none. */
+  archived: boolean;
   entries: number;
   readonly knownTexts: Set<string>;
   /** Missing texts, and the entry that stored each; an entry about an erasure may follow. */
@@ -69,22 +75,30 @@ type Progress = {
   redacted: number;
 };
 
-/** Takes rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be in the chain. */
+/** Before the first entry. */
+export const BEGINNING: AuditMark = { seq: 0, link: NO_LINK };
+
+/**
+ * Takes rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be in the chain. `base`: the last archived
+ * entry, after which the rows begin; an entry among them must say so.
+ */
 export async function verifyAudit(
   rows: AsyncIterable<ChainedEntry>,
   tools: AuditTools,
   witnesses: readonly KnownHead[] = [],
+  base: AuditMark = BEGINNING,
 ): Promise<AuditVerdict> {
-  const progress = begun();
-  const [keys, pairs, heads] = [createKeyOrder(), createPairs(), createHeads(witnesses)];
+  const progress = begun(base);
+  const [keys, pairs, heads] = [createKeyOrder(), createPairs(), createHeads(witnesses, base)];
   for await (const row of rows) {
-    const fault = (await nextFault(row, progress, tools, { keys, pairs })) ?? heads.next(row);
+    const fault = (await nextFault(row, progress, tools, { keys, pairs, base })) ?? heads.next(row);
     if (fault !== null) return { ok: false, fault, seq: row.seq };
     progress.previous = row;
     progress.entries += 1;
   }
-  const { entries, redacted, previous } = progress;
-  const last = previous?.seq ?? 0;
+  const { entries, redacted, last: previous } = ended(progress);
+  const last = progress.previous.seq;
+  if (!progress.archived) return { ok: false, fault: "no-archive", seq: base.seq + 1 };
   // A trusted key signed nothing here, so this is not the audit that the reader means.
   if (entries > 0 && tools.pinned?.some((key) => !keys.seen.has(key)) === true)
     return { ok: false, fault: "not-pinned", seq: last };
@@ -93,32 +107,57 @@ export async function verifyAudit(
   const missing = heads.missing();
   if (missing === null) return { ok: true, entries, redacted, head: previous };
   // A link without a number is missing: either the end was cut off or everything was rewritten.
-  const fault = (missing.seq ?? last + 1) > last ? "cut-short" : "rewritten";
+  const fault = missingFault(missing.seq, base.seq, last);
   return { ok: false, fault, seq: missing.seq ?? last };
 }
 
-const begun = (): Progress => ({
-  previous: null,
+function missingFault(seq: number | null, base: number, last: number): AuditFault {
+  if (base > 0 && (seq === null || seq <= base)) return "in-archive";
+  return (seq ?? last + 1) > last ? "cut-short" : "rewritten";
+}
+
+const ended = ({ entries, redacted, previous }: Progress) => ({
+  entries,
+  redacted,
+  last: entries === 0 ? null : previous,
+});
+
+const begun = (base: AuditMark): Progress => ({
+  previous: base,
+  archived: base.seq === 0,
   entries: 0,
   knownTexts: new Set(),
   missingTexts: new Map(),
   redacted: 0,
 });
 
-type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs };
+type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs; readonly base: AuditMark };
+
+function saysArchived(entry: AuditJson, base: AuditMark): boolean {
+  const mark = archivedMark(entry);
+  return mark !== null && mark.seq === base.seq && mark.link === base.link;
+}
+
+/** Of an "archived" entry: the last entry that stands in the file. */
+export function archivedMark({ what, archive = null }: AuditJson): AuditMark | null {
+  if (what !== "archived" || !isRecord(archive)) return null;
+  const { seq, link } = archive;
+  return typeof seq === "number" && typeof link === "string" ? { seq, link } : null;
+}
 
 async function nextFault(
   row: ChainedEntry,
   progress: Progress,
   tools: AuditTools,
-  { keys, pairs }: Orders,
+  { keys, pairs, base }: Orders,
 ): Promise<AuditFault | null> {
   const { previous } = progress;
-  if (row.seq !== (previous?.seq ?? 0) + 1) return "gap";
-  const fault = rowFault(row, previous?.link ?? NO_LINK, tools);
+  if (row.seq !== previous.seq + 1) return "gap";
+  const fault = rowFault(row, previous.link, tools);
   if (fault !== null) return fault;
   const entry = parsedEntry(row.text) ?? {};
   if (!keys.next(row, entry)) return "key-order";
+  if (saysArchived(entry, base)) progress.archived = true;
   return pairs.next(row.seq, entry) ? textFault({ entry, seq: row.seq }, progress, tools) : "unpaired";
 }
 
@@ -164,12 +203,14 @@ async function textFault(
 
 type Heads = { next(row: AuditMark): AuditFault | null; missing(): KnownHead | null };
 
-function createHeads(witnesses: readonly KnownHead[]): Heads {
+function createHeads(witnesses: readonly KnownHead[], base: AuditMark): Heads {
   const numbered = Map.groupBy(
     witnesses.filter(({ seq }) => seq !== null),
     ({ seq }) => seq,
   );
   const bare = new Set(witnesses.filter(({ seq }) => seq === null));
+  const atBase = numbered.get(base.seq) ?? [];
+  if (atBase.every(({ link }) => base.link.startsWith(link))) numbered.delete(base.seq);
   return {
     next({ seq, link }) {
       for (const witness of bare) if (link.startsWith(witness.link)) bare.delete(witness);
@@ -225,6 +266,9 @@ export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
   unpaired: "something was sent without a matching decision. The database was changed before it was sent.",
   stray: "there are rows with impossible numbers. They were inserted.",
   columns: "its columns differ from the entry. The table was changed.",
+  "no-archive": "the entries before it are missing, and no entry says that they were archived.",
+  "in-archive":
+    "a witnessed head is older than the first entry here. The archive has it, or nothing does: give its file with --archive.",
   "text-missing":
     "a text that it names by its digest was removed: a request, a task, a policy or a configuration.",
   "text-altered":

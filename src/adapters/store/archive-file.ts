@@ -1,0 +1,198 @@
+// The file into which old entries of the audit are archived. Each line is a JSON record: a heading, then each entry after the texts that
+// it is the first to name, then a signature over all lines before it. The entries are chained and signed as in the database.
+
+import { createHash } from "node:crypto";
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { type AuditMark, type ChainedEntry, keyChangeIn } from "../../domain/audit/hash-chain.ts";
+import { columnsOf, parsedEntry } from "../../domain/audit/verify-chain.ts";
+import { isRecord, type Json, plainJson } from "../../domain/json.ts";
+import type { AuditKey } from "./audit-key.ts";
+
+const FORMAT = "countersign archive 1";
+
+export const archiveSignedText = (file: string): string => `${FORMAT} signature\n${file}`;
+
+export type ArchiveContent = {
+  readonly rows: AsyncIterable<ChainedEntry>;
+  readonly textOf: (digest: string) => Promise<string | null>;
+  /** The entry before the first one. */
+  readonly after: AuditMark;
+};
+
+/** Resolves to the SHA-256 of the lines before the signature, once the file is on the disk. Overwrites no file. */
+export async function writeArchive(path: string, content: ArchiveContent, key: AuditKey): Promise<string> {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    const hash = createHash("sha256");
+    const put = (record: object): void => {
+      const line = `${plainJson(record)}\n`;
+      hash.update(line);
+      writeSync(file, line);
+    };
+    put({ format: FORMAT, after: content.after });
+    const written = new Set<string>();
+    for await (const { columns: _columns, ...row } of content.rows) {
+      for (const digest of digestsIn(row.text)) {
+        const text = written.has(digest) ? null : await content.textOf(digest);
+        if (text !== null) put({ digest, content: text });
+        written.add(digest);
+      }
+      put(row);
+    }
+    const digest = hash.digest("hex");
+    const { id, publicKey } = key;
+    writeSync(
+      file,
+      `${plainJson({ file: digest, key: id, publicKey, signature: key.sign(archiveSignedText(digest)) })}\n`,
+    );
+    fsyncSync(file);
+    syncFolder(path);
+    return digest;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Without this a power failure may lose the file's name. */
+function syncFolder(path: string): void {
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** The digests of the texts that an entry names. */
+export function digestsIn(text: string): readonly string[] {
+  const { textKept, digest, context } = parsedEntry(text) ?? {};
+  return [textKept === true ? digest : null, context].filter((each) => typeof each === "string");
+}
+
+export type ArchiveFile = {
+  readonly path: string;
+  readonly after: AuditMark;
+  /** The last entry. */
+  readonly head: AuditMark;
+  /** SHA-256 of the lines before the signature. */
+  readonly digest: string;
+  readonly signature: { readonly key: string; readonly signature: string };
+  /** Public keys that take over according to its entries. */
+  readonly announcedKeys: readonly string[];
+  rows(): AsyncGenerator<ChainedEntry, undefined>;
+  textOf(digest: string): string | null;
+  close(): void;
+};
+
+/** Rejects with one line for people if it is no archive, or is not whole. Its entries are still to be verified. */
+export async function openArchive(path: string): Promise<ArchiveFile> {
+  const index = createIndex();
+  for await (const line of linesOf(path)) if (!index.take(line)) throw notWhole(path);
+  const found = index.found();
+  if (found === null) throw notWhole(path);
+  const { texts, ...content } = found;
+  const raw = openSync(path, "r");
+  return {
+    path,
+    ...content,
+    rows: () => rowsIn(path),
+    textOf: (wanted) => textAt(raw, texts.get(wanted)),
+    close: () => closeSync(raw),
+  };
+}
+
+type Place = { readonly at: number; readonly bytes: number };
+type Found = Pick<ArchiveFile, "after" | "head" | "digest" | "signature" | "announcedKeys"> & {
+  readonly texts: ReadonlyMap<string, Place>;
+};
+
+/** Keeps where each text is, not the texts, so that an archive of any size fits in memory. */
+function createIndex() {
+  const texts = new Map<string, Place>();
+  const announcedKeys: string[] = [];
+  const hash = createHash("sha256");
+  let after: AuditMark | null = null;
+  let head: AuditMark | null = null;
+  let trailer: JsonRecord | null = null;
+  let at = 0;
+
+  function takeRecord(record: JsonRecord, bytes: number): void {
+    const { digest } = record;
+    const row = rowIn(record);
+    if (row === null) {
+      if (typeof digest === "string") texts.set(digest, { at, bytes });
+      return;
+    }
+    head = row;
+    const change = keyChangeIn(parsedEntry(row.text) ?? {});
+    if (change !== null) announcedKeys.push(change.from.publicKey, change.to.publicKey);
+  }
+
+  return {
+    /** False: this line is not one of an archive, or stands behind its end. */
+    take(line: string): boolean {
+      const record = parsedEntry(line);
+      if (record === null || trailer !== null) return false;
+      const bytes = Buffer.byteLength(line) + 1;
+      if (at === 0) after = record["format"] === FORMAT ? markIn(record["after"]) : null;
+      if (typeof record["file"] === "string") trailer = record;
+      else hash.update(`${line}\n`);
+      takeRecord(record, bytes);
+      at += bytes;
+      return after !== null;
+    },
+    found(): Found | null {
+      const { key, signature, file } = trailer ?? {};
+      const digest = hash.digest("hex");
+      if (after === null || head === null || file !== digest) return null;
+      if (typeof key !== "string" || typeof signature !== "string") return null;
+      return { after, head, digest, signature: { key, signature }, announcedKeys, texts };
+    },
+  };
+}
+
+type JsonRecord = { readonly [field: string]: Json };
+
+const notWhole = (path: string): Error =>
+  new Error(`${path} is no whole archive of an audit: it was cut off or changed, or is another file.`);
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = await open(path, "r");
+  try {
+    yield* createInterface({ input: file.createReadStream({ encoding: "utf8" }), crlfDelay: Infinity });
+  } finally {
+    await file.close().catch(() => undefined);
+  }
+}
+
+function markIn(value: Json | undefined): AuditMark | null {
+  if (value === undefined || !isRecord(value)) return null;
+  const { seq, link } = value;
+  return typeof seq === "number" && typeof link === "string" ? { seq, link } : null;
+}
+
+function rowIn(record: JsonRecord): ChainedEntry | null {
+  const mark = markIn(record);
+  const { text, key, signature } = record;
+  if (mark === null || typeof text !== "string" || typeof key !== "string" || typeof signature !== "string")
+    return null;
+  return { ...mark, text, key, signature, columns: columnsOf(parsedEntry(text) ?? {}) };
+}
+
+async function* rowsIn(path: string): AsyncGenerator<ChainedEntry, undefined> {
+  for await (const line of linesOf(path)) {
+    const row = rowIn(parsedEntry(line) ?? {});
+    if (row !== null) yield row;
+  }
+}
+
+function textAt(file: number, place: Place | undefined): string | null {
+  if (place === undefined) return null;
+  const bytes = Buffer.alloc(place.bytes);
+  readSync(file, bytes, 0, place.bytes, place.at);
+  const content = parsedEntry(bytes.toString("utf8"))?.["content"];
+  return typeof content === "string" ? content : null;
+}

@@ -1,0 +1,126 @@
+// Up to which entry the audit can be archived: everything that follows from an entry must stay in the database with it.
+
+import type { Database, Trx } from "./database.ts";
+import { parsedJson } from "./run-row.ts";
+import { isRecord } from "../../domain/json.ts";
+import { parsedEntry } from "../../domain/audit/verify-chain.ts";
+
+export type ArchiveLimit = {
+  /** The last entry that can be archived. */
+  readonly seq: number;
+  /** What keeps the next one, for people; null: nothing but the moment that was asked for. */
+  readonly because: string | null;
+};
+
+type Reader = Pick<Database | Trx, "selectFrom" | "fn">;
+/** The first entry that must stay; null: there is none. */
+type Kept = { readonly seq: number | null; readonly because: string | null };
+
+/** `before`: only entries of earlier moments (ms). */
+export async function archiveLimit(db: Reader, before: number): Promise<ArchiveLimit> {
+  const kept: readonly Kept[] = [
+    { seq: await first(db, before), because: null },
+    {
+      seq: await newestPolicy(db),
+      because: "the policy in force follows from it: restart Countersign, or load the policy again",
+    },
+    {
+      seq: await firstOfStoredRun(db),
+      because: "its run is still stored (KEEP_FINISHED_DAYS says how long finished runs are)",
+    },
+    {
+      seq: await firstFinding(db),
+      because: "it is about tampering, and what was acknowledged must stay known",
+    },
+    { seq: await firstOpen(db, "frozen", "freeze-lifted"), because: "a freeze follows from it" },
+    {
+      seq: await firstOpen(db, "disputed", "dispute-closed"),
+      because: "it opens a dispute that nobody has closed",
+    },
+    { seq: await firstUnsent(db), because: "a notification about it is still to be sent" },
+    { seq: await afterCursor(db, "audit letters"), because: "notifications are still to be made from it" },
+    { seq: await afterCursor(db, "audit stream"), because: "AUDIT_SINK has not taken it yet" },
+  ];
+  const known = kept.flatMap(({ seq, because }) => (seq === null ? [] : [{ seq: seq - 1, because }]));
+  const [lowest] = known.toSorted((a, b) => a.seq - b.seq);
+  return wholeDecisions(db, lowest ?? { seq: 0, because: null });
+}
+
+async function first(db: Reader, before: number): Promise<number | null> {
+  const later = db.selectFrom("audit").select("seq").where("at", ">=", before).orderBy("seq");
+  return (await later.limit(1).executeTakeFirst())?.seq ?? (await newestOf(db, null));
+}
+
+/** The newest entry stays in any case. */
+async function newestOf(db: Reader, what: string | null): Promise<number | null> {
+  const all = db.selectFrom("audit").select("seq");
+  const these = what === null ? all : all.where("what", "=", what);
+  return (await these.orderBy("seq", "desc").limit(1).executeTakeFirst())?.seq ?? null;
+}
+
+const newestPolicy = (db: Reader): Promise<number | null> => newestOf(db, "policy-loaded");
+
+async function firstOfStoredRun(db: Reader): Promise<number | null> {
+  const keys = db.selectFrom("runs").select("key");
+  const entries = db.selectFrom("audit").select("seq").where("run", "in", keys);
+  const entry = await entries.orderBy("seq").limit(1).executeTakeFirst();
+  const heads = db.selectFrom("runs").select("audit_seq").where("audit_seq", "is not", null);
+  const head = await heads.orderBy("audit_seq").limit(1).executeTakeFirst();
+  return lower(entry?.seq ?? null, head?.audit_seq ?? null);
+}
+
+const lower = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
+
+async function firstFinding(db: Reader): Promise<number | null> {
+  const kinds = ["tampering-found", "tampering-acknowledged"];
+  const entries = db.selectFrom("audit").select("seq").where("what", "in", kinds);
+  return (await entries.orderBy("seq").limit(1).executeTakeFirst())?.seq ?? null;
+}
+
+/** The first entry of a kind that no later entry of the other kind ends, by its channel or by naming it. */
+async function firstOpen(db: Reader, opens: string, ends: string): Promise<number | null> {
+  const rows = db.selectFrom("audit").select(["seq", "what", "entry"]).where("what", "in", [opens, ends]);
+  const open = new Map<unknown, number>();
+  for (const { seq, what, entry } of await rows.orderBy("seq").execute()) {
+    const { channel, refers } = parsedEntry(entry) ?? {};
+    const byChannel = opens === "frozen";
+    if (what === ends) open.delete(byChannel ? channel : refers);
+    else if (!open.has(byChannel ? channel : seq)) open.set(byChannel ? channel : seq, seq);
+  }
+  return [...open.values()].toSorted((a, b) => a - b)[0] ?? null;
+}
+
+async function firstUnsent(db: Reader): Promise<number | null> {
+  const rows = db.selectFrom("notifications").select("entry").where("to_do", "=", 1);
+  return (await rows.orderBy("entry").limit(1).executeTakeFirst())?.entry ?? null;
+}
+
+/** Null: nothing follows the audit under this name. */
+async function afterCursor(db: Reader, name: string): Promise<number | null> {
+  const row = await db.selectFrom("documents").select("doc").where("name", "=", name).executeTakeFirst();
+  const kept = row === undefined ? null : parsedJson(name, row.doc);
+  const seq = isRecord(kept) ? kept["seq"] : kept;
+  return typeof seq === "number" ? seq + 1 : null;
+}
+
+const DECISION = ["voted", "decided", "sent", "settled", "closed"];
+
+/** The entries of a decision stay together, because each proves the other. */
+async function wholeDecisions(db: Reader, limit: ArchiveLimit): Promise<ArchiveLimit> {
+  const [lowest, highest] = [db.fn.min("seq"), db.fn.max("seq")];
+  for (let { seq, because } = limit; ; because = "the decision that it belongs to ends later") {
+    const split = await db
+      .selectFrom("audit")
+      .select(lowest.as("first"))
+      .where("what", "in", DECISION)
+      .groupBy(["run", "approval"])
+      .having(lowest, "<=", seq)
+      .having(highest, ">", seq)
+      .orderBy("first")
+      .limit(1)
+      .executeTakeFirst();
+    if (split === undefined) return { seq, because };
+    seq = split.first - 1;
+  }
+}

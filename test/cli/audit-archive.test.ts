@@ -1,0 +1,282 @@
+// `npm run audit -- archive`: old entries move into a signed file, the rest stays provable, and nobody can hide a removal behind it.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { headWords } from "#src/domain/audit/hash-chain.ts";
+import { RunId } from "#src/domain/ids.ts";
+import type { Store } from "#src/ports/store.ts";
+import { sha256 } from "../audit/tampering.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import { anApproval, anAuditEntry, aRun, aWatchedRun, NOON } from "../make/run.ts";
+
+const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
+const DAY_MS = 86_400_000;
+/** The entries of a test are a day apart, from the first of November on. */
+const at = (day: number): number => Date.UTC(2026, 10, day, 12);
+const POLICY = "rules:\n  - { name: all, approvers: anyone }\n";
+
+let folder = "";
+let file = "";
+let out = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "audit-archive-"));
+  [file, out] = [join(folder, "bot.db"), join(folder, "old.jsonl")];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const run = aRun();
+const text = (id: string): string => JSON.stringify(["run_7", id, { action: `do ${id}` }]);
+const about = (id: string) => ({ approval: anApproval(id).id, digest: sha256(text(id)), text: text(id) });
+
+async function inStore<Answer>(act: (store: Store) => Promise<Answer>): Promise<Answer> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  try {
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Entries 1 to 6 on the first days of November, the newest policy in the fifth, and these after them. */
+async function write(...more: readonly AuditEntry[]): Promise<void> {
+  const loaded = anAuditEntry(run, {
+    what: "policy-loaded",
+    run: null,
+    digest: sha256(POLICY),
+    text: POLICY,
+  });
+  const opened = (id: string) => anAuditEntry(run, { what: "opened", runId: RunId("run_7"), ...about(id) });
+  const entries = [
+    loaded,
+    opened("apr_1"),
+    opened("apr_2"),
+    opened("apr_3"),
+    loaded,
+    opened("apr_3"),
+    ...more,
+  ];
+  await inStore((store) => store.audit(entries.map((entry, index) => ({ ...entry, at: at(index + 1) }))));
+}
+
+type Seen = { readonly code: number | null; readonly words: string };
+
+async function audit(...args: readonly string[]): Promise<Seen> {
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  let words = "";
+  child.stdout.on("data", (chunk: Buffer) => (words += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (words += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, words };
+}
+
+const archive = (before = "2026-11-04"): Promise<Seen> => audit("archive", "--before", before, out);
+
+/** Past the store, as a thief with the file would. */
+function change(sql: string): void {
+  const db = new DatabaseSync(file);
+  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    db.exec(`drop trigger ${String(name)}`);
+  db.exec(sql);
+  db.close();
+}
+
+const numbers = (): number[] => {
+  const db = new DatabaseSync(file, { readOnly: true });
+  const rows = db.prepare("select seq from audit order by seq").all();
+  db.close();
+  return rows.map(({ seq }) => Number(seq));
+};
+
+describe("an archived audit", () => {
+  test("goes on from the archive's head, is whole alone, and whole with its file from the first entry on", async () => {
+    await write();
+    const old = await inStore(async (store) => headWords({ seq: 2, link: (await store.auditLink(2)) ?? "" }));
+    expect((await archive()).words).toContain("Archived: entries 1 to 3 are in ");
+    expect(numbers()).toEqual([4, 5, 6, 7]);
+    expect(await audit("verify")).toMatchObject({ code: 0 });
+    expect((await audit("verify")).words).toContain("Intact: 4 entries");
+    expect((await audit("verify")).words).toContain("Entries 1 to 3 are archived.");
+    const both = await audit("verify", "--archive", out, "--head", old);
+    expect(both.words).toContain("Intact: 7 entries");
+    expect(both.code).toBe(0);
+    const alone = await audit("verify", "--head", old);
+    expect(alone.words).toContain(
+      "NOT VERIFIED at entry 2: a witnessed head is older than the first entry here.",
+    );
+    expect(alone.code).toBe(1);
+    expect((await audit("show", "run_7", "--archive", out)).words).toContain("do apr_1");
+  });
+
+  test("is nothing to worry about for the bot, which appends to it", async () => {
+    await write();
+    const third = await inStore((store) => store.auditLink(3));
+    await archive();
+    await inStore(async (store) => {
+      expect(await store.checkAudit()).toEqual([]);
+      expect(await store.walkAudit()).toBeNull();
+      expect(await store.provenEntry(4)).toMatchObject({ ok: true });
+      await store.audit([anAuditEntry(run)]);
+      expect((await store.auditHead())?.seq).toBe(8);
+      expect(await store.auditLink(3)).toBe(third);
+    });
+    expect((await audit("verify")).code).toBe(0);
+  });
+
+  test("keeps the texts that its entries name, and the engine refuses removals as before", async () => {
+    await write();
+    await archive();
+    await inStore(async (store) => {
+      expect(await store.auditText(sha256(text("apr_1")))).toBeNull();
+      expect(await store.auditText(sha256(text("apr_3")))).toBe(text("apr_3"));
+    });
+    const db = new DatabaseSync(file);
+    expect(() => db.exec("delete from audit where seq = 4")).toThrow("audit is append-only");
+    expect(() => db.exec("delete from audit_texts")).toThrow("audit_texts is append-only");
+    db.close();
+  });
+
+  test("is archived again, and both files follow each other", async () => {
+    await write();
+    await archive("2026-11-03");
+    const second = join(folder, "newer.jsonl");
+    expect((await audit("archive", "--before", "2026-11-04", second)).words).toContain("entries 3 to 3");
+    const both = await audit("verify", "--archive", second, "--archive", out);
+    expect(both.words).toContain("Intact: 8 entries");
+    const later = await audit("verify", "--archive", second);
+    expect(later.words).toContain("Intact: 6 entries");
+    const gap = await audit("verify", "--archive", out);
+    expect(gap.words).toContain("another file is missing");
+    expect(gap.code).toBe(2);
+  });
+});
+
+describe("nothing is removed", () => {
+  test.each([
+    ["a freeze", anAuditEntry(run, { what: "frozen", run: null, channel: null }), "a freeze follows from it"],
+    [
+      "an open dispute",
+      anAuditEntry(run, { what: "disputed", refers: 1 }),
+      "it opens a dispute that nobody has closed",
+    ],
+    ["a finding", anAuditEntry(run, { what: "tampering-found", findings: ["x"] }), "it is about tampering"],
+    [
+      "half a decision",
+      anAuditEntry(run, { what: "decided", ...about("apr_9") }),
+      "the decision that it belongs to",
+    ],
+  ])("that still counts: %s", async (_, entry, because) => {
+    const loaded = anAuditEntry(run, { what: "policy-loaded", run: null, digest: null });
+    const later = anAuditEntry(run, { what: "closed", approval: anApproval("apr_9").id, by: null });
+    await write(entry, loaded, later);
+    const { words } = await archive("2026-11-09");
+    expect(words).toContain("Archived: entries 1 to 6 are in");
+    expect(words).toContain(`Entry 7 must stay: ${because}`);
+    expect((await audit("verify")).words).toContain("Intact: 4 entries");
+  });
+
+  test("of the policy in force, of a stored run, and of what AUDIT_SINK has not taken", async () => {
+    await write();
+    expect((await archive("2026-12-01")).words).toContain(
+      "Entry 5 must stay: the policy in force follows from it",
+    );
+    const stored = aWatchedRun();
+    await inStore((store) => store.insert(stored, { audit: [anAuditEntry(stored, { at: at(8) })] }));
+    await inStore((store) => store.putDocument("audit stream", { to: "stdout", seq: 5, link: "x" }));
+    const loaded = anAuditEntry(run, { what: "policy-loaded", run: null, at: at(9) });
+    await inStore((store) => store.audit([loaded]));
+    rmSync(out);
+    expect((await archive("2026-12-01")).words).toContain(
+      "Entry 6 must stay: AUDIT_SINK has not taken it yet",
+    );
+    await inStore((store) => store.putDocument("audit stream", { to: "stdout", seq: 9, link: "x" }));
+    expect((await archive("2026-12-01")).code).toBe(2);
+    rmSync(out);
+    expect((await archive("2026-12-01")).words).toContain("must stay: its run is still stored");
+  });
+
+  test("where the file exists, the bot runs, or the audit was tampered with", async () => {
+    await write();
+    writeFileSync(out, "mine");
+    expect((await archive()).code).toBe(2);
+    expect(readFileSync(out, "utf8")).toBe("mine");
+    rmSync(out);
+    const store = await openStore({ url: `sqlite:${file}`, owner: "the bot" });
+    expect((await archive()).words).toContain("is using it");
+    await store.close();
+    expect(existsSync(out)).toBe(false);
+    change("update audit set entry = replace(entry, 'apr_1', 'apr_8') where seq = 2");
+    const seen = await archive();
+    expect(seen.words).toContain("Nothing was archived.");
+    expect(seen.code).toBe(1);
+    expect(numbers()).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("somebody with the database and the files, but no key, is found", () => {
+  test("who removes entries and says nothing, or more than was archived", async () => {
+    await write();
+    change("delete from audit where seq < 3");
+    expect((await audit("verify")).code).toBe(1);
+    await inStore(async (store) => expect(await store.checkAudit()).not.toEqual([]));
+  });
+
+  test("who makes the entry about the archive say more", async () => {
+    await write();
+    await archive();
+    const row = new DatabaseSync(file, { readOnly: true });
+    const link = String(row.prepare("select link from audit where seq = 5").get()?.["link"]);
+    const old = String(row.prepare("select link from audit where seq = 4").get()?.["link"]);
+    row.close();
+    change(`update audit set entry = json_set(entry, '$.archive.seq', 5, '$.archive.link', '${link}') where seq = 7;
+      delete from audit where seq < 6`);
+    expect(old).not.toBe(link);
+    expect((await audit("verify")).words).toContain("TAMPERED at entry 7");
+    await inStore(async (store) => {
+      expect(await store.checkAudit()).not.toEqual([]);
+      expect(await store.walkAudit()).not.toBeNull();
+    });
+  });
+
+  test.each([
+    ["an entry", "do apr_1", "do apr_8"],
+    ["an entry's fields", "opened", "closed"],
+    ["the signature", '"signature":"', '"signature":"A'],
+    ["its end", /\n[^\n]*\n$/, "\n"],
+    ["a line", /\n[^\n]*apr_2[^\n]*/, ""],
+  ])("who changes %s of the file", async (_, from, to) => {
+    await write();
+    await archive();
+    writeFileSync(out, readFileSync(out, "utf8").replace(from, to));
+    const { code, words } = await audit("verify", "--archive", out);
+    expect(code).not.toBe(0);
+    expect(words).toMatch(/is no whole archive|is not signed with a key|TAMPERED/);
+  });
+
+  test("who gives the archive of another audit", async () => {
+    await write();
+    await archive();
+    const [mine, theirs] = [file, out];
+    [file, out] = [join(folder, "other.db"), join(folder, "other.jsonl")];
+    await write(anAuditEntry(run, { reason: "another audit" }));
+    await archive();
+    file = mine;
+    const { code, words } = await audit("verify", "--archive", out);
+    expect(code).toBe(2);
+    expect(words).toContain("belongs to another audit");
+    expect((await audit("verify", "--archive", theirs)).code).toBe(0);
+  });
+});
+
+test("an hour before noon is before noon: moments are taken as well as days", async () => {
+  await write();
+  const { words } = await archive(new Date(NOON - 18 * DAY_MS + 1).toISOString());
+  expect(words).toContain("entries 1 to 2");
+});
