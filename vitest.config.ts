@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const SLOW = [
   "crash/kill-points.test.ts",
   "crash/replica-kills.test.ts",
+  "postgres/decisions.test.ts",
   "scenes/storm.test.ts",
   "control/replicas.test.ts",
   "browser/panels.test.ts",

@@ -1,12 +1,10 @@
 // A world whose bot can be killed: Slack, the service and the database stay, the process goes and comes back.
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
 import type { AuditVerdict } from "#src/domain/audit/verify-chain.ts";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
+import { createDatabase } from "../make/world-database.ts";
 
 export type Lane = {
   readonly world: World;
@@ -38,11 +36,10 @@ export const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" }
 
 /** `env`: more of the bot's variables. */
 export async function startLane(env: { readonly [name: string]: string } = {}): Promise<Lane> {
-  const folder = await mkdtemp(join(tmpdir(), "countersign-crash-"));
-  const database = join(folder, "countersign.db");
-  const databaseUrl = `sqlite:${database}`;
-  const world = await startWorld({ databaseUrl, tempo: 0, slack: { rateLimits: false } });
-  const begin = () => startBot({ ...world.env, ...FAST, ...env });
+  const stored = await createDatabase();
+  const { place: database, env: keys } = stored;
+  const world = await startWorld({ databaseUrl: stored.url, tempo: 0, slack: { rateLimits: false } });
+  const begin = () => startBot({ ...world.env, ...keys, ...FAST, ...env });
   let bot = begin();
   let up = Promise.withResolvers<void>();
   const ready = async (): Promise<void> => {
@@ -67,7 +64,7 @@ export async function startLane(env: { readonly [name: string]: string } = {}): 
     audit: async () => {
       const audit = await openAuditFile(database);
       try {
-        return await auditVerdict(audit, publicKeysFor({ database, key: null }, []), []);
+        return await auditVerdict(audit, publicKeysFor({ database, key: keys["AUDIT_KEY"] ?? null }, []), []);
       } finally {
         await audit.close();
       }
@@ -93,7 +90,7 @@ export async function startLane(env: { readonly [name: string]: string } = {}): 
     stop: async () => {
       await bot.end("SIGKILL");
       await world.stop();
-      await rm(folder, { recursive: true, force: true });
+      await stored.remove();
     },
   };
 }

@@ -27,7 +27,8 @@ const claimsTooMuch = ({ said, states }: Past): boolean =>
 
 describe.concurrent("a decision whose answer is lost", () => {
   test("after it took effect is looked up and said to be sent, never confirmed", async (context) => {
-    const world = await aWorld(context);
+    // Time to draw "checking" before the next look settles the doubt.
+    const world = await aWorld(context, { env: { POLL_MIN_MS: "2000", POLL_MAX_MS: "2000" } });
     const { opening, card, past } = await asked(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "unconfirmed");

@@ -1,11 +1,6 @@
 // A whole world for one test: the real app in this process, on the sandbox's Slack and service, over real HTTP and WebSockets.
 // Tests act as people and look at what people and the service see. Waiting is always for a state, never for a time.
 
-import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { request } from "undici";
 import { afterAll, beforeAll, type TestContext, vi } from "vitest";
 import { type App, startApp } from "#src/app.ts";
@@ -13,13 +8,14 @@ import { explainFaults, readConfig } from "#src/config.ts";
 import { type AuditVerdict } from "#src/domain/audit/verify-chain.ts";
 import { auditVerdict } from "#src/cli/audit/inspect.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
-import { auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
 import { createLog } from "#src/log.ts";
 import type { Timing } from "#sandbox/slack/context.ts";
 import { startWorld, type World, type WorldOptions } from "#sandbox/world/world.ts";
 import { type Acting, createActing } from "./journey-acts.ts";
 import { expectNoCanary } from "./canary.ts";
 import { createSight, type Sight } from "./journey-sight.ts";
+import { createDatabase, type WorldDatabase } from "./world-database.ts";
 
 // A journey is many round trips, and some wait for a linger of several seconds on purpose. They wait side by side.
 vi.setConfig({ testTimeout: 60_000, maxConcurrency: 8 });
@@ -99,18 +95,18 @@ export function aSharedWorld(choices: Choices = {}): () => Stage {
 type Opened = { readonly stage: Stage; readonly end: (well: boolean) => Promise<void> };
 
 async function open(choices: Choices): Promise<Opened> {
-  const path = join(tmpdir(), `countersign-${randomBytes(8).toString("hex")}.db`);
+  const database = await createDatabase();
   const { entrance = "socket", tempo = 0, profile = {}, rateLimits = false, timing = PATIENT } = choices;
   const world = await startWorld({
     port: 0,
     tempo,
     entrance,
-    databaseUrl: `sqlite:${path}`,
+    databaseUrl: database.url,
     service: { profile },
     slack: { rateLimits, timing },
   });
   const logged: string[] = [];
-  const starter = createStarter(world, choices, logged);
+  const starter = createStarter(world, database, choices, logged);
   const sight = createSight(world);
   const stage: Stage = {
     ...sight,
@@ -130,10 +126,10 @@ async function open(choices: Choices): Promise<Opened> {
     const metrics = well ? await metricsOf(starter.url()) : "";
     await starter.stop();
     const lines = [...logged];
-    const stored = well ? storedIn(path) : "";
-    const audited = well ? await auditIn(path, choices) : null;
+    const stored = well ? await database.stored() : "";
+    const audited = well ? await auditIn(database, choices) : null;
     await world.stop();
-    for (const ending of ["", "-wal", "-shm", ".audit-key"]) await rm(path + ending, { force: true });
+    await database.remove();
     if (well) expectSecretsKept(stage, { metrics, stored, log: lines.join("\n") });
     if (well) checkAfterwards(stage, lines, choices);
     if (audited !== null) expectWhole(audited, metrics, choices);
@@ -147,7 +143,12 @@ async function open(choices: Choices): Promise<Opened> {
   return { stage, end };
 }
 
-function createStarter(world: World, { env = {}, entrance = "socket" }: Choices, logged: string[]) {
+function createStarter(
+  world: World,
+  database: WorldDatabase,
+  { env = {}, entrance = "socket" }: Choices,
+  logged: string[],
+) {
   let app: App | null = null;
   const destination = { write: (line: string) => void logged.push(line.trim()) };
   const log = createLog({ level: "info", pretty: false, destination });
@@ -157,7 +158,7 @@ function createStarter(world: World, { env = {}, entrance = "socket" }: Choices,
   return {
     url: () => app?.url ?? "",
     start: async (): Promise<void> => {
-      const read = readConfig({ ...world.env, ...quick, ...env });
+      const read = readConfig({ ...world.env, ...database.env, ...quick, ...env });
       if (!read.ok) throw new Error(explainFaults(read.error));
       app = await startApp(read.value, log);
     },
@@ -175,20 +176,12 @@ async function metricsOf(url: string): Promise<string> {
   return body.text();
 }
 
-function storedIn(path: string): string {
-  return ["", "-wal", "-shm"]
-    .map((ending) => path + ending)
-    .filter((each) => existsSync(each))
-    .map((each) => readFileSync(each, "latin1"))
-    .join("");
-}
-
 /** Null: it was never written, or cannot be verified here. */
-async function auditIn(path: string, { env = {} }: Choices): Promise<AuditVerdict | null> {
+async function auditIn(database: WorldDatabase, { env = {} }: Choices): Promise<AuditVerdict | null> {
   const given = env["AUDIT_KEY"];
-  const key = given === undefined ? readAuditKey(path) : auditKeyOf(given);
+  const key = given === undefined ? database.key() : auditKeyOf(given);
   if (key === null) return null;
-  const audit = await openAuditFile(path);
+  const audit = await openAuditFile(database.place);
   try {
     return await auditVerdict(audit, [key.publicKey], []);
   } finally {

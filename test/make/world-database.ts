@@ -1,0 +1,88 @@
+// The database of a world: a file of SQLite, or a database of a PostgreSQL server that this test file starts.
+
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { type AuditKey, auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { type PostgresServer, startPostgres } from "./postgres.ts";
+
+export type WorldDatabase = {
+  /** DATABASE_URL. */
+  readonly url: string;
+  /** As `openAuditFile` takes it. */
+  readonly place: string;
+  /** What a bot needs beside the URL. */
+  readonly env: { readonly [name: string]: string };
+  /** Null: no bot has made one yet. */
+  key(): AuditKey | null;
+  /** All that is stored, for a search. */
+  stored(): Promise<string>;
+  remove(): Promise<void>;
+};
+
+/** Up to eight worlds are open at a time, and each bot opens up to eleven connections. */
+const SETTINGS = ["max_connections=200"];
+
+let usesPostgres = process.env["TEST_STORE"] === "postgres";
+let server: PostgresServer | null = null;
+
+/** From now on, the worlds of this file have PostgreSQL. To be called before the first world is asked for. */
+export function usePostgres(): void {
+  usesPostgres = true;
+  beforeAll(async () => {
+    server = await startPostgres({ settings: SETTINGS });
+  });
+  afterAll(() => server?.stop());
+}
+
+if (usesPostgres) usePostgres();
+
+export function createDatabase(): Promise<WorldDatabase> {
+  if (!usesPostgres) return Promise.resolve(createFile());
+  if (server === null) throw new Error("the PostgreSQL of this file is not there yet, or any more");
+  return createOn(server);
+}
+
+function createFile(): WorldDatabase {
+  const path = join(tmpdir(), `countersign-${randomBytes(8).toString("hex")}.db`);
+  const written = ["", "-wal", "-shm"].map((ending) => path + ending);
+  return {
+    url: `sqlite:${path}`,
+    place: path,
+    env: {},
+    key: () => readAuditKey(path),
+    stored: () =>
+      Promise.resolve(
+        written
+          .filter((each) => existsSync(each))
+          .map((each) => readFileSync(each, "latin1"))
+          .join(""),
+      ),
+    async remove() {
+      for (const each of [...written, `${path}.audit-key`]) await rm(each, { force: true });
+    },
+  };
+}
+
+async function createOn({ database, run }: Pick<PostgresServer, "database" | "run">): Promise<WorldDatabase> {
+  const url = await database();
+  const key = randomBytes(32).toString("base64");
+  return {
+    url,
+    place: url,
+    env: { AUDIT_KEY: key },
+    key: () => auditKeyOf(key),
+    stored: async () => {
+      const tables = await run(url, "select tablename from pg_tables where schemaname = 'public'");
+      const rows = await Promise.all(
+        tables.map(({ tablename }) => run(url, `select t::text as row from "${String(tablename)}" t`)),
+      );
+      return rows.flatMap((each) => each.map(({ row }) => String(row))).join("\n");
+    },
+    // It goes with the server.
+    remove: () => Promise.resolve(),
+  };
+}
