@@ -3,90 +3,107 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
-import { startWorld, type World } from "#sandbox/world/world.ts";
+import { describe, expect, type TestContext, test, vi } from "vitest";
+import { startBot } from "#sandbox/bot/bot-process.ts";
+import { startWorld } from "#sandbox/world/world.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 /** The file is looked at every two seconds, and must stand still for two looks (ms). */
 const WITHIN = { timeout: 20_000, interval: 50 };
 const RULES = (name: string): string => `rules:\n  - name: ${name}\n    approvers: anyone\n`;
 
-let world: World;
-let bot: BotProcess;
-let folder: string;
-const at = (name: string): string => join(folder, name);
-const lines = (): { readonly [field: string]: unknown }[] =>
-  bot
-    .printed()
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as { readonly [field: string]: unknown });
-const logged = (words: RegExp): number => lines().filter(({ msg }) => words.test(String(msg))).length;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "countersign-reload-"));
-  world = await startWorld({ databaseUrl: `sqlite:${at("bot.db")}`, tempo: 0 });
-  writeFileSync(at("key"), `${world.service.apiKey}\n`);
-  writeFileSync(at("policy.yaml"), RULES("first"));
+/** A bot with its key and its policy in files. */
+async function running({ onTestFinished }: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-reload-"));
+  const write = (name: "key" | "policy.yaml", content: string): void =>
+    writeFileSync(join(folder, name), content);
+  const world = await startWorld({ databaseUrl: `sqlite:${join(folder, "bot.db")}`, tempo: 0 });
+  write("key", `${world.service.apiKey}\n`);
+  write("policy.yaml", RULES("first"));
   const { AGENT_API_KEY: _inFile, ...env } = world.env;
-  bot = startBot({ ...env, AGENT_API_KEY_FILE: at("key"), POLICY_FILE: at("policy.yaml") });
+  const files = { AGENT_API_KEY_FILE: join(folder, "key"), POLICY_FILE: join(folder, "policy.yaml") };
+  const bot = startBot({ ...env, ...files });
+  onTestFinished(async () => {
+    await bot.end("SIGKILL");
+    await world.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
   await bot.ready();
-});
-afterEach(async () => {
-  await bot.end("SIGKILL");
-  await world.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
-/** Ana starts a run; resolves when the service has it. */
-async function starts(task: string): Promise<void> {
-  const before = world.service.requests.all().filter(({ method }) => method === "POST").length;
-  await world.slack.acts.command("U0ANA", "C0OPSAGENTS", "/agent", `run ${task}`);
-  await vi.waitFor(() => {
-    const posts = world.service.requests
-      .all()
-      .filter(({ method, status }) => method === "POST" && (status ?? 500) < 300);
-    expect(posts.length).toBeGreaterThan(before);
-  }, WITHIN);
+  const lines = (): { readonly [field: string]: unknown }[] =>
+    bot
+      .printed()
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as { readonly [field: string]: unknown });
+  const found = (words: RegExp) => lines().filter(({ msg }) => words.test(String(msg)));
+  const started = (): number =>
+    world.service.requests.all().filter(({ method, status }) => method === "POST" && (status ?? 500) < 300)
+      .length;
+  return {
+    bot,
+    write,
+    rotatedKey: () => world.service.control.rotateKey(),
+    found,
+    /** Waits until the log has this so many times. */
+    logs: (words: RegExp, times: number) =>
+      vi.waitFor(() => expect(found(words)).toHaveLength(times), WITHIN),
+    /** Ana starts a run, which the service takes. */
+    startsRun: async (): Promise<void> => {
+      const before = started();
+      await world.slack.acts.command("U0ANA", "C0OPSAGENTS", "/agent", "run deploy it");
+      await vi.waitFor(() => expect(started()).toBeGreaterThan(before), WITHIN);
+    },
+  };
 }
 
-test("a rotated key is used once its file holds it, and appears in no log", async () => {
-  const rotated = world.service.control.rotateKey();
-  writeFileSync(at("key"), rotated);
-  await vi.waitFor(() => expect(logged(/took over a new key/)).toBe(1), WITHIN);
-  await starts("deploy it");
-  expect(bot.printed()).not.toContain(rotated);
-});
+const NEW_KEY = /took over a new key/;
+const NO_KEY = /cannot take over a new key/;
+const READ_AGAIN = /policy file was read again/;
+const FAULTY = /policy file can't be used/;
 
-test("SIGHUP takes a new key and a new policy at once", async () => {
-  writeFileSync(at("key"), world.service.control.rotateKey());
-  writeFileSync(at("policy.yaml"), RULES("second"));
-  bot.signal("SIGHUP");
-  await vi.waitFor(() => expect(logged(/policy file was read again/)).toBe(1), WITHIN);
-  expect(logged(/took over a new key/)).toBe(1);
-  await starts("deploy it");
-  // A later change is told, and the one that the signal has taken is not told again.
-  writeFileSync(at("key"), "");
-  await vi.waitFor(() => expect(logged(/cannot take over a new key/)).toBe(1), WITHIN);
-  expect(logged(/policy file was read again/)).toBe(1);
-});
+describe.concurrent("a running bot", () => {
+  test("uses a rotated key once its file holds it, and logs it nowhere", async (context) => {
+    const { bot, write, rotatedKey, logs, startsRun } = await running(context);
+    const key = rotatedKey();
+    write("key", key);
+    await logs(NEW_KEY, 1);
+    await startsRun();
+    expect(bot.printed()).not.toContain(key);
+  });
 
-test("a changed policy is in force without a signal; a broken one keeps the old one in force and is told once", async () => {
-  writeFileSync(at("policy.yaml"), RULES("second"));
-  await vi.waitFor(() => expect(logged(/policy file was read again/)).toBe(1), WITHIN);
-  const version = lines().findLast(({ msg }) => /read again/.test(String(msg)))?.["policy"];
-  writeFileSync(at("policy.yaml"), "rules: none\n");
-  await vi.waitFor(() => expect(logged(/policy file can't be used/)).toBe(1), WITHIN);
-  expect(lines().at(-1)).toMatchObject({ level: "error", policy: version });
-  writeFileSync(at("policy.yaml"), RULES("third"));
-  await vi.waitFor(() => expect(logged(/policy file was read again/)).toBe(2), WITHIN);
-  expect(logged(/policy file can't be used/)).toBe(1);
-});
+  test("takes a new key and a new policy at once on SIGHUP, and takes them once", async (context) => {
+    const { bot, write, rotatedKey, found, logs, startsRun } = await running(context);
+    write("key", rotatedKey());
+    write("policy.yaml", RULES("second"));
+    bot.signal("SIGHUP");
+    await logs(READ_AGAIN, 1);
+    expect(found(NEW_KEY)).toHaveLength(1);
+    await startsRun();
+    // By the time that this later change is told, the others would have been told again.
+    write("key", "");
+    await logs(NO_KEY, 1);
+    expect(found(READ_AGAIN)).toHaveLength(1);
+  });
 
-test("a key file that becomes empty keeps the old key in use, and the log names the variable", async () => {
-  writeFileSync(at("key"), "");
-  await vi.waitFor(() => expect(logged(/cannot take over a new key/)).toBe(1), WITHIN);
-  expect(lines().at(-1)).toMatchObject({ variable: "AGENT_API_KEY_FILE" });
-  await starts("deploy it");
+  test("takes a changed policy without a signal, and keeps the old one for a broken one, told once", async (context) => {
+    const { write, found, logs } = await running(context);
+    write("policy.yaml", RULES("second"));
+    await logs(READ_AGAIN, 1);
+    const [{ policy } = {}] = found(READ_AGAIN);
+    write("policy.yaml", "rules: none\n");
+    await logs(FAULTY, 1);
+    expect(found(FAULTY)[0]).toMatchObject({ level: "error", policy });
+    write("policy.yaml", RULES("third"));
+    await logs(READ_AGAIN, 2);
+    expect(found(FAULTY)).toHaveLength(1);
+  });
+
+  test("keeps its key when the file becomes empty, and the log names the variable", async (context) => {
+    const { write, found, logs, startsRun } = await running(context);
+    write("key", "");
+    await logs(NO_KEY, 1);
+    expect(found(NO_KEY)[0]).toMatchObject({ level: "error", variable: "AGENT_API_KEY_FILE" });
+    await startsRun();
+  });
 });
