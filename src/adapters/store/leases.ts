@@ -101,9 +101,14 @@ async function takeShare(trx: Trx, owner: string, now: Expression<number>): Prom
   const { count, nextEndMs } = await others.executeTakeFirstOrThrow();
   const replicas = count + 1;
   const share = Math.ceil(SHARDS / replicas);
-  const held = await shardsOf(trx, owner);
-  const taken = held.length < share ? await take(trx, owner, now, share - held.length) : [];
-  return { shards: [...held, ...taken], surplus: Math.max(held.length - share, 0), replicas, nextEndMs };
+  const shards = [...(await shardsOf(trx, owner))];
+  const surplus = Math.max(shards.length - share, 0);
+  while (shards.length < share) {
+    const taken = await take(trx, owner, now, share - shards.length);
+    if (taken === null) break;
+    shards.push(...taken);
+  }
+  return { shards, surplus, replicas, nextEndMs };
 }
 
 async function shardsOf(trx: Trx, owner: string): Promise<readonly number[]> {
@@ -116,13 +121,16 @@ async function shardsOf(trx: Trx, owner: string): Promise<readonly number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Two replicas may choose the same shards. The condition holds for the second one too, which then gets fewer. */
+/**
+ * Null: none is free. Two replicas may choose the same shards, as when both see that a third one has died. The condition holds for the
+ * second one too, which then gets fewer, and chooses again.
+ */
 async function take(
   trx: Trx,
   owner: string,
   now: Expression<number>,
   most: number,
-): Promise<readonly number[]> {
+): Promise<readonly number[] | null> {
   const chosen = await trx
     .selectFrom("shards")
     .select("id")
@@ -130,7 +138,7 @@ async function take(
     .orderBy("id")
     .limit(most)
     .execute();
-  if (chosen.length === 0) return [];
+  if (chosen.length === 0) return null;
   const ids = chosen.map(({ id }) => id);
   const update = trx.updateTable("shards").set({ holder: owner }).where("id", "in", ids);
   const rows = await update

@@ -61,6 +61,17 @@ test("replicas that start at once on an empty database make its schema once", as
   expect(await outside("select count(*)::int as runs from runs")).toEqual([{ runs: 4 }]);
 });
 
+test("replicas that look at once share what is free between them", async () => {
+  const [ann, ben] = [await aStore("ann"), await aStore("ben")];
+  const look = async (replica: Store) => (await replica.renew(Date.now(), 30_000)).shards;
+  for (let round = 0; round < 10; round += 1) {
+    for (const each of [ann, ben]) await each.giveBack(await look(each));
+    const [one, other] = await Promise.all([look(ann), look(ben)]);
+    expect([one.length, other.length]).toEqual([128, 128]);
+    expect(new Set([...one, ...other]).size).toBe(256);
+  }
+});
+
 test("without the audit's key nothing is opened, and the words say how to make one", async () => {
   const secret = url.replace("postgres@", "postgres:canary@");
   const opening = openStore({ url: secret, owner: "test" });
