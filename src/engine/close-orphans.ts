@@ -5,7 +5,6 @@
 import { auditEntry } from "../audit/entry.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
-import { isRecord } from "../domain/json.ts";
 import { judgeMessage, type Judged, type OwnMessage, slotsOf } from "../domain/orphan.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
 import type { OwnMessages } from "../ports/own-messages.ts";
@@ -94,8 +93,7 @@ const named = (error: unknown): object => (error instanceof PortError ? { code: 
 /** Null: the database is no copy of `npm run backup`, or all is done. */
 async function copyTime(store: DocumentStore): Promise<number | null> {
   const mark = await store.document(BACKUP_MARK);
-  const at = mark !== null && isRecord(mark) ? mark["at"] : null;
-  return typeof at === "number" ? at : null;
+  return typeof mark === "number" ? mark : null;
 }
 
 /** The entry is written once for each restore: the copy cannot hold an entry about its own restore. */

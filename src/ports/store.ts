@@ -204,8 +204,8 @@ export type DocumentStore = {
 };
 
 /**
- * The document of a database that was copied by `npm run backup`: `{ "at": ms }`, the wall time before the copy began. It stays until the
- * start on the copy has done what a restore asks for.
+ * The document of a database that was copied by `npm run backup`: the wall time before the copy began (ms). It stays until the start on
+ * the copy has done what a restore asks for.
  */
 export const BACKUP_MARK = "backup mark";
 

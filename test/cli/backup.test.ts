@@ -111,7 +111,7 @@ describe("the copy", () => {
     const [row] = rowsIn(copy, `select doc from documents where name = '${BACKUP_MARK}'`) as {
       doc: string;
     }[];
-    const { at } = JSON.parse(row?.doc ?? "null") as { at: number };
+    const at = JSON.parse(row?.doc ?? "null") as number;
     expect(at).toBeGreaterThanOrEqual(before);
     expect(at).toBeLessThanOrEqual(after);
     expect(await store.document(BACKUP_MARK)).toBeNull();

@@ -130,7 +130,7 @@ async function refuseDamaged(db: Database): Promise<void> {
 }
 
 async function putMark(db: Database, at: number): Promise<void> {
-  const doc = JSON.stringify({ at });
+  const doc = JSON.stringify(at);
   const marks = db.insertInto("documents").values({ name: BACKUP_MARK, doc });
   await marks.onConflict((conflict) => conflict.column("name").doUpdateSet({ doc })).execute();
 }
