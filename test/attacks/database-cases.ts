@@ -114,6 +114,26 @@ const rows: readonly Row[] = [
       expect(on.decisions()).toEqual([]);
     },
   ],
+  [
+    "the audit's beginning is removed, and a forged entry says that it was archived: no approval leaves",
+    async (on) => {
+      await changed(on.world, (raw) => {
+        const last = raw.prepare("select * from audit order by seq desc limit 1").get() ?? {};
+        const seq = Number(last["seq"]);
+        const archive = { seq: seq - 1, link: "a".repeat(64), file: "b".repeat(64) };
+        const entry = JSON.stringify({
+          ...(JSON.parse(String(last["entry"])) as object),
+          what: "archived",
+          archive,
+        });
+        raw.exec(`delete from audit where seq < ${seq}`);
+        raw.prepare("update audit set what = 'archived', entry = ? where seq = ?").run(entry, seq);
+      });
+      await on.world.decide(ben, on.card, "Approve", "go");
+      await on.world.becomes(on.card, "held-back");
+      expect(on.decisions()).toEqual([]);
+    },
+  ],
 ];
 
 export const databaseCases: readonly Attack<Story>[] = attacks<Story, Row>(36, 1, rows, (on, [, attack]) =>

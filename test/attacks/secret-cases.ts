@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
+import { openSink } from "#src/adapters/audit-sink/open-sink.ts";
 import { createAgentService } from "#src/adapters/agents/agent-service.ts";
 import { createGateway } from "#src/adapters/agents/health.ts";
 import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
@@ -327,7 +328,26 @@ const supplied = attacks<void, readonly [string, () => void]>(
   (_, [, attack]) => attack(),
 );
 
+const sinks = attacks<void, readonly [string]>(
+  33,
+  26,
+  [["the audit's sink sends its entries and the token elsewhere"]],
+  async () => {
+    const stranger = await listening();
+    const first = await listening((_request, response) =>
+      response.writeHead(308, { location: `${stranger.url}stolen` }).end(),
+    );
+    const sink = openSink({ type: "http", url: `${first.url}in`, token: CANARY });
+    const failed = await failureOf(sink.write(["{}\n"]));
+    await sink.close();
+    expect(String(failed)).not.toContain(CANARY);
+    expect(first.heard).toHaveLength(1);
+    expect(stranger.heard).toEqual([]);
+  },
+);
+
 export const secretCases: readonly Attack[] = [
+  ...sinks,
   ...unprotected,
   ...nobody,
   ...logged,
