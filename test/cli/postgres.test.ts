@@ -222,11 +222,11 @@ test("a policy is explained for a run of the database", async () => {
 
 describe("npm run doctor", () => {
   /** What it says of the database. */
-  async function doctor(): Promise<string> {
+  async function doctor(about = "Database", env: { readonly [name: string]: string } = {}): Promise<string> {
     const world = await startWorld({ databaseUrl: "sqlite::memory:" });
     try {
-      const { out } = await command("doctor", world.env);
-      return out.split("\n").find((line) => line.includes(" Database ")) ?? out;
+      const { out } = await command("doctor", { ...world.env, ...env });
+      return out.split("\n").find((line) => line.includes(` ${about} `)) ?? out;
     } finally {
       await world.stop();
     }
@@ -254,6 +254,21 @@ describe("npm run doctor", () => {
     const said = await doctor();
     expect(said).toMatch(/^WRONG/);
     expect(said).toContain(words);
+  });
+
+  test("says that another key than the audit's would be refused", async () => {
+    await decided();
+    expect(await doctor("Audit key")).toMatch(/^ok .*AUDIT_KEY holds [0-9a-f]{32}$/);
+    const other = { AUDIT_KEY: Buffer.alloc(32, 3).toString("base64") };
+    expect(await doctor("Audit key", other)).toMatch(/^WRONG .*signed with the key .*, and AUDIT_KEY holds/);
+  });
+
+  test.each([
+    [0, /^ok .*the next start migrates its schema from 0 to \d+/],
+    [99, /^WRONG .*a newer Countersign has written it \(schema 99/],
+  ])("says what a start would do with the schema %i", async (version, words) => {
+    await server.run(url, `update schema_version set version = ${version}`);
+    expect(await doctor()).toMatch(words);
   });
 
   test("names a server that is not there", async () => {
