@@ -1,0 +1,82 @@
+// What is counted of the calls to Slack, and when the token counts as refused.
+
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { createClients } from "#src/adapters/slack/clients.ts";
+import { createSlackCalls } from "#src/adapters/slack/slack-calls.ts";
+import { createLog, slackLogger } from "#src/log.ts";
+
+type Says = { status?: number; headers?: Record<string, string>; body: string };
+
+async function slackThatSays(...answers: readonly Says[]) {
+  const asked: (string | undefined)[] = [];
+  const left = [...answers];
+  const server = createServer((request, response) => {
+    asked.push(request.url);
+    const { status = 200, headers = {}, body } = left.shift() ?? { body: '{"ok":true}' };
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+    request.resume();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const counted: string[] = [];
+  let now = 0;
+  const calls = createSlackCalls({
+    monotonic: () => now,
+    metrics: { slackCall: (method, outcome) => void counted.push(`${method} ${outcome}`) },
+  });
+  const { port } = server.address() as AddressInfo;
+  const log = slackLogger(createLog({ level: "silent", pretty: false }));
+  const call = calls.hear(createClients("xoxb-1", `http://127.0.0.1:${port}/`, log).background);
+  const ask = (method: string): Promise<unknown> => call(method, {}).catch(() => null);
+  return { calls, call, ask, asked, counted, pass: (ms: number) => void (now += ms) };
+}
+
+const refusal = (error: string): Says => ({ body: JSON.stringify({ ok: false, error }) });
+
+test("each call is counted by its method and outcome", async () => {
+  const { ask, counted } = await slackThatSays(
+    { body: '{"ok":true}' },
+    refusal("not_in_channel"),
+    { status: 429, headers: { "retry-after": "1" }, body: "" },
+    { status: 503, body: "down" },
+    { body: "<html>a proxy</html>" },
+  );
+  for (const method of ["chat.update", "chat.postMessage", "users.info", "users.list", "bots.info"])
+    await ask(method);
+  expect(counted).toEqual([
+    "chat.update ok",
+    "chat.postMessage refused",
+    "users.info rate_limited",
+    "users.list failed",
+    "bots.info failed",
+  ]);
+});
+
+test("a token is refused from the first call that says so until one is taken", async () => {
+  const { calls, ask } = await slackThatSays(refusal("not_in_channel"), refusal("token_revoked"), {
+    status: 503,
+    body: "",
+  });
+  await ask("chat.update");
+  expect(calls.tokenRefusal()).toBeNull();
+  await ask("chat.update");
+  await ask("chat.update");
+  expect(calls.tokenRefusal()).toBe("token_revoked");
+  await ask("chat.update");
+  expect(calls.tokenRefusal()).toBeNull();
+});
+
+test("the token is tried only if no call has told within the time", async () => {
+  const { calls, call, ask, asked, pass } = await slackThatSays();
+  await ask("chat.update");
+  pass(59_999);
+  await calls.checkToken(call, 60_000);
+  expect(asked).toHaveLength(1);
+  pass(1);
+  await calls.checkToken(call, 60_000);
+  expect(asked.at(-1)).toBe("/auth.test");
+});

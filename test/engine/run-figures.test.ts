@@ -1,0 +1,118 @@
+// What is counted of the runs of this process, and how old it is.
+
+import { expect, test } from "vitest";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
+import { withDelivery } from "#src/domain/approval-transitions.ts";
+import type { RunKey } from "#src/domain/ids.ts";
+import type { Plan } from "#src/domain/reconcile.ts";
+import { cardSlot, type Run } from "#src/domain/run.ts";
+import { createRunFigures } from "#src/engine/run-figures.ts";
+import { createHandClock } from "../make/clock.ts";
+import { deliveredRun, listedRun } from "../make/history.ts";
+import { aRun, aWatchedRun } from "../make/run.ts";
+
+function aCount() {
+  const clock = createHandClock();
+  const plans: ((run: Run, plan: Plan) => void)[] = [];
+  const drops: ((key: RunKey) => void)[] = [];
+  const shown: number[] = [];
+  const confirmed: number[] = [];
+  const engine = {
+    onPlan: (listener: (run: Run, plan: Plan) => void) => void plans.push(listener),
+    onDrop: (listener: (key: RunKey) => void) => void drops.push(listener),
+  };
+  const metrics = {
+    cardShown: (seconds: number) => void shown.push(seconds),
+    decisionConfirmed: (seconds: number) => void confirmed.push(seconds),
+  };
+  const { figures } = createRunFigures({ engine, clock, metrics });
+  return {
+    clock,
+    figures,
+    shown,
+    confirmed,
+    plan: (run: Run) => plans.forEach((hear) => hear(run, { effects: [], wakeAt: null, fetchAt: null })),
+    drop: (run: Run) => drops.forEach((hear) => hear(run.key)),
+  };
+}
+
+const RETRY: Delivery = { type: "retry", notBefore: 0, tries: 1, lost: false, why: "down" };
+
+/** The same run with its one decision delivered so far. */
+function delivered(run: Run, delivery: Delivery): Run {
+  const approvals = run.approvals.map((approval) =>
+    approval.state.type === "decided" ? withDelivery(approval, approval.state.decision, delivery) : approval,
+  );
+  return { ...run, approvals };
+}
+
+test("runs are counted by state, until they are over or another process looks after them", () => {
+  const { figures, plan, drop } = aCount();
+  const [starting, running, waiting] = [aRun(), aWatchedRun(), listedRun("apr_1")];
+  for (const run of [starting, running, waiting]) plan(run);
+  expect(figures().runs).toEqual({ starting: 1, running: 1, awaiting_approval: 1, stopped: 0, missing: 0 });
+  plan({ ...running, watch: { type: "over", at: 0 } });
+  drop(waiting);
+  expect(figures().runs).toEqual({ starting: 1, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 });
+  expect(figures().pending.count).toBe(0);
+});
+
+test("a request waits from when it was first seen, and its card is timed once", async () => {
+  const { figures, plan, clock, shown } = aCount();
+  const run = listedRun("apr_1");
+  const id = run.approvals[0]?.id;
+  if (id === undefined) throw new Error("no approval");
+  plan(run);
+  const before = figures().pending.oldestMs;
+  await clock.pass(5_000);
+  expect(figures().pending).toEqual({ count: 1, oldestMs: before + 5_000 });
+  const post = { type: "planned", notBefore: 0, tries: 0 } as const;
+  plan({ ...run, posts: { [cardSlot(id)]: post } });
+  expect(shown).toEqual([]);
+  const up = upAt(run, id);
+  plan({ ...run, posts: up });
+  plan({ ...run, posts: up });
+  expect(shown).toEqual([(before + 5_000) / 1_000]);
+});
+
+function upAt(run: Run, id: Approval["id"]): Run["posts"] {
+  const facts = { type: "up", shows: "", sweepAt: null, notBefore: 0, tries: 0 };
+  return { ...run.posts, [cardSlot(id)]: { ...facts, ts: "1700000000.000001" } } as Run["posts"];
+}
+
+test("a decision is late after a minute of the monotonic clock, and its hold does not count", async () => {
+  const { figures, plan, clock, confirmed } = aCount();
+  const held: Delivery = { type: "held", until: 0, sendAt: 0 };
+  const run = deliveredRun(held);
+  plan(run);
+  await clock.pass(120_000);
+  expect(figures().unsent).toEqual({ count: 0, oldestMs: 0, late: 0 });
+  plan(delivered(run, { type: "recorded" }));
+  clock.step(-3_600_000);
+  await clock.pass(59_999);
+  expect(figures().unsent).toEqual({ count: 1, oldestMs: 59_999, late: 0 });
+  plan(delivered(run, RETRY));
+  await clock.pass(1);
+  expect(figures().unsent).toEqual({ count: 1, oldestMs: 60_000, late: 1 });
+  plan(delivered(run, { type: "confirmed", at: 0, stillListed: null }));
+  expect([figures().unsent.count, confirmed]).toEqual([0, [60]]);
+});
+
+test("after a restart a decision is as old as the wall clock says", async () => {
+  const { figures, plan, clock } = aCount();
+  const run = deliveredRun(RETRY);
+  const decidedAt = run.approvals.flatMap(({ state }) =>
+    state.type === "decided" ? [state.decision.at] : [],
+  );
+  await clock.pass(300_000);
+  plan(run);
+  expect(figures().unsent.oldestMs).toBe(clock.now() - (decidedAt[0] ?? NaN));
+  expect(figures().unsent.late).toBe(1);
+});
+
+test("a decision that the service refused, or that another one overtook, is not unsent", () => {
+  const { figures, plan } = aCount();
+  plan(deliveredRun({ type: "refused", at: 0, words: "no", absent: false }));
+  plan(deliveredRun({ type: "elsewhere", at: 0, words: "denied" }));
+  expect(figures().unsent.count).toBe(0);
+});
