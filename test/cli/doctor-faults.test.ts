@@ -13,7 +13,10 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startWorld, type World } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import { startApp } from "#src/app.ts";
 import { type Diagnosis, diagnose } from "#src/cli/doctor/examine.ts";
+import { loadConfig } from "#src/load-config.ts";
+import { createLog } from "#src/log.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import {
   CONFIGURATION,
@@ -105,6 +108,36 @@ const linesAbout = ({ lines }: Diagnosis, label: string, what: string): string =
   const index = lines.findIndex((line) => line.startsWith(`${label}  ${what} `));
   return index < 0 ? "" : (lines[index] ?? "");
 };
+
+/** Starts Countersign, stops it again, and resolves to whether it started. */
+async function starts(env: Env): Promise<boolean> {
+  const read = await loadConfig(env);
+  if (!read.ok) return false;
+  const log = createLog({ level: "silent", pretty: false });
+  try {
+    await (await startApp(read.value, log)).stop();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("the doctor says the same as a start", () => {
+  test.each([...CONFIGURATION, ...MACHINE])("which refuses when %s", async (_fault, plant) => {
+    const env = { ...world.env, ...(await plant(here())) };
+    expect((await diagnose(env)).code).toBeGreaterThan(0);
+    expect(await starts(env)).toBe(false);
+  });
+
+  test.each([...NOTES, ...UNKNOWABLE].map(([fault, plant]) => [fault, plant] as const))(
+    "which goes well although %s",
+    async (_fault, plant) => {
+      const env = { ...world.env, ...(await plant(here())) };
+      expect((await diagnose(env)).code).toBe(0);
+      expect(await starts(env)).toBe(true);
+    },
+  );
+});
 
 describe("a fault of the configuration is found, with exit code 2", () => {
   test.each(CONFIGURATION)("%s", async (_fault, plant, variable, says) => {
