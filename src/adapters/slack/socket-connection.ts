@@ -49,7 +49,10 @@ const PONG_MS = 10_000;
 /** Slack waits so long for an acknowledgement (ms). A later one changes nothing. */
 const ACKNOWLEDGE_MS = 3_000;
 
-export function createSocketConnection({ appToken, alone, logger, log, ...side }: Options): Connection {
+type Client = SocketModeReceiver["client"];
+
+export function createSocketConnection(options: Options): Connection & { readonly client: Client } {
+  const { appToken, alone, logger, log, ...side } = options;
   // A separate object: the receiver retries forever with these options, and the clients that post must never retry.
   const clientOptions = {
     ...apiBase(side),
@@ -79,8 +82,10 @@ export function createSocketConnection({ appToken, alone, logger, log, ...side }
     });
   };
   const debts = trackEnvelopes(receiver.client);
+  closeOnceAcknowledged(receiver.client, debts);
   return {
     receiver,
+    client: receiver.client,
     start,
     retire: () => undefined,
     stop: () => receiver.stop(),
@@ -97,17 +102,19 @@ export const apiBase = ({ apiUrl, through }: Side): ApiBase => ({
   ...(through === undefined ? {} : { fetch: through.fetch }),
 });
 
+type Debts = Pick<Connection, "owes" | "acknowledged">;
+
 /**
  * Bolt does much between the arrival of an envelope and the first line of a listener. A socket that is closed in between takes no
  * acknowledgement any more, and Slack tells the person that the app did not answer.
  */
-function trackEnvelopes(client: SocketModeReceiver["client"]): Pick<Connection, "owes" | "acknowledged"> {
+function trackEnvelopes(client: Client): Debts {
   const owed = new Map<string, NodeJS.Timeout>();
-  let settled = (): void => undefined;
+  const waiting: (() => void)[] = [];
   const settle = (id: string): void => {
     clearTimeout(owed.get(id));
     owed.delete(id);
-    if (owed.size === 0) settled();
+    if (owed.size === 0) for (const done of waiting.splice(0)) done();
   };
   client.on("slack_event", ({ envelope_id: id }: { envelope_id: string }) => {
     owed.set(id, setTimeout(() => settle(id), ACKNOWLEDGE_MS).unref());
@@ -115,7 +122,8 @@ function trackEnvelopes(client: SocketModeReceiver["client"]): Pick<Connection, 
   client.on("outgoing_message", ({ envelope_id: id }: { envelope_id: string }) => settle(id));
   return {
     owes: () => owed.size > 0,
-    acknowledged: () => (owed.size === 0 ? Promise.resolve() : new Promise((resolve) => (settled = resolve))),
+    acknowledged: () =>
+      owed.size === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve)),
   };
 }
 
@@ -123,7 +131,20 @@ function trackEnvelopes(client: SocketModeReceiver["client"]): Pick<Connection, 
  * The client has one private setting for both waits. It reads the wait for pongs while it makes a socket, which is between these two
  * events. If it ignores the setting one day, pongs have `RECONNECT_MS`.
  */
-export function waitForPongs(client: SocketModeReceiver["client"]): void {
+export function waitForPongs(client: Client): void {
   client.on("authenticated", () => Object.assign(client, { clientPingTimeoutMS: PONG_MS }));
   client.on("connecting", () => Object.assign(client, { clientPingTimeoutMS: RECONNECT_MS }));
+}
+
+/**
+ * Slack announces some seconds ahead that it closes a socket, and sends nothing more to it. The client would close it at once, and what we
+ * are handling at that moment could not be acknowledged.
+ */
+function closeOnceAcknowledged(client: Client, { owes, acknowledged }: Debts): void {
+  client.on("connecting", () => {
+    const { websocket } = client;
+    if (websocket === undefined) return;
+    const close = websocket.disconnect.bind(websocket);
+    websocket.disconnect = () => (owes() && websocket.isActive() ? void acknowledged().then(close) : close());
+  });
 }

@@ -12,7 +12,7 @@ async function connected() {
   const slack = await startFull();
   onTestFinished(slack.stop);
   const { appToken, apiUrl } = slack;
-  const connection = createSocketConnection({
+  const { client, ...connection } = createSocketConnection({
     appToken,
     apiUrl,
     through: undefined,
@@ -25,7 +25,7 @@ async function connected() {
   connection.receiver.init(bolt as unknown as App);
   await connection.start();
   onTestFinished(() => connection.stop());
-  return { slack, connection, event: promise };
+  return { slack, connection, client, event: promise };
 }
 
 test("a payload is owed from its arrival to its acknowledgement, whatever Bolt does in between", async () => {
@@ -42,4 +42,17 @@ test("a payload is owed from its arrival to its acknowledgement, whatever Bolt d
   await acknowledged;
   await connection.stop();
   expect(await answered).toEqual({ ok: true });
+});
+
+test("a payload is acknowledged although Slack asks for another socket meanwhile, and then the socket is changed", async () => {
+  const { slack, client, event } = await connected();
+  const answered = slack.acts.command(ana, opsAgents, "/agent", "help");
+  const { ack } = await event;
+  const changed = new Promise((resolve) => client.once("close", resolve));
+  const asked = new Promise((resolve) => client.once("ws_message", resolve));
+  slack.sockets.disconnect("warning");
+  await asked;
+  await ack();
+  expect(await answered).toEqual({ ok: true });
+  await changed;
 });
