@@ -68,10 +68,7 @@ export function createSocketConnection(options: Options): Connection & { readonl
   });
   waitForPongs(receiver.client);
   watchSocketCount(receiver.client, { alone, log });
-  let connected = false;
-  receiver.client.on("connected", () => (connected = true));
-  receiver.client.on("reconnecting", () => (connected = false));
-  receiver.client.on("disconnected", () => (connected = false));
+  const connected = followConnection(receiver.client);
   const start = async (): Promise<void> => {
     await receiver.start().catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
@@ -89,10 +86,18 @@ export function createSocketConnection(options: Options): Connection & { readonl
     start,
     retire: () => undefined,
     stop: () => receiver.stop(),
-    connected: () => connected,
+    connected,
     ...debts,
     listener: null,
   };
+}
+
+/** Says whether the socket is open. */
+function followConnection(client: Client): () => boolean {
+  let isOpen = false;
+  client.on("connected", () => (isOpen = true));
+  for (const event of ["reconnecting", "disconnected"]) client.on(event, () => (isOpen = false));
+  return () => isOpen;
 }
 
 type ApiBase = { slackApiUrl?: string; fetch?: Connections["fetch"] };
