@@ -106,7 +106,7 @@ async function behindOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> 
     return null;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    return { type: "later", afterMs: null, why: error.message, code: error.code, notSent: true };
+    return { type: "later", afterMs: null, why: error.publicMessage, code: error.code, notSent: true };
   }
 }
 
@@ -171,7 +171,7 @@ export async function precheck(
     return null;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    const { message: why, code, retryAfterMs: afterMs } = error;
+    const { publicMessage: why, code, retryAfterMs: afterMs } = error;
     return { type: "later", afterMs, why, code, notSent: true };
   }
 }

@@ -46,10 +46,10 @@ export function createPerform(world: World): Perform {
 /** Rethrows what is not a port's error: a fault in Countersign. */
 export function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof PortError)) throw error;
-  const { code, message } = error;
-  if (error.applied === "maybe") return { type: "unsure", why: message, code };
-  if (error.retry === "never") return { type: "refused", words: message, code };
-  return { type: "later", afterMs: error.retryAfterMs, why: message, code };
+  const { code, publicMessage: words } = error;
+  if (error.applied === "maybe") return { type: "unsure", why: words, code };
+  if (error.retry === "never") return { type: "refused", words, code };
+  return { type: "later", afterMs: error.retryAfterMs, why: words, code };
 }
 
 async function attempt(run: Run, effect: Effect, { agents, chat, people, context }: World): Promise<Outcome> {

@@ -59,7 +59,7 @@ async function lookAt({ agents }: UseCaseDeps, id: RunId): Promise<Result<Fetche
   try {
     return ok(await agents.fetchRun(id));
   } catch (error) {
-    if (error instanceof PortError) return err({ type: "service-silent", words: error.message });
+    if (error instanceof PortError) return err({ type: "service-silent", words: error.publicMessage });
     throw error;
   }
 }

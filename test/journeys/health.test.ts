@@ -115,9 +115,16 @@ describe.concurrent("health", () => {
   test("members learn no address of the service; admins do", async (context) => {
     const world = await aWorld(context, { env: { ADMINS: cat } });
     const { host } = new URL(world.service.url);
+    const { card } = await world.asking(ana, opsAgents, TASK);
     await world.service.control.down();
     await world.command(ana, opsAgents, "health");
     expect(await world.told(ana, "answer:health:faulty")).not.toContain(host);
+    await world.decide(ben, card, "Approve", "fine");
+    await world.command(ben, opsAgents, "watch run_of_somebody_else");
+    await world.becomes(card, "retrying");
+    const shown = JSON.stringify(world.slack.workspace.messages);
+    expect(shown).toContain("nothing listens");
+    expect(shown).not.toContain(host);
     await world.command(cat, opsAgents, "health");
     expect(await world.told(cat, "answer:health:faulty")).toContain(host);
   });

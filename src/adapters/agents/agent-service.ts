@@ -180,8 +180,8 @@ async function resolve(client: Client, sent: SentDecision): ReturnType<AgentServ
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     return error.applied === "no"
-      ? { type: "later", afterMs: error.retryAfterMs, why: error.message, code: error.code }
-      : { type: "unsure", why: error.message, code: error.code };
+      ? { type: "later", afterMs: error.retryAfterMs, why: error.publicMessage, code: error.code }
+      : { type: "unsure", why: error.publicMessage, code: error.code };
   }
 }
 
