@@ -1,15 +1,8 @@
 // What the audit says about a period, for an auditor of the control: each number with what was counted, and the entries behind it.
 
 import type { KeptEntry } from "./entry.ts";
-import {
-  countRow,
-  grouped,
-  numbersOf,
-  ofKind,
-  type ReportRow,
-  type ReportSection,
-  spread,
-} from "./report-rows.ts";
+import { outcomes, PERSON, population } from "./report-population.ts";
+import { countRow, grouped, ofKind, type ReportRow, type ReportSection, spread } from "./report-rows.ts";
 
 export type { ReportSection } from "./report-rows.ts";
 
@@ -18,13 +11,21 @@ export type Period = { readonly from: number; readonly to: number };
 /** A rule of a policy that was in force in the period. */
 export type RuleInForce = { readonly name: string; readonly version: string };
 
+/** What the report cannot count. */
+export type Lacks = {
+  /** How many policies of the period cannot be read any more. */
+  readonly unread: number;
+  /** The last archived entry that is not read; 0: none. */
+  readonly archived: number;
+};
+
 export type ReportReader = {
   /** Takes all entries of the audit, in their order. */
   add(kept: KeptEntry): void;
   /** The digests of the policies in force in the period; null: the built-in one. */
   policies(): readonly (string | null)[];
-  /** `rules`: of those policies. `unread`: how many of them cannot be read any more. */
-  report(rules: readonly RuleInForce[], unread: number): readonly ReportSection[];
+  /** `rules`: of those policies. */
+  report(rules: readonly RuleInForce[], lacks: Lacks): readonly ReportSection[];
 };
 
 export function readForReport({ from, to }: Period): ReportReader {
@@ -41,8 +42,8 @@ export function readForReport({ from, to }: Period): ReportReader {
       if (isIn) found.push({ ...kept, entry: { ...kept.entry, reason: null } });
     },
     policies: () => [...new Set([...(before === undefined ? [] : [before]), ...policies])],
-    report: (rules, unread) => [
-      population(found),
+    report: (rules, { unread, archived }) => [
+      population(found, archived),
       outcomes(found),
       separation(found),
       times(found),
@@ -52,90 +53,6 @@ export function readForReport({ from, to }: Period): ReportReader {
       deciders(found),
     ],
   };
-}
-
-/** The newest entry of each approval. */
-function newestOfEach(all: readonly KeptEntry[]): KeptEntry[] {
-  const about = ofKind(all, "opened", "voted", "decided", "sent", "settled", "closed");
-  const newest = new Map<string, KeptEntry>();
-  for (const kept of about) newest.set(JSON.stringify([kept.entry.run, kept.entry.approval]), kept);
-  return [...newest.values()];
-}
-
-function population(all: readonly KeptEntry[]): ReportSection {
-  const asked = newestOfEach(all);
-  const coalesced = ofKind(all, "coalesced");
-  const more = coalesced.reduce((sum, { entry }) => sum + (entry.times ?? 0), 0);
-  const edge = [all.at(0), all.at(-1)].flatMap((each) => (each === undefined ? [] : [each.seq]));
-  const [first = 0, last = first] = edge;
-  return {
-    title: "Population",
-    rows: [
-      {
-        measure: "Entries",
-        value: String(all.length),
-        counted:
-          all.length === 0
-            ? "none in the period"
-            : `all entries whose moment lies in the period, ${first} to ${last}`,
-        entries: [],
-      },
-      countRow(
-        "Approvals",
-        asked,
-        "approvals that were opened, voted on, decided, sent, settled or closed in the period, each once, by its newest entry. One that waits untouched has none",
-      ),
-      {
-        measure: "Further approvals, counted only",
-        value: String(more),
-        counted: "approvals that closed undecided beyond the limit for entries that no person caused",
-        entries: numbersOf(coalesced),
-      },
-      countRow("Runs asked for", ofKind(all, "started"), "started: somebody asked for a run"),
-      countRow("Runs watched", ofKind(all, "watched"), "watched: a run that was started elsewhere"),
-    ],
-  };
-}
-
-const PERSON = "by a person";
-
-const [CONFIRMED, ELSEWHERE, UNKNOWN] = ["confirmed", "elsewhere", "unconfirmed"];
-
-function outcomes(all: readonly KeptEntry[]): ReportSection {
-  const asked = newestOfEach(all);
-  const settled = (outcome: string): KeptEntry[] =>
-    ofKind(asked, "settled").filter(({ entry }) => entry.outcome === outcome);
-  const [elsewhere, unknown, closed] = [settled(ELSEWHERE), settled(UNKNOWN), ofKind(asked, "closed")];
-  const ended = new Set([...settled(CONFIRMED), ...elsewhere, ...unknown, ...closed]);
-  const byPeople = settled(CONFIRMED).filter(({ entry }) => entry.by !== null);
-  const alone = settled(CONFIRMED).filter(({ entry }) => entry.by === null);
-  const approved = byPeople.filter(({ entry }) => entry.verdict === "approve");
-  const denied = byPeople.filter(({ entry }) => entry.verdict === "deny");
-  const open = asked.filter((each) => !ended.has(each));
-  return {
-    title: "What became of the approvals",
-    rows: [
-      countRow("Approved", approved, `the service confirmed an approval ${PERSON}`),
-      countRow("Denied", denied, `the service confirmed a denial ${PERSON}`),
-      countRow("Denied by the policy or a stop", alone, "the service confirmed a denial that no person gave"),
-      shareRow(approved, denied),
-      countRow("Decided elsewhere", elsewhere, "the service had another decision already"),
-      countRow("Result unknown", unknown, "the decision was sent, and the service never confirmed it"),
-      countRow("Closed undecided", closed, "withdrawn, expired, or their run ended or is no longer watched"),
-      countRow(
-        "Open at the end of the period",
-        open,
-        "waiting, being sent, refused by the service, or opened again",
-      ),
-    ],
-  };
-}
-
-function shareRow(approved: readonly KeptEntry[], denied: readonly KeptEntry[]): ReportRow {
-  const all = approved.length + denied.length;
-  const value = all === 0 ? "none" : `${((100 * approved.length) / all).toFixed(1)} %`;
-  const counted = `approved / (approved + denied), confirmed and ${PERSON}: ${approved.length} / ${all}`;
-  return { measure: "Share approved", value, counted, entries: [] };
 }
 
 /** Approver and requester, and how many people a decision rests on. */

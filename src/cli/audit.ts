@@ -106,9 +106,7 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
   const verdict = await auditVerdict(audit, publicKeysFor(where, wanted.publicKeys), heads);
   if (wanted.type === "verify") {
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
-    const { seq: archived } = await audit.base();
-    if (archived > 0)
-      console.log(`Entries 1 to ${archived} are archived. With --archive FILE they are checked, too.`);
+    await tellArchived(audit, "checked");
     const agrees = await tellCopy(audit, wanted, where);
     return verdict.ok && agrees ? tellFindings(audit, where) : TAMPERED;
   }
@@ -119,8 +117,15 @@ async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise
       return TAMPERED;
     }
   }
+  await tellArchived(audit, "read");
   const given = await give(audit, wanted);
   return verdict.ok ? given : TAMPERED;
+}
+
+/** On standard error, because what was asked for goes to standard output. */
+async function tellArchived(audit: AuditFile, done: "checked" | "read"): Promise<void> {
+  const { seq } = await audit.base();
+  if (seq > 0) console.error(`Entries 1 to ${seq} are archived. With --archive FILE they are ${done}, too.`);
 }
 
 /** False: a copy says something else than the database. */

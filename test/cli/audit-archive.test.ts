@@ -88,6 +88,8 @@ function change(sql: string): void {
   db.close();
 }
 
+const saying = (words: string): unknown => expect.stringContaining(words);
+
 const numbers = (): number[] => {
   const db = new DatabaseSync(file, { readOnly: true });
   const rows = db.prepare("select seq from audit order by seq").all();
@@ -113,6 +115,9 @@ describe("an archived audit", () => {
     );
     expect(alone.code).toBe(1);
     expect((await audit("show", "run_7", "--archive", out)).words).toContain("do apr_1");
+    const november = ["report", "--from", "2026-11-01", "--to", "2026-11-30"];
+    expect((await audit(...november)).words).toContain("Archived entries, not counted | 3 |");
+    expect((await audit(...november, "--archive", out)).words).not.toContain("not counted");
   });
 
   test("is nothing to worry about for the bot, which appends to it", async () => {
@@ -205,7 +210,7 @@ describe("nothing is removed", () => {
   test("where the file exists, the bot runs, or the audit was tampered with", async () => {
     await write();
     writeFileSync(out, "mine");
-    expect((await archive()).code).toBe(2);
+    expect(await archive()).toMatchObject({ code: 2, words: saying("exists already") });
     expect(readFileSync(out, "utf8")).toBe("mine");
     rmSync(out);
     const store = await openStore({ url: `sqlite:${file}`, owner: "the bot" });

@@ -24,7 +24,7 @@ export type ArchiveContent = {
 
 /** Resolves to the SHA-256 of the lines before the signature, once the file is on the disk. Overwrites no file. */
 export async function writeArchive(path: string, content: ArchiveContent, key: AuditKey): Promise<string> {
-  const file = openSync(path, "wx", 0o600);
+  const file = newFile(path);
   try {
     const hash = createHash("sha256");
     const put = (record: object): void => {
@@ -53,6 +53,18 @@ export async function writeArchive(path: string, content: ArchiveContent, key: A
     return digest;
   } finally {
     closeSync(file);
+  }
+}
+
+function newFile(path: string): number {
+  try {
+    return openSync(path, "wx", 0o600);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code !== "EEXIST") throw error;
+    throw new TypeError(`${path} exists already, so nothing was archived. Name another file.`, {
+      cause: error,
+    });
   }
 }
 

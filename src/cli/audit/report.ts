@@ -26,7 +26,8 @@ export async function controlReport(audit: AuditFile, { from, to, format }: Aske
     head = headWords(row);
   }
   const { rules, unread } = await rulesInForce(audit, reader.policies());
-  const sections = reader.report(rules, unread);
+  const { seq: archived } = await audit.base();
+  const sections = reader.report(rules, { unread, archived });
   return format === "csv" ? csvReport(sections) : markdownReport(sections, { from, to, head });
 }
 

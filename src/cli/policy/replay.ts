@@ -115,6 +115,7 @@ async function replayed(
     `Policy ${policy.version ?? ""} (${file}), replayed over the requests that the audit names since ${since}.`,
     ...summaryLines(results),
     ...doubtLines(results, gathered.counted(), people.isKnown),
+    ...archivedLines((await audit.base()).seq),
     ...runLines(results),
   ];
 }
@@ -184,6 +185,11 @@ function doubtLines(results: readonly Replayed[], counted: number, withSlack: bo
     "Requests that wait untouched have no entry yet: explain RUN judges those.",
   ];
 }
+
+const archivedLines = (last: number): string[] =>
+  last === 0
+    ? []
+    : [`Entries 1 to ${last} of the audit are archived. With --archive FILE they are replayed, too.`];
 
 /** The requests that differ, by run. */
 function runLines(results: readonly Replayed[]): string[] {

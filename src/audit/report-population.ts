@@ -1,0 +1,96 @@
+// The approvals of a period, and what became of them.
+
+import type { KeptEntry } from "./entry.ts";
+import { countRow, numbersOf, ofKind, type ReportRow, type ReportSection } from "./report-rows.ts";
+
+/** The newest entry of each approval. */
+function newestOfEach(all: readonly KeptEntry[]): KeptEntry[] {
+  const about = ofKind(all, "opened", "voted", "decided", "sent", "settled", "closed");
+  const newest = new Map<string, KeptEntry>();
+  for (const kept of about) newest.set(JSON.stringify([kept.entry.run, kept.entry.approval]), kept);
+  return [...newest.values()];
+}
+
+export function population(all: readonly KeptEntry[], archived: number): ReportSection {
+  const asked = newestOfEach(all);
+  const coalesced = ofKind(all, "coalesced");
+  const more = coalesced.reduce((sum, { entry }) => sum + (entry.times ?? 0), 0);
+  const edge = [all.at(0), all.at(-1)].flatMap((each) => (each === undefined ? [] : [each.seq]));
+  const [first = 0, last = first] = edge;
+  return {
+    title: "Population",
+    rows: [
+      {
+        measure: "Entries",
+        value: String(all.length),
+        counted:
+          all.length === 0
+            ? "none in the period"
+            : `all entries whose moment lies in the period, ${first} to ${last}`,
+        entries: [],
+      },
+      countRow(
+        "Approvals",
+        asked,
+        "approvals that were opened, voted on, decided, sent, settled or closed in the period, each once, by its newest entry. One that waits untouched has none",
+      ),
+      {
+        measure: "Further approvals, counted only",
+        value: String(more),
+        counted: "approvals that closed undecided beyond the limit for entries that no person caused",
+        entries: numbersOf(coalesced),
+      },
+      countRow("Runs asked for", ofKind(all, "started"), "started: somebody asked for a run"),
+      ...(archived === 0 ? [] : [notRead(archived)]),
+      countRow("Runs watched", ofKind(all, "watched"), "watched: a run that was started elsewhere"),
+    ],
+  };
+}
+
+const notRead = (archived: number): ReportRow => ({
+  measure: "Archived entries, not counted",
+  value: String(archived),
+  counted: `entries 1 to ${archived} are archived; give --archive FILE if some lie in the period`,
+  entries: [],
+});
+
+export const PERSON = "by a person";
+
+const [CONFIRMED, ELSEWHERE, UNKNOWN] = ["confirmed", "elsewhere", "unconfirmed"];
+
+export function outcomes(all: readonly KeptEntry[]): ReportSection {
+  const asked = newestOfEach(all);
+  const settled = (outcome: string): KeptEntry[] =>
+    ofKind(asked, "settled").filter(({ entry }) => entry.outcome === outcome);
+  const [elsewhere, unknown, closed] = [settled(ELSEWHERE), settled(UNKNOWN), ofKind(asked, "closed")];
+  const ended = new Set([...settled(CONFIRMED), ...elsewhere, ...unknown, ...closed]);
+  const byPeople = settled(CONFIRMED).filter(({ entry }) => entry.by !== null);
+  const alone = settled(CONFIRMED).filter(({ entry }) => entry.by === null);
+  const approved = byPeople.filter(({ entry }) => entry.verdict === "approve");
+  const denied = byPeople.filter(({ entry }) => entry.verdict === "deny");
+  const open = asked.filter((each) => !ended.has(each));
+  return {
+    title: "What became of the approvals",
+    rows: [
+      countRow("Approved", approved, `the service confirmed an approval ${PERSON}`),
+      countRow("Denied", denied, `the service confirmed a denial ${PERSON}`),
+      countRow("Denied by the policy or a stop", alone, "the service confirmed a denial that no person gave"),
+      shareRow(approved, denied),
+      countRow("Decided elsewhere", elsewhere, "the service had another decision already"),
+      countRow("Result unknown", unknown, "the decision was sent, and the service never confirmed it"),
+      countRow("Closed undecided", closed, "withdrawn, expired, or their run ended or is no longer watched"),
+      countRow(
+        "Open at the end of the period",
+        open,
+        "waiting, being sent, refused by the service, or opened again",
+      ),
+    ],
+  };
+}
+
+function shareRow(approved: readonly KeptEntry[], denied: readonly KeptEntry[]): ReportRow {
+  const all = approved.length + denied.length;
+  const value = all === 0 ? "none" : `${((100 * approved.length) / all).toFixed(1)} %`;
+  const counted = `approved / (approved + denied), confirmed and ${PERSON}: ${approved.length} / ${all}`;
+  return { measure: "Share approved", value, counted, entries: [] };
+}
