@@ -1,7 +1,7 @@
 // Are the tokens valid, of one app, and with the needed scopes? Is our clock Slack's? Posts nothing and opens no socket.
 
 import { WebAPIPlatformError } from "@slack/web-api";
-import { request } from "undici";
+import { type Dispatcher, request } from "undici";
 import { z } from "zod";
 import type { Answer, Call } from "../../adapters/slack/clients.ts";
 import type { Config } from "../../config.ts";
@@ -54,13 +54,18 @@ export type SlackFindings = {
   readonly bot: Call | null;
 };
 
-export async function checkSlack({ slack }: Config, call: (token: string) => Call): Promise<SlackFindings> {
+/** `through`: the connections to ask Slack's time with; left out, direct ones. */
+export async function checkSlack(
+  { slack }: Config,
+  call: (token: string) => Call,
+  through?: Dispatcher,
+): Promise<SlackFindings> {
   const bot = call(slack.botToken);
   const socket = slack.mode === "socket" ? call(slack.appToken) : null;
   const [self, transport, clock] = await Promise.all([
     tried(() => bot("auth.test", {})),
     socket === null ? signingSecret(slack.command) : checkAppToken(socket),
-    checkClock(slack),
+    checkClock(slack, through),
   ]);
   if (!("answer" in self)) {
     const unknown = bad(SCOPES, "are not known without a good token", "");
@@ -171,10 +176,17 @@ const CLOCK_OFF_MS = 30_000;
 const REPLAY_MS = 5 * 60_000;
 
 /** Asks without a token: the refusal has the time, too. None when Slack cannot be reached, which another finding says. */
-async function checkClock({ apiUrl, mode }: Config["slack"]): Promise<Finding[]> {
+async function checkClock(
+  { apiUrl, mode }: Config["slack"],
+  through: Dispatcher | undefined,
+): Promise<Finding[]> {
   const url = new URL("auth.test", `${(apiUrl ?? SLACK).replace(/\/*$/, "")}/`);
   const signal = AbortSignal.timeout(CLOCK_TIMEOUT_MS);
-  const answer = await request(url, { method: "POST", signal }).catch(() => null);
+  const answer = await request(url, {
+    method: "POST",
+    signal,
+    ...(through && { dispatcher: through }),
+  }).catch(() => null);
   await answer?.body.dump();
   const theirs = Date.parse(String(answer?.headers["date"] ?? ""));
   return Number.isNaN(theirs) ? [] : [clockFinding(Date.now() - theirs, mode)];
