@@ -165,6 +165,8 @@ export type PastDecision = {
     /** The run was stopped, or the channel frozen, before it was sent. */
     | "stopped"
     | "frozen"
+    /** It was in the copy that was restored, and nobody knows what became of it since. */
+    | "restored"
     /** The audit does not confirm it. */
     | "tampered";
   readonly words: string;

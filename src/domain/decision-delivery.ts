@@ -204,13 +204,15 @@ export function recheckAuthority(
   };
 }
 
-/** An approval that has not been sent gives way to a stop or a freeze. The same run where there is none. */
-export function withdrawApproval(run: Run, id: ApprovalId, cause: "stopped" | "frozen", ctx: Context): Run {
+type Withdrawn = "stopped" | "frozen" | "restored";
+
+/** An approval that has not been sent gives way to a stop, a freeze or a restore. The same run where there is none. */
+export function withdrawApproval(run: Run, id: ApprovalId, cause: Withdrawn, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return run;
   const { decision, delivery } = approval.state;
   if (delivery.type === "retry" && delivery.lost)
-    return stopDelivery(run, approval, approval.state, { cause, ctx });
+    return cause === "restored" ? run : stopDelivery(run, approval, approval.state, { cause, ctx });
   if (delivery.type !== "held" && delivery.type !== "recorded" && delivery.type !== "retry") return run;
   const fallen = voices(decision).map((vote) => ({ vote, worth: cause }));
   return reopenWithValidVotes(run, approval, { fallen, left: [] }, ctx);
@@ -219,7 +221,7 @@ export function withdrawApproval(run: Run, id: ApprovalId, cause: "stopped" | "f
 type SortedVotes = {
   readonly fallen: readonly {
     readonly vote: Decision;
-    readonly worth: VoidReason | "stopped" | "frozen";
+    readonly worth: VoidReason | Withdrawn;
   }[];
   readonly left: readonly Decision[];
 };

@@ -103,6 +103,8 @@ export type Creation =
       readonly words: string;
       readonly at: number;
       readonly again: "asked" | "started" | "left";
+      /** Not an answer was lost, but what happened since the copy that was restored. */
+      readonly restored?: true;
     };
 
 /** Moments: monotonic. */
@@ -165,6 +167,7 @@ export type NoticeContent =
         | "others-needed"
         | "stopped"
         | "frozen"
+        | "restored"
         | "tampered";
     }
   /** An approval whose answer was lost is not sent again, because it no longer counts. */

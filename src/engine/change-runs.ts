@@ -75,6 +75,17 @@ async function runsOf({ store, engine }: Changing, only: "unfinished" | "pending
   return runs.filter((run) => engine.looksAfter(shardOf(run)));
 }
 
+/** Every unfinished run that `apply` changes, also those that no process looks after yet. */
+export async function changeUnfinished(
+  { store, change }: { readonly store: Listing; readonly change: Change },
+  apply: (run: Run) => Run,
+): Promise<void> {
+  const channels = await store.channelsInUse();
+  if (channels.length === 0) return;
+  for (const run of await store.list({ channels, only: "unfinished", limit: MAX_RUNS }))
+    if (apply(run) !== run) await change(run.key, apply, { mustHold: false });
+}
+
 /** After an acknowledgement: what was held back for tampering is looked at again at once. */
 export async function releaseHeldBack(deps: Changing): Promise<void> {
   const runs = await runsOf(deps, "unfinished");

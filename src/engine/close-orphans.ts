@@ -1,19 +1,21 @@
-// After a restore of an older copy: says so in the log and in the audit, and closes the messages that were posted since the copy was made
+// After a restore of an older copy: says so in the log and in the audit, asks people again about what the copy still intends, and closes the messages that were posted since the copy was made
 // and that the store does not know. A copy of `npm run backup` carries a mark; any other copy is noticed only when somebody presses such
 // a message's button. Whatever is done here can be done again, so the mark stays until all of it is done.
 
 import { auditEntry } from "../audit/entry.ts";
+import { afterRestore } from "../domain/after-restore.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
 import { judgeMessage, type Judged, type OwnMessage, slotsOf } from "../domain/orphan.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
 import type { OwnMessages } from "../ports/own-messages.ts";
 import { type AuditLog, BACKUP_MARK, type DocumentStore, type RunStore } from "../ports/store.ts";
+import { type Change, changeUnfinished } from "./change-runs.ts";
 import { createBackgroundLoop } from "./background-loop.ts";
 import type { Clock } from "./clock.ts";
 
 export type CloseOrphans = {
-  /** Notices a restored copy, and begins to close what it does not know. Rejects when the store fails. */
+  /** Notices a restored copy, before its runs are claimed, and begins to close what it does not know. Rejects when the store fails. */
   start(): Promise<void>;
   /** Somebody pressed a button here that the store does not know. Never rejects. */
   pressed(channel: ChannelId, ts: MessageTs): Promise<void>;
@@ -21,12 +23,13 @@ export type CloseOrphans = {
 };
 
 type Deps = {
-  readonly store: Pick<RunStore, "load" | "channelsInUse"> &
+  readonly store: Pick<RunStore, "load" | "channelsInUse" | "list"> &
     Pick<AuditLog, "audit" | "auditAfter" | "auditOfRun"> &
     DocumentStore;
   readonly ownMessages: OwnMessages;
   readonly chat: Pick<Chat, "waitForTurn">;
-  readonly context: () => Pick<Context, "now">;
+  readonly change: Change;
+  readonly context: () => Context;
   readonly clock: Clock;
   readonly log: EventLog;
 };
@@ -76,6 +79,7 @@ export function createCloseOrphans(deps: Deps): CloseOrphans {
       const copiedAt = await copyTime(store);
       if (copiedAt === null) return;
       await tell(deps, copiedAt);
+      await changeUnfinished(deps, (run) => afterRestore(run, copiedAt, deps.context()));
       work = { copiedAt, began: clock.monotonic(), channels: null, found: new Set(), closed: 0 };
       loop.start(0);
     },

@@ -6,7 +6,8 @@ import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import { BACKUP_MARK } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { anOwnMessage } from "../make/own-messages.ts";
-import { anAuditEntry, aRun, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+import { aPolicy, aRule } from "../make/policy.ts";
+import { anAuditEntry, APPROVER, aRun, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const COPIED = NOON - 3_600_000;
 const MINUTE = 60_000;
@@ -215,5 +216,52 @@ describe("a button that the store does not know", () => {
     await bench.flow.orphans.pressed(CHANNEL, card);
     await bench.flow.orphans.pressed(CHANNEL, MessageTs("1800000000.000009"));
     expect(closed(bench)).toEqual([]);
+  });
+});
+
+describe("what the copy still intends is asked for again, because it may have been done or taken back since", () => {
+  async function held(marked: number) {
+    const bench = await createBench();
+    bench.policy = aPolicy(aRule({ holdMs: 10 * MINUTE }));
+    const { id, approval, click } = await bench.withCard();
+    const opened = await bench.flow.openForm.decide(click, "approve");
+    if (!opened.ok) throw new Error("the form did not open");
+    const by = { team: click.team, user: click.user };
+    expect((await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go")).ok).toBe(true);
+    await bench.store.putDocument(BACKUP_MARK, marked);
+    await bench.restart();
+    await bench.clock.pass(11 * MINUTE);
+    return { bench, run: await bench.run(id), approval };
+  }
+
+  test("an approval that was not sent: its card opens again, and its person is told", async () => {
+    const { bench, run, approval } = await held(NOON + MINUTE);
+    expect(bench.agents.resolved).toEqual([]);
+    expect(run.approvals).toMatchObject([
+      { id: approval, state: { type: "pending" }, past: [{ cause: "restored" }] },
+    ]);
+    expect(bench.chat.told).toMatchObject([
+      { to: APPROVER, says: { type: "decision-void", cause: "restored" } },
+    ]);
+  });
+
+  test("but not an approval that was given after the restore, which another crash interrupts", async () => {
+    const { bench } = await held(NOON - MINUTE);
+    expect(bench.agents.resolved).toHaveLength(1);
+  });
+
+  test("a run that was not started: its requester is asked whether to start it", async () => {
+    const bench = await createBench();
+    const run = aRun();
+    await bench.store.insert(run, { audit: [anAuditEntry(run)] });
+    await bench.store.putDocument(BACKUP_MARK, NOON + MINUTE);
+    await bench.restart();
+    await bench.clock.pass(MINUTE);
+    expect(bench.agents.created).toEqual([]);
+    expect((await bench.store.load(run.key))?.run.creation).toMatchObject({
+      type: "unknown",
+      again: "asked",
+      restored: true,
+    });
   });
 });

@@ -149,6 +149,7 @@ const pastDecision = record<PastDecision>({
     unwatched: true,
     stopped: true,
     frozen: true,
+    restored: true,
     tampered: true,
   }),
   words: text,

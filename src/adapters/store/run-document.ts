@@ -56,7 +56,12 @@ const creation = tagged<Creation>({
   created: { id: runId, at: number, reused: optional(yes) },
   taken: { id: runId, at: number },
   refused: { words: text, at: number },
-  unknown: { words: text, at: number, again: word({ asked: true, started: true, left: true }) },
+  unknown: {
+    words: text,
+    at: number,
+    again: word({ asked: true, started: true, left: true }),
+    restored: optional(yes),
+  },
 });
 
 const watch = tagged<Watch>({
@@ -135,6 +140,7 @@ const noticeContent = tagged<NoticeContent>({
       "others-needed": true,
       stopped: true,
       frozen: true,
+      restored: true,
       tampered: true,
     }),
   },

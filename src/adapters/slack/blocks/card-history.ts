@@ -69,6 +69,8 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
       return "Not sent: the run was stopped first.";
     case "frozen":
       return "Not sent: Countersign was frozen first. Approve it again once the freeze is lifted.";
+    case "restored":
+      return "It no longer counts: Countersign was restored from an older copy, and can't tell whether it was sent.";
     case "tampered":
       return "Not sent: it does not match the audit. The database was changed outside Countersign.";
   }

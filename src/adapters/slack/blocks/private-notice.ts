@@ -53,6 +53,7 @@ type DecisionWords = {
 function decisionWords(notice: DecisionNotice): DecisionWords {
   switch (notice.type) {
     case "decision-void":
+      if (notice.cause === "restored") return RESTORED;
       return { title: "Your decision was not sent", ending: ": ", rest: voidWords(notice.cause) };
     case "decision-stopped":
       return {
@@ -176,7 +177,15 @@ function message(text: string, lines: Parameters<typeof rich>): Message {
   return { text, blocks: [rich(...lines)] };
 }
 
-function voidWords(cause: Extract<NoticeContent, { type: "decision-void" }>["cause"]): string {
+const RESTORED: DecisionWords = {
+  title: "Your approval no longer counts here",
+  ending: ". ",
+  rest: "Countersign was restored from an older copy of its database, and can't tell whether the approval was sent. If its card is open, approve again. If it is closed, check at the service.",
+};
+
+type VoidCause = Exclude<Extract<NoticeContent, { type: "decision-void" }>["cause"], "restored">;
+
+function voidWords(cause: VoidCause): string {
   switch (cause) {
     case "request-changed":
       return "the request changed first. Its card shows the new request.";

@@ -5,7 +5,7 @@ import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
 import { isRecord, type Json } from "../../../domain/json.ts";
 import { fileState } from "../../../domain/render-key.ts";
-import { canRunAgain, type Ended, OUTPUT, type Run } from "../../../domain/run.ts";
+import { canRunAgain, type Creation, type Ended, OUTPUT, type Run } from "../../../domain/run.ts";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { RUN_AGAIN, UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
@@ -22,7 +22,7 @@ const FIRST_PART_CHARS = 3_000;
 export function outcome(run: Run, deployment: Deployment): Message {
   if (run.creation.type === "refused") return notStarted(run, run.creation.words);
   if (run.creation.type === "taken") return taken(run, run.creation.id, deployment);
-  if (run.creation.type === "unknown") return unknown(run, run.creation.again);
+  if (run.creation.type === "unknown") return unknown(run, run.creation);
   const ended = run.seen?.ended;
   if (ended === undefined || ended === null)
     return withId("outcome:ended", { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] });
@@ -92,10 +92,14 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
   return withId("outcome:taken", { text, blocks: [rich(first, second)] });
 }
 
-function unknown(run: Run, again: "asked" | "started" | "left"): Message {
+const ANSWER_LOST =
+  "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
+const RECORD_LOST =
+  "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent since. If a run has started, its approvals are not shown here. Countersign does not send the task by itself.";
+
+function unknown(run: Run, { again, restored }: Extract<Creation, { type: "unknown" }>): Message {
   const title = "❓ Start not confirmed";
-  const why =
-    "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
+  const why = restored === true ? RECORD_LOST : ANSWER_LOST;
   const answered = { asked: null, started: "Chosen: Start again.", left: "Chosen: Leave it." }[again];
   const blocks: Block[] = [
     rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),

@@ -189,6 +189,7 @@ const PAST: Record<PastDecision["cause"], true> = {
   unwatched: true,
   stopped: true,
   frozen: true,
+  restored: true,
   tampered: true,
 };
 

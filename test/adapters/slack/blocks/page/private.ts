@@ -86,6 +86,7 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
   "notice:decision-void:others-needed": voided("others-needed"),
   "notice:decision-void:stopped": voided("stopped"),
   "notice:decision-void:frozen": voided("frozen"),
+  "notice:decision-void:restored": voided("restored"),
   "notice:decision-void:tampered": voided("tampered"),
 };
 

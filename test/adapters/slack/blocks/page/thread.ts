@@ -145,7 +145,10 @@ export const OUTCOMES: Record<Extract<MessageId, `outcome:${string}`>, readonly 
   "outcome:ended": [outcome(CREATED)],
   "outcome:not-started": [outcome(started(refused))],
   "outcome:taken": [outcome(started(taken))],
-  "outcome:unknown:asked": [outcome(started(unknown("asked")))],
+  "outcome:unknown:asked": [
+    outcome(started(unknown("asked")), "the answer was lost"),
+    outcome(started({ ...unknown("asked"), restored: true } as Creation), "after a restore of an older copy"),
+  ],
   "outcome:unknown:started": [outcome(started(unknown("started")))],
   "outcome:unknown:left": [outcome(started(unknown("left")))],
 };
