@@ -23,7 +23,7 @@ export type CardSweep = {
 /** Each card is checked this often (ms), as far as the limit of fifteen reads a minute allows. */
 export const LOOK_EVERY_MS = 45_000;
 const MOST_RUNS = 10_000;
-/** How many deleted messages to remember that are not known as cards; most are people's. The oldest are dropped. */
+/** How many deleted messages to remember that are not known as cards; most are people's. And how many runs. The oldest are dropped. */
 const MOST_UNKNOWN = 500;
 
 type Deps = {
@@ -47,12 +47,13 @@ export function createCardSweep(deps: Deps): CardSweep {
   const { engine, clock, log, store } = deps;
   const cards = createCards();
   const looks = createLooks(deps, (card) => cards.at(card.channel, card.ts) === card);
-  // A card may be deleted before Slack answers its post.
+  // A card may be deleted before Slack answers its post, and somebody may ask for its run before the answer is stored.
   const unknown = new Set<string>();
+  const asked = new Set<RunKey>();
 
   engine.onPlan((run) => {
     for (const card of cards.put(run)) {
-      if (unknown.has(placeOf(card))) looks.now(card);
+      if (asked.delete(run.key) || unknown.has(placeOf(card))) looks.now(card);
       else looks.later(card);
     }
   });
@@ -70,8 +71,7 @@ export function createCardSweep(deps: Deps): CardSweep {
         if (card !== null) return gone(deps, card);
         if (!engine.looksAfter(shardOf({ team: deps.team, channel })))
           return goneElsewhere(deps, channel, ts);
-        const [oldest] = unknown.add(placeOf({ channel, ts }));
-        if (unknown.size > MOST_UNKNOWN && oldest !== undefined) unknown.delete(oldest);
+        addTo(unknown, placeOf({ channel, ts }));
       }),
     letIn: (channel) =>
       guarded("could not retry the messages that a channel refused; the regular retry does", async () => {
@@ -81,10 +81,18 @@ export function createCardSweep(deps: Deps): CardSweep {
         for (const { key } of runs) await engine.change(key, change, { mustHold: false });
       }),
     lookNow: (runs) => {
-      for (const card of runs.flatMap(({ key }) => cards.of(key))) looks.now(card);
+      for (const { key } of runs) {
+        if (cards.of(key).length === 0) addTo(asked, key);
+        for (const card of cards.of(key)) looks.now(card);
+      }
     },
     stop: looks.stop,
   };
+}
+
+function addTo<Value>(kept: Set<Value>, value: Value): void {
+  const [oldest] = kept.add(value);
+  if (kept.size > MOST_UNKNOWN && oldest !== undefined) kept.delete(oldest);
 }
 
 type Looks = {

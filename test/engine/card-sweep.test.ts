@@ -58,6 +58,28 @@ describe("a card that was deleted while its approval is pending", () => {
     expect(cards()).toHaveLength(1);
   });
 
+  test("is looked for at once when somebody asked before Slack's answer to its post was stored", async () => {
+    const { bench, deleted, cards } = await stage();
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const post = bench.chat.post.bind(bench.chat);
+    bench.chat.post = async (run, slot) => {
+      const ts = await post(run, slot);
+      if (slot.startsWith("card")) await promise;
+      return ts;
+    };
+    const id = aRunId();
+    bench.agents.pending.set(id, ["apr_2"]);
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+    await bench.clock.pass(2_000);
+    const [, posted] = cards();
+    if (posted === undefined) throw new Error("no second card");
+    deleted.add(posted);
+    bench.flow.cards.lookNow([await bench.run(id)]);
+    resolve(undefined);
+    await bench.clock.pass(1_000);
+    expect(cards()).toHaveLength(2);
+  });
+
   test("is posted again as often as it is deleted", async () => {
     const { bench, deleted, cards } = await stage();
     for (let time = 0; time < 5; time += 1) {
