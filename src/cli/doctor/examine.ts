@@ -10,6 +10,7 @@ import { checkGateway, checkService } from "./check-service.ts";
 import { checkSlack } from "./check-slack.ts";
 import { type Finding, line } from "./finding.ts";
 import { openSlackCalls } from "./open-clients.ts";
+import { openSlack } from "../../outbound.ts";
 
 /** As `npm start` exits for a faulty configuration. */
 const BAD_CONFIG = 2;
@@ -45,7 +46,8 @@ async function checkSlackAndPlaces(
   config: Config,
   policy: Parameters<typeof checkPlaces>[1],
 ): Promise<readonly Finding[]> {
-  const { findings, bot } = await checkSlack(config, openSlackCalls(config));
+  const through = openSlack(config.proxies)?.dispatcher;
+  const { findings, bot } = await checkSlack(config, openSlackCalls(config), through);
   return bot === null ? findings : [...findings, ...(await checkPlaces(config, policy, bot))];
 }
 
