@@ -91,7 +91,8 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   const rejectedRequests = rejecting(metrics, log, clock);
   const url = await startPort({ config, metrics, store, current, rejectedRequests }, closers);
   const key = createApiKey(config.agents, log);
-  const asked = { config, key, store, rejectedRequests, log, clock, metrics, home: await homeOf(store) };
+  const home = await homeOf(store, log);
+  const asked = { config, key, store, home, rejectedRequests, log, clock, metrics };
   const outside = await openOutside(asked, closers);
   const freezes = createFreezes(store);
   const audit = auditReaders(config, outside.slack.self.team);

@@ -90,13 +90,20 @@ const HOME = "home";
 const HOME_CHARS = 16;
 
 /** A name of this installation that its copies keep: from the first link of its audit, so that all replicas find the same. */
-export async function homeOf(store: Store): Promise<string> {
+export async function homeOf(store: Store, log: Log): Promise<string> {
   const known = await store.document(HOME);
   if (typeof known === "string") return known;
-  const home = (await store.auditEntry(1))?.link.slice(0, HOME_CHARS) ?? "";
+  const first = await store.auditEntry(1).catch((error: unknown) => {
+    // The check of the audit says what is wrong with it.
+    log.warn({ error }, UNNAMED);
+    return null;
+  });
+  const home = first?.link.slice(0, HOME_CHARS) ?? "";
   if (home !== "") await store.putDocument(HOME, home);
   return home;
 }
+
+const UNNAMED = "messages do not name this installation: the first entry of the audit cannot be read";
 
 export async function openOutside(
   { config, key, store, home, rejectedRequests, log, clock, metrics }: Outside,
