@@ -55,7 +55,8 @@ export function createHealth(deps: Deps): HealthMonitor {
     async parts() {
       const stored = await probe();
       return [
-        storePart(stored, deps),
+        { part: "store", fault: stored, unready: stored !== null },
+        told("store_calls", storeCallsFault(deps)),
         slackPart(deps),
         told("slack_token", tokenFault(slackHealth.tokenRefusal())),
         told("service", serviceFault(deps)),
@@ -110,11 +111,11 @@ export function storeFaultWords(error: unknown): string {
   return error.code === "store_failed" ? "the database failed; the log says more" : error.message;
 }
 
-function storePart(fault: string | null, { storeFaults, clock }: Deps): PartHealth {
-  if (fault !== null) return { part: "store", fault, unready: true };
+function storeCallsFault({ storeFaults, clock }: Deps): string | null {
   const { count, code } = storeFaults.since(clock.monotonic() - RECENT_MS);
-  const times = count === 1 ? "one call of the database" : `${count} calls of the database`;
-  return told("store", count === 0 ? null : `${times} failed within the last minute (${code})`);
+  if (count === 0) return null;
+  const calls = count === 1 ? "one call of the database" : `${count} calls of the database`;
+  return `${calls} failed within the last minute, the last with ${code}`;
 }
 
 function slackPart({ slackHealth }: Deps): PartHealth {

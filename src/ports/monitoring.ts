@@ -16,6 +16,7 @@ export type SlackHealth = {
 
 export const PARTS = [
   "store",
+  "store_calls",
   "slack",
   "slack_token",
   "service",

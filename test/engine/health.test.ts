@@ -69,6 +69,7 @@ test("all parts are well", async () => {
     version: "1.2.3",
     checks: {
       store: "ok",
+      store_calls: "ok",
       slack: "ok",
       slack_token: "ok",
       service: "ok",
@@ -106,7 +107,7 @@ test.each<[string, Told, (world: World) => void]>([
   ],
   [
     "a fault of the store, although it takes writes again",
-    ["store", "degraded", /store_busy/],
+    ["store_calls", "degraded", /store_busy/],
     (on) => (on.faults = { count: 2, code: "store_busy" }),
   ],
 ])("%s is told", async (_what, [part, status, says], strike) => {

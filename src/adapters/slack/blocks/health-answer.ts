@@ -66,14 +66,13 @@ const TOLD_PARTS: Partial<Record<PartHealth["part"], string>> = {
   slack_token: "Slack token",
   decisions: "Decisions",
   watching: "Watching",
-  store: "Store",
+  store_calls: "Store",
 };
 
 function faultyParts(parts: HealthAnswer["parts"]): Block[] {
-  return parts.flatMap(({ part, fault, unready }) => {
+  return parts.flatMap(({ part, fault }) => {
     const name = TOLD_PARTS[part];
-    // The line of the store says why nothing can be written.
-    if (name === undefined || fault === null || (part === "store" && unready)) return [];
+    if (name === undefined || fault === null) return [];
     return [rich(line(span(`❌ ${name}: `, { bold: true }), span(sentence(fault))))];
   });
 }
