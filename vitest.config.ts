@@ -16,6 +16,8 @@ const SLOW = [
   "browser/page.test.ts",
   "cli/audit.test.ts",
   "control/policy.test.ts",
+  "cli/doctor-faults.test.ts",
+  "journeys/restore.test.ts",
   "cli/doctor.test.ts",
   "browser/surfaces.test.ts",
 ];
