@@ -213,6 +213,8 @@ describe("nothing is removed", () => {
     expect(await archive()).toMatchObject({ code: 2, words: saying("exists already") });
     expect(readFileSync(out, "utf8")).toBe("mine");
     rmSync(out);
+    const nowhere = await audit("archive", "--before", "2026-11-04", join(folder, "no", "old.jsonl"));
+    expect(nowhere).toMatchObject({ code: 2, words: saying("so nothing was removed") });
     const store = await openStore({ url: `sqlite:${file}`, owner: "the bot" });
     expect((await archive()).words).toContain("is using it");
     await store.close();

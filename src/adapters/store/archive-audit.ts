@@ -74,12 +74,30 @@ type Wanted = { readonly to: number; readonly path: string; readonly at: number 
 
 async function archive({ db, engine, audit, key }: Source, { to, path, at }: Wanted): Promise<Archived> {
   const { mark: after } = await auditBase(db);
-  const content = { rows: upTo(audit.rows(), to), textOf: audit.textOf, after };
-  const digest = await writeArchive(path, content, key);
-  const head = await provenArchive(path, { audit, key, after, to });
+  const { digest, head } = await written(path, { audit, key, after, to });
   const entry = await write(db, (trx) => remove(trx, engine, key, { head, digest, at, after }));
   if (engine === SQLITE) await sql`vacuum`.execute(db);
   return { from: after.seq + 1, to, entry, digest };
+}
+
+/** Resolves once the file is on the disk, read back and proven. */
+async function written(
+  path: string,
+  expected: Expected,
+): Promise<{ readonly digest: string; readonly head: AuditMark }> {
+  const { audit, key, after, to } = expected;
+  const content = { rows: upTo(audit.rows(), to), textOf: audit.textOf, after };
+  try {
+    const digest = await writeArchive(path, content, key);
+    return { digest, head: await provenArchive(path, expected) };
+  } catch (error) {
+    if (error instanceof TypeError) throw error;
+    const says = error instanceof Error ? error.message : String(error);
+    throw new TypeError(
+      `${path} could not be written (${says}), so nothing was removed. Delete what is there of it before you try again.`,
+      { cause: error },
+    );
+  }
 }
 
 async function* upTo(rows: AsyncIterable<ChainedEntry>, last: number): AsyncGenerator<ChainedEntry> {
