@@ -30,7 +30,8 @@ describe.concurrent("the log", () => {
     expect(opened).toMatchObject({ level: "info", by: ben, verdict: "approve" });
     expect(decided).toMatchObject({ by: ben, verdict: "approve", run: opened?.["run"] });
     expect(settled).toMatchObject({ by: ben, outcome: "confirmed" });
-    for (const text of [TASK, "very private", "billing-api", "rolling"]) expect(world.logged.join("\n")).not.toContain(text);
+    for (const text of [TASK, "very private", "billing-api", "rolling"])
+      expect(world.logged.join("\n")).not.toContain(text);
   });
 
   test("names why a decision does not arrive, with its try and the next one, once a minute", async (context) => {
