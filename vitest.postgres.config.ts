@@ -1,4 +1,4 @@
-// `npm run test:postgres`: the journeys, the attacks by people and the crash points, with the bot on PostgreSQL. It takes as long as they
+// `npm run test:postgres`: the journeys, hostile services and the crash points, with the bot on PostgreSQL. It takes as long as they
 // do in the usual run. The usual run has a part of them on PostgreSQL too: test/postgres.
 
 import { defineConfig } from "vitest/config";
@@ -13,12 +13,7 @@ export default defineConfig({
   ...usual,
   test: {
     ...usual.test,
-    include: [
-      "test/journeys/*.test.ts",
-      "test/attacks/people.test.ts",
-      "test/attacks/alone.test.ts",
-      "test/crash/*.test.ts",
-    ],
+    include: ["test/journeys/*.test.ts", "test/attacks/alone.test.ts", "test/crash/*.test.ts"],
     exclude: ON_A_FILE,
   },
 });

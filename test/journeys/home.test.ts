@@ -39,8 +39,9 @@ describe.concurrent("the Home tab", () => {
     const { world, card } = await withACard(context);
     await world.slack.openHome(ben);
     await homeOf(world, ben, "home:own:none", "Deploy billing-api");
-    const { blocks } = world.slack.workspace.homes.get(ben)?.view ?? {};
-    expect(JSON.stringify(blocks)).toContain(`/p${card.ts.replace(".", "")}`);
+    const link = `/p${card.ts.replace(".", "")}`;
+    const blocks = (): string => JSON.stringify(world.slack.workspace.homes.get(ben)?.view.blocks);
+    expect(await world.until(() => blocks().includes(link))).toBe(true);
 
     await world.slack.openHome(ana);
     await homeOf(world, ana, "queue:yours:none", TASK);
