@@ -15,6 +15,8 @@ export type OwnMessage = {
   /** Names the run and its slot; only who computes it knows which. */
   readonly mark: string;
   readonly kind: OrphanKind;
+  /** What its notification said, without markup: which request or run it is about. Untrusted. */
+  readonly about: string;
   /** It has buttons, or it is the card of something unsettled. */
   readonly isLive: boolean;
 };
@@ -24,6 +26,8 @@ export type OrphanKind = "card" | "opening" | "other";
 /** What the closed message says. */
 export type Orphan = {
   readonly kind: OrphanKind;
+  /** As in `OwnMessage`. */
+  readonly about: string;
   readonly runId: RunId | null;
   /** The run is stored, and its thread goes on. */
   readonly isFollowed: boolean;

@@ -172,7 +172,7 @@ type Terms = {
 };
 
 async function close(deps: Deps, message: OwnMessage, terms: Terms): Promise<"closed" | "kept" | "later"> {
-  const { channel, ts, runId, kind } = message;
+  const { channel, ts, runId, kind, about } = message;
   const first = await judge(deps, message, terms);
   if (first === "undecided") return "later";
   if (first === "known") return "kept";
@@ -184,6 +184,7 @@ async function close(deps: Deps, message: OwnMessage, terms: Terms): Promise<"cl
   try {
     const done = await deps.ownMessages.close(message, {
       kind,
+      about,
       runId,
       isFollowed,
       current,

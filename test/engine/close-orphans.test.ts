@@ -79,7 +79,15 @@ describe("what the store does not know is closed", () => {
     await restored(bench);
     await bench.clock.pass(MINUTE);
     expect(closed(bench)).toEqual([
-      { ts: "1800000000.000001", kind: "card", runId, isFollowed: true, current: card, copiedAt: COPIED },
+      {
+        ts: "1800000000.000001",
+        kind: "card",
+        about: "High risk: rotate the certificates",
+        runId,
+        isFollowed: true,
+        current: card,
+        copiedAt: COPIED,
+      },
     ]);
   });
 

@@ -21,7 +21,7 @@ describe.concurrent("after a restore of an older copy", () => {
     const { id } = await world.runAt(AFTER);
     await copy.restore();
     await world.becomes(lost.card, "orphan:card", id);
-    await world.becomes(lost.opening, "orphan:opening", id);
+    await world.becomes(lost.opening, "orphan:opening", id, AFTER);
     expect(buttonsOf(lost.card)).toEqual([]);
     expect(buttonsOf(lost.opening)).toEqual([]);
     await world.until(() => isClean(world));

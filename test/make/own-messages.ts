@@ -32,6 +32,7 @@ export function anOwnMessage(
     runId: null,
     mark: markOf(run, slot),
     kind,
+    about: "High risk: rotate the certificates",
     isLive: true,
   };
   return { ...message, ...facts } as OwnMessage;

@@ -110,6 +110,7 @@ const historyAnswer = z.object({
   messages: z.array(
     z.object({
       ts: z.string(),
+      text: z.string().optional().default(""),
       user: z.string().optional(),
       bot_id: z.string().optional(),
       metadata: z

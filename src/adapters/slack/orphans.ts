@@ -90,7 +90,11 @@ async function messageAt(
 
 type HistoryMessage = SlackHistory["messages"][number];
 
-function ownMessage({ self, home }: Deps, channel: ChannelId, message: HistoryMessage): OwnMessage | null {
+function ownMessage(
+  { self, home, deployment }: Deps,
+  channel: ChannelId,
+  message: HistoryMessage,
+): OwnMessage | null {
   const { metadata, blocks } = message;
   if (home === "" || metadata?.event_type !== METADATA_EVENT || !isOurs(message, self)) return null;
   const payload = metadata.event_payload;
@@ -103,8 +107,16 @@ function ownMessage({ self, home }: Deps, channel: ChannelId, message: HistoryMe
     runId: parsed(RunId, payload["id"]),
     mark,
     kind: kindOf(blocks),
+    about: plain(message.text, deployment),
     isLive: isLive(blocks),
   };
+}
+
+/** The text of a message of ours without the name of the deployment, mentions and Slack's entities (see `escaped`). */
+function plain(text: string, { name }: Deployment): string {
+  const own = name !== "" && text.startsWith(`${name} · `) ? text.slice(name.length + 3) : text;
+  const words = own.replace(/, (asked|watched) by <@\w+>$/, "");
+  return words.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
 /** A card that waits for somebody or something. A card that says what was decided goes on saying it, and may offer to read the request. */

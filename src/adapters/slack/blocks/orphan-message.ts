@@ -4,7 +4,7 @@ import type { RichTextElement } from "@slack/types";
 import type { Orphan } from "../../../domain/orphan.ts";
 import { type Deployment, named, runIdElement } from "./deployment.ts";
 import { withId } from "./message-id.ts";
-import { line, type Message, moment, rich, span, untrustedSpan } from "./rich.ts";
+import { line, type Message, moment, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 type DrawnWith = {
   readonly command: string;
@@ -27,13 +27,15 @@ const NAMES = {
 
 /** A run's id has at most 512 characters. */
 const COMMAND_CHARS = 600;
+const ABOUT_CHARS = 300;
 
 export function orphanMessage(orphan: Orphan, drawn: DrawnWith): Message {
-  const { kind, runId, copiedAt } = orphan;
+  const { kind, runId, copiedAt, about } = orphan;
   const title = TITLES[kind];
-  const copy = copiedAt === null ? [] : [span(", made on "), moment(copiedAt)];
+  const copy = copiedAt === null ? [] : [span(", made "), moment(copiedAt)];
   const run =
     runId === null ? [span(" of a run")] : [span(" of run "), runIdElement(runId, drawn.deployment)];
+  const was = about === "" ? [] : [quote(untrustedSpan(about, ABOUT_CHARS))];
   const why = line(
     span(NAMES[kind]),
     ...run,
@@ -41,7 +43,7 @@ export function orphanMessage(orphan: Orphan, drawn: DrawnWith): Message {
     ...copy,
     span(", and has no record of this message. What the agent service has confirmed still holds."),
   );
-  const blocks = [rich(line(span(title, { bold: true })), why, line(...whereTo(orphan, drawn)))];
+  const blocks = [rich(line(span(title, { bold: true })), ...was, why, line(...whereTo(orphan, drawn)))];
   return named(withId(`orphan:${kind}`, { text: title, blocks }), drawn.deployment);
 }
 

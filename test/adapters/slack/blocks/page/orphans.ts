@@ -10,6 +10,7 @@ import { DEPLOYMENT, type Example, LINK } from "./example.ts";
 const drawn = (when: string, facts: Partial<Orphan>, link: string | null = null): Example => {
   const orphan = {
     kind: "card",
+    about: "High risk: Deploy billing-api to production",
     runId: RunId("run_7"),
     isFollowed: true,
     current: null,
