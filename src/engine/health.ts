@@ -138,7 +138,7 @@ const tokenFault = (code: string | null): string | null =>
     : `Slack refuses SLACK_BOT_TOKEN (${code}): nothing is posted. Set a token that Slack takes, and restart Countersign`;
 
 const KEY_REFUSED =
-  "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes, and restart Countersign";
+  "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes: a file of AGENT_API_KEY_FILE is read again by itself, and otherwise restart Countersign";
 
 function serviceFault({ guard, clock }: Deps): string | null {
   const state = guard.state();
