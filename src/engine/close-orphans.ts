@@ -47,7 +47,7 @@ type Work = {
   /** By the monotonic clock. */
   readonly began: number;
   /** Null: they are not known yet. */
-  channels: ChannelId[] | null;
+  channels: Set<ChannelId> | null;
   readonly found: Set<OwnMessage>;
   closed: number;
 };
@@ -113,35 +113,47 @@ async function tell({ store, log, context }: Deps, since: number): Promise<void>
   await store.audit([auditEntry(null, { at: context().now, what: "restored", outcome, since })]);
 }
 
-/** True: all is done. */
+/** True: all is done. Rejects with the first failure when everything was tried. */
 async function pass(deps: Deps, work: Work, stopping: () => boolean): Promise<boolean> {
   work.channels ??= await channelsToRead(deps);
-  for (let next = work.channels[0]; next !== undefined; next = work.channels[0]) {
-    if (stopping()) return false;
-    await readChannel(deps, work, next);
-    work.channels.shift();
-  }
-  const isPatient = deps.clock.monotonic() < work.began + PATIENCE_MS;
-  for (const message of work.found) {
-    if (stopping()) return false;
-    const terms = { copiedAt: work.copiedAt, fetchSince: isPatient ? work.began : null, urgency: 3 } as const;
-    const done = await close(deps, message, terms);
-    if (done === "later") continue;
-    work.found.delete(message);
-    if (done === "closed") work.closed += 1;
-  }
-  if (work.found.size > 0) return false;
+  const failures: PortError[] = [];
+  const tried = async (act: () => Promise<void>): Promise<void> => {
+    if (stopping()) return;
+    await act().catch((error: unknown) => {
+      if (!(error instanceof PortError)) throw error;
+      failures.push(error);
+    });
+  };
+  const channels = work.channels;
+  for (const channel of channels)
+    await tried(async () => {
+      await readChannel(deps, work, channel);
+      channels.delete(channel);
+    });
+  for (const message of work.found) await tried(() => settle(deps, work, message));
+  const [failure] = failures;
+  if (failure !== undefined) throw failure;
+  if (stopping() || channels.size + work.found.size > 0) return false;
   await deps.store.putDocument(BACKUP_MARK, null);
   return true;
 }
 
-async function channelsToRead({ ownMessages, store }: Deps): Promise<ChannelId[]> {
+async function settle(deps: Deps, work: Work, message: OwnMessage): Promise<void> {
+  const isPatient = deps.clock.monotonic() < work.began + PATIENCE_MS;
+  const fetchSince = isPatient ? work.began : null;
+  const done = await close(deps, message, { copiedAt: work.copiedAt, fetchSince, urgency: 3 });
+  if (done === "later") return;
+  work.found.delete(message);
+  if (done === "closed") work.closed += 1;
+}
+
+async function channelsToRead({ ownMessages, store }: Deps): Promise<Set<ChannelId>> {
   const channels = new Set(await store.channelsInUse());
   for (let cursor = ""; ;) {
     const page = await ownMessages.channels(cursor);
     for (const channel of page.channels) channels.add(channel);
     cursor = page.next;
-    if (cursor === "") return [...channels];
+    if (cursor === "") return channels;
   }
 }
 

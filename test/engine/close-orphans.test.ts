@@ -156,6 +156,21 @@ describe("what the store does not know is closed", () => {
   });
 });
 
+test("one message that Slack does not let us change holds up no other one", async () => {
+  const { bench, run } = await stage();
+  for (const ts of ["1800000000.000001", "1800000000.000002"])
+    bench.ownMessages.messages.push(anOwnMessage(run, CARD, ts));
+  const close = bench.ownMessages.close.bind(bench.ownMessages);
+  Object.assign(bench.ownMessages, {
+    close: async (...what: Parameters<typeof close>) =>
+      what[0].ts.endsWith("1") ? Promise.reject(failure("timeout")) : close(...what),
+  });
+  await restored(bench);
+  await bench.clock.pass(MINUTE);
+  expect(closed(bench).map(({ ts }) => ts)).toEqual(["1800000000.000002"]);
+  expect(await bench.store.document(BACKUP_MARK)).toBe(COPIED);
+});
+
 describe("what is left alone", () => {
   async function leftAlone(bench: Bench): Promise<void> {
     await restored(bench);
