@@ -191,7 +191,7 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
   return { key, guard: createServiceBreaker(clock, maxMs, pause.leftMs) };
 }
 
-/** What happens although nobody does anything. */
+/** What happens without a person doing anything. */
 function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
   const { engine, store, clock, log, auditSink, keepFinishedMs } = use;
   const storms = createStormNotices(use);

@@ -109,7 +109,7 @@ function refusedAttempts(all: readonly KeptEntry[]): ReportSection {
   return {
     title: "Refused attempts",
     rows: [
-      countRow("All", refused, "refused: somebody tried and was not allowed to"),
+      countRow("All", refused, "refused: a person tried and was not allowed to"),
       ...grouped(refused, ({ step, refusal }) => `${refusal ?? "?"} (${step ?? "attempt"})`).map(
         ([kind, entries]) => {
           const people = new Set(entries.map(({ entry }) => entry.by?.user)).size;
@@ -135,7 +135,7 @@ const EXCEPTIONS = [
   ["Freezes lifted", "freeze-lifted", "by another person"],
   ["Texts erased", "redacted", "a stored text was erased on request"],
   ["Keys exchanged", "key-changed", "another key signs from there on"],
-  ["Evidence read", "audit-read", "somebody got the evidence of a run"],
+  ["Evidence read", "audit-read", "a person got the evidence of a run"],
   ["Policies put into force", "policy-loaded", "at a start or a reload; also the same policy again"],
   ["Starts of the program", "program-started", "with its version and configuration"],
 ] as const;

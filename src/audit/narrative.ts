@@ -21,7 +21,7 @@ export type Names = ReadonlyMap<string, string>;
 const NO_NAMES: Names = new Map();
 const NAME_CHARS = 60;
 
-/** The ids of everybody whom these entries name. */
+/** The ids of all people that these entries name. */
 export function peopleIn(entries: readonly KeptEntry[]): readonly UserId[] {
   const people = entries.flatMap(({ entry: { by, requester, votes = [] } }) => [
     by,
@@ -212,7 +212,7 @@ function runHeading(entries: readonly KeptEntry[], names: Names): string[] {
     id === null ? "Run without a service id" : `Run ${oneLine(id, WORDS_CHARS)}`,
     `key ${oneLine(found.run ?? "(none)", WORDS_CHARS)}`,
     `channel ${found.channel ?? "(none)"}`,
-    `asked for by ${found.requester === null ? "nobody" : personWords(found.requester, names)}`,
+    `asked for by ${found.requester === null ? "an unknown person" : personWords(found.requester, names)}`,
   ];
   return [parts.join(" · "), ...(names.size === 0 ? [] : [NAMES_OF_NOW]), ""];
 }

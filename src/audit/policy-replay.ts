@@ -108,7 +108,7 @@ async function shortfall(
   const ways: readonly (readonly [boolean, string])[] = [
     [users.length < rule.needs, "too few people"],
     [!rule.selfApproval && users.includes(requester), "the requester approved"],
-    [among.includes(false), "somebody who may not approve"],
+    [among.includes(false), "a person who may not approve"],
     [approvals.some(({ reason }) => seenChars(reason) < rule.reason.approve), "too short a reason"],
   ];
   return { lacks: ways.flatMap(([is, says]) => (is ? [says] : [])), isSure: !among.includes(null) };

@@ -40,7 +40,7 @@ export function population(all: readonly KeptEntry[], archived: number): ReportS
         counted: "approvals that closed undecided beyond the limit for entries that no person caused",
         entries: numbersOf(coalesced),
       },
-      countRow("Runs asked for", ofKind(all, "started"), "started: somebody asked for a run"),
+      countRow("Runs asked for", ofKind(all, "started"), "started: a person asked for a run"),
       ...(archived === 0 ? [] : [notRead(archived)]),
       countRow("Runs watched", ofKind(all, "watched"), "watched: a run that was started elsewhere"),
     ],

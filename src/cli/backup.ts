@@ -95,7 +95,7 @@ function holds(file: string, { schema, runs, bytes }: BackedUp, head: string): s
   return `Backed up and verified: ${file}, ${size}, schema ${schema}, ${held}, ${head}`;
 }
 
-/** Nobody can go on with the audit without its key, and with both a thief could forge it. */
+/** The audit cannot go on without its key, and with both a thief could forge it. */
 function withoutKey({ database, key }: Where): string {
   const file = auditKeyFile(database);
   const place = key !== null ? "AUDIT_KEY" : existsSync(file) ? file : "the file beside the database";

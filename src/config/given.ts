@@ -34,7 +34,7 @@ export function givenIn(env: Environment): Given {
     if (read === null) values[name] = initial ?? undefined;
     else if ("wrong" in read) {
       faults.push(read);
-      // Set, but to nothing, so that nobody calls it missing as well.
+      // Set, but to nothing, so that it is not called missing as well.
       values[name] = "";
     } else {
       values[name] = read.value;

@@ -165,7 +165,7 @@ export type PastDecision = {
     /** The run was stopped, or the channel frozen, before it was sent. */
     | "stopped"
     | "frozen"
-    /** It was in the copy that was restored, and nobody knows what became of it since. */
+    /** It was in the copy that was restored, and what became of it since is not known. */
     | "restored"
     /** The audit does not confirm it. */
     | "tampered";

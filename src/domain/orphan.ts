@@ -47,7 +47,7 @@ export function slotsOf(run: Run): readonly Slot[] {
 
 /**
  * `run` must have been read after the message was found, because a run records a post before its first byte leaves. `slot` null: the run
- * has none for this message. `since`: the monotonic time from which a fetch of the run counts; Infinity where nobody waits for one.
+ * has none for this message. `since`: the monotonic time from which a fetch of the run counts; Infinity where no person waits for one.
  */
 export function judgeMessage(
   message: Pick<OwnMessage, "ts">,

@@ -80,7 +80,7 @@ function fieldsOf(entry: AuditEntry): object {
     event: what,
     approval,
     run,
-    // Of an attempt without an approval, the id may be any text that somebody typed.
+    // Of an attempt without an approval, the id may be any text that a person typed.
     runId: what === "refused" && approval === null ? null : runId,
     by: by?.user ?? null,
     verdict,

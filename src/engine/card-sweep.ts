@@ -47,7 +47,7 @@ export function createCardSweep(deps: Deps): CardSweep {
   const { engine, clock, log, store } = deps;
   const cards = createCards();
   const looks = createLooks(deps, (card) => cards.at(card.channel, card.ts) === card);
-  // A card may be deleted before Slack answers its post, and somebody may ask for its run before the answer is stored.
+  // A card may be deleted before Slack answers its post, and a person may ask for its run before the answer is stored.
   const unknown = new Set<string>();
   const asked = new Set<RunKey>();
 

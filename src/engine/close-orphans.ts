@@ -1,5 +1,5 @@
 // After a restore of an older copy: says so in the log and in the audit, asks people again about what the copy still intends, and closes the messages that were posted since the copy was made
-// and that the store does not know. A copy of `npm run backup` carries a mark; any other copy is noticed only when somebody presses such
+// and that the store does not know. A copy of `npm run backup` carries a mark; any other copy is noticed only when a person presses such
 // a message's button. Whatever is done here can be done again, so the mark stays until all of it is done.
 
 import { auditEntry } from "../audit/entry.ts";

@@ -169,7 +169,7 @@ describe("nothing is removed", () => {
     [
       "an open dispute",
       anAuditEntry(run, { what: "disputed", refers: 1 }),
-      "it opens a dispute that nobody has closed",
+      "it opens a dispute that is not closed",
     ],
     ["a finding", anAuditEntry(run, { what: "tampering-found", findings: ["x"] }), "it is about tampering"],
     [

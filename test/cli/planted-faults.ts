@@ -321,7 +321,7 @@ export const UNKNOWABLE: readonly (readonly [fault: string, plant: Plant, shows:
   [
     "the signing secret is another app's",
     () => ({ SLACK_APP_TOKEN: "", SLACK_SIGNING_SECRET: "0123456789abcdef0123456789abcdef" }),
-    /Slack signing secret +is set; whether it is right shows when somebody types \/agent/,
+    /Slack signing secret +is set; whether it is right shows when a person types \/agent/,
   ],
   [
     "a second bot uses the app",

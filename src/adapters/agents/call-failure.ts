@@ -7,7 +7,7 @@ type Facts = {
   readonly method: "GET" | "POST";
   readonly timeoutMs: number;
   readonly timedOut: boolean;
-  /** No connection was made: to whom. */
+  /** No connection was made, to the service or to the proxy. */
   readonly notConnected: "service" | "proxy" | null;
 };
 

@@ -64,7 +64,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Failures to connect: to whom. Nothing was sent then. */
+/** Failures to connect, to the service or to the proxy. Nothing was sent then. */
 type Unsent = WeakMap<object, "service" | "proxy">;
 
 type To = {

@@ -1,5 +1,5 @@
 // Every metric of ours: its name, type, labels with the values that exist from the start, and meaning. docs/reference.md has the same
-// table; a test compares them. Label values are stable words of our own code, never text that somebody sent.
+// table; a test compares them. Label values are stable words of our own code, never text that a person sent.
 
 import { PARTS, RUN_STATES } from "../../ports/monitoring.ts";
 import {

@@ -35,7 +35,7 @@ export type SlackUser = {
   readonly deleted: boolean;
   readonly isBot: boolean;
   readonly isGuest: boolean;
-  /** For people to read; no evidence of who somebody is, because they choose it. Null: Slack gives none. */
+  /** For people to read; no evidence of who a person is, because they choose it. Null: Slack gives none. */
   readonly name: string | null;
 };
 

@@ -119,7 +119,7 @@ function plain(text: string, { name }: Deployment): string {
   return words.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-/** A card that waits for somebody or something. A card that says what was decided goes on saying it, and may offer to read the request. */
+/** A card that waits. A card that says what was decided goes on saying it, and may offer to read the request. */
 const UNSETTLED: readonly CardStateName[] = [
   "pending",
   "held",

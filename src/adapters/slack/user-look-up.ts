@@ -33,7 +33,7 @@ const MAX_LIST_PAGES = 3;
 
 type Everybody = ReadonlyMap<UserId, SlackUser>;
 
-/** `next`: everybody whom Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */
+/** `next`: all that Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */
 function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic }: Pick<Clock, "monotonic">) {
   const pacer = pacers.make(LISTS_OF_PEOPLE);
   let next: Promise<Everybody> | null = null;

@@ -1,5 +1,5 @@
 // Moves the oldest entries of the audit into a file. First the file is written, synced, read back and verified; then, in one
-// transaction, a signed entry says so and the entries are removed. Nobody else may use the database meanwhile.
+// transaction, a signed entry says so and the entries are removed. No other process may use the database meanwhile.
 
 import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";

@@ -35,7 +35,7 @@ export async function archiveLimit(db: Reader, before: number): Promise<ArchiveL
     { seq: await firstOpen(db, "frozen", "freeze-lifted"), because: "a freeze follows from it" },
     {
       seq: await firstOpen(db, "disputed", "dispute-closed"),
-      because: "it opens a dispute that nobody has closed",
+      because: "it opens a dispute that is not closed",
     },
     { seq: await firstUnsent(db), because: "a notification about it is still to be sent" },
     { seq: await afterCursor(db, "audit letters"), because: "notifications are still to be made from it" },

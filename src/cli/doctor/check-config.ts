@@ -22,9 +22,9 @@ export function checkProgram(): Finding {
   return isNew ? good(PROGRAM, says) : bad(PROGRAM, says, `Use Node ${NEEDED_NODE.join(".")} or newer.`);
 }
 
-/** Values that other people's systems must share, and that nobody tells us. */
+/** Values that must be the same in other people's systems, which do not tell us. */
 export function checkWords({ slack, agents }: Config): Finding[] {
-  const command = `${slack.command}; Slack tells nobody which commands an app has: the manifest must name it`;
+  const command = `${slack.command}; Slack does not say which commands an app has: the manifest must name it`;
   const deny = `${agents.denyWord}; the first denial shows whether the service knows it`;
   return [
     ...(slack.command === USUAL.command ? [] : [good("Slack command", command)]),

@@ -43,8 +43,7 @@ async function checkJoined(call: Call): Promise<Finding[]> {
   const joined = await answered(async () => slackChannels(await call("users.conversations", args)));
   if ("error" in joined) return [note(CHANNELS, `could not be listed: ${joined.error}`, "")];
   const { ids, next } = joined.value;
-  if (ids.length === 0)
-    return [note(CHANNELS, "the app is in no channel, so nobody can start a run", INVITE)];
+  if (ids.length === 0) return [note(CHANNELS, "the app is in no channel, so no run can be started", INVITE)];
   return [good(CHANNELS, `the app is in ${ids.length}${next === "" ? "" : " or more"}`)];
 }
 

@@ -79,7 +79,7 @@ export async function checkSlack(
 }
 
 const signingSecret = (command: string): Finding =>
-  good(SIGNING_SECRET, `is set; whether it is right shows when somebody types ${command}`);
+  good(SIGNING_SECRET, `is set; whether it is right shows when a person types ${command}`);
 
 function selfFinding(answer: Answer): Finding {
   const { success, data } = Self.safeParse(answer);
