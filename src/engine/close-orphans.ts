@@ -1,6 +1,7 @@
-// After a restore of an older copy: says so in the log and in the audit, asks people again about what the copy still intends, and closes the messages that were posted since the copy was made
-// and that the store does not know. A copy of `npm run backup` carries a mark; any other copy is noticed only when a person presses such
-// a message's button. Whatever is done here can be done again, so the mark stays until all of it is done.
+// After a restore of an older copy: says so in the log and in the audit, asks people again about what the copy still intends, and closes
+// the messages that were posted since the copy was made and that the store does not know. A copy of `npm run backup` carries a mark; any
+// other copy is noticed only when a person presses such a message's button. Whatever is done here can be done again, so the mark stays
+// until all of it is done.
 
 import { auditEntry } from "../audit/entry.ts";
 import { afterRestore } from "../domain/after-restore.ts";
@@ -17,7 +18,7 @@ import type { Clock } from "./clock.ts";
 export type CloseOrphans = {
   /** Notices a restored copy, before its runs are claimed, and begins to close what it does not know. Rejects when the store fails. */
   start(): Promise<void>;
-  /** Somebody pressed a button here that the store does not know. Never rejects. */
+  /** A person pressed a button here that the store does not know. Never rejects. */
   pressed(channel: ChannelId, ts: MessageTs): Promise<void>;
   stop(): Promise<void>;
 };
@@ -168,7 +169,7 @@ async function readChannel(deps: Deps, work: Work, channel: ChannelId): Promise<
     }
   } catch (error) {
     if (!(error instanceof PortError) || error.retry === "later") throw error;
-    // The app was removed from the channel, say. Its cards there are closed when somebody presses them.
+    // The app was removed from the channel, say. Its cards there are closed when a person presses them.
     deps.log.warn({ channel, code: error.code }, "could not read a channel after the restore");
   }
 }
@@ -178,7 +179,7 @@ const turn = ({ chat }: Deps, channel: ChannelId, how: Pick<PacedEffect, "kind" 
 
 type Terms = {
   readonly copiedAt: number | null;
-  /** Null: nobody waits for what comes in its place. */
+  /** Null: no person waits for what comes in its place. */
   readonly fetchSince: number | null;
   readonly urgency: PacedEffect["urgency"];
 };
@@ -203,7 +204,7 @@ async function close(deps: Deps, message: OwnMessage, terms: Terms): Promise<"cl
       copiedAt: terms.copiedAt,
     });
     if (done === "unchangeable")
-      deps.log.warn({ channel, ts }, "Slack lets nobody change a message that decides nothing any more");
+      deps.log.warn({ channel, ts }, "Slack allows no change of a message that decides nothing any more");
     return "closed";
   } catch (error) {
     if (!(error instanceof PortError) || error.retry === "later") throw error;
