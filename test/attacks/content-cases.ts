@@ -324,8 +324,8 @@ const tired = attacks<void, readonly [string, () => void]>(
         rejectedRequests("unsigned");
         expect(counted).toBe(1_001);
         expect(said).toEqual([
-          { because: "unsigned", unlogged: 0 },
-          { because: "unsigned", unlogged: 999 },
+          { reason: "unsigned", unlogged: 0 },
+          { reason: "unsigned", unlogged: 999 },
         ]);
       },
     ],

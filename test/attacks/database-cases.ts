@@ -1,21 +1,18 @@
 // Attacks by somebody who can write the database file and has no key: while the app is stopped, they change what it had stored.
 
-import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
 import { buttonsOf, modalSays, textOf } from "../make/journey-sight.ts";
 import { ana, ben, cat, type Stage } from "../make/world.ts";
+import { literal, type WorldDatabase } from "../make/world-database.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
 type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
 
 /** The app stops, its database is changed past it, and it starts again. */
-async function changed(world: Stage, change: (raw: DatabaseSync) => void): Promise<void> {
+async function changed(world: Stage, change: (database: WorldDatabase) => Promise<unknown>): Promise<void> {
   await world.stopApp();
-  const raw = new DatabaseSync((world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", ""));
-  for (const { name } of raw.prepare("select name from sqlite_schema where type = 'trigger'").all())
-    raw.exec(`drop trigger ${String(name)}`);
-  change(raw);
-  raw.close();
+  await world.database.dropRules();
+  await change(world.database);
   await world.startApp();
 }
 
@@ -24,13 +21,14 @@ type Doc = { approvals: { state: object; request: { digest: string } }[]; reques
 /** The stored run as the attacker wants it. */
 const rewritten =
   (edit: (doc: Doc) => void) =>
-  (raw: DatabaseSync): void => {
-    for (const { key, doc } of raw.prepare("select key, doc from runs").all()) {
+  async ({ sql }: WorldDatabase): Promise<void> => {
+    for (const { key, doc } of await sql("select key, doc from runs")) {
       const run = JSON.parse(String(doc)) as Doc;
       edit(run);
-      raw
-        .prepare("update runs set doc = ?, requester = ? where key = ?")
-        .run(JSON.stringify(run), run.requester, String(key));
+      const [document, requester] = [literal(JSON.stringify(run)), literal(run.requester)];
+      await sql(
+        `update runs set doc = ${document}, requester = ${requester} where key = ${literal(String(key))}`,
+      );
     }
   };
 
@@ -95,9 +93,7 @@ const rows: readonly Row[] = [
     async (on) => {
       const form = await on.world.openForm(ben, on.card, "Deny");
       on.refused("form-changed");
-      await changed(on.world, (raw) =>
-        raw.exec(`update forms set doc = replace(doc, '"deny"', '"approve"')`),
-      );
+      await changed(on.world, ({ sql }) => sql(`update forms set doc = replace(doc, '"deny"', '"approve"')`));
       await on.world.fillModal(ben, "far too much");
       await on.world.until(() => on.world.logged.some((line) => line.includes("TAMPERED")));
       await on.world.until(() => modalSays(form, "refusal:form-changed"));
@@ -108,7 +104,7 @@ const rows: readonly Row[] = [
   [
     "the audit is emptied while a run remembers it: no approval leaves",
     async (on) => {
-      await changed(on.world, (raw) => raw.exec("delete from audit"));
+      await changed(on.world, ({ sql }) => sql("delete from audit"));
       await on.world.decide(ben, on.card, "Approve", "go");
       await on.world.becomes(on.card, "held-back");
       expect(on.decisions()).toEqual([]);
@@ -117,17 +113,14 @@ const rows: readonly Row[] = [
   [
     "the audit's beginning is removed, and a forged entry says that it was archived: no approval leaves",
     async (on) => {
-      await changed(on.world, (raw) => {
-        const last = raw.prepare("select * from audit order by seq desc limit 1").get() ?? {};
+      await changed(on.world, async ({ sql }) => {
+        const [last = {}] = await sql("select * from audit order by seq desc limit 1");
         const seq = Number(last["seq"]);
         const archive = { seq: seq - 1, link: "a".repeat(64), file: "b".repeat(64) };
-        const entry = JSON.stringify({
-          ...(JSON.parse(String(last["entry"])) as object),
-          what: "archived",
-          archive,
-        });
-        raw.exec(`delete from audit where seq < ${seq}`);
-        raw.prepare("update audit set what = 'archived', entry = ? where seq = ?").run(entry, seq);
+        const before = JSON.parse(String(last["entry"])) as object;
+        const entry = literal(JSON.stringify({ ...before, what: "archived", archive }));
+        await sql(`delete from audit where seq < ${seq}`);
+        await sql(`update audit set what = 'archived', entry = ${entry} where seq = ${seq}`);
       });
       await on.world.decide(ben, on.card, "Approve", "go");
       await on.world.becomes(on.card, "held-back");

@@ -1,7 +1,6 @@
 // The ground that attacks are made on, and what must be the same after each: nothing more was sent to the service, and nothing
 // that people see in channels has changed.
 
-import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
 import type { Stage } from "../make/world.ts";
 
@@ -18,15 +17,7 @@ export function stateOf(world: Stage): unknown {
 export type Row = { readonly [column: string]: unknown };
 
 /** What the stopped app has left in its database. */
-export function rowsOf(world: Stage, query: string): readonly Row[] {
-  const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
-  const database = new DatabaseSync(path, { readOnly: true });
-  try {
-    return database.prepare(query).all();
-  } finally {
-    database.close();
-  }
-}
+export const rowsOf = (world: Stage, query: string): readonly Row[] => world.database.rows(query);
 
 /** The runs as they are stored, without what a look at the service changes. */
 export function storedRuns(world: Stage): unknown {

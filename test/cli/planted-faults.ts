@@ -331,7 +331,7 @@ export const UNKNOWABLE: readonly (readonly [fault: string, plant: Plant, shows:
   [
     "the app has another command",
     () => ({ SLACK_COMMAND: "/robot" }),
-    /Slack command +\/robot; Slack tells nobody which commands an app has/,
+    /Slack command +\/robot; Slack does not say which commands an app has/,
   ],
   [
     "the service has another word for deny",

@@ -14,16 +14,18 @@ import { ana, aWorld, ben, cat, opsAgents, releases, type Stage } from "../make/
 const TASK = "deploy billing-api to production";
 const env = { ADMINS: cat, AUDIT_CHANNEL: releases };
 
-const databaseOf = ({ world }: Stage): string => (world.env["DATABASE_URL"] ?? "").replace(/^sqlite:/, "");
-
 /** As the shell command does it, beside the running app. */
 async function verified(stage: Stage, ...heads: readonly string[]) {
-  const database = databaseOf(stage);
-  const audit = await openAuditFile(database);
+  const { place, env: given } = stage.database;
+  const audit = await openAuditFile(place);
   const witnesses = heads.map((each) => parseKnownHead(each)).filter((each) => each !== null);
   expect(witnesses).toHaveLength(heads.length);
   try {
-    return await auditVerdict(audit, publicKeysFor({ database, key: null }, []), witnesses);
+    return await auditVerdict(
+      audit,
+      publicKeysFor({ database: place, key: given["AUDIT_KEY"] ?? null }, []),
+      witnesses,
+    );
   } finally {
     await audit.close();
   }
@@ -91,7 +93,7 @@ test("each start and each policy is an entry, with the configuration and the pol
   await stage.reload();
   await stage.stopApp();
   await stage.startApp();
-  const audit = await openAuditFile(databaseOf(stage));
+  const audit = await openAuditFile(stage.database.place);
   const entries: KeptEntry["entry"][] = [];
   for await (const row of audit.rows()) entries.push(entryOf(row).entry);
   const told = entries.filter(({ what }) => what === "program-started" || what === "policy-loaded");

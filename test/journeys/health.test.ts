@@ -1,33 +1,13 @@
 // What /readyz and `/agent health` say when something outside fails.
 
-import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { becomes } from "../make/own-pages.ts";
 import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-async function ready(
-  world: Stage,
-): Promise<{ status: number; says: string; checks: Record<string, string> }> {
-  const response = await fetch(`${world.url()}/readyz`);
-  const body = (await response.json()) as { status: string; checks: Record<string, string> };
-  return { status: response.status, says: body.status, checks: body.checks };
-}
-
 async function metrics(world: Stage): Promise<string[]> {
   return (await (await fetch(`${world.url()}/metrics`)).text()).split("\n");
-}
-
-/** Asks again, as a probe does. */
-async function becomes(world: Stage, part: string, says: RegExp): Promise<{ status: number; says: string }> {
-  return vi.waitFor(
-    async () => {
-      const answer = await ready(world);
-      expect(answer.checks[part]).toMatch(says);
-      return answer;
-    },
-    { timeout: 20_000, interval: 100 },
-  );
 }
 
 describe.concurrent("health", () => {
@@ -39,30 +19,22 @@ describe.concurrent("health", () => {
     }
   });
 
-  test("a store that takes no writes, although it can be read, is not ready", async (context) => {
-    const world = await aWorld(context, { troubled: true });
-    const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
-    const other = new DatabaseSync(path);
-    other.exec("begin immediate");
-    expect(await becomes(world, "store", /another process is using it/)).toMatchObject({ status: 503 });
-    other.exec("rollback");
-    other.close();
-    await becomes(world, "store", /^ok$/);
-    expect(
-      await becomes(world, "store_calls", /failed within the last minute, the last with store_busy/),
-    ).toMatchObject({
-      status: 200,
-      says: "degraded",
-    });
-  });
-
   test("a revoked token is told, and takes nobody out of service", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
     await world.decide(ben, card, "Approve", "fine");
     await world.until(() => gate.hits() === 1);
-    for (const method of ["chat.update", "chat.postMessage", "auth.test", "users.info", "views.update"])
+    const calls = [
+      "chat.update",
+      "chat.postMessage",
+      "auth.test",
+      "users.info",
+      "users.list",
+      "views.update",
+    ];
+    const reads = ["history", "replies", "info", "members", "list"].map((name) => `conversations.${name}`);
+    for (const method of [...calls, ...reads])
       world.slack.faults.next(method, { error: "token_revoked" }, 50);
     gate.release();
     expect(await becomes(world, "slack_token", /token_revoked/)).toMatchObject({

@@ -1,8 +1,6 @@
-import { renameSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { slackTiming } from "#sandbox/slack/context.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
-import { modalSays } from "../make/journey-sight.ts";
 
 const TASK = "deploy billing-api to production";
 /** Whoever stops a process waits no longer than this before ending it by force (ms). */
@@ -55,23 +53,6 @@ describe.concurrent("the app's own pages", () => {
     await world.decide(ben, card, "Approve", "after the network came back");
     await world.saidIn(opening, "outcome:succeeded");
     expect((await page(world, "/readyz")).status).toBe(200);
-  });
-
-  test("say that the database file is gone; a decision is not acknowledged, and nothing is sent", async (context) => {
-    const world = await aWorld(context, { troubled: true });
-    const { card } = await world.asking(ana, opsAgents, TASK);
-    const { id } = await world.openForm(ben, card, "Approve");
-    const path = (world.world.env["DATABASE_URL"] ?? "").replace("sqlite:", "");
-    renameSync(path, `${path}.gone`);
-    const { status, text } = await page(world, "/readyz");
-    expect([status, text]).toEqual([503, expect.stringContaining("its file was deleted or replaced")]);
-    await world.fillModal(ben, "fine");
-    const form = world.slack.workspace.viewById(id);
-    expect(form !== undefined && modalSays(form, "error:decision-not-recorded")).toBe(true);
-    expect(world.decisionPosts()).toEqual([]);
-    renameSync(`${path}.gone`, path);
-    await world.fillModal(ben, "fine");
-    await world.until(() => world.decisionPosts().length === 1);
   });
 
   test("log no secret, no task and no reason", async (context) => {

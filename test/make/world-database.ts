@@ -1,13 +1,17 @@
 // The database of a world: a file of SQLite, or a database of a PostgreSQL server that this test file starts.
 
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll } from "vitest";
 import { type AuditKey, auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
+
+type Row = Record<string, unknown>;
 
 export type WorldDatabase = {
   /** DATABASE_URL. */
@@ -20,6 +24,12 @@ export type WorldDatabase = {
   key(): AuditKey | null;
   /** All that is stored, for a search. */
   stored(): Promise<string>;
+  /** What a query finds now. Both engines must know it. */
+  rows(query: string): readonly Row[];
+  /** One statement past the bot; the rows that it gives. Both engines must know it. */
+  readonly sql: (statement: string) => Promise<readonly Row[]>;
+  /** Takes the append-only rules away. */
+  dropRules(): Promise<void>;
   remove(): Promise<void>;
 };
 
@@ -61,11 +71,39 @@ function createFile(): WorldDatabase {
           .map((each) => readFileSync(each, "latin1"))
           .join(""),
       ),
+    rows: (query) => onFile(path, (raw) => raw.prepare(query).all()),
+    sql: (statement) => Promise.resolve(onFile(path, (raw) => raw.prepare(statement).all())),
+    dropRules: () =>
+      Promise.resolve(
+        onFile(path, (raw) => {
+          for (const { name } of raw.prepare("select name from sqlite_schema where type = 'trigger'").all())
+            raw.exec(`drop trigger ${String(name)}`);
+        }),
+      ),
     async remove() {
       for (const each of [...written, `${path}.audit-key`]) await rm(each, { force: true });
     },
   };
 }
+
+function onFile<Answer>(path: string, work: (raw: DatabaseSync) => Answer): Answer {
+  const raw = new DatabaseSync(path);
+  try {
+    return work(raw);
+  } finally {
+    raw.close();
+  }
+}
+
+/** Tests ask within probes that cannot wait, so this is PostgreSQL's own shell. */
+function rowsNow(url: string, query: string): readonly Row[] {
+  const asked = `select coalesce(json_agg(found), '[]') from (${query}) found`;
+  const said = execFileSync("psql", ["-XAtq", "-d", url, "-c", asked], { encoding: "utf8" });
+  return JSON.parse(said) as Row[];
+}
+
+/** A text as SQL writes it. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 async function createOn({ database, run }: Pick<PostgresServer, "database" | "run">): Promise<WorldDatabase> {
   const url = await database();
@@ -81,6 +119,12 @@ async function createOn({ database, run }: Pick<PostgresServer, "database" | "ru
         tables.map(({ tablename }) => run(url, `select t::text as row from "${String(tablename)}" t`)),
       );
       return rows.flatMap((each) => each.map(({ row }) => String(row))).join("\n");
+    },
+    rows: (query) => rowsNow(url, query),
+    sql: (statement) => run(url, statement),
+    dropRules: async () => {
+      for (const table of ["audit", "audit_texts"])
+        await run(url, `alter table ${table} disable trigger user`);
     },
     // It goes with the server.
     remove: () => Promise.resolve(),

@@ -61,6 +61,7 @@ export type Stage = Acting &
     readonly world: World;
     readonly slack: World["slack"];
     readonly service: World["service"];
+    readonly database: WorldDatabase;
     /** Where the app's own pages are. */
     readonly url: () => string;
     stopApp(): Promise<void>;
@@ -114,6 +115,7 @@ async function open(choices: Choices): Promise<Opened> {
     world,
     slack: world.slack,
     service: world.service,
+    database,
     url: () => starter.url(),
     stopApp: starter.stop,
     startApp: starter.start,

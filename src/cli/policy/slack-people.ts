@@ -6,7 +6,7 @@ import type { Environment } from "../../config.ts";
 import type { People } from "../../audit/policy-replay.ts";
 import { groupsAndChannelsOf, idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { PortError } from "../../ports.ts";
-import { slackCall } from "../slack-call.ts";
+import { slackCall } from "../audit/slack-names.ts";
 
 /** A larger group is taken to have enough people. */
 const ASKED_AT_MOST = 100;

@@ -82,7 +82,7 @@ test("a policy with which the bot does not start leaves the former one in force,
   await writeFile(own, "rules: [\n");
   const words = await refusal("bot.policy", { name: "own" });
   expect(words).toContain("409 The bot did not start with Your own, so Strict is back.");
-  expect(words).toContain(`the policy ${own} can't be used`);
+  expect(words).toContain(`names a policy that can't be used: ${own}`);
   const { state, policy } = await told();
   expect(state).toBe("running");
   expect(policy).toMatchObject({ chosen: "strict", inForce: { name: "strict" } });
@@ -122,7 +122,7 @@ test("a bot that does not start says why", async () => {
   await writeFile(own, "rules: [\n");
   await act("bot.kill");
   const fault = async () => (await sandbox.send("/control/bot")).body["fault"];
-  await expect.poll(fault, { timeout: 20_000 }).toContain(`the policy ${own} can't be used`);
+  await expect.poll(fault, { timeout: 20_000 }).toContain(`names a policy that can't be used: ${own}`);
   await writeFile(own, GOOD);
   await expect.poll(() => world.bot?.state(), { timeout: 20_000 }).toBe("running");
   expect(await fault()).toBeNull();

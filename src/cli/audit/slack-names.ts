@@ -1,11 +1,11 @@
 // What the shell commands ask Slack, if they are given the bot's token: single calls, and what people are called.
 
-import { slackUser } from "../adapters/slack/answers.ts";
-import { type Call, createClients } from "../adapters/slack/clients.ts";
-import { type Environment, explainFaults, givenValue, readProxies } from "../config.ts";
-import { createLog, slackLogger } from "../log.ts";
-import { openSlack } from "../outbound.ts";
-import { PortError } from "../ports.ts";
+import { slackUser } from "../../adapters/slack/answers.ts";
+import { type Call, createClients } from "../../adapters/slack/clients.ts";
+import { type Environment, explainFaults, givenValue, readProxies } from "../../config.ts";
+import { createLog, slackLogger } from "../../log.ts";
+import { openSlack } from "../../outbound.ts";
+import { PortError } from "../../ports.ts";
 
 /** Null: there is no token. */
 export function slackCall(env: Environment): Call | null {

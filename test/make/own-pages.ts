@@ -1,0 +1,28 @@
+// The bot's own pages, as a probe asks for them.
+
+import { expect, vi } from "vitest";
+import type { Stage } from "./world.ts";
+
+export async function ready(
+  world: Stage,
+): Promise<{ status: number; says: string; checks: Record<string, string> }> {
+  const response = await fetch(`${world.url()}/readyz`);
+  const body = (await response.json()) as { status: string; checks: Record<string, string> };
+  return { status: response.status, says: body.status, checks: body.checks };
+}
+
+/** Asks again, as a probe does. */
+export async function becomes(
+  world: Stage,
+  part: string,
+  says: RegExp,
+): Promise<{ status: number; says: string }> {
+  return vi.waitFor(
+    async () => {
+      const answer = await ready(world);
+      expect(answer.checks[part]).toMatch(says);
+      return answer;
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
