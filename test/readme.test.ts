@@ -29,7 +29,7 @@ test("the table of commands names every subcommand and no other", () => {
 
 test("every npm script that the documents name exists, and the first screen shows the two to begin with", () => {
   const named = [
-    ...`${readme}\n${agents}`.matchAll(/npm (?:run )?(start|test(?![:\w])|(?<=run )[a-z:]+)/g),
+    ...`${readme}\n${agents}\n${reference}`.matchAll(/npm (?:run )?(start|test(?![:\w])|(?<=run )[a-z:-]+)/g),
   ].map(([, name]) => name ?? "");
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
   const firstScreen = readme.split("\n").slice(0, 25).join("\n");
