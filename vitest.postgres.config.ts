@@ -6,7 +6,7 @@ import usual from "./vitest.config.ts";
 
 process.env["TEST_STORE"] = "postgres";
 
-const ON_A_FILE = ["test/journeys/file-of-sqlite.test.ts"];
+const ON_A_FILE = ["test/journeys/file-of-sqlite.test.ts", "test/journeys/restore.test.ts"];
 
 export default defineConfig({
   ...usual,

@@ -1,6 +1,6 @@
 // What /readyz and `/agent health` say when something outside fails.
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { becomes } from "../make/own-pages.ts";
 import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";
 
@@ -60,13 +60,16 @@ describe.concurrent("health", () => {
   test("what waits is counted, and a decision that the service does not take", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    expect(await metrics(world)).toEqual(
-      expect.arrayContaining([
-        'countersign_runs{state="awaiting_approval"} 1',
-        "countersign_approvals_pending 1",
-        "countersign_card_delay_seconds_count 1",
-        "countersign_decisions_unsent 0",
-      ]),
+    const waiting = [
+      'countersign_runs{state="awaiting_approval"} 1',
+      "countersign_approvals_pending 1",
+      "countersign_card_delay_seconds_count 1",
+      "countersign_decisions_unsent 0",
+    ];
+    // The card may be in Slack before its post is stored and counted.
+    await vi.waitFor(
+      async () => expect(await metrics(world)).toEqual(expect.arrayContaining(waiting)),
+      10_000,
     );
     const fault = world.service.control.fault({ route: "decide" }, { kind: "gate" });
     await world.decide(ben, card, "Approve", "fine");
