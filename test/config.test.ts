@@ -1,22 +1,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { explainFaults, readConfig, secretsOf, variables } from "#src/config.ts";
+import { config, SOCKET } from "./make/config.ts";
 
-const SOCKET = {
-  SLACK_BOT_TOKEN: "xoxb-1-abc",
-  SLACK_APP_TOKEN: "xapp-1-abc",
-  AGENT_BASE_URL: "http://127.0.0.1:4010",
-  AGENT_API_KEY: "key",
-};
 const SEED = Buffer.alloc(32, 7).toString("base64");
 const { SLACK_APP_TOKEN: _without, ...BARE } = SOCKET;
 const HTTP = { ...BARE, SLACK_SIGNING_SECRET: "0123456789abcdef" };
-
-function config(env: Record<string, string | undefined>) {
-  const read = readConfig(env);
-  if (!read.ok) throw new Error(explainFaults(read.error));
-  return read.value;
-}
 
 function faults(env: Record<string, string | undefined>): string[] {
   const read = readConfig(env);

@@ -62,7 +62,7 @@ function separation(all: readonly KeptEntry[]): ReportSection {
     new Set([by?.user, ...votes.map((vote) => vote.by?.user)]);
   const own = sent.filter((each) => usersOf(each).has(each.entry.requester?.user));
   const several = sent.filter((each) => usersOf(each).size > 1);
-  const nobody = sent.filter(({ entry }) => entry.requester === null);
+  const unnamed = sent.filter(({ entry }) => entry.requester === null);
   return {
     title: "Separation of duties",
     rows: [
@@ -72,7 +72,7 @@ function separation(all: readonly KeptEntry[]): ReportSection {
         own,
         "the requester is among the people whose approval it rests on (the rule must allow it: self-approval)",
       ),
-      countRow("of these without a known requester", nobody, "the entry names no requester"),
+      countRow("of these without a known requester", unnamed, "the entry names no requester"),
       countRow(
         "of these by several people",
         several,

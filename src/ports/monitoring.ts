@@ -32,7 +32,7 @@ export type PartHealth = {
   readonly fault: string | null;
   /**
    * True: because of the fault, this process can't do its work while another one may. Then it is not ready. A fault that all replicas
-   * share is only told: taking all of them out of service would help nobody.
+   * share is only told: taking all of them out of service would mend nothing.
    */
   readonly unready: boolean;
 };

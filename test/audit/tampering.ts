@@ -137,7 +137,7 @@ function retold(entry: string, outcome: string): string {
 }
 
 /** Links made anew from this entry on; signed with `key`, or with the signatures that are there. */
-function relink(db: DatabaseSync, from: number, key: AuditKey | null): void {
+export function relink(db: DatabaseSync, from: number, key: AuditKey | null): void {
   const rows = rowsOf(db);
   let previous = rows.find(({ seq }) => seq === from - 1)?.link ?? NO_LINK;
   for (const row of rows.filter(({ seq }) => seq >= from)) {

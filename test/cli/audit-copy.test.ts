@@ -10,8 +10,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ocsfLine } from "#src/audit/ocsf.ts";
 import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
-import { linkText, NO_LINK, signedText } from "#src/domain/audit/hash-chain.ts";
-import { sha256 } from "../audit/tampering.ts";
+import { NO_LINK } from "#src/domain/audit/hash-chain.ts";
+import { relink } from "../audit/tampering.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
@@ -52,14 +52,7 @@ function rewrite(act: (db: DatabaseSync) => void): void {
   for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
     db.exec(`drop trigger ${String(name)}`);
   act(db);
-  const { key } = auditKeyBeside(file);
-  let previous = NO_LINK;
-  for (const row of db.prepare("select seq, entry from audit order by seq").all()) {
-    const { seq, entry: text } = row as { seq: number; entry: string };
-    previous = sha256(linkText(previous, { seq, key: key.id, text }));
-    const signature = key.sign(signedText({ seq, link: previous }));
-    db.prepare("update audit set link = ?, signature = ? where seq = ?").run(previous, signature, seq);
-  }
+  relink(db, 1, auditKeyBeside(file).key);
   db.close();
 }
 

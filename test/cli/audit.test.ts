@@ -16,13 +16,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { headWords, linkText, NO_LINK, signedText } from "#src/domain/audit/hash-chain.ts";
+import { headWords } from "#src/domain/audit/hash-chain.ts";
 import { RunId } from "#src/domain/ids.ts";
-import { type AuditKey, auditKeyBeside, auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { auditKeyBeside, auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
-import { sha256 } from "../audit/tampering.ts";
+import { relink, sha256 } from "../audit/tampering.ts";
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 const MONDAY = Date.UTC(2026, 10, 2, 12);
@@ -81,19 +81,6 @@ function change(sql: string): void {
   for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
     db.exec(`drop trigger ${String(name)}`);
   db.exec(sql);
-  db.close();
-}
-
-/** All links anew, signed with this key. */
-function relinkAll(key: AuditKey): void {
-  const db = new DatabaseSync(file);
-  let previous = NO_LINK;
-  for (const row of db.prepare("select seq, entry from audit order by seq").all()) {
-    const { seq, entry: text } = row as { seq: number; entry: string };
-    previous = sha256(linkText(previous, { seq, key: key.id, text }));
-    const signature = key.sign(signedText({ seq, link: previous }));
-    db.prepare("update audit set link = ?, signature = ? where seq = ?").run(previous, signature, seq);
-  }
   db.close();
 }
 
@@ -161,7 +148,9 @@ describe("verify", () => {
     // The thief writes everything anew under a key of their own, and puts that beside the database.
     const thief = auditKeyBeside(file).key;
     change(`update audit set key = '${thief.id}'`);
-    relinkAll(thief);
+    const db = new DatabaseSync(file);
+    relink(db, 1, thief);
+    db.close();
     expect((await audit("verify")).code).toBe(0);
     const pinned = await audit("verify", "--public-key", key.publicKey);
     expect(pinned.code).toBe(1);

@@ -72,13 +72,13 @@ const NEW = `rules:
   - { name: everything, approvers: anyone }
 `;
 
-test("names the requests that stand under another rule, want more people, and that nobody could approve", async () => {
+test("names the requests that stand under another rule, want more people, or have too few approvers", async () => {
   const contents = ["deploy it", "drop it", "read it"].map((action) => ({ action }));
   await write(history(aRun(), ...contents));
   const { code, out } = await replayed(NEW);
   expect(code).toBe(0);
   expect(out).toContain(
-    "Of 3 requests, 2 stand under another rule; 1 would want more people, 1 nobody could approve.",
+    "Of 3 requests, 2 stand under another rule; 1 would want more people, 1 would have too few approvers.",
   );
   expect(out).toContain("Of 3 that were approved and sent, 2 had not enough for this policy.");
   expect(out).toContain("run_7 in C0OPS, asked for by U0REQUESTER");

@@ -106,7 +106,7 @@ describe("npm run policy -- replay", () => {
     expect(seen).toEqual({
       code: 0,
       out: saying(
-        "Of 1 request, 0 stand under another rule; 0 would want more people, 1 nobody could approve.",
+        "Of 1 request, 0 stand under another rule; 0 would want more people, 1 would have too few approvers.",
       ),
     });
   });

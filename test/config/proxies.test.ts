@@ -1,18 +1,6 @@
 import { expect, test } from "vitest";
-import { explainFaults, readConfig, secretsOf } from "#src/config.ts";
-
-const SOCKET = {
-  SLACK_BOT_TOKEN: "xoxb-1-abc",
-  SLACK_APP_TOKEN: "xapp-1-abc",
-  AGENT_BASE_URL: "http://127.0.0.1:4010",
-  AGENT_API_KEY: "key",
-};
-
-function config(env: Record<string, string | undefined>) {
-  const read = readConfig(env);
-  if (!read.ok) throw new Error(explainFaults(read.error));
-  return read.value;
-}
+import { readConfig, secretsOf } from "#src/config.ts";
+import { config, SOCKET } from "../make/config.ts";
 
 test("takes the proxies in lower case too, which goes first", () => {
   const env = { ...SOCKET, https_proxy: "http://a:1", HTTPS_PROXY: "http://b:2", no_proxy: "c" };

@@ -1,18 +1,6 @@
 import { expect, test } from "vitest";
-import { explainFaults, readConfig, variables } from "#src/config.ts";
-
-const SOCKET = {
-  SLACK_BOT_TOKEN: "xoxb-1-abc",
-  SLACK_APP_TOKEN: "xapp-1-abc",
-  AGENT_BASE_URL: "http://127.0.0.1:4010",
-  AGENT_API_KEY: "key",
-};
-
-function config(env: Record<string, string | undefined>) {
-  const read = readConfig(env);
-  if (!read.ok) throw new Error(explainFaults(read.error));
-  return read.value;
-}
+import { variables } from "#src/config.ts";
+import { config, SOCKET } from "../make/config.ts";
 
 test("the list of variables has an entry for each that the contract names, and valid defaults", () => {
   expect(variables.map(({ name }) => name)).toEqual([

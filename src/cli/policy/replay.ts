@@ -148,7 +148,7 @@ function summaryLines(results: readonly Replayed[]): string[] {
   const laxer = (each: Judged): boolean => differenceOf(each).laxer.length > 0;
   return [
     `Of ${requests(judged.length)}, ${count((each) => differenceOf(each).otherRule)} stand under another rule; ` +
-      `${count(more)} would want more people, ${count(({ approvable }) => approvable === "too-few")} nobody could approve.`,
+      `${count(more)} would want more people, ${count(({ approvable }) => approvable === "too-few")} would have too few approvers.`,
     `${count((each) => differenceOf(each).stricter.length > 0)} would be harder to approve, ${count(laxer)} easier.`,
     `Of ${approved.length} that were approved and sent, ${short.length} had not enough for this policy.`,
   ];
@@ -219,7 +219,7 @@ function changeOf(each: Replayed): string | null {
     ...(stricter.length === 0 ? [] : [`harder: ${stricter.join(", ")}`]),
     ...(laxer.length === 0 ? [] : [`easier: ${laxer.join(", ")}`]),
     ...(before !== null && before.needs !== after.needs ? [`${before.needs} → ${after.needs} people`] : []),
-    ...(approvable === "too-few" ? ["nobody could approve it"] : []),
+    ...(approvable === "too-few" ? ["too few people could approve it"] : []),
     ...(lacks.length === 0 ? [] : [`its approval would not be enough: ${lacks.join(", ")}`]),
   ];
   if (!otherRule && ways.length === 1) return null;
