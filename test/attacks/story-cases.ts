@@ -1,6 +1,7 @@
 // Attacks on a decision while it is made: what is decided changes, two decide, the process dies, the service or Slack fails.
 
 import { expect } from "vitest";
+import { inFirstField } from "../make/journey-acts.ts";
 import { buttonsOf, modalSays, modalText, textOf } from "../make/journey-sight.ts";
 import { type Saying, idOf, says, saysInJson } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents } from "../make/world.ts";
@@ -14,19 +15,19 @@ const stories = (kind: number, from: number, rows: readonly Row[]): readonly Att
 type Because = "changed" | "closed";
 const ANSWERS: Readonly<Record<Because, Saying>> = { changed: "form:changed", closed: "refusal:closed" };
 
-/** Something happens while Ben has the form open; then he submits it and is told, and nothing leaves. */
+/** Something happens while Ben has the form open; he is told at once or when he submits it, and nothing leaves. */
 async function overtaken(
   on: Story,
   happens: (on: Story) => void | Promise<void>,
   because: Because,
 ): Promise<void> {
-  const answer = ANSWERS[because];
   on.refused(because);
   const form = await on.world.openForm(ben, on.card, "Approve");
+  const typed = inFirstField(form, "as I saw it");
   await happens(on);
-  await on.world.fillModal(ben, "as I saw it");
+  await on.world.slack.acts.submit(ben, form.id, typed);
   await on.world.until(
-    () => modalSays(form, answer),
+    () => modalSays(form, ANSWERS[because]),
     () => modalText(form),
   );
   await on.world.slack.acts.close(ben, form.id);
@@ -120,11 +121,12 @@ const between = stories(17, 1, [
     async (on) => {
       on.refused("changed");
       const form = await on.world.openForm(ben, on.card, "Approve");
+      const typed = inFirstField(form, "as I saw it");
       change({ action: "Drop the billing database" })(on);
       await on.world.becomes(on.card, "v2");
       change({ action: "Deploy billing-api to production" })(on);
       await on.world.becomes(on.card, "v3");
-      await on.world.fillModal(ben, "as I saw it");
+      await on.world.slack.acts.submit(ben, form.id, typed);
       expect(["form:changed", "refusal:changed", "refusal:reopened"]).toContain(idOf(form.view));
       await on.world.slack.acts.close(ben, form.id);
       expect(on.decisions()).toEqual([]);

@@ -46,10 +46,7 @@ export function createActing(world: World, sight: Sight) {
   /** Types into the only field of the topmost modal and submits it. */
   async function fillModal(person: string, text: string): Promise<ActResult> {
     const open = await sight.modalOf(person);
-    const [input] = open.view.blocks.filter(({ type }) => type === "input");
-    if (input === undefined) throw new Error(`this modal has no field: ${modalText(open)}`);
-    const { action_id } = input["element"] as { action_id: string };
-    return acts.submit(person, open.id, { [String(input.block_id)]: { [action_id]: text } });
+    return acts.submit(person, open.id, inFirstField(open, text));
   }
 
   /** Presses a button that opens a modal, and waits for it. */
@@ -142,6 +139,17 @@ export function createActing(world: World, sight: Sight) {
     deliverCommand,
     forgeSubmit,
   };
+}
+
+/** What a submit sends of a form whose first field holds this text. */
+export function inFirstField(
+  open: OpenView,
+  text: string,
+): { [block: string]: { [action: string]: string } } {
+  const input = open.view.blocks.find(({ type }) => type === "input");
+  if (input === undefined) throw new Error(`this modal has no field: ${modalText(open)}`);
+  const { action_id } = input["element"] as { action_id: string };
+  return { [String(input.block_id)]: { [action_id]: text } };
 }
 
 function valuesOf(blocks: OpenView["view"]["blocks"], value: string | null): Record<string, unknown> {
