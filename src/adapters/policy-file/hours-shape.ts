@@ -1,0 +1,51 @@
+// Hours of the week, as a policy file writes them: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }.
+
+import { z } from "zod";
+import { type Hours, isTimeZone, type Weekday, WEEKDAYS } from "../../domain/policy/hours.ts";
+
+const DAY = `(?:${WEEKDAYS.join("|")})`;
+const days = z.string().regex(new RegExp(`^${DAY}(?:-${DAY})?$`));
+
+const clock = (latest: RegExp, says: string) => z.string(says).regex(latest, says);
+
+/** `days` left out: every day. Where `to` is the earlier one, the window ends on the next day. */
+export const hoursShape = z
+  .strictObject({
+    tz: z
+      .string("is not a time zone such as Europe/Berlin")
+      .refine((tz) => /^[A-Za-z]/.test(tz) && isTimeZone(tz), {
+        error: "is not a time zone such as Europe/Berlin",
+      })
+      .meta({ description: "a time zone such as Europe/Berlin; daylight saving is its own" }),
+    days: z
+      .union([days, z.array(days).min(1)], {
+        error: "is neither days such as mon-fri or sat nor a list of them",
+      })
+      .optional()
+      .meta({ description: "mon-fri, sat, or a list; on these days the window begins; left out: every day" }),
+    from: clock(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as "08:00", in quotes'),
+    to: clock(
+      /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
+      'is not a time of day such as "20:00", in quotes',
+    ).meta({
+      description: "the first minute outside; earlier than from: on the next day",
+    }),
+  })
+  .refine(({ from, to }) => from !== to, {
+    error: 'has the same time twice; for a whole day write from: "00:00", to: "24:00"',
+  })
+  .transform(({ tz, days: given, from, to }): Hours => ({ tz, days: daysOf(given), from, to }));
+
+function daysOf(given: string | readonly string[] | undefined): readonly Weekday[] {
+  if (given === undefined) return WEEKDAYS;
+  const named = new Set((typeof given === "string" ? [given] : given).flatMap(oneSpan));
+  return WEEKDAYS.filter((day) => named.has(day));
+}
+
+/** "fri-mon" goes over the weekend. */
+function oneSpan(span: string): readonly Weekday[] {
+  const [first = "", last = first] = span.split("-");
+  const at = (name: string): number => WEEKDAYS.findIndex((day) => day === name);
+  const many = ((at(last) - at(first) + 7) % 7) + 1;
+  return [...WEEKDAYS, ...WEEKDAYS].slice(at(first), at(first) + many);
+}
