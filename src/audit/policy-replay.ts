@@ -6,7 +6,8 @@ import type { UserId } from "../domain/ids.ts";
 import { isList, type Json, parseJson } from "../domain/json.ts";
 import { laxerFields, ruleFor } from "../domain/policy/choose-rule.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
-import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
+import { type Policy, type Rule } from "../domain/policy/policy.ts";
+import { groupsAndChannelsOf } from "../domain/policy/principals.ts";
 import { seenChars } from "../domain/text/text.ts";
 
 export type ReplayTools = {

@@ -4,6 +4,7 @@
 import type { Approval, ApproverCount, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
+import { extendedMs, momentOfAge } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import { ruleFor } from "./policy/choose-rule.ts";
@@ -43,24 +44,24 @@ function withRuleOfNow(approval: Approval, run: Run, policy: Policy): Approval {
 
 // The deadline that the rule sets.
 
-/** Until when (wall time, for people) the approval can be decided. Null: it does not expire, or is no longer pending. */
-export function deadlineOf(approval: Approval): number | null {
-  const afterMs = timeToDecide(approval);
-  return afterMs === null ? null : approval.since + afterMs;
-}
-
 /**
- * The moment of expiry (monotonic), which setting the wall clock does not move. Time while the machine is suspended does not count,
- * because nobody can decide then; time while the program is stopped does.
+ * Until when (wall time, for people) the approval can be decided. Null: it does not expire, is no longer pending, or its time stands
+ * still.
  */
-export function endsAt(approval: Approval): number | null {
-  const afterMs = timeToDecide(approval);
-  return afterMs === null ? null : approval.waitsSince + afterMs;
+export function deadlineOf(approval: Approval): number | null {
+  const at = endsAt(approval);
+  return at === null ? null : approval.since + at - approval.waitsSince;
 }
 
-function timeToDecide({ state, appliedRule }: Approval): number | null {
-  const { expiry } = appliedRule.rule;
-  return state.type === "pending" && expiry !== null ? expiry.afterMs : null;
+/** The moment of expiry (monotonic), which setting the wall clock does not move. Null as for `deadlineOf`. */
+export function endsAt(approval: Approval): number | null {
+  const { state, appliedRule } = approval;
+  return state.type === "pending" ? endsUnder(approval, appliedRule.rule) : null;
+}
+
+/** The moment of expiry (monotonic) under this rule. Null: it does not expire, or its time stands still. */
+export function endsUnder(approval: Approval, { expiry }: Pick<Rule, "expiry">): number | null {
+  return expiry === null ? null : momentOfAge(approval, expiry.afterMs + extendedMs(approval));
 }
 
 // How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. Who may decide is

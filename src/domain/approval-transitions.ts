@@ -59,7 +59,7 @@ export function reopen(
     cause: "request-changed",
     words: "",
   }));
-  const { audited: _ofItsEarlierEnd, onlyContextChanged, changes: before = [], ...rest } = approval;
+  const { audited: _ofItsEarlierEnd, onlyContextChanged, changes: before = [], followUp, ...rest } = approval;
   const same = request.digest === approval.request.digest;
   const changes = same ? before : requestChanges(approval.request, request);
   const around = same ? onlyContextChanged === true : onlyContextDiffers(approval.request, request);
@@ -71,6 +71,7 @@ export function reopen(
     requestVersion: same ? approval.requestVersion : version,
     ...(around ? { onlyContextChanged: true } : {}),
     ...(changes.length === 0 ? {} : { changes }),
+    ...(same && followUp !== undefined ? { followUp } : {}),
     nonce,
     state: { type: "pending" },
     unlisted: null,

@@ -7,6 +7,7 @@
 //   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
 import type { AuditMark } from "./audit/hash-chain.ts";
+import type { FollowUp } from "./follow-up.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
@@ -205,6 +206,8 @@ export type Approval = {
   readonly approverCount: ApproverCount | null;
   /** The rule of the newest snapshot, for display. A decision must meet the rule of its own moment. */
   readonly appliedRule: AppliedRule;
+  /** Left out: nothing was done yet while it waits. */
+  readonly followUp?: FollowUp;
   /** The audit entry of its end: a head on the card, out of reach of somebody who has only the database. */
   readonly audited?: AuditMark;
   /** Left out: none of its decisions was disputed. */

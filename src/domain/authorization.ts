@@ -1,5 +1,6 @@
 // Who may decide what, and when, and whether a given approval still counts. One function answers each of these questions.
 
+import { endsUnder } from "./applied-rule.ts";
 import {
   type Approval,
   type ClosedCause,
@@ -11,7 +12,8 @@ import {
 } from "./approval.ts";
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
-import { BUILT_IN_RULE, type Principals, type Rule } from "./policy/policy.ts";
+import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
+import type { Principals } from "./policy/principals.ts";
 import { contextBehind } from "./run-context.ts";
 import { findApproval, isStopped, replaceApproval, type Run, type Stop } from "./run.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
@@ -141,13 +143,9 @@ function refusalByBrake(run: Run): Refusal | null {
 }
 
 /** By the current rule, even before the engine has expired the approval. */
-function refusalIfExpired(
-  { waitsSince, state }: Approval,
-  { expiry }: Rule,
-  monotonic: number,
-): Refusal | null {
-  if (expiry === null || state.type !== "pending" || monotonic < waitsSince + expiry.afterMs) return null;
-  return { type: "closed", why: "expired" };
+function refusalIfExpired(approval: Approval, rule: Rule, monotonic: number): Refusal | null {
+  const end = approval.state.type === "pending" ? endsUnder(approval, rule) : null;
+  return end === null || monotonic < end ? null : { type: "closed", why: "expired" };
 }
 
 function refusalToApprove(

@@ -3,11 +3,12 @@
 
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
-import { ruleOf } from "./applied-rule.ts";
+import { endsUnder, ruleOf } from "./applied-rule.ts";
 import { type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
-import { groupsAndChannelsOf, type Policy, type Rule } from "./policy/policy.ts";
+import { type Policy, type Rule } from "./policy/policy.ts";
+import { groupsAndChannelsOf } from "./policy/principals.ts";
 import { contextBehind } from "./run-context.ts";
 import { type Run, unreadableNow } from "./run.ts";
 import { type CardMarks, cardMarks, riskRank } from "./text/card-layout.ts";
@@ -87,7 +88,7 @@ function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx:
   const may: Verdict[] = refusal === null || refusal.type === "read-first" ? ["approve"] : [];
   if (refusalTo("deny") === null) may.push("deny");
   const held = state.type === "decided" && state.delivery.type === "held" ? state.delivery : null;
-  const expires = held === null && rule.expiry !== null ? waitsSince + rule.expiry.afterMs : null;
+  const expires = held === null ? endsUnder(approval, rule) : null;
   return {
     run,
     approval,

@@ -5,7 +5,7 @@ import type { Context } from "../domain/context.ts";
 import { observeMissing } from "../domain/end-run.ts";
 import type { UserId } from "../domain/ids.ts";
 import { observe } from "../domain/observe.ts";
-import { groupsAndChannelsOf, type Principals } from "../domain/policy/policy.ts";
+import { groupsAndChannelsOf, type Principals } from "../domain/policy/principals.ts";
 import type { Run } from "../domain/run.ts";
 import { type FetchedRun, type People, PortError } from "../ports.ts";
 

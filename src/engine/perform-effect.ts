@@ -7,7 +7,8 @@ import type { Context } from "../domain/context.ts";
 import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed, type UserId } from "../domain/ids.ts";
-import { groupsAndChannelsOf, type Policy, type Rule } from "../domain/policy/policy.ts";
+import { type Policy, type Rule } from "../domain/policy/policy.ts";
+import { groupsAndChannelsOf } from "../domain/policy/principals.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { isPassing, mayShowButtons, renderKey, STOPPED } from "../domain/render-key.ts";
 import {

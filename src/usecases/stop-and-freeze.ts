@@ -6,7 +6,7 @@ import type { Person, Refusal } from "../domain/authorization.ts";
 import { liftStop, refusalToLift, refusalToStop, rulesFor, stopRun } from "../domain/brake.ts";
 import { type Freeze, freezeIn } from "../domain/freeze.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
-import type { Principals } from "../domain/policy/policy.ts";
+import type { Principals } from "../domain/policy/principals.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";

@@ -2,23 +2,8 @@
 
 import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
-
-const id = (prefixes: string, what: string, example: string) =>
-  z.string(`is not ${what} such as ${example}`).regex(new RegExp(`^[${prefixes}][A-Z0-9]{1,30}$`), {
-    error: `is not ${what} such as ${example}; names are not ids`,
-  });
-
-const user = id("UW", "a person's id", "U0123ABCD");
-const group = id("S", "a user group's id", "S0123ABCD");
-const channel = id("CG", "a channel's id", "C0123ABCD");
-
-const EMPTY = "is empty, so nobody is in it";
-
-function oneOrMore<Item extends z.ZodType<string>>(item: Item, what: string) {
-  return z.union([item, z.array(item).min(1)], {
-    error: `is neither ${what} nor a list of them (an empty one does not count)`,
-  });
-}
+import { claim, escalate, extend, question, remind } from "./follow-up-shape.ts";
+import { channel, EMPTY, group, oneOrMore, principals, time, user, who } from "./policy-values.ts";
 
 const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");
 const patterns = oneOrMore(pattern, "a text (with * for any text)");
@@ -31,49 +16,10 @@ const values = z.union([value, z.array(value).min(1)], {
   error: "is neither a value (a text with * for any text, a number, true or false) nor a list of them",
 });
 
-const principals = z
-  .strictObject(
-    {
-      users: z.array(user, "is not a list of people's ids").min(1, EMPTY).optional(),
-      groups: z.array(group, "is not a list of user groups' ids").min(1, EMPTY).optional(),
-      channels: z.array(channel, "is not a list of channels' ids").min(1, EMPTY).optional(),
-    },
-    { error: principalsFault },
-  )
-  .refine((given) => Object.values(given).some((list) => list !== undefined), {
-    error: "names nobody: give users, groups or channels, or the word anyone",
-  });
-const who = z.union([z.literal("anyone"), principals], { error: principalsFault });
-
-function principalsFault(issue: { code?: string | undefined; errors?: unknown }): string | undefined {
-  if (issue.code === "unrecognized_keys") return undefined;
-  const nested = JSON.stringify(issue.errors ?? "");
-  return nested.includes(EMPTY)
-    ? `has a list that ${EMPTY}`
-    : "is neither the word anyone nor lists of users, groups or channels, by their ids";
-}
-
 const chars = z
   .int("is not a whole number of characters")
   .min(0, "is less than 0")
   .max(3_000, "is more than the 3000 characters that Slack's form takes");
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Reads a text such as "30 s" as milliseconds. */
-function time(longest: string) {
-  const says = `is not a time such as 30 s, 15 min, 4 h or 2 d, between 1 s and ${longest}`;
-  const ms = (text: string): number => {
-    const [, many = "", unit = ""] = /^([1-9][0-9]{0,5}) ?(s|min|h|d)$/.exec(text) ?? [];
-    return Number(many) * (UNITS[unit] ?? Number.NaN);
-  };
-  const most = ms(longest);
-  return z
-    .string(says)
-    .regex(/^[1-9][0-9]{0,5} ?(s|min|h|d)$/, says)
-    .refine((text) => ms(text) <= most, says)
-    .transform(ms);
-}
 
 const mention = z.union(
   [
@@ -130,6 +76,10 @@ const rule = z.strictObject({
     .strictObject({
       after: time("365 d").meta({ description: "counted from when this request was first seen" }),
       outcome: z.enum(["nothing", "deny"], "is neither nothing nor deny").default("nothing"),
+      warn: time("365 d").optional().meta({
+        description: "the last reminder comes so long before; left out: a fourth of the time, at most 15 min",
+      }),
+      extend: extend.optional(),
     })
     .optional()
     .meta({ description: "what happens when nobody has decided in time; left out: it waits" }),
@@ -161,6 +111,10 @@ const rule = z.strictObject({
   mention: mention.optional().meta({
     description: "whom the card calls, once; left out: the users and groups of approvers",
   }),
+  remind: remind.optional(),
+  escalate: escalate.optional(),
+  claim: claim.optional(),
+  question: question.optional(),
   receipt: z.enum(["at-once", "together"], "is neither at-once nor together").default("together").meta({
     description:
       "a receipt in a direct message at once for each decision, or one message for those of a quarter of an hour",

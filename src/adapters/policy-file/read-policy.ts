@@ -7,13 +7,14 @@ import {
   CARD_FIELDS,
   type CardFields,
   type Policy,
-  type Principals,
   type Rule,
   type When,
 } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { findFaults } from "./find-faults.ts";
+import { followUpOf } from "./follow-up-shape.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
+import { principalsOf } from "./policy-values.ts";
 
 /** `version` identifies the text. */
 export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
@@ -93,6 +94,7 @@ function ruleOf(rule: PolicyText["rules"][number]): Rule {
     denyReasons: [...new Set(rule["deny-reasons"])],
     mention: mentionOf(rule),
     receiptAtOnce: rule.receipt === "at-once",
+    followUp: followUpOf(rule),
   };
 }
 
@@ -126,12 +128,6 @@ function many<Item>(given: Item | readonly Item[] | undefined): readonly Item[] 
 
 function isMany<Item>(given: Item | readonly Item[]): given is readonly Item[] {
   return Array.isArray(given);
-}
-
-function principalsOf(who: PolicyText["rules"][number]["approvers"]): Principals {
-  if (who === "anyone") return who;
-  const { users = [], groups = [], channels = [] } = who;
-  return { users: users.map(UserId), groups: groups.map(GroupId), channels: channels.map(ChannelId) };
 }
 
 // Finds the line of a path in a YAML document, so that a message can name it.

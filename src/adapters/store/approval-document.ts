@@ -44,6 +44,7 @@ import {
   word,
   yes,
 } from "./document-shape.ts";
+import { followUp, followUpRule } from "./follow-up-document.ts";
 
 export const approvalId = serviceId<ApprovalId>();
 const [team, user, nonce] = [id(TeamId), id(UserId), id(Nonce)];
@@ -177,6 +178,7 @@ const keptRule = record<KeptRule>({
     record<KeptRule["mention"]>({ users: list(user), groups: list(id(GroupId)) }),
     BUILT_IN_RULE.mention,
   ),
+  followUp: orElse(followUpRule, BUILT_IN_RULE.followUp),
 });
 
 const cardFields = record<CardFields>({ risk: list(text), where: list(text), lead: list(text) });
@@ -208,6 +210,7 @@ export const approval = record<Approval>({
     record<AppliedRule>({ version: orNull(text), rule: keptRule, card: optional(cardFields) }),
     BUILT_IN_APPLIED_RULE,
   ),
+  followUp: optional(followUp),
   audited: optional(auditMark),
   disputes: optional(
     list(record<Dispute>({ entry: number, by: user, at: number, closed: optional(closed) })),

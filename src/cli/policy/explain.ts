@@ -12,10 +12,10 @@ import {
   BUILT_IN_RULE,
   type Facts,
   type Policy,
-  type Principals,
   type Rule,
   type When,
 } from "../../domain/policy/policy.ts";
+import type { Principals } from "../../domain/policy/principals.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 

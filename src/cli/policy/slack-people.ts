@@ -4,7 +4,8 @@ import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapter
 import type { Call } from "../../adapters/slack/clients.ts";
 import type { Environment } from "../../config.ts";
 import type { People } from "../../audit/policy-replay.ts";
-import { groupsAndChannelsOf, idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
+import { idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
+import { groupsAndChannelsOf } from "../../domain/policy/principals.ts";
 import { PortError } from "../../ports.ts";
 import { slackCall } from "../audit/slack-names.ts";
 

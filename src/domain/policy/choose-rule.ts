@@ -2,6 +2,7 @@
 // its readings fits, so no odd form, decoy or further element of a list can find a laxer rule.
 
 import type { Json } from "../json.ts";
+import { combineFollowUps } from "./follow-up-rule.ts";
 import {
   everyValue,
   foldForMatching,
@@ -15,7 +16,8 @@ import {
   stepsOf,
   textOf,
 } from "./pattern.ts";
-import { type Facts, NO_RULE, type Policy, type Principals, type Rule, type When } from "./policy.ts";
+import { type Facts, NO_RULE, type Policy, type Rule, type When } from "./policy.ts";
+import type { Principals } from "./principals.ts";
 
 export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
@@ -139,7 +141,8 @@ export function isAsStrict(a: Rule, b: Rule): boolean {
       a.reason.approve >= b.reason.approve &&
       (a.receiptAtOnce || !b.receiptAtOnce) &&
       (friction.readFirst || !b.friction.readFirst) &&
-      (friction.word !== null || b.friction.word === null))
+      (friction.word !== null || b.friction.word === null) &&
+      escalatesWithin(a, b))
   );
 }
 
@@ -156,6 +159,7 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
     [b.receiptAtOnce && !a.receiptAtOnce, "the receipt at once"],
     [b.friction.readFirst && !a.friction.readFirst, "reading first"],
     [b.friction.word !== null && a.friction.word === null, "the typed word"],
+    [!escalatesWithin(a, b), "who may approve after an escalation"],
   ];
   return isAsStrict(a, b) ? [] : ways.flatMap(([is, says]) => (is ? [says] : []));
 }
@@ -188,6 +192,7 @@ function both(a: Rule, b: Rule): Rule {
       word: a.friction.word ?? b.friction.word,
     },
     receiptAtOnce: a.receiptAtOnce || b.receiptAtOnce,
+    followUp: combineFollowUps(a.followUp, b.followUp),
     denyReasons: [...new Set([...a.denyReasons, ...b.denyReasons])],
     mention: {
       users: [...new Set([...a.mention.users, ...b.mention.users])],
@@ -218,6 +223,15 @@ function isWithin(a: Principals, b: Principals): boolean {
     a.groups.every((each) => b.groups.includes(each)) &&
     a.channels.every((each) => b.channels.includes(each))
   );
+}
+
+/** Each stage of `a` lets in only people whom `b` lets in by then. */
+function escalatesWithin(a: Rule, b: Rule): boolean {
+  return a.followUp.escalate.every(({ to, afterMs }) => {
+    const inTime = b.followUp.escalate.filter((stage) => stage.afterMs <= afterMs);
+    const allowed = [b.approvers, ...inTime.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
+    return to === null || allowed.some((each) => isWithin(to, each));
+  });
 }
 
 function isNobody(principals: Principals): boolean {

@@ -3,7 +3,9 @@
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isRecord, type Json } from "../json.ts";
+import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
 import type { Pattern } from "./pattern.ts";
+import { groupsAndChannelsOf, type Principals } from "./principals.ts";
 
 export type Policy = {
   /** Identifies the text of the policy file; null without a file. */
@@ -43,15 +45,6 @@ export const CARD_FIELDS: CardFields = {
   lead: ["tool", "target", "resource", "service"],
 };
 
-/** People. `anyone`: every full member who can see the card. The lists add up; a channel stands for its members. */
-export type Principals =
-  | "anyone"
-  | {
-      readonly users: readonly UserId[];
-      readonly groups: readonly GroupId[];
-      readonly channels: readonly ChannelId[];
-    };
-
 /** Every id that the policy names, some more than once. */
 export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Policy): readonly string[] {
   const principalLists = [
@@ -65,13 +58,9 @@ export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Po
   );
   const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
   const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
+  const later = rules.flatMap(({ followUp }) => idsOfFollowUp(followUp));
   const places = (starters ?? []).flatMap(({ channels }) => channels ?? []);
-  return [...people, ...called, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
-}
-
-/** The groups and channels whose members Slack must tell us. */
-export function groupsAndChannelsOf(principals: Principals): readonly (GroupId | ChannelId)[] {
-  return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
+  return [...people, ...called, ...later, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
 }
 
 export type Rule = {
@@ -94,6 +83,8 @@ export type Rule = {
   readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
   /** Who decides gets a receipt at once, in a message of its own. Otherwise receipts may share a message. */
   readonly receiptAtOnce: boolean;
+  /** What happens while the request waits. */
+  readonly followUp: FollowUpRule;
 };
 
 /** All given conditions must hold; of a list, one item must. Texts are patterns as written in the file. */
@@ -155,6 +146,7 @@ export const BUILT_IN_RULE: Rule = {
   denyReasons: [],
   mention: { users: [], groups: [] },
   receiptAtOnce: false,
+  followUp: NO_FOLLOW_UP,
 };
 
 export const BUILT_IN: Policy = {

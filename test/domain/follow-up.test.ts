@@ -1,0 +1,121 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ageAt, type FollowUp, momentOfAge, type Pause } from "#src/domain/follow-up.ts";
+import { isAsStrict, ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { combineFollowUps, NO_FOLLOW_UP, type Stage } from "#src/domain/policy/follow-up-rule.ts";
+import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
+import { ChannelId, UserId } from "#src/domain/ids.ts";
+
+const pause = fc
+  .record({ from: fc.nat(1_000), length: fc.option(fc.nat(500)) })
+  .map(({ from, length }): Pause => ({
+    why: "service",
+    from,
+    until: length === null ? null : from + length,
+  }));
+const waiting = fc
+  .record({ waitsSince: fc.nat(500), pauses: fc.array(pause, { maxLength: 6 }) })
+  .map(({ waitsSince, pauses }): { waitsSince: number; followUp: FollowUp } => ({
+    waitsSince,
+    followUp: { pauses },
+  }));
+
+describe("the time of a request that waits", () => {
+  it("never runs backwards, and no faster than the clock", () => {
+    fc.assert(
+      fc.property(waiting, fc.nat(2_000), fc.nat(100), (request, now, later) => {
+        const grown = ageAt(request, now + later) - ageAt(request, now);
+        expect(grown).toBeGreaterThanOrEqual(0);
+        expect(grown).toBeLessThanOrEqual(later);
+      }),
+    );
+  });
+
+  it("reaches an age at the moment that is foretold, and not a millisecond earlier", () => {
+    fc.assert(
+      fc.property(waiting, fc.integer({ min: 1, max: 1_500 }), (request, age) => {
+        const moment = momentOfAge(request, age);
+        // Null: a pause without an end comes first.
+        expect(ageAt(request, moment ?? 1_000_000) === age).toBe(moment !== null);
+        expect(ageAt(request, (moment ?? 1_000_000) - 1)).toBeLessThan(age);
+      }),
+    );
+  });
+
+  it("stands still in pauses, and counts those that overlap once", () => {
+    const pauses: Pause[] = [
+      { why: "service", from: 10, until: 30 },
+      { why: "slack", from: 20, until: 40 },
+      { why: "question", from: 100, until: null },
+    ];
+    const request = { waitsSince: 0, followUp: { pauses } };
+    expect(ageAt(request, 35)).toBe(10);
+    expect(ageAt(request, 60)).toBe(30);
+    expect(ageAt(request, 500)).toBe(70);
+    expect(momentOfAge(request, 70)).toBe(100);
+    expect(momentOfAge(request, 71)).toBeNull();
+  });
+});
+
+const stage = (afterMs: number, users: readonly string[]): Stage => ({
+  afterMs,
+  to: { users: users.map(UserId), groups: [], channels: [] },
+  call: null,
+});
+const escalating = (name: string, ...escalate: readonly Stage[]): Rule => ({
+  ...BUILT_IN_RULE,
+  name,
+  approvers: { users: [UserId("U0BEN")], groups: [], channels: [] },
+  followUp: { ...NO_FOLLOW_UP, escalate },
+});
+
+describe("rules that escalate", () => {
+  it("are laxer than the same rule without it, and as strict as one that escalates earlier", () => {
+    const [never, late, early] = [
+      escalating("never"),
+      escalating("late", stage(60, ["U0CAT"])),
+      escalating("early", stage(30, ["U0CAT"])),
+    ];
+    expect(isAsStrict(never, late)).toBe(true);
+    expect(isAsStrict(late, never)).toBe(false);
+    expect(isAsStrict(late, early)).toBe(true);
+    expect(isAsStrict(early, late)).toBe(false);
+  });
+
+  it("let in no one else where two of them apply: the people of their stages are only called", () => {
+    const both = combineFollowUps(
+      escalating("a", stage(60, ["U0CAT"])).followUp,
+      escalating("b", stage(30, ["U0DEE"])).followUp,
+    );
+    expect(both.escalate.map(({ to }) => to)).toEqual([null, null]);
+    expect(both.escalate.map(({ call }) => call?.users)).toEqual([["U0DEE"], ["U0CAT"]]);
+  });
+
+  it("a request that fits two rules perhaps gets the combined stages", () => {
+    const when = { ...BUILT_IN_RULE.when, fields: { env: ["production"] } };
+    const rules = [
+      { ...escalating("a", stage(60, ["U0CAT"])), when },
+      { ...escalating("b", stage(30, ["U0DEE"])), approvers: "anyone" as const, needs: 2 },
+    ];
+    const rule = ruleFor(
+      {
+        version: "v",
+        rules,
+        starters: null,
+        volatile: [],
+        fallback: null,
+        card: null,
+        auditors: null,
+        freezers: null,
+      },
+      {
+        channel: ChannelId("C0OPS"),
+        requester: UserId("U0ANA"),
+        input: "x",
+        action: "deploy",
+        content: { env: ["production", "staging"] },
+      },
+    );
+    expect(rule.followUp.escalate.every(({ to }) => to === null)).toBe(true);
+  });
+});
