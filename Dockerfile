@@ -30,4 +30,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
 # SIGUSR1 would open a debugger, through which anybody on the machine could read the tokens.
-CMD ["node", "--max-semi-space-size=8", "--disable-sigusr1", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=30", "--disable-sigusr1", "src/main.ts"]

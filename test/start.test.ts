@@ -75,7 +75,7 @@ test("a SIGUSR1 opens no debugger and ends nothing", async () => {
 });
 
 test("npm start, the image and the README start it as the tests do", () => {
-  const said = /--max-semi-space-size=8 --disable-sigusr1 src\/main\.ts/;
+  const said = /--max-semi-space-size=8 --heap-growing-percent=30 --disable-sigusr1 src\/main\.ts/;
   const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
   expect(read("package.json")).toMatch(said);
   expect(read("README.md").replaceAll("\n", " ")).toMatch(said);
