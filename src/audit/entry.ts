@@ -91,6 +91,8 @@ export type AuditEntry = {
   readonly sentReason?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;
+  /** Of a person's decision that the service confirmed: digest of what was asked, see domain/same-request.ts. */
+  readonly asked?: string;
   /** For "coalesced": how many, and since when (ms). */
   readonly times?: number;
   readonly since?: number;

@@ -8,6 +8,8 @@ import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect } from "../domain/effect.ts";
 import type { ApprovalId } from "../domain/ids.ts";
+import { BUILT_IN_RULE } from "../domain/policy/policy.ts";
+import { askedText } from "../domain/same-request.ts";
 import { findApproval, isWatched, replaceApproval, type Run, type Untouched } from "../domain/run.ts";
 import {
   aboutDecision,
@@ -38,7 +40,7 @@ function restsOn(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"> {
 
 /** Entries for every decision that was settled, refused or gave way between two states of a run, and every approval that closed. */
 export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
-  return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx.now)];
+  return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx)];
 }
 
 /** For an adopted run whose task the service has named. */
@@ -48,7 +50,8 @@ function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
   return [auditEntry(after, { at: ctx.now, what: "task-told", outcome: "told by the service", ...about })];
 }
 
-function approvalsChanged(before: Run, after: Run, at: number): AuditEntry[] {
+function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {
+  const { now: at } = ctx;
   if (before.approvals === after.approvals) return [];
   return after.approvals.flatMap((is): AuditEntry[] => {
     const was = findApproval(before, is.id);
@@ -58,7 +61,7 @@ function approvalsChanged(before: Run, after: Run, at: number): AuditEntry[] {
     return [
       ...gone,
       ...waiting(after, was, is, at),
-      ...settled(after, was, is, at),
+      ...settled(after, was, is, ctx),
       ...deniedByNoPerson(after, is, at),
       ...closed(after, was, is, at),
     ];
@@ -86,7 +89,8 @@ function waiting(run: Run, was: Approval, is: Approval, at: number): AuditEntry[
   });
 }
 
-function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+function settled(run: Run, was: Approval, is: Approval, ctx: Context): AuditEntry[] {
+  const { now: at } = ctx;
   if (was.state.type !== "decided" || is.state.type !== "decided") return [];
   const { delivery, decision } = is.state;
   if (delivery.type === was.state.delivery.type || !isTold(delivery.type, isFinal(delivery))) return [];
@@ -100,8 +104,17 @@ function settled(run: Run, was: Approval, is: Approval, at: number): AuditEntry[
       outcome: delivery.type,
       moments,
       ...aboutDecision(is.id, decision),
+      ...(delivery.type === "confirmed" ? askedIn(run, is, decision, ctx) : {}),
     }),
   ];
+}
+
+/** By which the decision is found again when the same is asked. A request that has changed since is not what was decided. */
+function askedIn(run: Run, is: Approval, decision: Decision, { digest }: Context): Pick<AuditEntry, "asked"> {
+  const { by, policy } = decision;
+  if (by === null || decision.digest !== is.request.digest) return {};
+  const text = askedText(run, is, policy?.rule ?? BUILT_IN_RULE.name);
+  return text === null ? {} : { asked: digest(text) };
 }
 
 const isTold = (is: string, final: boolean): boolean => final || is === "refused" || is === "unsure";

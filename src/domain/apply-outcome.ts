@@ -28,6 +28,7 @@ import {
 import { applyDecisionOutcome } from "./decision-delivery.ts";
 import { applyUploadOutcome } from "./message-outcome.ts";
 import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-transitions.ts";
+import { applyPrecedents } from "./same-request.ts";
 import { fileState, outcomeRenderKey } from "./render-key.ts";
 
 /** Marks the effect as under way at `now` (wall time, for the audit). Reading and uploading need no mark. */
@@ -65,6 +66,7 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
     case "upload":
     case "find-file":
     case "count-approvers":
+    case "look-up-precedents":
       return run;
   }
 }
@@ -98,6 +100,8 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
       return applyDecisionOutcome(run, effect.approval, outcome, ctx);
     case "count-approvers":
       return applyApproverCount(run, effect.approval, outcome, ctx);
+    case "look-up-precedents":
+      return applyPrecedents(run, effect.approval, outcome);
     case "tell":
       return applyNoticeOutcome(run, effect.tell, outcome, ctx.monotonic);
   }

@@ -11,6 +11,7 @@ import type { FollowUp } from "./follow-up.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
+import type { PrecedentLookUp } from "./precedent.ts";
 import type { Absence } from "./snapshot.ts";
 
 export type Verdict = "approve" | "deny";
@@ -204,6 +205,8 @@ export type Approval = {
   readonly readers: readonly UserId[];
   /** How many people can approve it; null until they are counted. */
   readonly approverCount: ApproverCount | null;
+  /** Earlier decisions on the same request that everyone in the channel may know of. Left out: not looked up yet. */
+  readonly precedents?: PrecedentLookUp;
   /** The rule of the newest snapshot, for display. A decision must meet the rule of its own moment. */
   readonly appliedRule: AppliedRule;
   /** Left out: nothing was done yet while it waits. */

@@ -1,6 +1,7 @@
 // Work is data: an effect is something to do in the outside world, an outcome its result.
 
 import type { ApprovalId, MessageTs, RunId } from "./ids.ts";
+import type { Precedents } from "./precedent.ts";
 import type { UploadedFile } from "./posted-message.ts";
 import type { Slot } from "./run.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -19,7 +20,9 @@ export type Effect =
   | { readonly type: "send-decision"; readonly approval: ApprovalId }
   | { readonly type: "tell"; readonly tell: string }
   /** Count the people who can approve it. */
-  | { readonly type: "count-approvers"; readonly approval: ApprovalId };
+  | { readonly type: "count-approvers"; readonly approval: ApprovalId }
+  /** Look up the earlier decisions on the same request. */
+  | { readonly type: "look-up-precedents"; readonly approval: ApprovalId };
 
 /** The same work has the same key, and is never in progress twice. */
 export function effectKey(effect: Effect): string {
@@ -28,6 +31,7 @@ export function effectKey(effect: Effect): string {
       return effect.type;
     case "send-decision":
     case "count-approvers":
+    case "look-up-precedents":
       return `${effect.type} ${effect.approval}`;
     case "tell":
       return `${effect.type} ${effect.tell}`;
@@ -61,6 +65,7 @@ export type Outcome =
   | { readonly type: "told" }
   /** `of`: what the count is for. */
   | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
+  | (Precedents & { readonly type: "precedents"; readonly of: string })
   /** Surely not applied; may be tried again. `heldBack`: it could be sent, but we hold it back for now. */
   | (WithCode & {
       readonly type: "later";

@@ -29,6 +29,7 @@ export function nextTryOf(run: Run, effect: Effect): NextTry {
     case "tell":
       return facts(run.notices.find(({ id }) => id === effect.tell));
     case "count-approvers":
+    case "look-up-precedents":
       return UNKNOWN;
   }
 }

@@ -8,6 +8,7 @@ import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } 
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
+import { wantsPrecedents } from "./same-request.ts";
 import {
   cardRenderKey,
   isPassing,
@@ -180,7 +181,11 @@ function dueWork(run: Run, now: number): Due[] {
     const at = countAt(approval);
     return at === null ? NOTHING : due({ type: "count-approvers", approval: approval.id }, at, now);
   });
-  return [create, ...decisions, ...notices, ...ends, ...counts];
+  // What has no card yet is looked up when it gets one.
+  const precedents = run.approvals
+    .filter((approval) => wantsPrecedents(approval) && cardRenderKey(run, approval) !== null)
+    .map(({ id }) => due({ type: "look-up-precedents", approval: id }, 0, now));
+  return [create, ...decisions, ...notices, ...ends, ...counts, ...precedents];
 }
 
 /** After a 404 the run is fetched again soon. */

@@ -3,6 +3,7 @@
 
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { deniedByStop } from "./brake.ts";
+import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
@@ -158,7 +159,7 @@ function stateRenderKey(run: Run, approval: Approval): string {
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
       const changed = version > 1 && version === requestVersion ? " changed" : "";
       const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
-      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}`;
+      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${precedentsRenderKey(approval)}`;
     }
     case "closed":
       return `closed ${state.cause}`;

@@ -3,7 +3,6 @@
 import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import { sentReason } from "../domain/approval-transitions.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
-import type { Context } from "../domain/context.ts";
 import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed, type UserId } from "../domain/ids.ts";
@@ -24,14 +23,14 @@ import {
   UNREADABLE,
 } from "../domain/run.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
+import { lookUpPrecedents, type PrecedentDeps } from "./precedents.ts";
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
 
-type World = {
+type World = PrecedentDeps & {
   readonly agents: AgentService;
   readonly chat: Chat;
   readonly people: People;
-  readonly context: () => Pick<Context, "policy">;
 };
 
 export function createPerform(world: World): Perform {
@@ -53,7 +52,8 @@ export function outcomeOf(error: unknown): Outcome {
   return { type: "later", afterMs: error.retryAfterMs, why: words, code };
 }
 
-async function attempt(run: Run, effect: Effect, { agents, chat, people, context }: World): Promise<Outcome> {
+async function attempt(run: Run, effect: Effect, world: World): Promise<Outcome> {
+  const { agents, chat, people, context } = world;
   switch (effect.type) {
     case "create-run":
       return { type: "created", snapshot: await agents.create(run.input, run.key) };
@@ -74,6 +74,8 @@ async function attempt(run: Run, effect: Effect, { agents, chat, people, context
       return tell(run, effect.tell, chat);
     case "count-approvers":
       return countApprovers(run, effect, people, context().policy);
+    case "look-up-precedents":
+      return lookUpPrecedents(world, run, effect.approval);
   }
 }
 
@@ -169,6 +171,7 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
     case "create-run":
     case "send-decision":
     case "count-approvers":
+    case "look-up-precedents":
       return null;
     case "post":
       return { channel, kind: "post", urgency: postUrgencyOf(run, effect.slot) };

@@ -7,6 +7,7 @@ import type { AuditFault } from "../domain/audit/verify-chain.ts";
 import type { NonceBinding } from "../domain/authorization.ts";
 import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../domain/ids.ts";
 import type { Json } from "../domain/json.ts";
+import type { Precedents } from "../domain/precedent.ts";
 import type { Run } from "../domain/run.ts";
 import type { Notification } from "../ports.ts";
 
@@ -108,6 +109,8 @@ export type FormTicket = NonceBinding & {
   readonly reading?: true;
   /** The person chooses the verdict in the form, which has no default; `verdict` says nothing then. */
   readonly choice?: true;
+  /** Earlier decisions on the same request, as the person was shown them. */
+  readonly precedents?: Precedents;
   /** It is one of several in a form, which carries this nonce. It decides nothing in any other form. */
   readonly bundle?: Nonce;
 };
@@ -133,6 +136,14 @@ export type AuditLog = {
   provenEntry(seq: number): Promise<Proven>;
   /** "settled" entries of this approval after this number, oldest first. */
   settledAfter(seq: number, run: RunKey, approval: ApprovalId): Promise<readonly KeptEntry[]>;
+  /**
+   * The numbers of the decisions with this verdict on this digest of what was asked, since `since` (ms), newest first, without disputed
+   * ones. By an index, which is no evidence: read each with `provenEntry`.
+   */
+  decidedBefore(
+    asked: { readonly verdict: Verdict; readonly digest: string; readonly since: number },
+    limit: number,
+  ): Promise<readonly number[]>;
   /** All entries of the run with this id of ours or of the service's, oldest first; also of one that is forgotten. */
   auditOfRun(id: string): Promise<readonly KeptEntry[]>;
   /** Null: nothing was ever written. */

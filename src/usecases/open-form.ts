@@ -12,6 +12,7 @@ import { cardSlot, digestSlot, findApproval, type Run, type Slot } from "../doma
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
 import { lookUp } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
+import { precedentsFor } from "./form-precedents.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** How old facts for a click may be (ms): a click only opens a modal. */
@@ -124,7 +125,8 @@ export async function openFor(
   }
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
-  const facts = { ...bound, verdict, saw, at, ...(choice ? { choice } : {}) };
+  const before = reading ? {} : await precedentsFor(deps, run, approval, person);
+  const facts = { ...bound, verdict, saw, at, ...(choice ? { choice } : {}), ...before };
   const ticket: FormTicket = reading ? { ...facts, reading } : facts;
   const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });

@@ -10,6 +10,7 @@ import type { Run } from "../domain/run.ts";
 import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import type { AgentService, Counters, People } from "../ports.ts";
 import type { AuditLog, FormStore, RunStore } from "../ports/store.ts";
+import type { Clock } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 
 /** A refusal, and its run where we know it. */
@@ -22,7 +23,8 @@ export type RefusedAttempt = {
 export type DecideDeps = {
   store: RunStore & FormStore & AuditLog;
   agents: Pick<AgentService, "fetchRun">;
-  people: Pick<People, "lookUp" | "memberOf">;
+  people: Pick<People, "lookUp" | "memberOf" | "channelsOf" | "isPublic">;
+  clock: Clock;
   engine: Pick<RunEngine, "transact" | "change">;
   context: () => Context;
   metrics: Counters;

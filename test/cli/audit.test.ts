@@ -161,7 +161,7 @@ describe("verify", () => {
     await write();
     for (const seq of ["-9007199254740991", "0", "9223372036854775807"]) {
       change(
-        `delete from audit where seq < 1 or seq > 1000; insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, '' from audit where seq = 1`,
+        `delete from audit where seq < 1 or seq > 1000; insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, '', asked from audit where seq = 1`,
       );
       const seen = await audit("verify");
       expect(seen.code).toBe(1);

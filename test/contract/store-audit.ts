@@ -147,6 +147,30 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await seqs(4, ALL, 9)).toEqual([]);
     });
 
+    test("decisions on the same request are found by verdict, digest and age, newest first, without disputed ones", async () => {
+      const run = aRun();
+      const settled = (facts: Partial<AuditEntry>) =>
+        anAuditEntry(run, { what: "settled", verdict: "approve", asked: "same", ...facts });
+      const [first, second] = ["apr_1", "apr_2"] as readonly string[] as readonly ApprovalId[];
+      if (first === undefined || second === undefined) throw new Error("no ids");
+      await bench.store.audit([
+        settled({ approval: first, at: 1_000 }),
+        settled({ approval: second, at: 2_000 }),
+        settled({ approval: first, at: 3_000, verdict: "deny" }),
+        settled({ approval: first, at: 4_000, asked: "another" }),
+        anAuditEntry(run, { what: "disputed", approval: second }),
+        settled({ approval: first, at: 6_000 }),
+      ]);
+      const found = (verdict: "approve" | "deny", since = 0, limit = 9) =>
+        bench.store.decidedBefore({ verdict, digest: "same", since }, limit);
+      expect(await found("approve")).toEqual([6, 1]);
+      expect(await found("deny")).toEqual([3]);
+      expect(await found("approve", 2_000)).toEqual([6]);
+      expect(await found("approve", 0, 1)).toEqual([6]);
+      expect((await bench.store.provenEntry(6)).ok).toBe(true);
+      expect(await bench.store.walkAudit()).toBeNull();
+    });
+
     test("a run's entries are found by our key and by the service's id, those of before it had one too", async () => {
       const id = aRunId();
       const run = aWatchedRun(id);

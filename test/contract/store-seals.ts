@@ -198,7 +198,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       const ids = async (): Promise<string[]> =>
         (await store.checkAudit()).map(({ id }) => id.split(" ")[0] ?? "");
       const stray = (seq: string): string =>
-        `insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, signature from audit where seq = 1`;
+        `insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, signature, asked from audit where seq = 1`;
 
       beforeEach(async () => {
         const run = aWatchedRun();
@@ -218,6 +218,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
           ["altered"],
         ],
         ["an edited column", "update audit set run = 'x' where seq = 2", ["columns"]],
+        ["a forged precedent", "update audit set asked = 'approve x' where seq = 2", ["columns"]],
         ["a missing entry", "delete from audit where seq = 2", ["gap", "gap"]],
         ["a row with a negative number", stray("-9007199254740991"), ["stray"]],
         ["a row with a number beyond all", stray("9223372036854775807"), ["stray"]],

@@ -3,7 +3,6 @@
 // Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { isSettled } from "#src/domain/approval.ts";
-import { countKeyOf } from "#src/domain/applied-rule.ts";
 import type { Context } from "#src/domain/context.ts";
 import { expire } from "#src/domain/decide.ts";
 import { type Effect, effectKey, type Outcome } from "#src/domain/effect.ts";
@@ -30,6 +29,7 @@ import { Learnt } from "./learnt.ts";
 import { SimulatedBrakes } from "./simulated-brakes.ts";
 import { SimulatedPeople } from "./simulated-people.ts";
 import { type Answer, type Look, SimulatedService } from "./simulated-service.ts";
+import { lookedUp } from "./simulated-look-ups.ts";
 import { drawn, SimulatedSlack } from "./simulated-slack.ts";
 
 export class SimulatedWorld {
@@ -295,9 +295,8 @@ export class SimulatedWorld {
     const { effect, marked } = carried;
     if (marked === null) throw new Error("performed before it was marked");
     if (effect.type === "send-decision") carried.sent = this.#leaves(marked, effect.approval, carried.asked);
-    if (effect.type === "count-approvers") return this.#counted(marked, effect.approval);
-    const no = this.#refusal(effect, fate);
-    if (no !== null) return no;
+    const known = lookedUp(marked, effect, this) ?? this.#refusal(effect, fate);
+    if (known !== null) return known;
     const act = (): Outcome => this.#act(marked, effect);
     switch (fate) {
       case "lost-before":
@@ -361,7 +360,8 @@ export class SimulatedWorld {
       case "find":
         return { type: "found", copies: slack.copies(effect.slot) };
       case "count-approvers":
-        throw new Error("only counted");
+      case "look-up-precedents":
+        throw new Error("only looked up");
       case "tell":
         slack.told.push(effect.tell);
         return { type: "told" };
@@ -378,12 +378,6 @@ export class SimulatedWorld {
         return { type: "file-found", there: (slack.files.get(file)?.shared ?? 0) > 0 };
       }
     }
-  }
-
-  #counted(run: Run, id: ApprovalId): Outcome {
-    const approval = findApproval(run, id);
-    if (approval === null) return { type: "gone" };
-    return { type: "counted", of: countKeyOf(approval), able: this.able, grows: false };
   }
 
   #change(run: Run, { type: kind, slot }: { type: "update" | "sweep"; slot: string }): Outcome {

@@ -2,10 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { MessageTs } from "#src/domain/ids.ts";
-import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
 import { createPerform } from "#src/engine/perform-effect.ts";
 import type { AgentService, Chat, People } from "#src/ports.ts";
+import type { Store } from "#src/ports/store.ts";
+import { contextAt } from "../make/history.ts";
 import { anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
 
 const TS = MessageTs("1700000000.000100");
@@ -22,7 +23,8 @@ function unchangeable() {
     agents: nobody,
     people: nobody,
     chat,
-    context: () => ({ policy: BUILT_IN }),
+    store: {} as Store,
+    context: () => contextAt(),
   });
   return { perform, removed };
 }

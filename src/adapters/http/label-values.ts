@@ -15,6 +15,7 @@ const SUCCESSES: { readonly [effect: string]: string } = {
   "send-decision": "confirmed elsewhere unproven",
   tell: "told",
   "count-approvers": "counted",
+  "look-up-precedents": "precedents",
 };
 const FAILURES = "later refused unsure";
 

@@ -80,9 +80,9 @@ function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRo
   const seq = previous.seq + 1;
   const text = canonicalJson(plain);
   const link = digestOf(linkText(previous.link, { seq, key: key.id, text }));
-  const { at, what } = columnsOf(plain);
+  const { at, what, asked } = columnsOf(plain);
   const { run, runId: run_id, approval, by } = entry;
-  const found = { at, what, run, run_id, approval, by_user: by?.user ?? null };
+  const found = { at, what, run, run_id, approval, by_user: by?.user ?? null, asked };
   return {
     seq,
     ...found,
@@ -113,14 +113,14 @@ async function keepText(trx: Trx, digest: string, text: string): Promise<void> {
 
 /** The row in the form in which the chain is verified. */
 export function chainedEntry(row: AuditRow): ChainedEntry {
-  const { seq, link, entry: text, key, signature, at, what, run, run_id, approval, by_user } = row;
+  const { seq, link, entry: text, key, signature, at, what, run, run_id, approval, by_user, asked } = row;
   return {
     seq,
     link,
     text,
     key,
     signature,
-    columns: { at, what, run, runId: run_id, approval, by: by_user },
+    columns: { at, what, run, runId: run_id, approval, by: by_user, asked },
   };
 }
 
@@ -218,6 +218,7 @@ const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({
     list(record<VoteFacts>({ by: person, reason: orNull(text), at: number, entry: orNull(number) })),
   ),
   sentReason: optional(text),
+  asked: optional(text),
   refers: optional(number),
   times: optional(number),
   since: optional(number),

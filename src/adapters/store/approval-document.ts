@@ -23,6 +23,7 @@ import {
   type KeptRule,
   type RuleRef,
 } from "../../domain/policy/policy.ts";
+import type { Precedent, PrecedentLookUp, Precedents } from "../../domain/precedent.ts";
 import type { Absence } from "../../domain/snapshot.ts";
 import {
   type Doc,
@@ -183,6 +184,13 @@ const keptRule = record<KeptRule>({
 
 const cardFields = record<CardFields>({ risk: list(text), where: list(text), lead: list(text) });
 
+const precedent = { times: number, more: flag, entry: number, by: user, at: number };
+const precedentFields = {
+  denied: orNull(record<NonNullable<Precedents["denied"]>>({ ...precedent, reason: text })),
+  approved: orNull(record<Precedent>(precedent)),
+};
+export const precedents: Doc<Precedents> = record<Precedents>(precedentFields);
+
 const closed = record<NonNullable<Dispute["closed"]>>({ by: user, at: number, words: text });
 
 export const approval = record<Approval>({
@@ -206,6 +214,7 @@ export const approval = record<Approval>({
     orNull(record<ApproverCount>({ of: text, at: number, able: orNull(number), grows: flag })),
     null,
   ),
+  precedents: optional(record<PrecedentLookUp>({ of: text, ...precedentFields })),
   appliedRule: orElse(
     record<AppliedRule>({ version: orNull(text), rule: keptRule, card: optional(cardFields) }),
     BUILT_IN_APPLIED_RULE,

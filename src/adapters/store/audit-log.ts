@@ -9,6 +9,7 @@ import { appendAudit, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.t
 import { linkOf } from "./audit-base.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
+import { decidedBefore } from "./find-precedents.ts";
 import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
 import { type Doc, either, id, number, record, word } from "./document-shape.ts";
 import { postedMessage } from "./run-document.ts";
@@ -70,6 +71,8 @@ function createReading(db: Database): Reading {
       const query = about.where("seq", ">", seq).where("what", "=", "settled").orderBy("seq");
       return (await read(() => query.limit(MOST_OF_A_RUN).execute())).map(keptEntry);
     },
+    decidedBefore: async (asked, limit) =>
+      (await read(() => decidedBefore(db, asked, limit).execute())).map(({ seq }) => seq),
     auditOfRun: async (id) => (await read(() => ofRun(db, id))).map(keptEntry),
     async auditHead() {
       const row = await read(() => entries().orderBy("seq", "desc").limit(1).executeTakeFirst());

@@ -53,6 +53,7 @@ export type AuditRow = {
   run_id: RunId | null;
   approval: ApprovalId | null;
   by_user: UserId | null;
+  asked: string | null;
   entry: string;
   link: string;
   key: string;

@@ -23,6 +23,7 @@ import {
   approval,
   approvalId,
   auditMark,
+  precedents,
   request,
   runContext,
   verdict,
@@ -213,4 +214,5 @@ export const formDocument: Doc<FormTicket> = record<FormTicket>({
   reading: optional(yes),
   choice: optional(yes),
   bundle: optional(id(Nonce)),
+  precedents: optional(precedents),
 });

@@ -26,7 +26,7 @@ export type Engine = {
 export type Step = (engine: Engine) => readonly string[];
 
 /** The n-th step leads to schema version n. */
-export const MIGRATIONS: readonly Step[] = [firstSchema, sharedOut];
+export const MIGRATIONS: readonly Step[] = [firstSchema, sharedOut, findPrecedents];
 
 /** The version that a start migrates to. */
 export const NEWEST_SCHEMA = MIGRATIONS.length;
@@ -145,6 +145,14 @@ const AUDIT_LOCK = [
   )`,
   "insert into audit_lock (taken) values (0)",
 ];
+
+/** Earlier decisions on the same request. Entries from before this step have none, so they are not found by it. */
+function findPrecedents(): readonly string[] {
+  return [
+    "alter table audit add column asked text", // domain/audit/verify-chain.ts: verdict and digest, derived from the entry
+    "create index audit_by_asked on audit (asked, seq) where asked is not null",
+  ];
+}
 
 /** One row for each digest, however many entries name it. It stays as long as the audit does. */
 const AUDIT_TEXTS = `create table audit_texts (

@@ -25,6 +25,8 @@ export type AuditColumns = {
   readonly runId: string | null;
   readonly approval: string | null;
   readonly by: string | null;
+  /** The verdict and the digest of what was asked: by this, earlier decisions on the same request are found. */
+  readonly asked: string | null;
 };
 
 /** Before the first entry. */

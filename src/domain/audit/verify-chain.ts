@@ -238,6 +238,7 @@ export function parsedEntry(text: string): AuditJson | null {
 export function columnsOf(entry: AuditJson): AuditColumns {
   const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
   const by = entry["by"] ?? null;
+  const asked = text(entry["asked"]);
   return {
     at: typeof entry["at"] === "number" ? entry["at"] : 0,
     what: text(entry["what"]) ?? "",
@@ -245,11 +246,16 @@ export function columnsOf(entry: AuditJson): AuditColumns {
     runId: text(entry["runId"]),
     approval: text(entry["approval"]),
     by: isRecord(by) ? text(by["user"]) : null,
+    asked: asked === null ? null : askedColumn(text(entry["verdict"]) ?? "", asked),
   };
 }
 
+export const askedColumn = (verdict: string, asked: string): string => `${verdict} ${asked}`;
+
 function sameColumns(a: AuditColumns, b: AuditColumns): boolean {
-  return (["at", "what", "run", "runId", "approval", "by"] as const).every((name) => a[name] === b[name]);
+  return (["at", "what", "run", "runId", "approval", "by", "asked"] as const).every(
+    (name) => a[name] === b[name],
+  );
 }
 
 // What is wrong with an audit, in plain words. Each follows "entry 12:".

@@ -9,6 +9,7 @@ import { fileState } from "../../../domain/render-key.ts";
 import { isReused } from "../../../domain/reused-id.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
+import { precedentsOf } from "../../../domain/same-request.ts";
 import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
@@ -28,6 +29,7 @@ import { CONFIRMED } from "./delivery-words.ts";
 import { freezeBlocks, stopButton } from "./brake.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
+import { precedentBlocks } from "./precedent-lines.ts";
 import { disputeBlocks, pastBlocks, who } from "./card-history.ts";
 import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
@@ -105,6 +107,7 @@ function waiting(card: Card): Block[] {
     ...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""),
     ...pastBlocks(approval),
     ...disputeBlocks(approval),
+    ...precedentBlocks(precedentsOf(approval)),
     ...ruleBlocks(run, approval),
     ...(state.open ? freezeBlocks(run) : []),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),

@@ -3,6 +3,7 @@
 import type { Block, View } from "@slack/types";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import type { Nonce } from "../../../domain/ids.ts";
+import type { Precedents } from "../../../domain/precedent.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
@@ -27,6 +28,7 @@ import {
   wordInput,
 } from "./form-parts.ts";
 import { type MessageId, textSection, withId } from "./message-id.ts";
+import { precedentBlocks } from "./precedent-lines.ts";
 import {
   difference,
   fitsModal,
@@ -59,12 +61,13 @@ export type FormFacts = {
   readonly verdict: Verdict;
   readonly nonce: Nonce;
   readonly reading?: true;
+  readonly precedents?: Precedents;
 };
 
 /** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
 function decisionModal(
   run: Run,
-  { saw: request, verdict, nonce }: FormFacts,
+  { saw: request, verdict, nonce, precedents }: FormFacts,
   deployment: Deployment,
   filled: FilledReason,
 ): View {
@@ -88,6 +91,7 @@ function decisionModal(
         ),
       ),
       ...votesSoFar(run, request),
+      ...precedentBlocks(precedents),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),

@@ -43,6 +43,7 @@ export type PartId =
   | `votes:${number}-of-${number}`
   | `cause:${CardCause}`
   | `dispute:${number}:${"open" | "closed"}`
+  | `before:${"denied" | "approved" | "both"}`
   | "reused"
   | "frozen"
   | "home:own:none"

@@ -39,6 +39,7 @@ import {
   wordInput,
 } from "./form-parts.ts";
 import { withId } from "./message-id.ts";
+import { precedentBlocks } from "./precedent-lines.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
 import { count, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
@@ -55,7 +56,11 @@ export function reviewView(
 }
 
 /** One request. The nonce is all that the form carries. */
-function reviewModal(run: Run, { saw: request, nonce }: ReviewFacts, deployment: Deployment): View {
+function reviewModal(
+  run: Run,
+  { saw: request, nonce, precedents }: ReviewFacts,
+  deployment: Deployment,
+): View {
   const rule = ruleOver(run, request);
   return withId("form:review", {
     type: "modal",
@@ -74,6 +79,7 @@ function reviewModal(run: Run, { saw: request, nonce }: ReviewFacts, deployment:
         ),
       ),
       ...votesSoFar(run, request),
+      ...precedentBlocks(precedents),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),

@@ -48,6 +48,12 @@ export function moment(at: number): RichTextElement {
   };
 }
 
+/** The day alone, where a line is short of room. */
+export function day(at: number): RichTextElement {
+  const fallback = new Date(at).toISOString().slice(0, 10);
+  return { type: "date", timestamp: Math.floor(at / 1_000), format: "{date_short_pretty}", fallback };
+}
+
 /** The same as `moment`, for text in which Slack reads markup. */
 export function localTime(at: number): string {
   const fallback = `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;

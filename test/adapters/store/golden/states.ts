@@ -184,6 +184,11 @@ function quorum(): Run {
     votes: [approve],
     readers: [APPROVER],
     approverCount: { of: "0123456789ab production v1", at, able: 1, grows: true },
+    precedents: {
+      of: "0123456789ab production v1",
+      denied: { times: 20, more: true, entry: 1, by: APPROVER, at, reason: "Not today." },
+      approved: { times: 1, more: false, entry: 2, by: APPROVER, at },
+    },
     appliedRule: { version: "0123456789ab", rule: strictRule },
   };
   return withApproval(approval);

@@ -45,6 +45,7 @@ async function fill(): Promise<void> {
   await store.putDocument("audit letters", 7);
   const told = [
     ["receipt", { what: "decided", verdict: "approve", reason: "The change is planned." }],
+    ["answered", { what: "settled", verdict: "deny", outcome: "confirmed", asked: "e".repeat(64) }],
     ["dispute", { what: "disputed", refers: 1 }],
     ["head", {}],
     ["tampering", { what: "tampering-found", findings: ["run x"] }],

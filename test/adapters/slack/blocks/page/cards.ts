@@ -7,6 +7,7 @@ import { countKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
+import { NO_PRECEDENTS, type Precedents } from "#src/domain/precedent.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { requestSlot, type Run } from "#src/domain/run.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
@@ -234,6 +235,21 @@ const withUpload = (upload: Upload, approval: Approval): Run => ({
 const first = newApproval(ApprovalId("apr_1"), REQUEST, aNonce(), { now: NOON, monotonic: NOON });
 const other = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
 
+const before = (precedents: Partial<Precedents>): Approval => ({
+  ...PENDING,
+  precedents: { of: countKeyOf(PENDING), ...NO_PRECEDENTS, ...precedents },
+});
+const DAY_MS = 24 * 60 * 60_000;
+const DENIED = {
+  times: 1,
+  more: false,
+  entry: 41,
+  by: BEN,
+  at: NOON - 2 * DAY_MS,
+  reason: "change freeze",
+} as const;
+const APPROVED = { times: 3, more: false, entry: 40, by: CLEO, at: NOON - 5 * DAY_MS } as const;
+
 /** By the id of the part. */
 export const CARD_PARTS: Record<
   | Exclude<PartId, `${"past" | "rule" | "cause" | "home" | "queue"}:${string}`>
@@ -269,6 +285,15 @@ export const CARD_PARTS: Record<
       withUpload({ type: "refused", words: "Slack refused (storage_limit_reached)" }, TOO_LONG),
     ),
   ],
+  "before:denied": [
+    card("once", before({ denied: DENIED })),
+    card("often", before({ denied: { ...DENIED, times: 20, more: true, reason: "x".repeat(80) } })),
+  ],
+  "before:approved": [
+    card("once", before({ approved: { ...APPROVED, times: 1 } })),
+    card("several times", before({ approved: APPROVED })),
+  ],
+  "before:both": [card("", before({ denied: DENIED, approved: APPROVED }))],
   frozen: [card("", PENDING, { ...CREATED, frozen: FROZEN })],
   "rule:0-of-2": [card("", byTwo)],
   "rule:1-of-2": [card("", { ...byTwo, votes: [decisionOf("approve", "Tests are green", CLEO)] })],

@@ -1,0 +1,37 @@
+// What was decided before on the same request, on its card and in its form: the newest denial with its reason, then the approvals. Facts
+// in plain type: no colour, no icon and no button, because they are no advice.
+
+import type { Block, RichTextElement } from "@slack/types";
+import { NO_PRECEDENTS, PRECEDENT_DAYS, type Precedent, type Precedents } from "../../../domain/precedent.ts";
+import { partWithId } from "./message-id.ts";
+import { count, day, line, person, rich, span, untrustedSpan } from "./rich.ts";
+
+/** The store holds less of it. */
+const REASON_CHARS = 200;
+
+/** None: nothing is drawn. */
+export function precedentBlocks({ denied, approved }: Precedents = NO_PRECEDENTS): Block[] {
+  if (denied === null && approved === null) return [];
+  const words = [
+    ...(denied === null ? [] : deniedWords(denied)),
+    ...(denied === null || approved === null ? [] : [span(" ")]),
+    ...(approved === null ? [] : [...toldWords("Approved", approved), span(".")]),
+  ];
+  const which = denied === null ? "approved" : approved === null ? "denied" : "both";
+  return [partWithId(`before:${which}`, rich(line(span("Same request before: "), ...words)))];
+}
+
+/** The reason is drawn as code, so that no quotation mark in it can end the quotation. */
+function deniedWords({ reason, ...denied }: NonNullable<Precedents["denied"]>): RichTextElement[] {
+  const quoted =
+    reason.trim() === ""
+      ? [span(".")]
+      : [span(': "'), untrustedSpan(reason, REASON_CHARS, { code: true }), span('".')];
+  return [...toldWords("Denied", denied), ...quoted];
+}
+
+function toldWords(verdict: string, { times, more, by, at }: Precedent): RichTextElement[] {
+  const many = `${more ? "at least " : ""}${count(times)} ${times === 1 ? "time" : "times"}`;
+  const said = times === 1 && !more ? `${verdict} ` : `${verdict} ${many} in ${PRECEDENT_DAYS} days, last `;
+  return [span(said), day(at), span(" by "), person(by)];
+}

@@ -1,0 +1,159 @@
+// Looks up the earlier decisions on the same request: found by the index of the audit, read from the signed entries. What readers may
+// not know of, and what nobody can tell whether they may, is left out.
+
+import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
+import type { Approval, Verdict } from "../domain/approval.ts";
+import type { Context } from "../domain/context.ts";
+import type { Outcome } from "../domain/effect.ts";
+import type { ApprovalId, ChannelId, UserId } from "../domain/ids.ts";
+import {
+  MOST_PRECEDENTS,
+  NO_PRECEDENTS,
+  type Precedent,
+  PRECEDENT_AGE_MS,
+  type Precedents,
+} from "../domain/precedent.ts";
+import { askedText } from "../domain/same-request.ts";
+import { findApproval, type Run } from "../domain/run.ts";
+import { oneLine } from "../domain/text/excerpt.ts";
+import { type People, PortError } from "../ports.ts";
+import type { AuditLog } from "../ports/store.ts";
+
+export type PrecedentDeps = {
+  readonly store: Pick<AuditLog, "decidedBefore" | "provenEntry" | "auditText">;
+  readonly context: () => Pick<Context, "policy" | "now" | "digest">;
+};
+
+/** May the readers know what was decided in this channel? */
+export type MayKnow = (channel: ChannelId) => Promise<boolean>;
+
+/** A denial's reason in one line, in characters. The card of that request shows more of it. Our choice: two lines of a phone. */
+const REASON_CHARS = 80;
+
+/** Rejects with PortError. */
+export async function findPrecedents(
+  deps: PrecedentDeps,
+  run: Run,
+  approval: Approval,
+  mayKnow: MayKnow,
+): Promise<Precedents> {
+  const { policy, now, digest } = deps.context();
+  const text = askedText(run, approval, ruleOf(policy, run, approval.request).name);
+  if (text === null) return NO_PRECEDENTS;
+  const asked = { digest: digest(text), since: now - PRECEDENT_AGE_MS };
+  const known = once(mayKnow);
+  const denied = await newest(deps, { ...asked, verdict: "deny" }, known);
+  const approved = await newest(deps, { ...asked, verdict: "approve" }, known);
+  return {
+    denied: denied === null ? null : { ...denied.facts, reason: oneLine(denied.reason, REASON_CHARS) },
+    approved: approved?.facts ?? null,
+  };
+}
+
+/** Asks once about each channel. */
+function once(mayKnow: MayKnow): MayKnow {
+  const answers = new Map<ChannelId, Promise<boolean>>();
+  return (channel) => {
+    const answer = answers.get(channel) ?? unknownIsNo(mayKnow(channel));
+    answers.set(channel, answer);
+    return answer;
+  };
+}
+
+async function unknownIsNo(answer: Promise<boolean>): Promise<boolean> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof PortError) return false;
+    throw error;
+  }
+}
+
+type Asked = { readonly verdict: Verdict; readonly digest: string; readonly since: number };
+type Decided = {
+  readonly seq: number;
+  readonly by: UserId;
+  readonly at: number;
+  readonly channel: ChannelId;
+  readonly reason: string;
+};
+
+async function newest(
+  deps: PrecedentDeps,
+  asked: Asked,
+  mayKnow: MayKnow,
+): Promise<{ readonly facts: Precedent; readonly reason: string } | null> {
+  const numbers = await deps.store.decidedBefore(asked, MOST_PRECEDENTS);
+  const told: Decided[] = [];
+  for (const seq of numbers) {
+    const decided = await decidedIn(deps, seq, asked);
+    if (decided !== null && (await mayKnow(decided.channel))) told.push(decided);
+  }
+  const [last] = told;
+  if (last === undefined) return null;
+  const { seq, by, at, reason } = last;
+  const more = numbers.length === MOST_PRECEDENTS;
+  return { facts: { times: told.length, more, entry: seq, by, at }, reason };
+}
+
+/** Null: the signed entry says something else than the index, its request was erased, or the person decided on their own request. */
+async function decidedIn({ store }: PrecedentDeps, seq: number, asked: Asked): Promise<Decided | null> {
+  const proven = await store.provenEntry(seq);
+  if (!proven.ok) return null;
+  const { entry } = proven.kept;
+  const { by, requester, channel, at, reason, digest } = entry;
+  const isMeant =
+    entry.what === "settled" &&
+    entry.outcome === "confirmed" &&
+    entry.verdict === asked.verdict &&
+    entry.asked === asked.digest &&
+    at >= asked.since;
+  if (!isMeant || by === null || channel === null || digest === null || by.user === requester?.user)
+    return null;
+  if ((await store.auditText(digest)) === null) return null;
+  return { seq, by: by.user, at, channel, reason: reason ?? "" };
+}
+
+// For a card, which every member of its channel reads.
+
+/** This age (ms) is enough for display. */
+const AGE_MS = 60_000;
+/** In a larger channel nobody can tell at a small price whether all its members are full members. Our choice. */
+const MOST_MEMBERS = 50;
+const AT_ONCE = 5;
+
+type Readers = Pick<People, "isPublic" | "membersOf" | "lookUp">;
+
+export async function lookUpPrecedents(
+  deps: PrecedentDeps & { readonly people: Readers },
+  run: Run,
+  id: ApprovalId,
+): Promise<Outcome> {
+  const approval = findApproval(run, id);
+  if (approval === null) return { type: "gone" };
+  const of = countKeyOf(approval);
+  let areMembers: Promise<boolean> | null = null;
+  const mayKnow: MayKnow = async (channel) => {
+    if (channel === run.channel) return true;
+    if (!(await deps.people.isPublic(channel, AGE_MS))) return false;
+    return (areMembers ??= haveNoGuests(deps.people, run));
+  };
+  try {
+    return { type: "precedents", of, ...(await findPrecedents(deps, run, approval, mayKnow)) };
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    return { type: "precedents", of, ...NO_PRECEDENTS };
+  }
+}
+
+/** Every full member may open a public channel; guests and people of other organisations may not. */
+async function haveNoGuests(people: Readers, { team, channel }: Run): Promise<boolean> {
+  const members = await people.membersOf(channel, AGE_MS);
+  if (members.length > MOST_MEMBERS) return false;
+  for (let from = 0; from < members.length; from += AT_ONCE) {
+    const some = members.slice(from, from + AT_ONCE);
+    const found = await Promise.all(some.map((user) => people.lookUp(team, user, channel, AGE_MS)));
+    if (found.some(({ kind }) => kind === "guest" || kind === "outsider")) return false;
+  }
+  return true;
+}

@@ -1,0 +1,48 @@
+// The earlier decisions on the same request that a form shows: those of channels that its person sees.
+
+import type { Approval } from "../domain/approval.ts";
+import type { Person, Refusal } from "../domain/authorization.ts";
+import type { Precedents } from "../domain/precedent.ts";
+import type { Run } from "../domain/run.ts";
+import { type Clock, endedWithin } from "../engine/clock.ts";
+import { findPrecedents, type MayKnow } from "../engine/precedents.ts";
+import { channelsOf, MEMBERSHIP_AGE_MS, type People, PortError } from "../ports.ts";
+import type { FormTicket } from "../ports/store.ts";
+import type { DecideDeps } from "./refusals.ts";
+
+/** A form must open within 3 s of the click. After this time (ms) it opens without them. */
+const PATIENCE_MS = 400;
+
+type Deps = Pick<DecideDeps, "store" | "context"> & {
+  readonly people: Pick<People, "channelsOf" | "isPublic">;
+  readonly clock: Clock;
+};
+
+export async function precedentsFor(
+  deps: Deps,
+  run: Run,
+  approval: Approval,
+  person: Person | Refusal,
+): Promise<Pick<FormTicket, "precedents">> {
+  if ("type" in person) return {};
+  let found: Precedents | null = null;
+  const looking = findPrecedents(deps, run, approval, mayKnow(deps, run, person)).then(
+    (precedents) => void (found = precedents),
+    (error: unknown) => {
+      if (!(error instanceof PortError)) throw error;
+    },
+  );
+  await endedWithin(deps.clock, PATIENCE_MS, [looking]);
+  return shown(found);
+}
+
+const shown = (found: Precedents | null): Pick<FormTicket, "precedents"> =>
+  found === null || (found.denied === null && found.approved === null) ? {} : { precedents: found };
+
+function mayKnow({ people }: Deps, run: Run, { user, kind }: Person): MayKnow {
+  return async (channel) => {
+    if (channel === run.channel) return true;
+    if ((await channelsOf(people, user, channel)).has(channel)) return true;
+    return kind === "member" && people.isPublic(channel, MEMBERSHIP_AGE_MS);
+  };
+}

@@ -1,0 +1,114 @@
+// What makes two requests the same one, for the decisions that were made before.
+
+import { describe, expect, test } from "vitest";
+import { ApprovalId, RunId } from "#src/domain/ids.ts";
+import type { Json } from "#src/domain/json.ts";
+import { observe } from "#src/domain/observe.ts";
+import type { Policy } from "#src/domain/policy/policy.ts";
+import { applyPrecedents, askedText, precedentsOf, wantsPrecedents } from "#src/domain/same-request.ts";
+import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { renderKey } from "#src/domain/render-key.ts";
+import { cardSlot, type Run } from "#src/domain/run.ts";
+import { aPolicy } from "../make/policy.ts";
+import { aSnapshot, contextAt } from "../make/history.ts";
+import { APPROVER, aRunId, aWatchedRun, NOON } from "../make/run.ts";
+
+type Asked = {
+  readonly content?: { readonly [name: string]: Json };
+  readonly id?: string;
+  readonly run?: RunId;
+  readonly input?: string;
+  readonly extra?: { readonly [name: string]: Json };
+  readonly policy?: Policy;
+  readonly action?: string | null;
+};
+
+const CONTENT = { action: "delete it", target: "db-1" };
+
+function listed({ content = CONTENT, id = "apr_1", run = aRunId(), ...rest }: Asked): Run {
+  const { input = "task", extra = {}, policy, action } = rest;
+  const watched = aWatchedRun(run);
+  const snapshot = aSnapshot(watched, [{ id, content }], { input, extra });
+  const pending =
+    snapshot.pending?.map((each) => (action === undefined ? each : { ...each, action })) ?? null;
+  return observe(watched, { ...snapshot, pending }, contextAt(0, policy));
+}
+
+function asked(facts: Asked = {}, rule = "a rule"): string | null {
+  const run = listed(facts);
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("nothing is listed");
+  return askedText(run, approval, rule);
+}
+
+describe("the same request", () => {
+  test("is asked again by another run, under other ids and at another time", () => {
+    const first = { ...CONTENT, id: "apr_1", requested_at: "2026-01-01T00:00:00Z", status: "pending" };
+    const again = { ...CONTENT, id: "apr_9", requested_at: "2026-02-02T00:00:00Z", status: "pending" };
+    expect(asked({ content: first })).not.toBeNull();
+    expect(asked({ content: again, id: "apr_9", input: "another task" })).toBe(asked({ content: first }));
+  });
+
+  test("may differ in what the policy calls volatile, of the request and of its run", () => {
+    const policy = { ...aPolicy({}), volatile: ["trace", "run.session"] };
+    const one = asked({ content: { ...CONTENT, trace: "1" }, extra: { session: "1" }, policy });
+    expect(asked({ content: { ...CONTENT, trace: "2" }, extra: { session: "2" }, policy })).toBe(one);
+  });
+
+  test.each([
+    ["another field", { content: { ...CONTENT, force: true } }],
+    ["another value", { content: { ...CONTENT, target: "db-2" } }],
+    ["a text for a number", { content: { ...CONTENT, target: 1 } }],
+    ["another place that only the run names", { extra: { environment: "production" } }],
+    ["a time to which something is to happen", { content: { ...CONTENT, duration: "30 d" } }],
+  ] as const)("is another one with %s", (_what, facts) => {
+    expect(asked(facts)).not.toBe(asked());
+  });
+
+  test("is another one under another rule", () => {
+    expect(asked({}, "production")).not.toBe(asked({}, "staging"));
+  });
+
+  test("is another one if it names the id of another run or approval: that may be what is asked", () => {
+    const run = RunId("run_of_its_own");
+    const own = asked({ content: { ...CONTENT, run_id: "run_of_its_own", approvalId: "apr_1" }, run });
+    expect(own).toBe(asked());
+    expect(asked({ content: { ...CONTENT, run_id: "run_other" }, run })).not.toBe(own);
+    expect(asked({ content: { ...CONTENT, status: "archived" }, run })).not.toBe(own);
+  });
+
+  test("is unknown where the service does not say what is asked", () => {
+    expect(asked({ content: {}, action: null })).toBeNull();
+  });
+});
+
+describe("what was found", () => {
+  const run = listed({});
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("nothing is listed");
+  const { id } = approval;
+  const approved = { times: 3, more: false, entry: 7, by: APPROVER, at: NOON };
+  const found = { type: "precedents", of: countKeyOf(approval), denied: null, approved } as const;
+
+  test("is looked up once for each version of the card, and changes what the card shows", () => {
+    expect(wantsPrecedents(approval)).toBe(true);
+    const next = applyPrecedents(run, id, found);
+    const [after] = next.approvals;
+    if (after === undefined) throw new Error("it is gone");
+    expect(wantsPrecedents(after)).toBe(false);
+    expect(precedentsOf(after).approved).toEqual(approved);
+    expect(renderKey(next, cardSlot(id))).not.toBe(renderKey(run, cardSlot(id)));
+    expect(wantsPrecedents({ ...after, version: 2 })).toBe(true);
+    expect(precedentsOf({ ...after, version: 2 }).approved).toBeNull();
+  });
+
+  test("draws nothing anew where there is nothing", () => {
+    const next = applyPrecedents(run, id, { ...found, approved: null });
+    expect(renderKey(next, cardSlot(id))).toBe(renderKey(run, cardSlot(id)));
+  });
+
+  test("is not used for another version, or another approval", () => {
+    expect(applyPrecedents(run, id, { ...found, of: "another" })).toBe(run);
+    expect(applyPrecedents(run, ApprovalId("another"), found)).toBe(run);
+  });
+});

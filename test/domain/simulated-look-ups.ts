@@ -1,0 +1,19 @@
+// What a simulated world is asked without a change: how many people can approve, and that the same was approved twice before.
+
+import { countKeyOf } from "#src/domain/applied-rule.ts";
+import type { Effect, Outcome } from "#src/domain/effect.ts";
+import { findApproval, type Run } from "#src/domain/run.ts";
+import { APPROVER } from "../make/run.ts";
+
+type World = { readonly able: number | null; readonly now: number };
+
+/** Null: the effect looks nothing up. */
+export function lookedUp(run: Run, effect: Effect, { able, now }: World): Outcome | null {
+  if (effect.type !== "count-approvers" && effect.type !== "look-up-precedents") return null;
+  const approval = findApproval(run, effect.approval);
+  if (approval === null) return { type: "gone" };
+  const of = countKeyOf(approval);
+  if (effect.type === "count-approvers") return { type: "counted", of, able, grows: false };
+  const approved = { times: 2, more: false, entry: 1, by: APPROVER, at: now };
+  return { type: "precedents", of, denied: null, approved };
+}
