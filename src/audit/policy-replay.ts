@@ -2,12 +2,13 @@
 // lacks some facts: texts that were erased, fields that the policy of that time called volatile, and who was in a group.
 
 import type { KeyedRequest, PastPolicy, PastRequest } from "./past-requests.ts";
-import type { UserId } from "../domain/ids.ts";
+import type { GroupId, UserId } from "../domain/ids.ts";
 import { isList, type Json, parseJson } from "../domain/json.ts";
 import { laxerFields, ruleFor } from "../domain/policy/choose-rule.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
 import { type Policy, type Rule } from "../domain/policy/policy.ts";
 import { groupsAndChannelsOf } from "../domain/policy/principals.ts";
+import { requesterGroupsOf } from "../domain/rule-facts.ts";
 import { seenChars } from "../domain/text/text.ts";
 
 export type ReplayTools = {
@@ -55,7 +56,7 @@ export async function replay(request: PastRequest, policy: Policy, tools: Replay
   return { request, judged: true, before, after, action: facts.action, approvable, ...sufficed };
 }
 
-async function factsOf(request: KeyedRequest, policy: Policy, was: Policy | null, tools: ReplayTools) {
+async function factsOf(request: PastRequest, policy: Policy, was: Policy | null, tools: ReplayTools) {
   const text = request.digest === null ? null : await tools.textOf(request.digest);
   const parts = text === null ? null : parseJson(text);
   if (parts === null || !isList(parts)) return "no-text";
@@ -64,7 +65,19 @@ async function factsOf(request: KeyedRequest, policy: Policy, was: Policy | null
   const input = await taskOf(request, policy, tools);
   if (input === null) return "no-task";
   const action = tools.actionIn(content, typeof approval === "string" ? approval : "");
-  return { channel: request.channel, requester: request.requester, input, action, content };
+  const { channel, requester, at } = request;
+  const requesterIn = await groupsOf(requester, was === null ? [policy] : [policy, was], tools.people);
+  return { channel, requester, input, action, content, requesterIn, at };
+}
+
+/** As they are today. A group that is missing is unknown. */
+async function groupsOf(requester: UserId, policies: readonly Policy[], people: People) {
+  const known: [GroupId, boolean][] = [];
+  for (const group of new Set(policies.flatMap(requesterGroupsOf))) {
+    const members = await people.members(group);
+    if (members !== null) known.push([group, members.includes(requester)]);
+  }
+  return Object.fromEntries(known);
 }
 
 /** A policy that asks for no task can be judged without it. */

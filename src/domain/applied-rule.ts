@@ -8,38 +8,54 @@ import { extendedMs, momentOfAge } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import { ruleFor } from "./policy/choose-rule.ts";
-import { keptRule, type Policy, type Rule, type RuleRef } from "./policy/policy.ts";
+import { keptRule, type Rule, type RuleRef } from "./policy/policy.ts";
+import { factsFor, nextTurnAt, type PolicyNow, withGroupsToAsk } from "./rule-facts.ts";
 import { findApproval, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
 
-export function ruleOf(
-  policy: Policy,
-  { channel, requester, input }: Run,
-  { action, content }: Request,
-): Rule {
-  return ruleFor(policy, { channel, requester, input, action, content });
+/** The rule of this moment, by what is known of the requester now. */
+export function ruleOf(ctx: PolicyNow, run: Run, request: Request): Rule {
+  return ruleFor(ctx.policy, factsFor(run, request, ctx));
 }
 
-export function ruleRefOf({ version }: Pick<Policy, "version">, { name }: Pick<Rule, "name">): RuleRef {
+export function ruleRefOf(
+  { version }: { readonly version: string | null },
+  { name }: Pick<Rule, "name">,
+): RuleRef {
   return version === null ? null : { version, rule: name };
 }
 
 /** Applies the current rules to pending approvals. The same object when they apply already. */
-export function applyPolicy(run: Run, { policy }: Pick<Context, "policy">): Run {
-  const approvals = run.approvals.map((approval) => withRuleOfNow(approval, run, policy));
+export function applyPolicy(before: Run, ctx: RuleMoment): Run {
+  const run = withGroupsToAsk(before, ctx.policy);
+  const approvals = run.approvals.map((approval) => withRuleOfNow(approval, run, ctx));
   return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };
 }
 
-function withRuleOfNow(approval: Approval, run: Run, policy: Policy): Approval {
+/** The policy in force and both clocks. */
+export type RuleMoment = Pick<Context, "policy" | "now" | "monotonic">;
+
+function withRuleOfNow(approval: Approval, run: Run, ctx: RuleMoment): Approval {
   if (approval.state.type !== "pending") return approval;
-  const rule = keptRule(ruleOf(policy, run, approval.request));
+  const { policy } = ctx;
+  const rule = keptRule(ruleOf(ctx, run, approval.request));
   const { appliedRule } = approval;
+  const until = nextTurnAt(policy, ctx, appliedRule.until);
   const card = policy.card === null ? {} : { card: policy.card };
   // By value: a document of an older program may lack a part of the very same rule.
   const isApplied =
     appliedRule.version === policy.version &&
+    appliedRule.until === until &&
     isSameJson(appliedRule.rule, rule) &&
     isSameJson(appliedRule.card ?? null, policy.card);
-  return isApplied ? approval : { ...approval, appliedRule: { version: policy.version, rule, ...card } };
+  const ends = until === undefined ? {} : { until };
+  return isApplied
+    ? approval
+    : { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends } };
+}
+
+/** When another rule may apply although nothing happens (monotonic), if ever. */
+export function ruleTurnsAt({ state, appliedRule }: Approval): number | null {
+  return state.type === "pending" ? (appliedRule.until ?? null) : null;
 }
 
 // The deadline that the rule sets.

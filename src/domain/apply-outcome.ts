@@ -3,7 +3,8 @@
 
 import { withDelivery } from "./approval-transitions.ts";
 import { answeredBefore } from "./approval.ts";
-import { applyApproverCount } from "./applied-rule.ts";
+import { applyApproverCount, applyPolicy } from "./applied-rule.ts";
+import { applyRequesterGroups } from "./rule-facts.ts";
 import type { Context } from "./context.ts";
 import type { Effect, Outcome } from "./effect.ts";
 import { observe } from "./observe.ts";
@@ -67,6 +68,7 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
     case "find-file":
     case "count-approvers":
     case "look-up-precedents":
+    case "look-up-requester":
       return run;
   }
 }
@@ -102,6 +104,8 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
       return applyApproverCount(run, effect.approval, outcome, ctx);
     case "look-up-precedents":
       return applyPrecedents(run, effect.approval, outcome);
+    case "look-up-requester":
+      return applyPolicy(applyRequesterGroups(run, outcome, ctx), ctx);
     case "tell":
       return applyNoticeOutcome(run, effect.tell, outcome, ctx.monotonic);
   }

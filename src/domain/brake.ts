@@ -12,7 +12,8 @@ import { withdrawApproval } from "./decision-delivery.ts";
 import { type Freeze, freezeIn } from "./freeze.ts";
 import type { UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
-import type { Policy, Rule } from "./policy/policy.ts";
+import type { Rule } from "./policy/policy.ts";
+import type { PolicyNow } from "./rule-facts.ts";
 import { isStopped, isWatched, type Run } from "./run.ts";
 
 /** The reason that the service gets. */
@@ -107,22 +108,22 @@ export function liftStop(run: Run, by: UserId, { now }: Context): Run {
 }
 
 /** Null: they may stop the run. Its requester may, and everybody who may decide something of it. */
-export function refusalToStop(person: Person, run: Run, policy: Policy): Refusal | null {
+export function refusalToStop(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
   const isRequester = person.user === run.requester && person.team === run.team;
   if (isRequester && person.kind === "member" && person.seesChannel) return null;
-  return refusalToLift(person, run, policy);
+  return refusalToLift(person, run, ctx);
 }
 
 /** Null: they may decide something of the run, and so may lift its stop. */
-export function refusalToLift(person: Person, run: Run, policy: Policy): Refusal | null {
-  const refusals = rulesFor(run, policy).map((rule) => refusalToDecide(person, run, rule));
+export function refusalToLift(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
+  const refusals = rulesFor(run, ctx).map((rule) => refusalToDecide(person, run, rule));
   if (refusals.includes(null)) return null;
   return refusals.find((each) => each?.type === "unverified") ?? refusals[0] ?? { type: "unknown" };
 }
 
 /** The rules of its requests; before it asks for anything, those that could apply in its channel. */
-export function rulesFor(run: Run, policy: Policy): readonly Rule[] {
+export function rulesFor(run: Run, ctx: PolicyNow): readonly Rule[] {
   if (run.approvals.length > 0)
-    return [...new Set(run.approvals.map(({ request }) => ruleOf(policy, run, request)))];
-  return policy.rules.filter(({ when }) => when.channels === null || when.channels.includes(run.channel));
+    return [...new Set(run.approvals.map(({ request }) => ruleOf(ctx, run, request)))];
+  return ctx.policy.rules.filter(({ when }) => when.channels === null || when.channels.includes(run.channel));
 }

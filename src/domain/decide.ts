@@ -63,7 +63,7 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   if (isKnown(known, submission)) return ok(before);
   const run = applyBrake(before, ctx);
   const approval = findApproval(run, submission.approval) ?? known;
-  const rule = ruleOf(ctx.policy, run, approval.request);
+  const rule = ruleOf(ctx, run, approval.request);
   const no =
     refusalToOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic }, submission) ??
     refusalOfContent(approval, submission, rule);

@@ -22,6 +22,7 @@ import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
 import type { ApprovalId, UserId } from "./ids.ts";
 import { backoffMs } from "./posted-message.ts";
+import { isRequesterUnknown } from "./rule-facts.ts";
 import {
   findApproval,
   isWatched,
@@ -179,7 +180,7 @@ export function recheckAuthority(
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return STANDS;
   const { decision, delivery } = approval.state;
-  const rule = ruleOf(ctx.policy, run, approval.request);
+  const rule = ruleOf(ctx, run, approval.request);
   const given = voices(decision).map((vote) => ({
     vote,
     worth: validityOf(vote, approval, { run, rule, people }),
@@ -192,6 +193,8 @@ export function recheckAuthority(
   );
   if (fallen.length === 0 && given.length >= rule.needs)
     return unsure.length === 0 ? STANDS : { type: "unverified", of: unsure };
+  // The strictest of several rules applies only because Slack does not say now where the requester is. That voids no approval.
+  if (isRequesterUnknown(run)) return { type: "unverified", of: [run.requester] };
   const left = given
     .filter(({ worth }) => worth === "counts" || worth === "unverified")
     .map(({ vote }) => vote);

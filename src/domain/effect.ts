@@ -1,6 +1,6 @@
 // Work is data: an effect is something to do in the outside world, an outcome its result.
 
-import type { ApprovalId, MessageTs, RunId } from "./ids.ts";
+import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
 import type { Precedents } from "./precedent.ts";
 import type { UploadedFile } from "./posted-message.ts";
 import type { Slot } from "./run.ts";
@@ -22,12 +22,15 @@ export type Effect =
   /** Count the people who can approve it. */
   | { readonly type: "count-approvers"; readonly approval: ApprovalId }
   /** Look up the earlier decisions on the same request. */
-  | { readonly type: "look-up-precedents"; readonly approval: ApprovalId };
+  | { readonly type: "look-up-precedents"; readonly approval: ApprovalId }
+  /** Ask which groups the requester is in, where a rule depends on it. */
+  | { readonly type: "look-up-requester" };
 
 /** The same work has the same key, and is never in progress twice. */
 export function effectKey(effect: Effect): string {
   switch (effect.type) {
     case "create-run":
+    case "look-up-requester":
       return effect.type;
     case "send-decision":
     case "count-approvers":
@@ -66,6 +69,8 @@ export type Outcome =
   /** `of`: what the count is for. */
   | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   | (Precedents & { readonly type: "precedents"; readonly of: string })
+  /** Of the groups that are missing, Slack did not say. */
+  | { readonly type: "groups-known"; readonly in: { readonly [group: GroupId]: boolean } }
   /** Surely not applied; may be tried again. `heldBack`: it could be sent, but we hold it back for now. */
   | (WithCode & {
       readonly type: "later";

@@ -30,6 +30,7 @@ export function nextTryOf(run: Run, effect: Effect): NextTry {
       return facts(run.notices.find(({ id }) => id === effect.tell));
     case "count-approvers":
     case "look-up-precedents":
+    case "look-up-requester":
       return UNKNOWN;
   }
 }

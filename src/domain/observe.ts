@@ -34,15 +34,18 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
         : { type: "on" };
   const input =
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
-  const { approvals } = applyPolicy({ ...run, input, approvals: folded.approvals }, ctx);
+  const { approvals, requesterGroups } = applyPolicy({ ...run, input, approvals: folded.approvals }, ctx);
   const unreadable = over === null ? itemsUnreadable(run.unreadable, snapshot, ctx.now) : null;
   const { context } = folded;
+  const asks = requesterGroups === run.requesterGroups;
   const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
-  if (same && unreadable === run.unreadable && context === run.context) return run;
+  if (same && asks && unreadable === run.unreadable && context === run.context) return run;
   // An older answer that arrives later must not undo a newer one.
   const newest = { ...seen, askedAt: snapshot.askedAt };
+  const { requesterGroups: _before, ...others } = run;
   return {
-    ...run,
+    ...others,
+    ...(requesterGroups === undefined ? {} : { requesterGroups }),
     seen: newest,
     watch,
     input,

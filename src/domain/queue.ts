@@ -7,8 +7,8 @@ import { endsUnder, ruleOf } from "./applied-rule.ts";
 import { type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
-import { type Policy, type Rule } from "./policy/policy.ts";
-import { groupsAndChannelsOf } from "./policy/principals.ts";
+import type { Rule } from "./policy/policy.ts";
+import { type PolicyNow, setsToAskFor } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
 import { type Run, unreadableNow } from "./run.ts";
 import { type CardMarks, cardMarks, riskRank } from "./text/card-layout.ts";
@@ -78,7 +78,7 @@ function isYours({ approval, may }: QueueItem, user: UserId): boolean {
 function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx: Now): QueueItem {
   const { policy, now, monotonic } = ctx;
   const { request, state, version, waitsSince } = approval;
-  const rule = ruleOf(policy, run, request);
+  const rule = ruleOf(ctx, run, request);
   const by = person === null ? null : { ...person, seesChannel: channels.has(run.channel) };
   const refusalTo = (verdict: Verdict): Refusal | null =>
     by === null
@@ -111,11 +111,11 @@ function byRiskThenAge(a: QueueItem, b: QueueItem): number {
 }
 
 /** The groups and channels whose members Slack must tell us, for the rules of these runs. */
-export function setsToAsk(runs: readonly Run[], policy: Policy): ReadonlySet<GroupId | ChannelId> {
-  const approvers = runs.flatMap((run) =>
-    run.approvals.filter(isUndecided).map(({ request }) => ruleOf(policy, run, request).approvers),
+export function setsToAsk(runs: readonly Run[], ctx: PolicyNow): ReadonlySet<GroupId | ChannelId> {
+  const sets = runs.flatMap((run) =>
+    run.approvals.filter(isUndecided).flatMap(({ request }) => setsToAskFor(run, request, ctx)),
   );
-  return new Set(approvers.flatMap(groupsAndChannelsOf));
+  return new Set(sets);
 }
 
 // Filters, as a person chooses them.

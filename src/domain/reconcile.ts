@@ -3,7 +3,7 @@
 
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
-import { countAt, endsAt } from "./applied-rule.ts";
+import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
@@ -35,6 +35,7 @@ import {
   type Slot,
   UNREADABLE,
 } from "./run.ts";
+import { requesterLookUpAt } from "./rule-facts.ts";
 import { nextLookAt } from "./snapshot.ts";
 import { needsFile } from "./text/request-text.ts";
 
@@ -185,7 +186,10 @@ function dueWork(run: Run, now: number): Due[] {
   const precedents = run.approvals
     .filter((approval) => wantsPrecedents(approval) && cardRenderKey(run, approval) !== null)
     .map(({ id }) => due({ type: "look-up-precedents", approval: id }, 0, now));
-  return [create, ...decisions, ...notices, ...ends, ...counts, ...precedents];
+  const turns = run.approvals.map((approval): Due => ({ effect: null, at: ruleTurnsAt(approval) }));
+  const asks = requesterLookUpAt(run);
+  const requester = asks === null ? NOTHING : due({ type: "look-up-requester" }, asks, now);
+  return [create, ...decisions, ...notices, ...ends, ...turns, ...counts, ...precedents, requester];
 }
 
 /** After a 404 the run is fetched again soon. */

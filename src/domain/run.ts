@@ -4,7 +4,7 @@ import type { Approval, Decision, RunContext } from "./approval.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { Context } from "./context.ts";
 import type { Freeze } from "./freeze.ts";
-import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { PostedMessage, Upload } from "./posted-message.ts";
 import type { Absence, Ending, Unreadable } from "./snapshot.ts";
@@ -41,10 +41,20 @@ export type Run = {
   readonly stop?: Stop;
   /** The freeze that its cards show; left out: none. */
   readonly frozen?: Freeze;
+  /** What Slack says about the requester. Left out: no rule of the policy asks. */
+  readonly requesterGroups?: RequesterGroups;
   /** Left out: no approval was closed without a person recently. */
   readonly untouched?: Untouched;
   /** The newest entry of the audit about this run; left out until there is one. */
   readonly audited?: AuditMark;
+};
+
+export type RequesterGroups = {
+  readonly asks: readonly GroupId[];
+  /** A group that is missing here is unknown. */
+  readonly in: { readonly [group: GroupId]: boolean };
+  /** When Slack was asked (monotonic); null: not yet. */
+  readonly at: number | null;
 };
 
 /** This run carries the notice of its channel. Moments: ms, of the wall clock. */

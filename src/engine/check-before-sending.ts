@@ -2,7 +2,6 @@
 // approval, no tampering with the database is unacknowledged.
 
 import type { AuditEntry } from "../audit/entry.ts";
-import { ruleOf } from "../domain/applied-rule.ts";
 import { earlierVotes, voices, withoutVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
 import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
@@ -11,6 +10,7 @@ import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
+import { setsToAskFor } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import { type AgentService, type Chat, type EventLog, type People, PortError } from "../ports.ts";
 import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
@@ -18,7 +18,7 @@ import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
 import type { EffectLog } from "./log-effects.ts";
-import { lookUp, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
+import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
 import type { Perform } from "./perform-effect.ts";
 
 /** What executing an effect needs. */
@@ -57,8 +57,15 @@ export type ExecutionHandle = EngineHandle & {
 
 type Sending = Extract<Effect, { type: "send-decision" }>;
 
-/** `only`: the decision that was checked; no other may be sent. `people`: fresh facts about the people who gave it. */
-export type SendPermit = { readonly only: string | null; readonly people: readonly Person[] };
+/**
+ * `only`: the decision that was checked; no other may be sent. Then fresh facts: about the people who gave it, and the groups of the
+ * requester where a rule asks for them.
+ */
+export type SendPermit = {
+  readonly only: string | null;
+  readonly people: readonly Person[];
+  readonly requesterIn: Awaited<ReturnType<typeof lookUpRequester>>;
+};
 /** `not`: the decision is not sent now, and no byte of it was. */
 export type SendCheck = SendPermit | { readonly not: Outcome };
 
@@ -74,20 +81,24 @@ export async function checkBeforeSending(
   if (held !== null) return { not: held };
   const notNow = await precheck(deps, run, handle);
   if (notNow !== null) return { not: notNow };
-  const people = await lookUpVoters(deps, run, effect, handle);
+  const [people, requesterIn] = await Promise.all([
+    lookUpVoters(deps, run, effect, handle),
+    lookUpRequester(deps, run, SUBMIT_AGE_MS),
+  ]);
+  const unchecked = { only: null, people, requesterIn };
   const newest = await handle.change(run.key, (stored) => stored);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
-  if (newest === null || approval === null) return { only: null, people };
+  if (newest === null || approval === null) return unchecked;
   // Another replica has sent it meanwhile, and settled it.
-  if (!isDue(newest, effect, deps.clock)) return { only: null, people };
+  if (!isDue(newest, effect, deps.clock)) return unchecked;
   const finding = await findDisproof(deps.store, newest, approval);
   if (finding !== null) {
-    if (await hasMovedOn(deps, newest)) return { only: null, people };
+    if (await hasMovedOn(deps, newest)) return unchecked;
     deps.integrity.found(finding);
     return { not: { type: "unproven", why: finding.words } };
   }
   const since = heldForTampering(deps, newest, effect);
-  return since === null ? { only: decisionFingerprint(approval), people } : { not: since };
+  return since === null ? { ...unchecked, only: decisionFingerprint(approval) } : { not: since };
 }
 
 const isDue = (run: Run, effect: Sending, clock: Clock): boolean =>
@@ -145,10 +156,10 @@ export async function lookUpVoters(
   if (run === null || approval?.state.type !== "decided") return [];
   const { decision } = approval.state;
   if (decision.verdict === "deny") return [];
-  const principals = ruleOf(deps.context().policy, run, approval.request).approvers;
+  const sets = setsToAskFor(run, approval.request, deps.context());
   const users = voices(decision).flatMap(({ by }) => (by === null ? [] : [by.user]));
   const found = await Promise.all(
-    users.map((user) => lookUp(deps, run, { user, principals, maxAgeMs: SUBMIT_AGE_MS })),
+    users.map((user) => lookUp(deps, run, { user, sets, maxAgeMs: SUBMIT_AGE_MS })),
   );
   return found.flatMap((each) => ("type" in each ? [] : [each]));
 }

@@ -8,6 +8,7 @@ import { applyBrake } from "../domain/brake.ts";
 import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import { type RunKey, shardOf } from "../domain/ids.ts";
+import { withFreshRequester } from "../domain/rule-facts.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
@@ -88,7 +89,7 @@ function count(busy: Map<RunKey, number>, key: RunKey, by: 1 | -1): void {
   else busy.set(key, left);
 }
 
-const ANYTHING: SendPermit = { only: null, people: [] };
+const ANYTHING: SendPermit = { only: null, people: [], requesterIn: null };
 
 /** Is the decision in the store still the one that was checked? */
 function isChecked(run: Run, effect: Effect, { only }: SendPermit): boolean {
@@ -167,7 +168,7 @@ async function markInStore(
     isChecked(run, effect, handle.permit) &&
     reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
   const saved = await handle.transact<Marked>(key, (newest) => {
-    const run = applyBrake(newest, context());
+    const run = applyBrake(withFreshRequester(newest, handle.permit.requesterIn, context()), context());
     if (!wanted(run)) return { run, value: UNWANTED };
     const judged =
       effect.type === "send-decision"

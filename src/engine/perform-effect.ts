@@ -1,13 +1,11 @@
-// Performs one effect: one effect, its port call, its outcome. Below, how the approvers are counted.
+// Performs one effect: one effect, its port call, its outcome.
 
-import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import { sentReason } from "../domain/approval-transitions.ts";
-import { refusalToDecide } from "../domain/authorization.ts";
 import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
-import { ChannelId, type MessageTs, parsed, type UserId } from "../domain/ids.ts";
-import { type Policy, type Rule } from "../domain/policy/policy.ts";
-import { groupsAndChannelsOf } from "../domain/policy/principals.ts";
+import { ChannelId, type MessageTs, parsed } from "../domain/ids.ts";
+import { countApprovers, SHOWN_AGE_MS } from "./count-approvers.ts";
+import { groupsOfRequester } from "./fresh-facts.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { isPassing, mayShowButtons, renderKey, STOPPED } from "../domain/render-key.ts";
 import {
@@ -73,7 +71,9 @@ async function attempt(run: Run, effect: Effect, world: World): Promise<Outcome>
     case "tell":
       return tell(run, effect.tell, chat);
     case "count-approvers":
-      return countApprovers(run, effect, people, context().policy);
+      return countApprovers(run, effect, people, context());
+    case "look-up-requester":
+      return { type: "groups-known", in: await groupsOfRequester(people, run, SHOWN_AGE_MS) };
     case "look-up-precedents":
       return lookUpPrecedents(world, run, effect.approval);
   }
@@ -172,6 +172,7 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
     case "send-decision":
     case "count-approvers":
     case "look-up-precedents":
+    case "look-up-requester":
       return null;
     case "post":
       return { channel, kind: "post", urgency: postUrgencyOf(run, effect.slot) };
@@ -231,68 +232,3 @@ function postUrgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
 
 const isDigest = (run: Run, slot: Slot): boolean =>
   digestPages(run).some((page) => digestSlot(page) === slot);
-
-// Counts whether enough people can approve a request, when its card is posted, so that people do not wait in vain.
-
-/** This age (ms) is enough for display; a person who clicks is looked up again. */
-const AGE_MS = 60_000;
-/** How many members of a group are asked about. If too few of them may approve, the count of a larger group is unknown. */
-const ASKED_AT_MOST = 100;
-const AT_ONCE = 5;
-
-type Counting = Pick<People, "lookUp" | "membersOf" | "isPublic">;
-
-async function countApprovers(
-  run: Run,
-  effect: Extract<Effect, { type: "count-approvers" }>,
-  people: Counting,
-  policy: Policy,
-): Promise<Outcome> {
-  const approval = findApproval(run, effect.approval);
-  if (approval === null) return { type: "gone" };
-  const of = countKeyOf(approval);
-  const rule = ruleOf(policy, run, approval.request);
-  try {
-    const grows = rule.approvers === "anyone" && (await people.isPublic(run.channel, AGE_MS));
-    return { type: "counted", of, able: await countAble(run, rule, people), grows };
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    return { type: "counted", of, able: null, grows: false };
-  }
-}
-
-/** Counts no further than the rule needs. Null: there are too many people to ask about all. */
-async function countAble(run: Run, rule: Rule, people: Counting): Promise<number | null> {
-  const candidates = await candidatesOf(run, rule, people);
-  let able = 0;
-  for (let from = 0; from < Math.min(candidates.length, ASKED_AT_MOST); from += AT_ONCE) {
-    const some = candidates.slice(from, Math.min(from + AT_ONCE, ASKED_AT_MOST));
-    const found = await Promise.all(some.map((user) => isAble(run, rule, user, people)));
-    able += found.filter(Boolean).length;
-    if (able >= rule.needs) return rule.needs;
-  }
-  return candidates.length > ASKED_AT_MOST ? null : able;
-}
-
-async function candidatesOf(
-  { channel }: Run,
-  { approvers }: Rule,
-  { membersOf }: Counting,
-): Promise<UserId[]> {
-  const sets = approvers === "anyone" ? [channel] : groupsAndChannelsOf(approvers);
-  const members = await Promise.all(sets.map((set) => membersOf(set, AGE_MS)));
-  return [...new Set([...(approvers === "anyone" ? [] : approvers.users), ...members.flat()])];
-}
-
-/** The caller takes people from the rule's approvers only; `refusalToDecide` judges the rest. */
-async function isAble(run: Run, rule: Rule, user: UserId, people: Counting): Promise<boolean> {
-  if (user === run.requester && !rule.selfApproval) return false;
-  try {
-    const person = await people.lookUp(run.team, user, run.channel, AGE_MS);
-    return refusalToDecide(person, run, { ...rule, approvers: "anyone" }) === null;
-  } catch (error) {
-    // A person whom Slack does not know can't approve anything.
-    if (error instanceof PortError && error.code === "user_not_found") return false;
-    throw error;
-  }
-}

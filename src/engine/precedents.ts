@@ -37,8 +37,9 @@ export async function findPrecedents(
   approval: Approval,
   mayKnow: MayKnow,
 ): Promise<Precedents> {
-  const { policy, now, digest } = deps.context();
-  const text = askedText(run, approval, ruleOf(policy, run, approval.request).name);
+  const ctx = deps.context();
+  const { now, digest } = ctx;
+  const text = askedText(run, approval, ruleOf(ctx, run, approval.request).name);
   if (text === null) return NO_PRECEDENTS;
   const asked = { digest: digest(text), since: now - PRECEDENT_AGE_MS };
   const known = once(mayKnow);

@@ -12,6 +12,7 @@ import { applyBrake } from "../domain/brake.ts";
 import { applyDigest } from "../domain/storm.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
+import { applyPolicy } from "../domain/applied-rule.ts";
 import { expire } from "../domain/decide.ts";
 import type { Effect } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
@@ -110,7 +111,7 @@ async function wake(
   again: (key: RunKey, afterMs: number) => void,
 ): Promise<void> {
   try {
-    await change(key, (run) => expire(run, context()));
+    await change(key, (run) => expire(applyPolicy(run, context()), context()));
   } catch (error) {
     log.error({ run: key, error }, "could not reconcile a run; trying again");
     again(key, AFTER_FAILURE_MS);

@@ -8,9 +8,10 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { contextBehind } from "../domain/run-context.ts";
+import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
 import { cardSlot, digestSlot, findApproval, type Run, type Slot } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
-import { lookUp } from "../engine/fresh-facts.ts";
+import { lookUp, lookUpRequester } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { precedentsFor } from "./form-precedents.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
@@ -70,7 +71,7 @@ async function readRequest(
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step: "read" });
   const { run, approval } = found.value;
-  const person = await lookUp(deps, run, { user: click.user, principals: "anyone", maxAgeMs: CLICK_AGE_MS });
+  const person = await lookUp(deps, run, { user: click.user, sets: [], maxAgeMs: CLICK_AGE_MS });
   const no: Refusal | null =
     "type" in person ? person : person.seesChannel ? null : { type: "not-in-channel" };
   const { request, id } = approval;
@@ -105,11 +106,10 @@ export async function openFor(
   const { version, was = null } = clicked;
   const ctx = deps.context();
   const { policy, now: at, monotonic, nonce } = ctx;
-  const run = applyBrake(clicked.run, ctx);
+  const { person, requesterIn } = await factsAtClick(deps, clicked, click.user);
+  const run = applyBrake(withFreshRequester(clicked.run, requesterIn, ctx), ctx);
   const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
-  const rule = ruleOf(policy, run, approval.request);
-  const asked = { user: click.user, principals: rule.approvers, maxAgeMs: CLICK_AGE_MS };
-  const person = await lookUp(deps, run, asked);
+  const rule = ruleOf(ctx, run, approval.request);
   const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
   const mark = ruleRefOf(policy, rule);
   const refusalTo = (verdict: Verdict): Refusal | null =>
@@ -132,7 +132,16 @@ export async function openFor(
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
   // A window for reading is no form to decide: like Read in full, it has no entry in the audit.
   await deps.store.saveForm(ticket, reading ? [] : [opened]);
-  return ok({ run: applyPolicy(run, { policy }), ticket });
+  return ok({ run: applyPolicy(run, ctx), ticket });
+}
+
+async function factsAtClick(deps: DecideDeps, { run, approval }: ClickedCard, user: UserId) {
+  const sets = setsToAskFor(run, approval.request, deps.context());
+  const [person, requesterIn] = await Promise.all([
+    lookUp(deps, run, { user, sets, maxAgeMs: CLICK_AGE_MS }),
+    lookUpRequester(deps, run, CLICK_AGE_MS),
+  ]);
+  return { person, requesterIn };
 }
 
 type Asked = { readonly verdict: Verdict; readonly choice: boolean; readonly no: Refusal | null };

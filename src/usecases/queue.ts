@@ -92,9 +92,9 @@ async function memberships(
   people: QueueDeps["people"],
   user: UserId,
   runs: readonly Run[],
-  { policy }: Pick<Context, "policy">,
+  ctx: Pick<Context, "policy" | "now">,
 ): Promise<ReadonlyMap<GroupId | ChannelId, boolean>> {
-  const asked = [...setsToAsk(runs, policy)].slice(0, MOST_SETS);
+  const asked = [...setsToAsk(runs, ctx)].slice(0, MOST_SETS);
   const answers = await Promise.all(asked.map((set) => membershipIn(people, user, set)));
   return new Map(answers.flatMap((each) => [...each]));
 }

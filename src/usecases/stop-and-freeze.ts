@@ -6,7 +6,7 @@ import type { Person, Refusal } from "../domain/authorization.ts";
 import { liftStop, refusalToLift, refusalToStop, rulesFor, stopRun } from "../domain/brake.ts";
 import { type Freeze, freezeIn } from "../domain/freeze.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
-import type { Principals } from "../domain/policy/principals.ts";
+import { setsOfRule } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";
@@ -87,7 +87,7 @@ async function brake(
   if (key === null || run === null || run.team !== team || run.channel !== channel)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, press, { step });
   const person = await personFor(deps, run, user, maxAgeMs);
-  const no: Refusal | null = "type" in person ? person : refusal(person, run, deps.context().policy);
+  const no: Refusal | null = "type" in person ? person : refusal(person, run, deps.context());
   if (no !== null) return refused(deps, { refusal: no, run }, press, { step });
   const after = await deps.engine.transact<Refusal | null>(
     key,
@@ -107,14 +107,8 @@ async function brake(
 
 /** Facts about the person for all the rules of the run. */
 function personFor(deps: DecideDeps, run: Run, user: UserId, maxAgeMs: number): Promise<Person | Refusal> {
-  const lists = rulesFor(run, deps.context().policy).map(({ approvers }) => approvers);
-  const named = lists.flatMap((each) => (each === "anyone" ? [] : [each]));
-  const principals: Principals = {
-    users: [],
-    groups: [...new Set(named.flatMap(({ groups }) => groups))],
-    channels: [...new Set(named.flatMap(({ channels }) => channels))],
-  };
-  return lookUp(deps, run, { user, principals, maxAgeMs });
+  const sets = new Set(rulesFor(run, deps.context()).flatMap(setsOfRule));
+  return lookUp(deps, run, { user, sets: [...sets], maxAgeMs });
 }
 
 // Freezing a channel or everything, and lifting a freeze. The same people may lift a freeze, but not their own: it takes a second

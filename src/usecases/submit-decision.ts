@@ -8,10 +8,10 @@ import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide, type Submission, undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
-import type { Principals } from "../domain/policy/principals.ts";
+import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import { lookUp, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
+import { type Asked, lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { type Click, findCard, type Submitter } from "./open-form.ts";
@@ -61,16 +61,17 @@ async function submit(
     const no = { refusal: { type: "verdict-needed" }, run } as const;
     return refused(deps, no, by, { step: "submit", reason, moments: { clicked }, approval, saw });
   }
-  const { principals, policy } = standing(deps, run, ticket);
-  const asked = { principals, maxAgeMs: SUBMIT_AGE_MS };
-  const [person, fetched, voters] = await Promise.all([
+  const { sets, policy } = standing(deps, run, ticket);
+  const asked = { sets, maxAgeMs: SUBMIT_AGE_MS };
+  const [person, fetched, voters, requesterIn] = await Promise.all([
     lookUp(deps, run, { ...asked, user: by.user }),
     fetchBriefly(deps, run),
     lookUpVoters(deps, run, ticket, asked),
+    lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
   if ("type" in person)
     return refused(deps, { refusal: person, run, policy }, by, { ...attempt, approval, saw });
-  return commit(deps, ticket, { person, ...typed, fetched, voters });
+  return commit(deps, ticket, { person, ...typed, fetched, voters, requesterIn });
 }
 
 /**
@@ -94,7 +95,7 @@ export async function lookUpVoters(
   deps: DecideDeps,
   run: Run,
   { approval, verdict }: FormTicket,
-  asked: { principals: Principals; maxAgeMs: number },
+  asked: Pick<Asked, "sets" | "maxAgeMs">,
 ): Promise<Person[]> {
   const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
   const users = votes.flatMap(({ by }) => (by === null ? [] : [by.user]));
@@ -102,17 +103,17 @@ export async function lookUpVoters(
   return found.flatMap((each) => ("type" in each ? [] : [each]));
 }
 
-/** The approvers of the current rule. If another rule applies at the commit, its facts are missing and it refuses. */
+/** What Slack is asked about for a decision. If still another rule applies at the commit, its facts are missing and it refuses. */
 export function standing(
   deps: DecideDeps,
   run: Run,
   { approval }: FormTicket,
-): { principals: Principals; policy: RuleRef } {
+): { sets: Asked["sets"]; policy: RuleRef } {
   const request = findApproval(run, approval)?.request;
-  if (request === undefined) return { principals: "anyone", policy: null };
-  const { policy } = deps.context();
-  const rule = ruleOf(policy, run, request);
-  return { principals: rule.approvers, policy: ruleRefOf(policy, rule) };
+  if (request === undefined) return { sets: [], policy: null };
+  const ctx = deps.context();
+  const policy = ruleRefOf(ctx.policy, ruleOf(ctx, run, request));
+  return { sets: setsToAskFor(run, request, ctx), policy };
 }
 
 /** Best effort: a late or failed fetch must not keep a person from deciding, because the executor fetches again before it sends. */
@@ -131,6 +132,8 @@ export type Submitted = Typed & {
   readonly person: Person;
   readonly fetched: FetchedRun | null;
   readonly voters: readonly Person[];
+  /** The groups of the requester; null: no rule asks. */
+  readonly requesterIn: Awaited<ReturnType<typeof lookUpRequester>>;
 };
 
 async function commit(
@@ -140,8 +143,9 @@ async function commit(
 ): Promise<Result<Recorded, RefusedAttempt>> {
   const after = await deps.engine.transact<Result<Run, Refusal>>(
     ticket.run,
-    (run) => {
+    (stored) => {
       const ctx = deps.context();
+      const run = withFreshRequester(stored, submitted.requesterIn, ctx);
       const newest = applyPolicy(
         submitted.fetched === null ? run : observeFetched(run, submitted.fetched, ctx),
         ctx,
@@ -163,7 +167,7 @@ async function commit(
 
 export function submissionOf(
   { approval, version, verdict, saw }: FormTicket,
-  { person, reason, word, voters }: Submitted,
+  { person, reason, word, voters }: Pick<Submitted, "person" | "reason" | "word" | "voters">,
 ): Submission {
   return { approval, version, digest: saw.digest, was: saw, verdict, reason, word, by: person, voters };
 }

@@ -8,14 +8,22 @@ import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide, refusalOfReason } from "../domain/decide.ts";
 import type { Nonce, RunKey } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
+import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
-import { lookUp, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
-import type { FetchedRun } from "../ports.ts";
+import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import type { Submitter } from "./open-form.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MOST_TOGETHER } from "./review.ts";
-import { entryOf, fetchBriefly, formOf, lookUpVoters, standing, submissionOf } from "./submit-decision.ts";
+import {
+  entryOf,
+  fetchBriefly,
+  formOf,
+  lookUpVoters,
+  standing,
+  submissionOf,
+  type Submitted,
+} from "./submit-decision.ts";
 
 /** What was chosen for one request of the form; null: something that the form does not offer. Requests that are left are not named. */
 export type Choice = { readonly nonce: Nonce | null; readonly verdict: Verdict | null };
@@ -115,7 +123,7 @@ async function reasonFault(deps: DecideDeps, by: Submitter, byRun: ByRun): Promi
       const { verdict, approval: id, saw, at: clicked } = ticket;
       const request = run === undefined ? undefined : findApproval(run, id)?.request;
       if (run === undefined || request === undefined) continue;
-      const refusal = refusalOfReason(reason, verdict, ruleOf(deps.context().policy, run, request));
+      const refusal = refusalOfReason(reason, verdict, ruleOf(deps.context(), run, request));
       if (refusal === null) continue;
       faults.push({ verdict, refusal });
       const tried = { step: "submit", verdict, reason, moments: { clicked }, approval: id, saw } as const;
@@ -140,13 +148,18 @@ async function commitRun(
 ): Promise<readonly Line[]> {
   const run = (await deps.store.load(key))?.run;
   if (run === undefined) return noSuchRun(deps, by, chosen);
-  const [fetched, ...facts] = await Promise.all([
+  const [fetched, requesterIn, ...facts] = await Promise.all([
     fetchBriefly(deps, run),
+    lookUpRequester(deps, run, SUBMIT_AGE_MS),
     ...chosen.map((each) => factsFor(deps, by, run, each)),
   ]);
-  const after = await deps.engine.transact(key, (newest) => judged(deps, by, newest, { fetched, facts }), {
-    mustHold: false,
-  });
+  const after = await deps.engine.transact(
+    key,
+    (newest) => judged(deps, by, newest, { fetched, requesterIn, facts }),
+    {
+      mustHold: false,
+    },
+  );
   if (after === null) return noSuchRun(deps, by, chosen);
   for (const { refusal } of after.value) if (refusal !== null) deps.metrics.refusal(refusal.type);
   return after.value;
@@ -170,8 +183,8 @@ async function noSuchRun(
 }
 
 async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chosen): Promise<Facts> {
-  const { principals } = standing(deps, run, chosen.ticket);
-  const asked = { principals, maxAgeMs: SUBMIT_AGE_MS };
+  const { sets } = standing(deps, run, chosen.ticket);
+  const asked = { sets, maxAgeMs: SUBMIT_AGE_MS };
   const [person, voters] = await Promise.all([
     lookUp(deps, run, { ...asked, user: by.user }),
     lookUpVoters(deps, run, chosen.ticket, asked),
@@ -179,11 +192,12 @@ async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chose
   return { chosen, person, voters };
 }
 
-type Known = { readonly fetched: FetchedRun | null; readonly facts: readonly Facts[] };
+type Known = Pick<Submitted, "fetched" | "requesterIn"> & { readonly facts: readonly Facts[] };
 
 /** One after the other, each on what the one before has left. */
-function judged(deps: DecideDeps, by: Submitter, run: Run, { fetched, facts }: Known) {
+function judged(deps: DecideDeps, by: Submitter, stored: Run, { fetched, requesterIn, facts }: Known) {
   const ctx = deps.context();
+  const run = withFreshRequester(stored, requesterIn, ctx);
   let newest = applyPolicy(fetched === null ? run : observeFetched(run, fetched, ctx), ctx);
   const audit: AuditEntry[] = [];
   const lines = facts.map(({ chosen, person, voters }): Line => {
@@ -191,7 +205,7 @@ function judged(deps: DecideDeps, by: Submitter, run: Run, { fetched, facts }: K
     const result: Result<Run, Refusal> =
       "type" in person
         ? err(person)
-        : decide(newest, submissionOf(ticket, { person, reason, word: "", fetched, voters }), ctx);
+        : decide(newest, submissionOf(ticket, { person, reason, word: "", voters }), ctx);
     const isNews = !result.ok || result.value !== newest;
     const { policy } = standing(deps, newest, ticket);
     if (isNews)

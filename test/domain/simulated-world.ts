@@ -361,6 +361,7 @@ export class SimulatedWorld {
         return { type: "found", copies: slack.copies(effect.slot) };
       case "count-approvers":
       case "look-up-precedents":
+      case "look-up-requester":
         throw new Error("only looked up");
       case "tell":
         slack.told.push(effect.tell);

@@ -161,6 +161,8 @@ export type HandPeople = People & {
   channels: ReadonlySet<ChannelId>;
   /** The groups and channels that everybody who is asked about is in. */
   sets: ReadonlySet<GroupId | ChannelId>;
+  /** Those of single people, beside `sets`. */
+  ownSets: ReadonlyMap<UserId, ReadonlySet<GroupId | ChannelId>>;
   names: ReadonlyMap<string, string>;
 };
 
@@ -170,15 +172,17 @@ function handPeople(): HandPeople {
     before: () => Promise.resolve(),
     channels: new Set([CHANNEL]),
     sets: new Set(),
+    ownSets: new Map(),
     names: new Map(),
     shareLimits: () => undefined,
     async lookUp(team, user, _channel, maxAgeMs) {
       await people.before(maxAgeMs);
       return { team, user, kind: "member", seesChannel: true, ...people.facts };
     },
-    async memberOf(_user, sets, maxAgeMs) {
+    async memberOf(user, sets, maxAgeMs) {
       if (sets.length > 0) await people.before(maxAgeMs);
-      return new Map(sets.map((set) => [set, people.sets.has(set)]));
+      const own = people.ownSets.get(user);
+      return new Map(sets.map((set) => [set, people.sets.has(set) || own?.has(set) === true]));
     },
     async channelsOf(_user, maxAgeMs) {
       await people.before(maxAgeMs);

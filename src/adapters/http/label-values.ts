@@ -16,6 +16,7 @@ const SUCCESSES: { readonly [effect: string]: string } = {
   tell: "told",
   "count-approvers": "counted",
   "look-up-precedents": "precedents",
+  "look-up-requester": "groups-known",
 };
 const FAILURES = "later refused unsure";
 

@@ -3,18 +3,8 @@
 import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
 import { claim, escalate, extend, question, remind } from "./follow-up-shape.ts";
-import { channel, EMPTY, group, oneOrMore, principals, time, user, who } from "./policy-values.ts";
-
-const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");
-const patterns = oneOrMore(pattern, "a text (with * for any text)");
-/** JavaScript would change a number with more digits. */
-const number = z.number().refine((each) => !Number.isInteger(each) || Number.isSafeInteger(each), {
-  error: "has more digits than a number can keep; write it as a text",
-});
-const value = z.union([pattern, number, z.boolean()]);
-const values = z.union([value, z.array(value).min(1)], {
-  error: "is neither a value (a text with * for any text, a number, true or false) nor a list of them",
-});
+import { channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
+import { whenShape } from "./when-shape.ts";
 
 const chars = z
   .int("is not a whole number of characters")
@@ -37,21 +27,7 @@ const rule = z.strictObject({
     .min(1, "is empty")
     .max(80, "is longer than 80 characters")
     .meta({ description: "shown on the card, in refusals and in the audit; no two rules share one" }),
-  when: z
-    .strictObject({
-      channel: oneOrMore(channel, "a channel's id").optional(),
-      requester: oneOrMore(user, "a person's id").optional(),
-      action: patterns.optional().meta({
-        description: "the whole action as it is written, with * for any text",
-      }),
-      input: patterns.optional().meta({ description: "the run's task, likewise" }),
-      field: z.record(z.string().min(1), values).optional().meta({
-        description:
-          "fields of the request by name, or by path with dots (a dot in a name: \\.); types count",
-      }),
-    })
-    .optional()
-    .meta({ description: "all that is given must hold; left out: always" }),
+  when: whenShape.optional().meta({ description: "all that is given must hold; left out: always" }),
   approvers: who.meta({
     description: "who may decide: anyone (every full member who sees the card), or lists that add up",
   }),

@@ -3,18 +3,13 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
-import {
-  CARD_FIELDS,
-  type CardFields,
-  type Policy,
-  type Rule,
-  type When,
-} from "../../domain/policy/policy.ts";
+import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { findFaults } from "./find-faults.ts";
 import { followUpOf } from "./follow-up-shape.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
 import { principalsOf } from "./policy-values.ts";
+import { whenOf } from "./when-shape.ts";
 
 /** `version` identifies the text. */
 export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
@@ -103,31 +98,6 @@ function mentionOf({ mention, approvers }: PolicyText["rules"][number]): Rule["m
   const named = mention ?? (approvers === "anyone" ? "nobody" : approvers);
   if (named === "nobody") return { users: [], groups: [] };
   return { users: named.users?.map(UserId) ?? [], groups: named.groups?.map(GroupId) ?? [] };
-}
-
-function whenOf({
-  channel,
-  requester,
-  action,
-  input,
-  field = {},
-}: NonNullable<PolicyText["rules"][number]["when"]>): When {
-  return {
-    channels: many(channel)?.map(ChannelId) ?? null,
-    requesters: many(requester)?.map(UserId) ?? null,
-    action: many(action),
-    input: many(input),
-    fields: Object.fromEntries(Object.entries(field).map(([path, value]) => [path, many(value) ?? []])),
-  };
-}
-
-function many<Item>(given: Item | readonly Item[] | undefined): readonly Item[] | null {
-  if (given === undefined) return null;
-  return isMany(given) ? given : [given];
-}
-
-function isMany<Item>(given: Item | readonly Item[]): given is readonly Item[] {
-  return Array.isArray(given);
 }
 
 // Finds the line of a path in a YAML document, so that a message can name it.

@@ -216,7 +216,12 @@ export const approval = record<Approval>({
   ),
   precedents: optional(record<PrecedentLookUp>({ of: text, ...precedentFields })),
   appliedRule: orElse(
-    record<AppliedRule>({ version: orNull(text), rule: keptRule, card: optional(cardFields) }),
+    record<AppliedRule>({
+      version: orNull(text),
+      rule: keptRule,
+      card: optional(cardFields),
+      until: optional(number),
+    }),
     BUILT_IN_APPLIED_RULE,
   ),
   followUp: optional(followUp),

@@ -2,13 +2,23 @@
 // is added with `orElse`, so that a run that is stored already loads whole; test/adapters/store/golden holds such runs.
 
 import type { Freeze } from "../../domain/freeze.ts";
-import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
+import {
+  ChannelId,
+  GroupId,
+  MessageTs,
+  Nonce,
+  type RunId,
+  RunKey,
+  TeamId,
+  UserId,
+} from "../../domain/ids.ts";
 import type { PostedMessage, Upload } from "../../domain/posted-message.ts";
 import type {
   Creation,
   Ended,
   NoticeContent,
   PrivateNotice,
+  RequesterGroups,
   Run,
   Seen,
   Stop,
@@ -192,6 +202,9 @@ export const runDocument: Doc<Run> = record<Run>({
   ),
   frozen: optional(
     record<Freeze>({ entry: number, channel: orNull(channel), by: user, at: number, why: text }),
+  ),
+  requesterGroups: optional(
+    record<RequesterGroups>({ asks: list(id(GroupId)), in: byName(flag), at: orNull(number) }),
   ),
   untouched: optional(
     record<Untouched>({ since: number, told: byName(number), chars: number, omitted: number }),

@@ -5,17 +5,11 @@ import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holde
 import { readRun } from "../../adapters/store/audit-file.ts";
 import { type Environment, explainFaults, givenValue, readAuditConfig } from "../../config.ts";
 import type { Approval } from "../../domain/approval.ts";
-import { type Match, matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
-import type { Pattern } from "../../domain/policy/pattern.ts";
-import {
-  BUILT_IN,
-  BUILT_IN_RULE,
-  type Facts,
-  type Policy,
-  type Rule,
-  type When,
-} from "../../domain/policy/policy.ts";
+import { conditionsInWords, conditionsOfKind } from "./conditions.ts";
+import { matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
+import { BUILT_IN, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import type { Principals } from "../../domain/policy/principals.ts";
+import { factsFor } from "../../domain/rule-facts.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 
@@ -48,7 +42,7 @@ async function ofRun(id: string, policy: Policy, env: Environment): Promise<Expl
     const run = await readRun(config.value.database, id);
     return run === null
       ? no(`There is no file and no run "${id}" in the database.`)
-      : yes(explainedRun(run, policy));
+      : yes(explainedRun(run, policy, Date.now()));
   } catch (error) {
     return no(`The database can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -69,7 +63,7 @@ function sentences(rule: Rule): string[] {
   const { receiptAtOnce, denyReasons } = rule;
   const called = [...mention.users, ...mention.groups];
   return [
-    `Fits ${conditions(rule.when)}.`,
+    `Fits ${conditionsInWords(rule.when)}.`,
     `May be decided by ${people(rule.approvers)}, ${selfApproval ? "the requester too" : "never by the requester"}.`,
     needs === 1
       ? "One person approves; one denial ends it."
@@ -102,19 +96,6 @@ function everywhere({ starters, volatile, fallback, auditors, freezers }: Policy
   ];
 }
 
-function conditions({ channels, requesters, action, input, fields }: When): string {
-  const texts = (name: string, patterns: readonly Pattern[] | null): string[] =>
-    patterns === null ? [] : [`${name} ${patterns.map((each) => `"${each}"`).join(" or ")}`];
-  const parts = [
-    ...(channels === null ? [] : [`channel ${channels.join(" or ")}`]),
-    ...(requesters === null ? [] : [`requester ${requesters.join(" or ")}`]),
-    ...texts("action", action),
-    ...texts("input", input),
-    ...Object.entries(fields).flatMap(([path, patterns]) => texts(`field ${path}`, patterns)),
-  ];
-  return parts.length === 0 ? "everything" : parts.join(", and ");
-}
-
 function people(principals: Principals): string {
   if (principals === "anyone") return "every full member who sees the card";
   const { users, groups, channels } = principals;
@@ -141,15 +122,15 @@ function time(ms: number): string {
 
 // Which rule applies to the approvals of a run, and why the rules before it do not fit.
 
-function explainedRun(run: Run, policy: Policy): string[] {
+function explainedRun(run: Run, policy: Policy, now: number): string[] {
   const head = `${runId(run) ?? run.key}, asked for by ${run.requester} in ${run.channel}`;
   if (run.approvals.length === 0) return [`${head}, has asked for no approval yet.`];
-  return [head, ...run.approvals.flatMap((approval) => explained(run, approval, policy))];
+  return [head, ...run.approvals.flatMap((approval) => explained(run, approval, policy, now))];
 }
 
-function explained({ channel, requester, input }: Run, approval: Approval, policy: Policy): string[] {
-  const { action, content } = approval.request;
-  const facts = { channel, requester, input, action, content };
+function explained(run: Run, approval: Approval, policy: Policy, now: number): string[] {
+  const { action } = approval.request;
+  const facts = factsFor(run, approval.request, { now });
   const chosen = ruleFor(policy, facts);
   const match = matcher(facts);
   const first = policy.rules.findIndex(({ when }) => match(when) === "every");
@@ -160,26 +141,14 @@ function explained({ channel, requester, input }: Run, approval: Approval, polic
     ...before.map((rule) =>
       match(rule.when) === "none"
         ? `   not ${rule.name}: ${conditionsOfKind(rule, facts, "none")} does not fit`
-        : `   perhaps ${rule.name}: ${conditionsOfKind(rule, facts, "some")} can be read in several ways, and not all fit`,
+        : `   perhaps ${rule.name}: ${whyUncertain(conditionsOfKind(rule, facts, "some"))}`,
     ),
     `   ${chosen.name} applies: ${people(chosen.approvers)} may decide`,
     ...(decided === null ? [] : [`   was decided under ${decided.rule} of policy ${decided.version}`]),
   ];
 }
 
-const { when: ALWAYS } = BUILT_IN_RULE;
-
-/** The rule's conditions with this kind of match, by their keys. */
-function conditionsOfKind({ when }: Rule, facts: Facts, so: Match): string {
-  const alone: readonly (readonly [string, When])[] = [
-    ["channel", { ...ALWAYS, channels: when.channels }],
-    ["requester", { ...ALWAYS, requesters: when.requesters }],
-    ["action", { ...ALWAYS, action: when.action }],
-    ["input", { ...ALWAYS, input: when.input }],
-    ...Object.entries(when.fields).map(
-      ([path, patterns]) => [`field ${path}`, { ...ALWAYS, fields: { [path]: patterns } }] as const,
-    ),
-  ];
-  const match = matcher(facts);
-  return alone.flatMap(([name, condition]) => (match(condition) === so ? [name] : [])).join(", ");
-}
+const whyUncertain = (names: string): string =>
+  names === "requester"
+    ? "the database does not say which groups the requester is in"
+    : `${names} can be read in several ways, and not all fit`;

@@ -3,11 +3,13 @@
 
 import type { Json } from "../json.ts";
 import { combineFollowUps } from "./follow-up-rule.ts";
+import { type Hours, isWithin as isWithinHours } from "./hours.ts";
 import {
   everyValue,
   foldForMatching,
   foldName,
   type FoldName,
+  isComparison,
   isExactly,
   mayBe,
   type Pattern,
@@ -60,11 +62,28 @@ export function matcher(facts: Facts): Matcher {
   return (when) =>
     all([
       named(when.channels, facts.channel),
-      named(when.requesters, facts.requester),
+      asksFor(when, facts),
+      inTime(when, facts),
       ...(when.action === null ? [] : [given(when.action, action)]),
       ...(when.input === null ? [] : [given(when.input, input)]),
       ...Object.entries(when.fields).map(([path, patterns]) => ofReadings(patterns, fieldOf(path))),
     ]);
+}
+
+/** By id or by group. Where Slack did not say whether the requester is in a group, they may be. */
+function asksFor({ requesters, requesterGroups }: When, { requester, requesterIn }: Facts): Match {
+  if (requesters === null && requesterGroups === undefined) return "every";
+  if (requesters?.includes(requester) === true) return "every";
+  const known = (requesterGroups ?? []).map((group) => requesterIn?.[group]);
+  return known.includes(true) ? "every" : known.includes(undefined) ? "some" : "none";
+}
+
+/** At an unknown time of day it may be any. */
+function inTime({ hours, outsideHours }: When, { at }: Facts): Match {
+  if (hours === undefined && outsideHours === undefined) return "every";
+  if (at === undefined) return "some";
+  const within = (each: Hours): boolean => isWithinHours(each, at);
+  return (hours?.some(within) ?? true) && !(outsideHours?.some(within) ?? false) ? "every" : "none";
 }
 
 type Reading = { readonly value: Scalar; readonly asRead: () => string };
@@ -106,7 +125,8 @@ function ofReadings(patterns: readonly Pattern[], { plain, values }: Readings): 
   if (isTooLong(values)) return plain && patterns.some(isAnyValue) ? "every" : "some";
   const exactly = ({ value }: Reading): boolean => patterns.some((pattern) => isExactly(pattern, value));
   if (plain && values.every(exactly)) return "every";
-  const perhaps = ({ asRead }: Reading): boolean => patterns.some((pattern) => mayBe(pattern, asRead()));
+  const perhaps = ({ asRead, value }: Reading): boolean =>
+    patterns.some((pattern) => mayBe(pattern, isComparison(pattern) ? "" : asRead(), value));
   return values.some(perhaps) ? "some" : "none";
 }
 

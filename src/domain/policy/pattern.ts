@@ -1,11 +1,18 @@
 // Patterns of a policy, and the values of a request that they are compared with. A pattern is the whole text, with * for any text.
 // No regular expressions, because the texts are untrusted and some expressions take forever on some texts.
 
+import { type Comparison, satisfies, satisfiesRounded } from "./comparison.ts";
 import { isList, isRawNumber, isRecord, type Json, numberText, type RawNumber } from "../json.ts";
 import { unseenRemoved } from "../text/text.ts";
 
 /** As written in the policy. Only a text can hold stars. */
-export type Pattern = string | number | boolean;
+export type Pattern = string | number | boolean | Comparison;
+
+export const isComparison = (pattern: Pattern): pattern is Comparison => typeof pattern === "object";
+
+/** As the policy writes it. */
+export const patternText = (pattern: Pattern): string =>
+  isComparison(pattern) ? pattern.text : String(pattern);
 
 /** Normalizing a run of marks takes quadratic time. Unicode's stream-safe format (UAX #15) limits it to 30. */
 const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
@@ -72,13 +79,24 @@ function bordersOf(part: string): readonly number[] {
 
 /** The same text or value, letter by letter and of the same type. A pattern of stars alone matches any value. */
 export function isExactly(pattern: Pattern, value: Scalar): boolean {
+  if (isComparison(pattern)) {
+    const number = typeof value === "object" || typeof value === "number" ? numberText(value) : null;
+    return number !== null && satisfies(number, pattern) && satisfiesRounded(number, pattern);
+  }
   if (typeof pattern !== "string")
     return typeof value === "string" ? false : textOf(value) === String(pattern);
   return /^\*+$/.test(pattern) || (typeof value === "string" && matchesPattern(pattern, value));
 }
 
-/** Whether a person or a program could take the value for it. `asRead`: the value's text, folded. */
-export function mayBe(pattern: Pattern, asRead: string): boolean {
+/**
+ * Whether a person or a program could take the value for it. `asRead`: the value's text, folded. A text, true and false may be taken for
+ * any number: programs read "1,000", "0x3e8" and "1k" in many ways. A long number may be rounded.
+ */
+export function mayBe(pattern: Pattern, asRead: string, value: Scalar): boolean {
+  if (isComparison(pattern)) {
+    const number = typeof value === "object" || typeof value === "number" ? numberText(value) : null;
+    return number === null || satisfies(number, pattern) || satisfiesRounded(number, pattern);
+  }
   const wanted = foldForMatching(String(pattern));
   return (
     matchesPattern(wanted, asRead) || (wanted !== "" && asRead !== "" && Number(wanted) === Number(asRead))

@@ -4,6 +4,7 @@
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isRecord, type Json } from "../json.ts";
 import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
+import type { Hours } from "./hours.ts";
 import type { Pattern } from "./pattern.ts";
 import { groupsAndChannelsOf, type Principals } from "./principals.ts";
 
@@ -56,7 +57,11 @@ export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Po
   const people = principalLists.flatMap((each) =>
     each === "anyone" ? [] : [...each.users, ...groupsAndChannelsOf(each)],
   );
-  const conditions = rules.flatMap(({ when }) => [...(when.channels ?? []), ...(when.requesters ?? [])]);
+  const conditions = rules.flatMap(({ when }) => [
+    ...(when.channels ?? []),
+    ...(when.requesters ?? []),
+    ...(when.requesterGroups ?? []),
+  ]);
   const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
   const later = rules.flatMap(({ followUp }) => idsOfFollowUp(followUp));
   const places = (starters ?? []).flatMap(({ channels }) => channels ?? []);
@@ -91,10 +96,16 @@ export type Rule = {
 export type When = {
   readonly channels: readonly ChannelId[] | null;
   readonly requesters: readonly UserId[] | null;
+  /** Left out: none. Beside `requesters`: the two add up. */
+  readonly requesterGroups?: readonly GroupId[];
   readonly action: readonly string[] | null;
   readonly input: readonly string[] | null;
   /** By a field's name, or its path with dots, in what the service sent about the approval. A dot in a name is written `\\.`. */
   readonly fields: { readonly [path: string]: readonly Pattern[] };
+  /** Within one of these. Left out: at any time. */
+  readonly hours?: readonly Hours[];
+  /** Outside all of these. Left out: at any time. */
+  readonly outsideHours?: readonly Hours[];
 };
 
 /** `channels` null: all channels. */
@@ -107,6 +118,10 @@ export type Facts = {
   readonly input: string;
   readonly action: string | null;
   readonly content: Json;
+  /** Whether the requester is in these groups. A group that is missing here is unknown. */
+  readonly requesterIn?: { readonly [group: GroupId]: boolean };
+  /** Wall time (ms). Left out: unknown. */
+  readonly at?: number;
 };
 
 /** Which rule of which policy; null where there was no policy file. */
@@ -128,6 +143,8 @@ export type AppliedRule = {
   readonly version: string | null;
   readonly rule: KeptRule;
   readonly card?: CardFields;
+  /** When hours of the policy begin or end (monotonic), so that another rule may apply. Left out: never. */
+  readonly until?: number;
 };
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };

@@ -1,0 +1,110 @@
+// Comparisons of numbers in a policy: "> 1000", "<= 0.5", ">= 10 and < 100". Numbers are compared digit by digit, as they are written:
+// a float would round them, and 1e400 is a number like any other.
+
+export type Comparison = {
+  /** All of them must hold. */
+  readonly bounds: readonly Bound[];
+  /** As the policy writes it. */
+  readonly text: string;
+};
+type Bound = { readonly op: Operator; readonly than: string };
+type Operator = "<" | "<=" | ">" | ">=";
+
+/** Of JSON: what the service can send too. */
+const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?";
+const BOUND = new RegExp(`^(<=|>=|<|>) ?(${NUMBER})$`);
+
+/** In a policy, a text that begins like this is a comparison or a mistake. */
+export const looksLikeComparison = (text: string): boolean => /^\s*[<>]/.test(text);
+
+/** Null: it is not one, or no number can satisfy it. */
+export function readComparison(text: string): Comparison | null {
+  const bounds: Bound[] = [];
+  for (const part of text.split(" and ")) {
+    const [, op, than] = BOUND.exec(part) ?? [];
+    if (op === undefined || than === undefined || !isOperator(op)) return null;
+    bounds.push({ op, than });
+  }
+  const [first, second, ...more] = bounds;
+  if (first === undefined || more.length > 0) return null;
+  return second === undefined || isRange(first, second) ? { bounds, text } : null;
+}
+
+const isOperator = (op: string): op is Operator => ["<", "<=", ">", ">="].includes(op);
+
+/** One bound below, one above, and room between them. */
+function isRange(a: Bound, b: Bound): boolean {
+  const [low, high] = a.op.startsWith(">") ? [a, b] : [b, a];
+  return low.op.startsWith(">") && high.op.startsWith("<") && compareDecimals(low.than, high.than) < 0;
+}
+
+/** `number`: as JSON writes it. */
+export function satisfies(number: string, { bounds }: Comparison): boolean {
+  return bounds.every(({ op, than }) => holds(compareDecimals(number, than), op));
+}
+
+/** How a program that keeps numbers as floats sees it: both sides are rounded. */
+export function satisfiesRounded(number: string, { bounds }: Comparison): boolean {
+  return bounds.every(({ op, than }) => {
+    const [a, b] = [Number(number), Number(than)];
+    return holds(a < b ? -1 : a > b ? 1 : 0, op);
+  });
+}
+
+/** Every number that satisfies `inner` satisfies `outer`. */
+export function coversComparison(outer: Comparison, inner: Comparison): boolean {
+  return outer.bounds.every((wide) => inner.bounds.some((narrow) => implies(narrow, wide)));
+}
+
+function implies(narrow: Bound, wide: Bound): boolean {
+  if (narrow.op[0] !== wide.op[0]) return false;
+  const order = compareDecimals(narrow.than, wide.than);
+  if (order === 0) return wide.op.endsWith("=") || !narrow.op.endsWith("=");
+  return narrow.op.startsWith(">") ? order > 0 : order < 0;
+}
+
+function holds(order: number, op: Operator): boolean {
+  if (order === 0) return op.endsWith("=");
+  return op.startsWith("<") ? order < 0 : order > 0;
+}
+
+/** Below 0: `a` is less than `b`. Takes time proportional to the length of the texts, whatever the exponents are. */
+export function compareDecimals(a: string, b: string): number {
+  const [one, other] = [decimalOf(a), decimalOf(b)];
+  if (one.sign !== other.sign) return one.sign - other.sign;
+  return one.sign < 0 ? compareSizes(other, one) : compareSizes(one, other);
+}
+
+type Decimal = {
+  readonly sign: number;
+  /** Without zeros at either end. */
+  readonly digits: string;
+  /** The power of ten of the first digit. Exponents can have any length. */
+  readonly power: bigint;
+};
+
+function decimalOf(text: string): Decimal {
+  const [, minus = "", whole = "", part = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const all = whole + part;
+  const zeros = all.length - all.replace(/^0+/, "").length;
+  const digits = withoutEndZeros(all.slice(zeros));
+  if (digits === "") return { sign: 0, digits, power: 0n };
+  return {
+    sign: minus === "" ? 1 : -1,
+    digits,
+    power: BigInt(exponent.replace("+", "")) + BigInt(whole.length - zeros - 1),
+  };
+}
+
+/** `/0+$/` takes quadratic time on a text of many zeros that ends otherwise. */
+function withoutEndZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1;
+  return digits.slice(0, end);
+}
+
+function compareSizes(a: Decimal, b: Decimal): number {
+  if (a.power !== b.power) return a.power < b.power ? -1 : 1;
+  return a.digits < b.digits ? -1 : a.digits > b.digits ? 1 : 0;
+}

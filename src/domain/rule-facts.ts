@@ -1,0 +1,117 @@
+// Facts that decide which rule applies and that change by themselves: the requester's groups, according to Slack, and the time of day.
+// A run keeps the newest answer about its requester; right before a decision counts, it gets a fresh one.
+
+import type { Request } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { Outcome } from "./effect.ts";
+import type { ChannelId, GroupId } from "./ids.ts";
+import { isSameJson } from "./json.ts";
+import { candidates } from "./policy/choose-rule.ts";
+import { nextClosing, nextOpening } from "./policy/hours.ts";
+import type { Facts, Policy, Rule } from "./policy/policy.ts";
+import { groupsAndChannelsOf } from "./policy/principals.ts";
+import { isWatched, type Run } from "./run.ts";
+
+/** The policy in force, and the wall time. */
+export type PolicyNow = Pick<Context, "policy" | "now">;
+
+export function factsFor(run: Run, { action, content }: Request, { now }: Pick<Context, "now">): Facts {
+  const { channel, requester, input, requesterGroups } = run;
+  const place = { channel, requester, input, action, content, at: now };
+  return requesterGroups === undefined ? place : { ...place, requesterIn: requesterGroups.in };
+}
+
+/**
+ * The groups and channels that Slack must be asked about for a person who wants to decide: those of every rule that may apply, wherever
+ * the requester turns out to be.
+ */
+export function setsToAskFor(run: Run, request: Request, ctx: PolicyNow): readonly (GroupId | ChannelId)[] {
+  const facts = { ...factsFor(run, request, ctx), requesterIn: {} };
+  return [...new Set(candidates(ctx.policy, facts).flatMap(setsOfRule))];
+}
+
+/** The groups and channels that say who may decide under the rule. */
+export const setsOfRule = ({ approvers }: Rule): readonly (GroupId | ChannelId)[] =>
+  groupsAndChannelsOf(approvers);
+
+// The requester's groups.
+
+/** Those that a condition of the policy names, in a fixed order. */
+export function requesterGroupsOf({ rules }: Policy): readonly GroupId[] {
+  return [...new Set(rules.flatMap(({ when }) => when.requesterGroups ?? []))].toSorted();
+}
+
+/** The run as it is to be asked about its requester. The same run where nothing changes. */
+export function withGroupsToAsk(run: Run, policy: Policy): Run {
+  const asks = requesterGroupsOf(policy);
+  const { requesterGroups: known, ...others } = run;
+  if (asks.length === 0) return known === undefined ? run : others;
+  if (known !== undefined && isSameJson(known.asks, asks)) return run;
+  return { ...run, requesterGroups: { asks, in: known?.in ?? {}, at: null } };
+}
+
+/** Right before a decision counts. `isIn`: what Slack says now; null: nothing depends on it. */
+export function withFreshRequester(
+  run: Run,
+  isIn: { readonly [group: GroupId]: boolean } | null,
+  ctx: Pick<Context, "policy" | "monotonic">,
+): Run {
+  return isIn === null ? run : withRequesterGroups(withGroupsToAsk(run, ctx.policy), isIn, ctx);
+}
+
+/** Slack does not say now where the requester is, so the strictest of several rules applies. */
+export function isRequesterUnknown({ requesterGroups: known }: Run): boolean {
+  return known?.asks.some((group) => known.in[group] === undefined) ?? false;
+}
+
+/** `isIn`: what Slack says now. A group that is missing in it is unknown. */
+export function withRequesterGroups(
+  run: Run,
+  isIn: { readonly [group: GroupId]: boolean },
+  { monotonic }: Pick<Context, "monotonic">,
+): Run {
+  const { requesterGroups: known } = run;
+  return known === undefined ? run : { ...run, requesterGroups: { ...known, in: isIn, at: monotonic } };
+}
+
+export function applyRequesterGroups(run: Run, outcome: Outcome, ctx: Pick<Context, "monotonic">): Run {
+  return outcome.type === "groups-known" ? withRequesterGroups(run, outcome.in, ctx) : run;
+}
+
+/** How old the answer that a card shows may be (ms). */
+const SHOWN_AGE_MS = 5 * 60_000;
+/** Until then the card shows the strictest of the rules in question (ms). */
+const AGAIN_AFTER_MS = 60_000;
+
+/** When Slack is to be asked about the requester (monotonic). Null: nothing depends on it now. */
+export function requesterLookUpAt(run: Run): number | null {
+  const { requesterGroups: known, approvals } = run;
+  if (known === undefined || !isWatched(run)) return null;
+  if (known.at === null) return 0;
+  if (!approvals.some(({ state }) => state.type === "pending")) return null;
+  const isKnown = known.asks.every((group) => known.in[group] !== undefined);
+  return known.at + (isKnown ? SHOWN_AGE_MS : AGAIN_AFTER_MS);
+}
+
+// The time of day.
+
+/** How far the two clocks may drift apart before the moment is computed afresh (ms). */
+const DRIFT_MS = 1_000;
+
+/**
+ * When another rule may apply because hours begin or end (monotonic). Left out: no rule asks for the time. `before`: the moment that is
+ * known already, which stays if it is right.
+ */
+export function nextTurnAt(
+  { rules }: Policy,
+  { now, monotonic }: Pick<Context, "now" | "monotonic">,
+  before: number | undefined,
+): number | undefined {
+  const windows = rules.flatMap(({ when }) => [...(when.hours ?? []), ...(when.outsideHours ?? [])]);
+  const turns = windows
+    .flatMap((hours) => [nextOpening(hours, now), nextClosing(hours, now)])
+    .filter((at) => at !== null);
+  if (turns.length === 0) return undefined;
+  const at = monotonic + Math.min(...turns) - now;
+  return before !== undefined && before > monotonic && Math.abs(before - at) <= DRIFT_MS ? before : at;
+}

@@ -1,0 +1,102 @@
+// Conditions on numbers, groups and hours as a policy file writes them, what is refused, and what the linter finds.
+
+import { describe, expect, test } from "vitest";
+import { lintPolicy } from "#src/adapters/policy-file/policy-holder.ts";
+import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
+import { policyFile } from "../../make/policy.ts";
+
+const rule = (name: string, when: string): string =>
+  `  - name: ${name}\n    when: ${when}\n    approvers: { users: [U0ANA, U0BEN] }\n`;
+const REST = "  - name: rest\n    approvers: { users: [U0ANA, U0BEN] }\n    quorum: 2\n";
+const OFFICE = '{ tz: UTC, days: mon-fri, from: "08:00", to: "20:00" }';
+
+function whenOf(text: string) {
+  const read = readPolicy(`rules:\n${rule("a", text)}${REST}`, "v");
+  return read.ok ? read.value.rules[0]?.when : read.error.map(({ says }) => says);
+}
+const doubts = async (text: string): Promise<string[]> =>
+  (await lintPolicy(policyFile(`rules:\n${text}`).path)).map(({ says }) => says);
+
+describe("a policy file", () => {
+  test("names requesters by id and by group", () => {
+    expect(whenOf("{ requester: { users: [U0ANA], groups: [S0SRE] } }")).toMatchObject({
+      requesters: ["U0ANA"],
+      requesterGroups: ["S0SRE"],
+    });
+    expect(whenOf("{ requester: U0ANA }")).toMatchObject({ requesters: ["U0ANA"] });
+  });
+
+  test("compares numbers, and takes a text with a backslash as it is", () => {
+    expect(whenOf(`{ field: { amount: ["> 1000", '\\> 1000', "1000"] } }`)).toMatchObject({
+      fields: { amount: [{ bounds: [{ op: ">", than: "1000" }] }, "> 1000", "1000"] },
+    });
+  });
+
+  test("names hours and their opposite, one or several", () => {
+    expect(whenOf(`{ hours: ${OFFICE}, outside-hours: [${OFFICE}] }`)).toMatchObject({
+      hours: [{ tz: "UTC", from: "08:00" }],
+      outsideHours: [{ to: "20:00" }],
+    });
+  });
+
+  test.each([
+    ["{ requester: {} }"],
+    ["{ requester: { groups: [] } }"],
+    ["{ requester: { channels: [C0OPS] } }"],
+    ['{ field: { amount: "> 1,000" } }'],
+    ['{ field: { amount: "> 5 and < 1" } }'],
+    ['{ field: { amount: [5, "<b>"] } }'],
+    ['{ hours: { tz: Mars/Base, from: "08:00", to: "20:00" } }'],
+    ["{ hours: [] }"],
+  ])("is refused with %s", (when) => {
+    expect(Array.isArray(whenOf(when))).toBe(true);
+  });
+});
+
+describe("the linter", () => {
+  test.each<[string, string, RegExp]>([
+    [
+      "a comparison within one before it",
+      rule("a", '{ field: { n: "> 1" } }') + rule("b", '{ field: { n: "> 5" } }') + REST,
+      /"b" never applies/,
+    ],
+    [
+      "a person of an earlier list with groups",
+      rule("a", "{ requester: { users: [U0ANA], groups: [S0X] } }") +
+        rule("b", "{ requester: U0ANA }") +
+        REST,
+      /"b" never applies/,
+    ],
+    [
+      "hours that never come",
+      rule("a", `{ hours: ${OFFICE}, outside-hours: ${OFFICE} }`) + REST,
+      /"a" never applies/,
+    ],
+    [
+      "hours within earlier hours",
+      rule("a", `{ hours: ${OFFICE} }`) +
+        rule("b", '{ hours: { tz: UTC, days: mon, from: "09:00", to: "10:00" } }') +
+        REST,
+      /"b" never applies/,
+    ],
+    [
+      "hours that earlier hours cover together",
+      rule("a", `{ hours: ${OFFICE} }`) + rule("b", `{ outside-hours: ${OFFICE} }`) + REST,
+      /"rest" never applies: "a" and "b" come before it/,
+    ],
+    [
+      "a gap between hours",
+      rule("a", `{ hours: ${OFFICE} }`) + rule("b", '{ hours: { tz: UTC, from: "20:00", to: "06:00" } }'),
+      /leave a gap between their hours, from \w+day/,
+    ],
+  ])("finds %s", async (_name, text, says) => {
+    expect(await doubts(text)).toContainEqual(expect.stringMatching(says));
+  });
+
+  test("accepts hours that leave no gap, and a laxer rule for working hours", async () => {
+    const lax = rule("day", `{ hours: ${OFFICE} }`);
+    expect(await doubts(lax + rule("night", `{ outside-hours: ${OFFICE} }`))).toEqual([]);
+    expect(await doubts(lax + REST)).toEqual([]);
+    expect(await doubts(rule("small", '{ field: { amount: "< 100" } }') + REST)).toEqual([]);
+  });
+});
