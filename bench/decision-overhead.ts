@@ -25,11 +25,11 @@ const CARDS_MS = 180_000;
 /** How many decisions at the start do not count: V8 is still compiling the bot. */
 const WARM = 10;
 
-export async function decisionOverhead(decisions: number): Promise<Overhead> {
+export async function decisionOverhead(decisions: number, program?: string): Promise<Overhead> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
   const world = await startWorld({ databaseUrl, slack: { rateLimits: false } });
-  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
+  const bot = startBot({ ...world.env, LOG_LEVEL: "warn" }, program === undefined ? {} : { program });
   await bot.ready();
   const cards = await putUpCards(world, decisions + WARM);
   const taken: number[] = [];

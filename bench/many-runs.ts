@@ -31,14 +31,14 @@ const SENT_MS = 120_000;
 /** How long the person looks at each request (ms). Our choice; people differ. */
 const READ_MS = 1_500;
 
-export function manyRuns(): Promise<ManyRuns> {
-  return withBot(async (world) => (await askAtOnce(world)).found, { POLL_MAX_MS });
+export function manyRuns(runs: number): Promise<ManyRuns> {
+  return withBot(async (world) => (await askAtOnce(world, runs)).found, { POLL_MAX_MS });
 }
 
 export function clearQueue(): Promise<Cleared> {
   return withBot(
     async (world) => {
-      const { found, answer } = await askAtOnce(world);
+      const { found, answer } = await askAtOnce(world, RUNS);
       return { ...found, ...(await clear(world, answer)) };
     },
     { POLL_MAX_MS },
@@ -47,18 +47,18 @@ export function clearQueue(): Promise<Cleared> {
 
 const actionOf = (nth: number): string => `Deploy part ${nth} of the release`;
 
-async function askAtOnce(world: World): Promise<{ found: ManyRuns; answer: Message }> {
+async function askAtOnce(world: World, runs: number): Promise<{ found: ManyRuns; answer: Message }> {
   const { workspace, acts } = world.slack;
   const { control } = world.service;
   const channel = addChannel(world, 0);
   addPerson(world, PERSON);
   workspace.channels.get(channel)?.members.push(PERSON);
-  const ids = range(RUNS).map(() => control.createRun("release forever").id);
+  const ids = range(runs).map(() => control.createRun("release forever").id);
   for (const id of ids) await acts.command("U0ANA", channel, "/agent", `watch ${id}`);
   const posted = (): Message[] =>
     workspace.messages.filter((each) => each.channel === channel && each.ephemeralFor === null);
-  const what = `${RUNS} open threads`;
-  await workspace.until(() => posted().length >= RUNS, { timeoutMs: OPENINGS_MS, what });
+  const what = `${runs} open threads`;
+  await workspace.until(() => posted().length >= runs, { timeoutMs: OPENINGS_MS, what });
   const before = posted().length;
   const from = performance.now();
   for (const [nth, id] of ids.entries())
@@ -68,7 +68,7 @@ async function askAtOnce(world: World): Promise<{ found: ManyRuns; answer: Messa
     what: "the notice",
   });
   let answer: Message | null = null;
-  while (answer === null) answer = await listed(world, notice);
+  while (answer === null) answer = await listed(world, notice, runs);
   const found = { reachableMs: performance.now() - from, messages: posted().length - before };
   return { found, answer };
 }
@@ -76,7 +76,7 @@ async function askAtOnce(world: World): Promise<{ found: ManyRuns; answer: Messa
 const isNotice = ({ blocks }: Message): boolean => blocks[0]?.block_id === "thread:storm";
 
 /** The person's queue behind the notice; null: it does not list all of them yet. */
-async function listed({ slack }: World, notice: Message): Promise<Message | null> {
+async function listed({ slack }: World, notice: Message, runs: number): Promise<Message | null> {
   const { workspace, acts } = slack;
   const mine = (): Message[] => workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === PERSON);
   const before = mine().length;
@@ -85,7 +85,7 @@ async function listed({ slack }: World, notice: Message): Promise<Message | null
   const what = "the person's queue";
   await workspace.until(() => mine().length > before, { timeoutMs: ANSWER_MS, what });
   const newest = mine().at(-1);
-  return newest?.text.startsWith(`Waiting for you: ${RUNS}.`) === true ? newest : null;
+  return newest?.text.startsWith(`Waiting for you: ${runs}.`) === true ? newest : null;
 }
 
 async function clear(world: World, answer: Message): Promise<Omit<Cleared, keyof ManyRuns>> {

@@ -37,11 +37,13 @@ export type BotOutput = {
   readonly echo?: ((text: string) => void) | undefined;
   /** The bot dies with this process, even one that is killed. */
   readonly tied?: boolean;
+  /** Another program in its place, such as one that it is compared with. */
+  readonly program?: string;
 };
 
 export function startBot(env: { readonly [name: string]: string }, ears: BotOutput = {}): BotProcess {
-  const { echo = () => undefined, tied = false } = ears;
-  const child = spawnBot(env, tied);
+  const { echo = () => undefined, tied = false, program = MAIN } = ears;
+  const child = spawnBot(env, tied, program);
   let printed = "";
   const hear = (chunk: Buffer): void => {
     const text = chunk.toString("utf8");
@@ -81,10 +83,10 @@ function pauseProcess(child: ChildProcess): () => void {
   };
 }
 
-function spawnBot(env: { readonly [name: string]: string }, tied: boolean): ChildProcess {
+function spawnBot(env: { readonly [name: string]: string }, tied: boolean, program: string): ChildProcess {
   // We write nothing into this pipe. It closes when this process ends.
   const [flags, pipe] = tied ? [[...FLAGS, ...EXIT_WITH_PARENT], ["pipe" as const]] : [FLAGS, []];
-  return spawn(process.execPath, [...flags, MAIN], {
+  return spawn(process.execPath, [...flags, program], {
     env: { ...inherited(), ...env },
     stdio: ["ignore", "pipe", "pipe", ...pipe],
   });
