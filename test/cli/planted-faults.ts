@@ -275,6 +275,27 @@ export const SERVICE: readonly Planted[] = [
     "Agent service",
     /unknown host name/,
   ],
+  [
+    "the folder of the audit's copy is not there",
+    ({ database }) => ({ AUDIT_SINK: `file:${database}-copies/audit.jsonl` }),
+    "Audit sink",
+    /can't be written: ENOENT/,
+  ],
+  [
+    "the place of the audit's copy refuses the token",
+    async ({ server }) => ({
+      AUDIT_SINK: await server((_, response) => void response.writeHead(403).end()),
+      AUDIT_SINK_TOKEN: "outdated",
+    }),
+    "Audit sink",
+    /refuses the token \(HTTP 403\)/,
+  ],
+  [
+    "the place of the audit's copy is down",
+    () => ({ AUDIT_SINK: "http://127.0.0.1:9/" }),
+    "Audit sink",
+    /ECONNREFUSED|refused/,
+  ],
   ["the gateway is down", ({ world }) => world.gateway.stop(), "Token gateway", /refused the connection/],
 ];
 

@@ -7,6 +7,7 @@ import { checkDatabase } from "./check-database.ts";
 import { checkPlaces } from "./check-places.ts";
 import { checkPort, findRunningBot } from "./check-port.ts";
 import { checkGateway, checkService } from "./check-service.ts";
+import { checkSink } from "./check-sink.ts";
 import { checkSlack } from "./check-slack.ts";
 import { type Finding, line } from "./finding.ts";
 import { openSlackCalls } from "./open-clients.ts";
@@ -34,6 +35,7 @@ export async function diagnose(env: Environment): Promise<Diagnosis> {
     checkPort(read.value, bot),
     checkService(read.value),
     checkGateway(read.value),
+    checkSink(read.value),
   ]);
   const here = [checkProgram(), ...checkEnvironment(env), ...policy.findings, ...checkWords(read.value)];
   const findings = [...here, ...parts.flat()];
