@@ -120,7 +120,7 @@ export type Chat = {
   /** Idempotent. Is this message still in its channel? Does not find a reply that is not also sent to the channel. */
   isThere(channel: ChannelId, ts: MessageTs): Promise<boolean>;
   /** Idempotent. */
-  remove(run: Run, ts: MessageTs): Promise<void>;
+  remove(run: Run, slot: Slot, ts: MessageTs): Promise<void>;
   /** May be repeated, because an upload that is never shared is invisible. Resolves to Slack's file id. */
   upload(run: Run, slot: Slot): Promise<UploadedFile>;
   /** Not idempotent: puts the file into the run's thread. "gone" when the upload has lapsed. */

@@ -133,6 +133,8 @@ const EXCEPTIONS = [
   ["Stops lifted", "stop-lifted", "its requests could be decided again"],
   ["Freezes", "frozen", "no run started and no approval was sent"],
   ["Freezes lifted", "freeze-lifted", "by another person"],
+  ["Escalations", "escalated", "a request reached a stage of its rule; people of a stage may decide"],
+  ["Reminders", "reminded", "a message called people to a request that waited"],
   ["Texts erased", "redacted", "a stored text was erased on request"],
   ["Keys exchanged", "key-changed", "another key signs from there on"],
   ["Evidence read", "audit-read", "a person got the evidence of a run"],

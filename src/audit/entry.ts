@@ -20,6 +20,8 @@ export type AuditEntry = {
     | "sent" // a decision is about to be sent
     | "settled" // the result of sending
     | "closed" // closed without a decision here
+    | "reminded" // a message calls people to a request that still waits
+    | "escalated" // a request has reached a stage of its rule
     | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
     | "disputed" // "This was not me"
     | "dispute-closed" // an admin says what they found
@@ -96,6 +98,10 @@ export type AuditEntry = {
   /** For "coalesced": how many, and since when (ms). */
   readonly times?: number;
   readonly since?: number;
+  /** For "escalated": the age of the request (ms) at which the stage begins. */
+  readonly stageMs?: number;
+  /** For "escalated" and "reminded": the people, groups and channels. */
+  readonly mentioned?: readonly string[];
   /** For "key-changed": which key signs from here on. */
   readonly keys?: KeyChange;
   /** For "archived": the last entry in the file, and the SHA-256 of the file's lines. */

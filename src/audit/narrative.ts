@@ -101,6 +101,9 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   sent: () => "decided; it is about to be sent",
   settled: ({ outcome }) => `decided; result: ${shortened(outcome)}`,
   closed: ({ outcome }) => `closed it undecided: ${shortened(outcome)}`,
+  reminded: ({ outcome, mentioned = [] }) => `sent a reminder: ${shortened(outcome)}${idsWords(mentioned)}`,
+  escalated: ({ outcome, stageMs = 0, mentioned = [] }) =>
+    `escalated the request after ${Math.round(stageMs / 1_000)} s: ${shortened(outcome)}${idsWords(mentioned)}`,
   coalesced: ({ times = 0, since = 0, outcome }) =>
     `saw ${times === 1 ? "1 approval" : `${times} approvals`} closed undecided since ${momentWords(since)}: ${shortened(outcome)}`,
   disputed: () => 'says "This was not me"',
@@ -128,6 +131,9 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
     `found that the database was changed outside Countersign: ${shortened(outcome)}`,
   "tampering-acknowledged": () => "acknowledged the findings; approvals leave again",
 };
+
+const idsWords = (ids: readonly string[]): string =>
+  ids.length === 0 ? ", nobody by name" : `, ${oneLine(ids.join(", "), WORDS_CHARS)}`;
 
 /** A newer program may have written other kinds. */
 function didWords(entry: TextlessEntry): string {

@@ -32,6 +32,7 @@ const SEVERITIES: { readonly [what in AuditEntry["what"]]?: number } = {
   refused: LOW,
   stopped: LOW,
   frozen: LOW,
+  escalated: LOW,
   "key-changed": LOW,
   disputed: HIGH,
   "tampering-found": HIGH,

@@ -11,6 +11,7 @@ import type { ApprovalId } from "../domain/ids.ts";
 import { BUILT_IN_RULE } from "../domain/policy/policy.ts";
 import { askedText } from "../domain/same-request.ts";
 import { findApproval, isWatched, replaceApproval, type Run, type Untouched } from "../domain/run.ts";
+import { auditOfFollowUp, withStageEntry } from "./follow-up-entries.ts";
 import {
   aboutDecision,
   aboutRequest,
@@ -55,7 +56,7 @@ function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {
   if (before.approvals === after.approvals) return [];
   return after.approvals.flatMap((is): AuditEntry[] => {
     const was = findApproval(before, is.id);
-    if (was === null) return deniedByNoPerson(after, is, at);
+    if (was === null) return [...deniedByNoPerson(after, is, at), ...auditOfFollowUp(after, null, is, at)];
     if (is === was) return [];
     const gone = is.past.slice(was.past.length).map((past) => gaveWay(after, was, is, { past, at }));
     return [
@@ -64,6 +65,7 @@ function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {
       ...settled(after, was, is, ctx),
       ...deniedByNoPerson(after, is, at),
       ...closed(after, was, is, at),
+      ...auditOfFollowUp(after, was, is, at),
     ];
   });
 }
@@ -157,6 +159,8 @@ function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly A
     const mark = marks[index];
     const given = entry.what === "decided" || entry.what === "voted";
     const approval = entry.approval === null ? null : findApproval(afterAudit, entry.approval);
+    if (entry.what === "escalated" && mark !== undefined && approval !== null)
+      return replaceApproval(afterAudit, withStageEntry(approval, entry, mark.seq));
     if (!given || mark === undefined || approval === null) return afterAudit;
     return replaceApproval(afterAudit, withEntry(approval, entry, mark.seq));
   }, run);
@@ -234,8 +238,9 @@ export function capUndecidedEntries(
   return { run: withCount(after, count), audit };
 }
 
-/** The service withdrew it or it expired, and no one had voted. */
+/** The service withdrew it or it expired, and no one had voted; or people were reminded of it. A stage always has its entry. */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
+  if (what === "reminded") return true;
   if (what !== "closed" || outcome === "unwatched" || approval === null) return false;
   return findApproval(before, approval)?.votes.length === 0;
 }

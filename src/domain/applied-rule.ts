@@ -4,6 +4,7 @@
 import type { Approval, ApproverCount, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
+import { escalatedMs, widened } from "./escalation.ts";
 import { extendedMs, momentOfAge } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
@@ -12,8 +13,15 @@ import { keptRule, type Rule, type RuleRef } from "./policy/policy.ts";
 import { factsFor, nextTurnAt, type PolicyNow, withGroupsToAsk } from "./rule-facts.ts";
 import { findApproval, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
 
-/** The rule of this moment, by what is known of the requester now. */
-export function ruleOf(ctx: PolicyNow, run: Run, request: Request): Rule {
+/**
+ * The rule for a decision on this request at this moment, by what is known of the requester now: with the people of the stages that the
+ * request has reached.
+ */
+export function ruleOf(ctx: PolicyNow, run: Run, approval: Pick<Approval, "request" | "followUp">): Rule {
+  return widened(ruleOfRequest(ctx, run, approval.request), approval);
+}
+
+function ruleOfRequest(ctx: PolicyNow, run: Run, request: Request): Rule {
   return ruleFor(ctx.policy, factsFor(run, request, ctx));
 }
 
@@ -37,7 +45,7 @@ export type RuleMoment = Pick<Context, "policy" | "now" | "monotonic">;
 function withRuleOfNow(approval: Approval, run: Run, ctx: RuleMoment): Approval {
   if (approval.state.type !== "pending") return approval;
   const { policy } = ctx;
-  const rule = keptRule(ruleOf(ctx, run, approval.request));
+  const rule = keptRule(ruleOfRequest(ctx, run, approval.request));
   const { appliedRule } = approval;
   const until = nextTurnAt(policy, ctx, appliedRule.until);
   const card = policy.card === null ? {} : { card: policy.card };
@@ -83,9 +91,12 @@ export function endsUnder(approval: Approval, { expiry }: Pick<Rule, "expiry">):
 // How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. Who may decide is
 // the business of authorization.ts.
 
-/** What a count is for: another rule or another request needs a new count. */
-export function countKeyOf({ appliedRule, version }: Approval): string {
-  return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}`;
+/** What a count is for: another rule, another request and a stage need a new count. */
+export function countKeyOf(approval: Approval): string {
+  const { appliedRule, version } = approval;
+  const upTo = escalatedMs(approval);
+  const stage = upTo === 0 ? "" : ` escalated ${upTo}`;
+  return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}${stage}`;
 }
 
 /** People join groups and come back. Too few people, or an unknown number, are counted again after this time (ms). */

@@ -4,6 +4,7 @@
 import { withDelivery } from "./approval-transitions.ts";
 import { answeredBefore } from "./approval.ts";
 import { applyApproverCount, applyPolicy } from "./applied-rule.ts";
+import { answerCall, isAnnouncement } from "./call.ts";
 import { applyRequesterGroups } from "./rule-facts.ts";
 import type { Context } from "./context.ts";
 import type { Effect, Outcome } from "./effect.ts";
@@ -69,6 +70,7 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
     case "count-approvers":
     case "look-up-precedents":
     case "look-up-requester":
+    case "find-people":
       return run;
   }
 }
@@ -106,9 +108,25 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
       return applyPrecedents(run, effect.approval, outcome);
     case "look-up-requester":
       return applyPolicy(applyRequesterGroups(run, outcome, ctx), ctx);
+    case "find-people":
+      return applyPeopleOutcome(run, effect, outcome, ctx.monotonic);
     case "tell":
       return applyNoticeOutcome(run, effect.tell, outcome, ctx.monotonic);
   }
+}
+
+function applyPeopleOutcome(
+  run: Run,
+  { approval, call }: Extract<Effect, { type: "find-people" }>,
+  outcome: Outcome,
+  now: number,
+): Run {
+  const found =
+    outcome.type === "people-found"
+      ? { users: outcome.users, groups: outcome.groups, more: outcome.more }
+      : null;
+  const wait = backoffMs(4, outcome.type === "later" ? outcome.afterMs : null);
+  return answerCall(run, approval, call, found, now + wait);
 }
 
 /** At most once: a notice is repeated only if it was surely not delivered. */
@@ -160,7 +178,9 @@ function applyMessageOutcomeToRun(
   const code = outcome.type === "refused" ? outcome.code : undefined;
   const firstNo = post.type === "refused" && run.posts[effect.slot]?.type === "sending" && post.tries === 1;
   if (effect.slot !== OPENING || run.creation.type !== "planned") {
-    return firstNo ? cannotPost(next, { words: post.words, code }, ctx) : next;
+    return firstNo && !isAnnouncement(effect.slot)
+      ? cannotPost(next, { words: post.words, code }, ctx)
+      : next;
   }
   const opening = next.posts[OPENING];
   if (opening?.type === "up") return next.answer === null ? next : { ...next, answer: null };

@@ -7,7 +7,7 @@
 //   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
 import type { AuditMark } from "./audit/hash-chain.ts";
-import type { FollowUp } from "./follow-up.ts";
+import type { Call, FollowUp } from "./follow-up.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
@@ -211,6 +211,8 @@ export type Approval = {
   readonly appliedRule: AppliedRule;
   /** Left out: nothing was done yet while it waits. */
   readonly followUp?: FollowUp;
+  /** The messages that call people to it, oldest first. Left out: none was due. */
+  readonly calls?: readonly Call[];
   /** The audit entry of its end: a head on the card, out of reach of somebody who has only the database. */
   readonly audited?: AuditMark;
   /** Left out: none of its decisions was disputed. */

@@ -72,14 +72,21 @@ export type Refusal =
 /** Slack's limit for one input (characters). */
 export const MAX_REASON_CHARS = 3_000;
 
-/** Null: they may decide. Asked at the click and again at the submit, by the rule of that moment. */
+/**
+ * Null: they may decide. Asked at the click and again at the submit, by the rule of that moment. Whom an escalation names may decide
+ * without seeing the channel: the policy shows them the request.
+ */
 export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): Refusal | null {
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
   if (person.user === run.requester && !rule.selfApproval) return { type: "requester", rule };
-  if (!person.seesChannel) return { type: "not-in-channel" };
+  const { escalated } = rule;
+  const called = escalated === undefined ? false : isOneOf(person, escalated);
+  if (called === true) return null;
+  if (!person.seesChannel) return called === null ? { type: "unverified" } : { type: "not-in-channel" };
   const among = isOneOf(person, rule.approvers);
-  return among === true ? null : among === null ? { type: "unverified" } : { type: "not-approver", rule };
+  if (among === true) return null;
+  return among === null || called === null ? { type: "unverified" } : { type: "not-approver", rule };
 }
 
 /** Null: Slack was not asked, so it is unknown. Compares ids only. */

@@ -124,6 +124,6 @@ export function refusalToLift(person: Person, run: Run, ctx: PolicyNow): Refusal
 /** The rules of its requests; before it asks for anything, those that could apply in its channel. */
 export function rulesFor(run: Run, ctx: PolicyNow): readonly Rule[] {
   if (run.approvals.length > 0)
-    return [...new Set(run.approvals.map(({ request }) => ruleOf(ctx, run, request)))];
+    return [...new Set(run.approvals.map((approval) => ruleOf(ctx, run, approval)))];
   return ctx.policy.rules.filter(({ when }) => when.channels === null || when.channels.includes(run.channel));
 }

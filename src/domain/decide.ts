@@ -12,6 +12,8 @@ import {
   withDenial,
   withPolicyDenial,
 } from "./approval-transitions.ts";
+import { withCall } from "./call.ts";
+import { overNotBefore } from "./follow-up-due.ts";
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
 import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen, validityOf } from "./authorization.ts";
 import type { Context } from "./context.ts";
@@ -63,7 +65,7 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   if (isKnown(known, submission)) return ok(before);
   const run = applyBrake(before, ctx);
   const approval = findApproval(run, submission.approval) ?? known;
-  const rule = ruleOf(ctx, run, approval.request);
+  const rule = ruleOf(ctx, run, approval);
   const no =
     refusalToOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic }, submission) ??
     refusalOfContent(approval, submission, rule);
@@ -169,8 +171,17 @@ function expired(approval: Approval, ctx: Context): Approval {
   const deadline = endsAt(approval);
   const { rule, version } = approval.appliedRule;
   if (deadline === null || ctx.monotonic < deadline || rule.expiry === null) return approval;
+  const told = (over: Approval): Approval => {
+    return withCall(over, {
+      says: "over",
+      at: ctx.now,
+      notBefore: overNotBefore(approval, ctx),
+      lookAt: ctx.monotonic,
+      who: null,
+    });
+  };
   if (rule.expiry.outcome === "nothing" || wasDenialRefused(approval))
-    return close(approval, "expired", ctx.now);
+    return told(close(approval, "expired", ctx.now));
   const decision: Decision = {
     verdict: "deny",
     reason: reasonOf(rule.expiry),
@@ -179,7 +190,7 @@ function expired(approval: Approval, ctx: Context): Approval {
     digest: approval.request.digest,
     policy: version === null ? null : { version, rule: rule.name },
   };
-  return withPolicyDenial(approval, decision, "expired");
+  return told(withPolicyDenial(approval, decision, "expired"));
 }
 
 /** For the agent, which sees only the reason. */

@@ -180,7 +180,7 @@ export function recheckAuthority(
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return STANDS;
   const { decision, delivery } = approval.state;
-  const rule = ruleOf(ctx, run, approval.request);
+  const rule = ruleOf(ctx, run, approval);
   const given = voices(decision).map((vote) => ({
     vote,
     worth: validityOf(vote, approval, { run, rule, people }),

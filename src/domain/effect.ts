@@ -1,5 +1,6 @@
 // Work is data: an effect is something to do in the outside world, an outcome its result.
 
+import type { Called } from "./follow-up.ts";
 import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
 import type { Precedents } from "./precedent.ts";
 import type { UploadedFile } from "./posted-message.ts";
@@ -24,7 +25,9 @@ export type Effect =
   /** Look up the earlier decisions on the same request. */
   | { readonly type: "look-up-precedents"; readonly approval: ApprovalId }
   /** Ask which groups the requester is in, where a rule depends on it. */
-  | { readonly type: "look-up-requester" };
+  | { readonly type: "look-up-requester" }
+  /** Find out whom the call with this number mentions. */
+  | { readonly type: "find-people"; readonly approval: ApprovalId; readonly call: number };
 
 /** The same work has the same key, and is never in progress twice. */
 export function effectKey(effect: Effect): string {
@@ -36,6 +39,8 @@ export function effectKey(effect: Effect): string {
     case "count-approvers":
     case "look-up-precedents":
       return `${effect.type} ${effect.approval}`;
+    case "find-people":
+      return `${effect.type} ${effect.call} ${effect.approval}`;
     case "tell":
       return `${effect.type} ${effect.tell}`;
     case "post":
@@ -69,6 +74,7 @@ export type Outcome =
   /** `of`: what the count is for. */
   | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   | (Precedents & { readonly type: "precedents"; readonly of: string })
+  | ({ readonly type: "people-found" } & Called)
   /** Of the groups that are missing, Slack did not say. */
   | { readonly type: "groups-known"; readonly in: { readonly [group: GroupId]: boolean } }
   /** Surely not applied; may be tried again. `heldBack`: it could be sent, but we hold it back for now. */

@@ -1,7 +1,7 @@
 // What has been done about a request that waits, and how its time counts. Time in which people could not act, because Slack, the
 // service or Countersign was unreachable or the requester owed them an answer, is not held against them.
 
-import type { Nonce, UserId } from "./ids.ts";
+import type { ChannelId, GroupId, Nonce, RunKey, UserId } from "./ids.ts";
 
 /** Belongs to one request: a changed request begins without any of it. */
 export type FollowUp = {
@@ -9,12 +9,25 @@ export type FollowUp = {
   readonly reminded?: number;
   /** The last reminder before the expiry was sent. */
   readonly warned?: true;
-  /** The stages up to this age (ms) of the request were reached. */
-  readonly escalatedMs?: number;
+  /** In the order in which they were reached. */
+  readonly stages?: readonly ReachedStage[];
+  /** A reminder is due, and waits until then (monotonic): it is outside the hours of its rule, or somebody looks at the request. */
+  readonly quietUntil?: number;
   readonly claim?: Claim;
   readonly questions?: readonly Question[];
   readonly extensions?: readonly Extension[];
   readonly pauses?: readonly Pause[];
+};
+
+/** The stage of the rule that begins after `afterMs`. */
+export type ReachedStage = {
+  readonly afterMs: number;
+  /** Wall time. */
+  readonly at: number;
+  /** Of the request (ms), by its own clock. */
+  readonly age: number;
+  /** The number of its entry in the audit, once it is stored. */
+  readonly entry?: number;
 };
 
 /** A person looks at the request. It is visible and excludes no one else. */
@@ -46,6 +59,37 @@ export type Pause = {
   readonly why: "slack" | "service" | "stopped" | "question";
   readonly from: number;
   readonly until: number | null;
+};
+
+/** A message that calls people to a request that waits, see `call.ts`. */
+export type Call = {
+  /** 1, 2 and so on, over all versions of the request. */
+  readonly n: number;
+  readonly says: "waits" | "last" | "stage" | "over";
+  /** The version of the card that first showed the request in question. */
+  readonly of: number;
+  /** When it was due (wall time). */
+  readonly at: number;
+  /** It is posted no earlier (monotonic). */
+  readonly notBefore: number;
+  /** Null: whom it calls is still to be found out. */
+  readonly who: Called | null;
+  /** Failed attempts to find that out, and when the next one is due (monotonic). */
+  readonly tries: number;
+  readonly lookAt: number;
+  /** Of a stage: the age (ms) at which it begins. */
+  readonly stageMs?: number;
+  /** It goes to this channel. Left out: to the run's thread. */
+  readonly channel?: ChannelId;
+  /** A notice that this run carries tells of it, so it is not posted itself. */
+  readonly within?: RunKey;
+};
+
+/** `more`: so many people could decide, too, and are not mentioned. */
+export type Called = {
+  readonly users: readonly UserId[];
+  readonly groups: readonly GroupId[];
+  readonly more: number;
 };
 
 /** The part of an approval that its time depends on. */

@@ -28,6 +28,8 @@ export function nextTryOf(run: Run, effect: Effect): NextTry {
       return facts(run.uploads[effect.slot]);
     case "tell":
       return facts(run.notices.find(({ id }) => id === effect.tell));
+    case "find-people":
+      return facts(findApproval(run, effect.approval)?.calls?.find(({ n }) => n === effect.call));
     case "count-approvers":
     case "look-up-precedents":
     case "look-up-requester":

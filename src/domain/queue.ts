@@ -78,7 +78,7 @@ function isYours({ approval, may }: QueueItem, user: UserId): boolean {
 function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx: Now): QueueItem {
   const { policy, now, monotonic } = ctx;
   const { request, state, version, waitsSince } = approval;
-  const rule = ruleOf(ctx, run, request);
+  const rule = ruleOf(ctx, run, approval);
   const by = person === null ? null : { ...person, seesChannel: channels.has(run.channel) };
   const refusalTo = (verdict: Verdict): Refusal | null =>
     by === null
@@ -113,7 +113,7 @@ function byRiskThenAge(a: QueueItem, b: QueueItem): number {
 /** The groups and channels whose members Slack must tell us, for the rules of these runs. */
 export function setsToAsk(runs: readonly Run[], ctx: PolicyNow): ReadonlySet<GroupId | ChannelId> {
   const sets = runs.flatMap((run) =>
-    run.approvals.filter(isUndecided).flatMap(({ request }) => setsToAskFor(run, request, ctx)),
+    run.approvals.filter(isUndecided).flatMap((approval) => setsToAskFor(run, approval, ctx)),
   );
   return new Set(sets);
 }

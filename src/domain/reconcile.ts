@@ -4,10 +4,12 @@
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
 import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
+import { type CallIn, callRenderKey, callsOf, callSlot, isCurrent } from "./call.ts";
+import { nextFollowUpAt } from "./follow-up-due.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
-import { type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
+import { isFresh, type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
 import { wantsPrecedents } from "./same-request.ts";
 import {
   cardRenderKey,
@@ -102,11 +104,24 @@ function dueMessages(run: Run, now: number): Due[] {
     opening,
     wish(MISSING, missingRenderKey(run)),
     wish(STOPPED, stoppedRenderKey(run)),
+    ...callsOf(run).map((each) => wishedCall(run, each, wish, now)),
     ...notices,
   ];
   if (run.posts[OPENING]?.type === "up") return rest;
   // Replies need their thread. Posted messages are updated all the same, because buttons must go off without waiting.
   return rest.filter((each) => each === opening || each.effect?.type === "update");
+}
+
+/** Before it is posted, others may join it, or it waits for the hours of its rule. */
+function wishedCall(
+  run: Run,
+  each: CallIn,
+  ...[wish, now]: readonly [(slot: Slot, want: string | null) => Due, number]
+): Due {
+  const slot = callSlot(each.approval, each.call);
+  const want = callRenderKey(run, each);
+  const early = want !== null && isFresh(run.posts[slot]) && now < each.call.notBefore;
+  return early ? { effect: null, at: each.call.notBefore } : wish(slot, want);
 }
 
 function isHopeless({ creation, watch }: Run, post: PostedMessage): boolean {
@@ -189,7 +204,18 @@ function dueWork(run: Run, now: number): Due[] {
   const turns = run.approvals.map((approval): Due => ({ effect: null, at: ruleTurnsAt(approval) }));
   const asks = requesterLookUpAt(run);
   const requester = asks === null ? NOTHING : due({ type: "look-up-requester" }, asks, now);
-  return [create, ...decisions, ...notices, ...ends, ...turns, ...counts, ...precedents, requester];
+  const looks = [...counts, ...precedents, requester];
+  return [create, ...decisions, ...notices, ...ends, ...turns, ...looks, ...dueFollowUps(run, now)];
+}
+
+/** A reminder and a stage wake the run, and `applyFollowUp` records them. */
+function dueFollowUps(run: Run, now: number): Due[] {
+  const moments = run.approvals.map((each): Due => ({ effect: null, at: nextFollowUpAt(run, each) }));
+  const people = callsOf(run).map(({ approval, call }): Due => {
+    if (call.who !== null || !isCurrent({ approval, call })) return NOTHING;
+    return due({ type: "find-people", approval: approval.id, call: call.n }, call.lookAt, now);
+  });
+  return [...moments, ...people];
 }
 
 /** After a 404 the run is fetched again soon. */

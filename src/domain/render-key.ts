@@ -7,6 +7,8 @@ import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
+import { callIn, callRenderKey } from "./call.ts";
+import { escalatedMs } from "./escalation.ts";
 import { openDisputes } from "./approval-transitions.ts";
 import {
   cardSlot,
@@ -159,13 +161,23 @@ function stateRenderKey(run: Run, approval: Approval): string {
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
       const changed = version > 1 && version === requestVersion ? " changed" : "";
       const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
-      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${precedentsRenderKey(approval)}`;
+      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${precedentsRenderKey(approval)}${waitingRenderKey(approval)}`;
     }
     case "closed":
       return `closed ${state.cause}`;
     case "decided":
       return deliveryShows(run, approval, state.delivery);
   }
+}
+
+/** Its stages and its pauses, which also move its deadline. */
+function waitingRenderKey(approval: Approval): string {
+  const { pauses = [] } = approval.followUp ?? {};
+  const upTo = escalatedMs(approval);
+  const paused = pauses.map(
+    ({ why, from, until }) => `${why} ${(until ?? from) - from}${until === null ? "+" : ""}`,
+  );
+  return `${upTo === 0 ? "" : ` stage ${upTo}`}${paused.length === 0 ? "" : ` paused ${paused.join(", ")}`}`;
 }
 
 function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string {
@@ -207,6 +219,8 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === UNREADABLE) return unreadableShows(run);
   if (noticeSlots(run).includes(slot)) return slot;
   if (isStormSlot(slot)) return stormRenderKey(run, slot);
+  const call = callIn(run, slot);
+  if (call !== null) return callRenderKey(run, call);
   const page = digestPages(run).find((each) => digestSlot(each) === slot);
   if (page !== undefined) return digestRenderKey(run, page);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);

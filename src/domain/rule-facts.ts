@@ -1,9 +1,10 @@
 // Facts that decide which rule applies and that change by themselves: the requester's groups, according to Slack, and the time of day.
 // A run keeps the newest answer about its requester; right before a decision counts, it gets a fresh one.
 
-import type { Request } from "./approval.ts";
+import type { Approval, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
+import { widened } from "./escalation.ts";
 import type { ChannelId, GroupId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import { candidates } from "./policy/choose-rule.ts";
@@ -25,14 +26,21 @@ export function factsFor(run: Run, { action, content }: Request, { now }: Pick<C
  * The groups and channels that Slack must be asked about for a person who wants to decide: those of every rule that may apply, wherever
  * the requester turns out to be.
  */
-export function setsToAskFor(run: Run, request: Request, ctx: PolicyNow): readonly (GroupId | ChannelId)[] {
-  const facts = { ...factsFor(run, request, ctx), requesterIn: {} };
-  return [...new Set(candidates(ctx.policy, facts).flatMap(setsOfRule))];
+export function setsToAskFor(
+  run: Run,
+  approval: Pick<Approval, "request" | "followUp">,
+  ctx: PolicyNow,
+): readonly (GroupId | ChannelId)[] {
+  const facts = { ...factsFor(run, approval.request, ctx), requesterIn: {} };
+  const rules = candidates(ctx.policy, facts).map((rule) => widened(rule, approval));
+  return [...new Set(rules.flatMap(setsOfRule))];
 }
 
 /** The groups and channels that say who may decide under the rule. */
-export const setsOfRule = ({ approvers }: Rule): readonly (GroupId | ChannelId)[] =>
-  groupsAndChannelsOf(approvers);
+export const setsOfRule = ({ approvers, escalated }: Rule): readonly (GroupId | ChannelId)[] => [
+  ...groupsAndChannelsOf(approvers),
+  ...(escalated === undefined ? [] : groupsAndChannelsOf(escalated)),
+];
 
 // The requester's groups.
 

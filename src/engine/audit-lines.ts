@@ -13,6 +13,8 @@ const LINES: Partial<Record<AuditEntry["what"], string>> = {
   sent: "a decision is about to be sent",
   settled: "a decision is settled",
   closed: "an approval closed without a decision here",
+  reminded: "people were reminded of a request",
+  escalated: "a request was escalated",
   disputed: "a decision is disputed",
   started: "a run was started",
   watched: "a run is watched",
@@ -72,7 +74,7 @@ function logRuns(
 }
 
 /** Where an outcome is one of our own words. */
-const OWN_OUTCOMES: readonly AuditEntry["what"][] = ["sent", "settled", "closed"];
+const OWN_OUTCOMES: readonly AuditEntry["what"][] = ["sent", "settled", "closed", "reminded", "escalated"];
 
 function fieldsOf(entry: AuditEntry): object {
   const { what, approval, run, runId, by, verdict, step, refusal, outcome } = entry;

@@ -8,6 +8,7 @@ import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import type { Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
+import { reachedStages } from "../domain/escalation.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { setsToAskFor } from "../domain/rule-facts.ts";
@@ -156,7 +157,7 @@ export async function lookUpVoters(
   if (run === null || approval?.state.type !== "decided") return [];
   const { decision } = approval.state;
   if (decision.verdict === "deny") return [];
-  const sets = setsToAskFor(run, approval.request, deps.context());
+  const sets = setsToAskFor(run, approval, deps.context());
   const users = voices(decision).flatMap(({ by }) => (by === null ? [] : [by.user]));
   const found = await Promise.all(
     users.map((user) => lookUp(deps, run, { user, sets, maxAgeMs: SUBMIT_AGE_MS })),
@@ -198,7 +199,7 @@ export function decisionFingerprint({ state }: Approval): string | null {
   return JSON.stringify([...earlierVotes(state.decision), withoutVotes(state.decision)]);
 }
 
-/** Null: the audit confirms all of it. A few look-ups by index, however long the audit is. */
+/** Null: the audit confirms all of it, also the stages that the request has reached. A few look-ups by index, however long the audit is. */
 async function findDisproof(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
   if (approval.state.type !== "decided") return null;
   const { decision } = approval.state;
@@ -207,7 +208,30 @@ async function findDisproof(audit: AuditLookup, run: Run, approval: Approval): P
     const why = await doubt(audit, { run, approval, decision: each, kinds });
     if (why !== null) return finding(run, approval, each, why);
   }
+  return decision.verdict === "approve" ? doubtfulStage(audit, run, approval) : null;
+}
+
+/** People of a stage may decide, so a stage that nobody reached would let others in. */
+async function doubtfulStage(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
+  for (const { afterMs, entry: seq = 0 } of reachedStages(approval)) {
+    const proven = await audit.provenEntry(seq);
+    const why = proven.ok
+      ? saysStage(proven.kept.entry, { run, approval, afterMs })
+      : FAULT_WORDS[proven.fault];
+    if (why === null) continue;
+    const where = `run ${run.key}, approval ${approval.id}`;
+    const words = `a stored escalation (${where}) is not confirmed by audit entry ${seq}, and the decision was not sent: ${why}`;
+    return { id: `${run.key} ${approval.id} ${approval.version} stage ${afterMs}`, words, run: run.key };
+  }
   return null;
+}
+
+function saysStage(
+  { what, run: key, approval: id, digest, stageMs }: Omit<AuditEntry, "text">,
+  { run, approval, afterMs }: { readonly run: Run; readonly approval: Approval; readonly afterMs: number },
+): string | null {
+  const same = what === "escalated" && key === run.key && id === approval.id && stageMs === afterMs;
+  return same && digest === approval.request.digest ? null : "it says something else";
 }
 
 const DECIDED = ["decided"] as const;

@@ -5,7 +5,7 @@ import { refusalToDecide } from "../domain/authorization.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { UserId } from "../domain/ids.ts";
 import type { Rule } from "../domain/policy/policy.ts";
-import { groupsAndChannelsOf } from "../domain/policy/principals.ts";
+import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/principals.ts";
 import type { PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { type People, PortError } from "../ports.ts";
@@ -16,18 +16,19 @@ export const SHOWN_AGE_MS = 60_000;
 const ASKED_AT_MOST = 100;
 const AT_ONCE = 5;
 
-type Counting = Pick<People, "lookUp" | "membersOf" | "isPublic">;
+/** Slack, as far as it says who somebody is and who belongs where. */
+export type Asking = Pick<People, "lookUp" | "membersOf" | "isPublic">;
 
 export async function countApprovers(
   run: Run,
   effect: Extract<Effect, { type: "count-approvers" }>,
-  people: Counting,
+  people: Asking,
   ctx: PolicyNow,
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
   const of = countKeyOf(approval);
-  const rule = ruleOf(ctx, run, approval.request);
+  const rule = ruleOf(ctx, run, approval);
   try {
     const grows = rule.approvers === "anyone" && (await people.isPublic(run.channel, SHOWN_AGE_MS));
     return { type: "counted", of, able: await countAble(run, rule, people), grows };
@@ -38,34 +39,47 @@ export async function countApprovers(
 }
 
 /** Counts no further than the rule needs. Null: there are too many people to ask about all. */
-async function countAble(run: Run, rule: Rule, people: Counting): Promise<number | null> {
+async function countAble(run: Run, rule: Rule, people: Asking): Promise<number | null> {
   const candidates = await candidatesOf(run, rule, people);
   let able = 0;
   for (let from = 0; from < Math.min(candidates.length, ASKED_AT_MOST); from += AT_ONCE) {
     const some = candidates.slice(from, Math.min(from + AT_ONCE, ASKED_AT_MOST));
-    const found = await Promise.all(some.map((user) => isAble(run, rule, user, people)));
+    const found = await Promise.all(some.map((each) => isAble(run, rule, each, people)));
     able += found.filter(Boolean).length;
     if (able >= rule.needs) return rule.needs;
   }
   return candidates.length > ASKED_AT_MOST ? null : able;
 }
 
-async function candidatesOf(
-  { channel }: Run,
-  { approvers }: Rule,
-  { membersOf }: Counting,
-): Promise<UserId[]> {
-  const sets = approvers === "anyone" ? [channel] : groupsAndChannelsOf(approvers);
-  const members = await Promise.all(sets.map((set) => membersOf(set, SHOWN_AGE_MS)));
-  return [...new Set([...(approvers === "anyone" ? [] : approvers.users), ...members.flat()])];
+type Candidate = { readonly user: UserId; readonly escalated: boolean };
+
+async function candidatesOf(run: Run, rule: Rule, people: Asking): Promise<Candidate[]> {
+  const { approvers, escalated } = rule;
+  const called = escalated === undefined ? [] : await everyoneIn(escalated, people);
+  const named =
+    approvers === "anyone"
+      ? await people.membersOf(run.channel, SHOWN_AGE_MS)
+      : await everyoneIn(approvers, people);
+  return [...new Set([...called, ...named])].map((user) => ({ user, escalated: called.includes(user) }));
+}
+
+async function everyoneIn(named: NamedPeople, { membersOf }: Asking): Promise<readonly UserId[]> {
+  const members = await Promise.all(groupsAndChannelsOf(named).map((set) => membersOf(set, SHOWN_AGE_MS)));
+  return [...named.users, ...members.flat()];
 }
 
 /** The caller takes people from the rule's approvers only; `refusalToDecide` judges the rest. */
-async function isAble(run: Run, rule: Rule, user: UserId, people: Counting): Promise<boolean> {
+export async function isAble(
+  run: Run,
+  rule: Rule,
+  ...[{ user, escalated }, people]: readonly [Candidate, Asking]
+): Promise<boolean> {
   if (user === run.requester && !rule.selfApproval) return false;
+  const { escalated: _stages, ...ofRule } = rule;
+  const among = escalated ? { escalated: { users: [user], groups: [], channels: [] } } : {};
   try {
     const person = await people.lookUp(run.team, user, run.channel, SHOWN_AGE_MS);
-    return refusalToDecide(person, run, { ...rule, approvers: "anyone" }) === null;
+    return refusalToDecide(person, run, { ...ofRule, ...among, approvers: "anyone" }) === null;
   } catch (error) {
     // A person whom Slack does not know can't approve anything.
     if (error instanceof PortError && error.code === "user_not_found") return false;

@@ -1,6 +1,7 @@
 // Performs one effect: one effect, its port call, its outcome.
 
 import { sentReason } from "../domain/approval-transitions.ts";
+import { channelOf } from "../domain/call.ts";
 import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed } from "../domain/ids.ts";
@@ -20,6 +21,7 @@ import {
   type Slot,
   UNREADABLE,
 } from "../domain/run.ts";
+import { findPeople } from "./find-people.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
 import { lookUpPrecedents, type PrecedentDeps } from "./precedents.ts";
 
@@ -72,6 +74,8 @@ async function attempt(run: Run, effect: Effect, world: World): Promise<Outcome>
       return tell(run, effect.tell, chat);
     case "count-approvers":
       return countApprovers(run, effect, people, context());
+    case "find-people":
+      return findPeople(run, effect, people, context());
     case "look-up-requester":
       return { type: "groups-known", in: await groupsOfRequester(people, run, SHOWN_AGE_MS) };
     case "look-up-precedents":
@@ -111,7 +115,7 @@ function messageOf(run: Run, slot: Slot, chat: Chat): SlackMessage {
     shows: renderKey(run, slot) ?? "",
     post: () => chat.post(run, slot),
     find: () => chat.find(run, slot),
-    remove: (ts) => chat.remove(run, ts),
+    remove: (ts) => chat.remove(run, slot, ts),
   };
 }
 
@@ -135,7 +139,7 @@ async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
   if (answer === "gone") return { type: "gone" };
   // A stale opening does less harm than a second thread. Any other message is removed, with its buttons, and posted anew.
   if (answer === "unchangeable" && slot !== OPENING) {
-    await chat.remove(run, post.ts);
+    await chat.remove(run, slot, post.ts);
     return { type: "gone" };
   }
   return { type: "updated", shows: renderKey(run, slot) ?? "" };
@@ -166,13 +170,14 @@ async function tell(run: Run, id: string, chat: Chat): Promise<Outcome> {
  * states of a run that may be over soon.
  */
 export function paceOf(run: Run, effect: Effect): PacedEffect | null {
-  const { channel } = run;
+  const channel = "slot" in effect ? channelOf(run, effect.slot) : run.channel;
   switch (effect.type) {
     case "create-run":
     case "send-decision":
     case "count-approvers":
     case "look-up-precedents":
     case "look-up-requester":
+    case "find-people":
       return null;
     case "post":
       return { channel, kind: "post", urgency: postUrgencyOf(run, effect.slot) };

@@ -21,7 +21,7 @@ import type { AuditLog } from "../ports/store.ts";
 
 export type PrecedentDeps = {
   readonly store: Pick<AuditLog, "decidedBefore" | "provenEntry" | "auditText">;
-  readonly context: () => Pick<Context, "policy" | "now" | "digest">;
+  readonly context: () => Pick<Context, "policy" | "now" | "monotonic" | "digest">;
 };
 
 /** May the readers know what was decided in this channel? */
@@ -39,7 +39,7 @@ export async function findPrecedents(
 ): Promise<Precedents> {
   const ctx = deps.context();
   const { now, digest } = ctx;
-  const text = askedText(run, approval, ruleOf(ctx, run, approval.request).name);
+  const text = askedText(run, approval, ruleOf(ctx, run, approval).name);
   if (text === null) return NO_PRECEDENTS;
   const asked = { digest: digest(text), since: now - PRECEDENT_AGE_MS };
   const known = once(mayKnow);

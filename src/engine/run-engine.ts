@@ -16,6 +16,7 @@ import { applyPolicy } from "../domain/applied-rule.ts";
 import { expire } from "../domain/decide.ts";
 import type { Effect } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
+import { applyFollowUp } from "../domain/follow-up-due.ts";
 import { isFinished, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
 import { shownChars } from "../domain/text/request-text.ts";
@@ -191,7 +192,7 @@ async function saveChange<Value>(
     if (stored === null) return null;
     const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
-    const next = applyDigest(applyBrake(applied, ctx));
+    const next = applyDigest(applyFollowUp(applyBrake(applied, ctx), ctx));
     const capped = capUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = capped;
     const audit = [...(sideWrites.audit ?? []), ...capped.audit];

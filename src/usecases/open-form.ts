@@ -109,7 +109,7 @@ export async function openFor(
   const { person, requesterIn } = await factsAtClick(deps, clicked, click.user);
   const run = applyBrake(withFreshRequester(clicked.run, requesterIn, ctx), ctx);
   const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
-  const rule = ruleOf(ctx, run, approval.request);
+  const rule = ruleOf(ctx, run, approval);
   const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
   const mark = ruleRefOf(policy, rule);
   const refusalTo = (verdict: Verdict): Refusal | null =>
@@ -136,7 +136,7 @@ export async function openFor(
 }
 
 async function factsAtClick(deps: DecideDeps, { run, approval }: ClickedCard, user: UserId) {
-  const sets = setsToAskFor(run, approval.request, deps.context());
+  const sets = setsToAskFor(run, approval, deps.context());
   const [person, requesterIn] = await Promise.all([
     lookUp(deps, run, { user, sets, maxAgeMs: CLICK_AGE_MS }),
     lookUpRequester(deps, run, CLICK_AGE_MS),

@@ -134,7 +134,7 @@ async function openSeveral(
   const found = await findReviewed(deps, kind, by, value);
   if (found === null) return refused(deps, UNKNOWN, by, { step: "click" });
   const { run, approval } = found;
-  const rule = ruleOf(deps.context(), run, approval.request);
+  const rule = ruleOf(deps.context(), run, approval);
   const queue = await readQueue(deps, by, { only: run.channel });
   const group = groupAround(queue.yours, kind, { run, rule });
   if (group.length === 0) {
@@ -161,7 +161,7 @@ async function severalOfPerson(
   const found = await findReviewed(deps, kind, by, value);
   if (forms.length < shown.length || found === null) return null;
   const { run, approval } = found;
-  const rule = ruleOf(deps.context(), run, approval.request);
+  const rule = ruleOf(deps.context(), run, approval);
   const queue = await readQueue(deps, by, { only: run.channel });
   const isShown = (each: QueueItem): boolean =>
     forms.some(({ item }) => item.run.key === each.run.key && item.approval.id === each.approval.id);
@@ -189,8 +189,8 @@ async function shownForm(
   const approval = run === undefined ? null : findApproval(run, ticket.approval);
   if (run === undefined || approval === null) return null;
   const { saw, nonce: known } = ticket;
-  const rule = ruleOf(deps.context(), run, saw);
   const shown = { ...approval, request: saw };
+  const rule = ruleOf(deps.context(), run, shown);
   return { item: { run: applyPolicy(run, deps.context()), approval: shown, rule }, nonce: known };
 }
 

@@ -109,11 +109,11 @@ export function standing(
   run: Run,
   { approval }: FormTicket,
 ): { sets: Asked["sets"]; policy: RuleRef } {
-  const request = findApproval(run, approval)?.request;
-  if (request === undefined) return { sets: [], policy: null };
+  const known = findApproval(run, approval);
+  if (known === null) return { sets: [], policy: null };
   const ctx = deps.context();
-  const policy = ruleRefOf(ctx.policy, ruleOf(ctx, run, request));
-  return { sets: setsToAskFor(run, request, ctx), policy };
+  const policy = ruleRefOf(ctx.policy, ruleOf(ctx, run, known));
+  return { sets: setsToAskFor(run, known, ctx), policy };
 }
 
 /** Best effort: a late or failed fetch must not keep a person from deciding, because the executor fetches again before it sends. */

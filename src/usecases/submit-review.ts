@@ -121,9 +121,9 @@ async function reasonFault(deps: DecideDeps, by: Submitter, byRun: ByRun): Promi
     const run = (await deps.store.load(key))?.run;
     for (const { ticket, reason } of run === undefined ? [] : chosen) {
       const { verdict, approval: id, saw, at: clicked } = ticket;
-      const request = run === undefined ? undefined : findApproval(run, id)?.request;
-      if (run === undefined || request === undefined) continue;
-      const refusal = refusalOfReason(reason, verdict, ruleOf(deps.context(), run, request));
+      const approval = run === undefined ? null : findApproval(run, id);
+      if (run === undefined || approval === null) continue;
+      const refusal = refusalOfReason(reason, verdict, ruleOf(deps.context(), run, approval));
       if (refusal === null) continue;
       faults.push({ verdict, refusal });
       const tried = { step: "submit", verdict, reason, moments: { clicked }, approval: id, saw } as const;

@@ -135,7 +135,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
 
     test("a deleted message says that it is gone", async () => {
       const { run, thread } = await opened();
-      await chat.remove(run, thread);
+      await chat.remove(run, OPENING, thread);
       expect(await chat.update(run, OPENING, thread)).toBe("gone");
     });
   });
@@ -169,8 +169,8 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       const { run: begun, thread } = await opened();
       const { run, slot } = withCard(begun);
       const card = await chat.post(run, slot);
-      await chat.remove(run, card);
-      await chat.remove(run, card);
+      await chat.remove(run, slot, card);
+      await chat.remove(run, slot, card);
       expect(await chat.find(run, slot)).toEqual([]);
       expect(timestamps(await under.seen(under.channel, thread))).toEqual([thread]);
     });

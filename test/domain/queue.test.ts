@@ -116,7 +116,7 @@ describe("a queue", () => {
     always(anyQueue, ({ runs, person, reader, ctx, queue }) => {
       const due = runs.flatMap((run) =>
         run.approvals.filter((approval) => {
-          const rule = ruleOf(ctx, run, approval.request);
+          const rule = ruleOf(ctx, run, approval);
           const by = { ...person, seesChannel: reader.channels.has(run.channel) };
           const refusals = (["approve", "deny"] as const).map((verdict) =>
             refusalToOpen(

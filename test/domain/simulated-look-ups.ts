@@ -1,5 +1,6 @@
 // What a simulated world is asked without a change: how many people can approve, and that the same was approved twice before.
 
+import type { Fate } from "./fates.ts";
 import { countKeyOf } from "#src/domain/applied-rule.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";
@@ -8,7 +9,12 @@ import { APPROVER } from "../make/run.ts";
 type World = { readonly able: number | null; readonly now: number };
 
 /** Null: the effect looks nothing up. */
-export function lookedUp(run: Run, effect: Effect, { able, now }: World): Outcome | null {
+export function lookedUp(
+  run: Run,
+  effect: Effect,
+  ...[fate, { able, now }]: readonly [Fate, World]
+): Outcome | null {
+  if (effect.type === "find-people") return peopleFound(fate);
   if (effect.type !== "count-approvers" && effect.type !== "look-up-precedents") return null;
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
@@ -17,3 +23,8 @@ export function lookedUp(run: Run, effect: Effect, { able, now }: World): Outcom
   const approved = { times: 2, more: false, entry: 1, by: APPROVER, at: now };
   return { type: "precedents", of, denied: null, approved };
 }
+
+const peopleFound = (fate: Fate): Outcome =>
+  fate === "done"
+    ? { type: "people-found", users: [APPROVER], groups: [], more: 0 }
+    : { type: "later", afterMs: null, why: "Slack is silent" };

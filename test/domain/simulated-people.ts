@@ -69,7 +69,7 @@ export class SimulatedPeople {
     const by = PEOPLE[who] ?? APPROVER;
     if (approval === null) return;
     const { version, request } = approval;
-    const rule = ruleOf(ctx, run, request);
+    const rule = ruleOf(ctx, run, approval);
     const wish = { run, rule, by: this.person(by), verdict, monotonic: ctx.monotonic };
     if (refusalToOpen(approval, wish, { version, was: null }) !== null) return;
     this.#modals.push({ approval: approval.id, version, saw: request, by });

@@ -13,6 +13,7 @@ import { isOutdated, observe } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { type Plan, reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
+import { applyFollowUp } from "#src/domain/follow-up-due.ts";
 import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
 import { aPolicy } from "../make/policy.ts";
 import { aRun, NOON } from "../make/run.ts";
@@ -232,7 +233,7 @@ export class SimulatedWorld {
   /** Stored, as one transaction. */
   keep(changed: Run): void {
     const before = this.run;
-    const next = (this.run = this.brakes.apply(changed));
+    const next = (this.run = applyFollowUp(this.brakes.apply(changed), this.ctx));
     if (before !== next) for (const hears of this.#onSave) hears(before, next);
     this.#pump();
   }
@@ -295,7 +296,7 @@ export class SimulatedWorld {
     const { effect, marked } = carried;
     if (marked === null) throw new Error("performed before it was marked");
     if (effect.type === "send-decision") carried.sent = this.#leaves(marked, effect.approval, carried.asked);
-    const known = lookedUp(marked, effect, this) ?? this.#refusal(effect, fate);
+    const known = lookedUp(marked, effect, fate, this) ?? this.#refusal(effect, fate);
     if (known !== null) return known;
     const act = (): Outcome => this.#act(marked, effect);
     switch (fate) {
@@ -322,7 +323,7 @@ export class SimulatedWorld {
   }
 
   #refusal(effect: Effect, fate: Fate): Outcome | null {
-    const toSlack = !["create-run", "send-decision", "count-approvers"].includes(effect.type);
+    const toSlack = !["create-run", "send-decision", "count-approvers", "find-people"].includes(effect.type);
     const adds = effect.type === "post" || effect.type === "share" || effect.type === "upload";
     const refuses = (toSlack && this.slack.closed) || fate === "refused";
     if (fate === "later" || (refuses && toSlack && !adds && !this.#options.refusesAll))
@@ -359,6 +360,7 @@ export class SimulatedWorld {
       }
       case "find":
         return { type: "found", copies: slack.copies(effect.slot) };
+      case "find-people":
       case "count-approvers":
       case "look-up-precedents":
       case "look-up-requester":

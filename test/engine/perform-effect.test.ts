@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { MessageTs } from "#src/domain/ids.ts";
-import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, type Run, type Slot } from "#src/domain/run.ts";
 import { createPerform } from "#src/engine/perform-effect.ts";
 import type { AgentService, Chat, People } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
@@ -16,7 +16,7 @@ function unchangeable() {
   const removed: string[] = [];
   const chat = {
     update: () => Promise.resolve("unchangeable"),
-    remove: (_run: Run, ts: MessageTs) => Promise.resolve(void removed.push(ts)),
+    remove: (_run: Run, _slot: Slot, ts: MessageTs) => Promise.resolve(void removed.push(ts)),
   } as unknown as Chat;
   const nobody = {} as People & AgentService;
   const perform = createPerform({

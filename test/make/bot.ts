@@ -6,6 +6,7 @@ import { type Bot, createBot } from "#src/bot.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createFreezes } from "#src/engine/freezes.ts";
 import type { Person } from "#src/domain/authorization.ts";
+import { channelOf } from "#src/domain/call.ts";
 import {
   type ApprovalId,
   type ChannelId,
@@ -131,7 +132,8 @@ function handChat(): HandChat {
     hasten: () => undefined,
     shareLimits: () => undefined,
     tellIfQueued: () => Promise.resolve(),
-    post({ channel }, slot) {
+    post(run, slot) {
+      const channel = channelOf(run, slot);
       const ts = MessageTs(`1700000000.${String(chat.posts.length).padStart(6, "0")}`);
       chat.posts.push({ slot, channel, ts });
       return Promise.resolve(ts);
@@ -139,7 +141,9 @@ function handChat(): HandChat {
     update: () => Promise.resolve("updated"),
     find: (run, slot) =>
       Promise.resolve(
-        chat.posts.filter((each) => each.slot === slot && each.channel === run.channel).map(({ ts }) => ts),
+        chat.posts
+          .filter((each) => each.slot === slot && each.channel === channelOf(run, slot))
+          .map(({ ts }) => ts),
       ),
     isThere: () => Promise.resolve(true),
     remove: () => Promise.resolve(),

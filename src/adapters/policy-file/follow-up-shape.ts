@@ -1,6 +1,7 @@
 // The keys of a rule that say what happens while its request waits, and what they mean.
 
 import { z } from "zod";
+import type { Hours } from "../../domain/policy/hours.ts";
 import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import { channel, principals, principalsOf, time } from "./policy-values.ts";
 
@@ -58,16 +59,23 @@ export const extend = z
   .refine((given) => given["at-most"] >= given.by, { error: "has an at-most below its by" })
   .meta({ description: "who may approve can extend the time; left out: no one can" });
 
+export const urgent = z.boolean("is neither true nor false").default(false).meta({
+  description: "people are reminded and called at any time, whatever the hours",
+});
+
 type Given = {
   readonly remind?: z.output<typeof remind> | undefined;
   readonly escalate?: z.output<typeof escalate> | undefined;
   readonly claim?: number | undefined;
   readonly question?: z.output<typeof question> | undefined;
+  readonly hours?: Hours | undefined;
+  readonly urgent: boolean;
   readonly expiry?:
     { readonly warn?: number | undefined; readonly extend?: z.output<typeof extend> | undefined } | undefined;
 };
 
-export function followUpOf(given: Given): FollowUpRule {
+/** `usual`: the hours of a rule that names none. */
+export function followUpOf(given: Given, usual: Hours | null): FollowUpRule {
   const { remind: reminders, expiry } = given;
   const longer = expiry?.extend;
   return {
@@ -80,6 +88,8 @@ export function followUpOf(given: Given): FollowUpRule {
     questionMs: given.question?.pause ?? NO_FOLLOW_UP.questionMs,
     warnMs: expiry?.warn ?? null,
     extend: longer === undefined ? null : { byMs: longer.by, atMostMs: longer["at-most"] },
+    hours: given.hours ?? usual,
+    urgent: given.urgent,
   };
 }
 

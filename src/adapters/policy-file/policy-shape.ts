@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
-import { claim, escalate, extend, question, remind } from "./follow-up-shape.ts";
+import { claim, escalate, extend, question, remind, urgent } from "./follow-up-shape.ts";
+import { hoursShape } from "./hours-shape.ts";
 import { channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
 import { whenShape } from "./when-shape.ts";
 
@@ -91,6 +92,10 @@ const rule = z.strictObject({
   escalate: escalate.optional(),
   claim: claim.optional(),
   question: question.optional(),
+  hours: hoursShape.optional().meta({
+    description: "when people are reminded and called; left out: the policy's hours, or at any time",
+  }),
+  urgent,
   receipt: z.enum(["at-once", "together"], "is neither at-once nor together").default("together").meta({
     description:
       "a receipt in a direct message at once for each decision, or one message for those of a quarter of an hour",
@@ -116,6 +121,7 @@ export const PolicyShape = z
       .array(rule, "is not a list of rules")
       .min(1, "is empty, so nobody could decide anything")
       .meta({ description: "the first that fits counts; where none fits, nobody may decide" }),
+    hours: hoursShape.optional().meta({ description: "the hours of every rule that names none" }),
     starters: z
       .array(starter, "is not a list")
       .min(1, "is empty, so nobody could start a run; leave it out to let everybody")

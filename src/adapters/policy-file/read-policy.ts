@@ -3,6 +3,7 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
+import type { Hours } from "../../domain/policy/hours.ts";
 import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { findFaults } from "./find-faults.ts";
@@ -47,12 +48,12 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
 function policyOf(
-  { rules, starters, volatile, fallback, card, auditors, freezers }: PolicyText,
+  { rules, hours, starters, volatile, fallback, card, auditors, freezers }: PolicyText,
   version: string,
 ): Policy {
   return {
     version,
-    rules: rules.map(ruleOf),
+    rules: rules.map((each) => ruleOf(each, hours ?? null)),
     starters:
       starters?.map(({ channels, who }) => ({
         channels: channels?.map(ChannelId) ?? null,
@@ -74,7 +75,7 @@ function cardFieldsOf({ risk, where, lead }: NonNullable<PolicyText["card"]>): C
   };
 }
 
-function ruleOf(rule: PolicyText["rules"][number]): Rule {
+function ruleOf(rule: PolicyText["rules"][number], hours: Hours | null): Rule {
   const { name, approvers, reason, expiry, friction } = rule;
   return {
     name,
@@ -89,7 +90,7 @@ function ruleOf(rule: PolicyText["rules"][number]): Rule {
     denyReasons: [...new Set(rule["deny-reasons"])],
     mention: mentionOf(rule),
     receiptAtOnce: rule.receipt === "at-once",
-    followUp: followUpOf(rule),
+    followUp: followUpOf(rule, hours),
   };
 }
 

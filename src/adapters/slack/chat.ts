@@ -1,5 +1,6 @@
 // The `Chat` port over Slack's Web API: draws a run's messages; posts, updates and finds them.
 
+import { callIn, channelOf, isAnnouncement } from "../../domain/call.ts";
 import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
 import { isStormSlot, stormSince } from "../../domain/storm.ts";
@@ -64,23 +65,21 @@ export function createChat(deps: Deps): Chat {
     tellIfQueued: (run, effect) => tellIfQueued(deps, run, effect),
     hasten: (effect) => deps.limiter.hasten(effect),
     shareLimits: (among) => deps.limiter.share(among),
-    post: (run, slot) => paced(deps, run.channel, "post", () => post(deps, run, slot, fullMark(run, slot))),
+    post: (run, slot) =>
+      paced(deps, channelOf(run, slot), "post", () => post(deps, run, slot, fullMark(run, slot))),
     update: (run, slot, ts) =>
-      paced(deps, run.channel, "update", async () => {
-        const url = deps.replacements.take(run.channel, ts);
-        if (url === null) return update(deps, run, slot, { ts, mark: fullMark(run, slot) });
-        await replace(deps, url, {
-          ...messageIn(run, slot, deps.deployment),
-          metadata: metadataOf(fullMark(run, slot)),
-        });
-        return "updated";
-      }),
+      paced(deps, channelOf(run, slot), "update", () =>
+        redraw(deps, run, slot, { ts, mark: fullMark(run, slot) }),
+      ),
     find: (run, slot) =>
-      paced(deps, run.channel, "read", () =>
-        findMessages(deps, run, inChannel(slot), mark(run, slot), wantedSince(slot)),
+      paced(deps, channelOf(run, slot), "read", () =>
+        isAnnouncement(slot)
+          ? findAnnouncement(deps, run, slot, mark(run, slot))
+          : findMessages(deps, run, inChannel(slot), mark(run, slot), wantedSince(slot)),
       ),
     isThere: (channel, ts) => paced(deps, channel, "sweep", () => isThere(call, channel, ts)),
-    remove: (run, ts) => paced(deps, run.channel, "other", () => removeMessage(deps.call, run.channel, ts)),
+    remove: (run, slot, ts) =>
+      paced(deps, channelOf(run, slot), "other", () => removeMessage(deps.call, channelOf(run, slot), ts)),
     upload: (run, slot) => paced(deps, run.channel, "other", () => files.upload(run, slot)),
     share: (run, file, slot) => paced(deps, run.channel, "post", () => files.share(run, file, slot)),
     hasFile: (run, file) => paced(deps, run.channel, "read", () => hasFile(deps, run, file)),
@@ -97,11 +96,23 @@ async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: Mark
       ? { reply_broadcast: true }
       : {};
   return postMarked(call, mark, {
-    channel: run.channel,
+    channel: channelOf(run, slot),
     ...messageIn(run, slot, deployment),
     ...thread,
     ...broadcast,
   });
+}
+
+async function redraw(
+  deps: Deps,
+  run: Run,
+  slot: Slot,
+  at: { readonly ts: MessageTs; readonly mark: Mark },
+): Promise<"updated" | "gone" | "unchangeable"> {
+  const url = deps.replacements.take(channelOf(run, slot), at.ts);
+  if (url === null) return update(deps, run, slot, at);
+  await replace(deps, url, { ...messageIn(run, slot, deps.deployment), metadata: metadataOf(at.mark) });
+  return "updated";
 }
 
 async function update(
@@ -111,7 +122,7 @@ async function update(
   { ts, mark }: { readonly ts: MessageTs; readonly mark: Mark },
 ): Promise<"updated" | "gone" | "unchangeable"> {
   return updateAt(call, {
-    channel: run.channel,
+    channel: channelOf(run, slot),
     ts,
     ...messageIn(run, slot, deployment),
     metadata: metadataOf(mark),
@@ -204,6 +215,17 @@ export async function findMessages(
   ...[inChannel, mark, since]: readonly [inChannel: boolean, mark: string, since?: number]
 ): Promise<readonly MessageTs[]> {
   return findMarked(await readBack(deps.call, run, inChannel, since), mark, deps.self);
+}
+
+/** In a channel that may have nothing else of the run. */
+async function findAnnouncement(
+  { call, self }: SearchDeps,
+  run: Run,
+  slot: Slot,
+  mark: string,
+): Promise<readonly MessageTs[]> {
+  const since = callIn(run, slot)?.call.at ?? run.askedAt;
+  return findMarked(await readChannel(call, channelOf(run, slot), since), mark, self);
 }
 
 export async function hasFile(deps: SearchDeps, run: Run, file: string): Promise<boolean> {

@@ -45,7 +45,7 @@ import {
   word,
   yes,
 } from "./document-shape.ts";
-import { followUp, followUpRule } from "./follow-up-document.ts";
+import { call, followUp, followUpRule } from "./follow-up-document.ts";
 
 export const approvalId = serviceId<ApprovalId>();
 const [team, user, nonce] = [id(TeamId), id(UserId), id(Nonce)];
@@ -225,6 +225,7 @@ export const approval = record<Approval>({
     BUILT_IN_APPLIED_RULE,
   ),
   followUp: optional(followUp),
+  calls: optional(list(call)),
   audited: optional(auditMark),
   disputes: optional(
     list(record<Dispute>({ entry: number, by: user, at: number, closed: optional(closed) })),

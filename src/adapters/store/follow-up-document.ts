@@ -1,15 +1,44 @@
 // What has been done about a request that waits, and what its rule says about that, as schemas of a stored approval.
 
-import type { Claim, Extension, FollowUp, Pause, Question } from "../../domain/follow-up.ts";
-import { ChannelId, GroupId, Nonce, UserId } from "../../domain/ids.ts";
+import type {
+  Call,
+  Called,
+  Claim,
+  Extension,
+  FollowUp,
+  Pause,
+  Question,
+  ReachedStage,
+} from "../../domain/follow-up.ts";
+import { ChannelId, GroupId, Nonce, RunKey, UserId } from "../../domain/ids.ts";
+import { type Hours, type Weekday } from "../../domain/policy/hours.ts";
 import type { FollowUpRule, Reminders, Stage } from "../../domain/policy/follow-up-rule.ts";
-import { flag, id, list, number, optional, orNull, record, text, word, yes } from "./document-shape.ts";
+import {
+  flag,
+  id,
+  list,
+  number,
+  optional,
+  orElse,
+  orNull,
+  record,
+  text,
+  word,
+  yes,
+} from "./document-shape.ts";
 
 const user = id(UserId);
 const people = record<NonNullable<Stage["call"]>>({
   users: list(user),
   groups: list(id(GroupId)),
   channels: list(id(ChannelId)),
+});
+
+const hours = record<Hours>({
+  tz: text,
+  days: list(word<Weekday>({ mon: true, tue: true, wed: true, thu: true, fri: true, sat: true, sun: true })),
+  from: text,
+  to: text,
 });
 
 export const followUpRule = record<FollowUpRule>({
@@ -19,6 +48,8 @@ export const followUpRule = record<FollowUpRule>({
   questionMs: number,
   warnMs: orNull(number),
   extend: orNull(record<NonNullable<FollowUpRule["extend"]>>({ byMs: number, atMostMs: number })),
+  hours: orElse(orNull(hours), null),
+  urgent: orElse(flag, false),
 });
 
 const claim = record<Claim>({
@@ -40,7 +71,10 @@ const question = record<Question>({
 export const followUp = record<FollowUp>({
   reminded: optional(number),
   warned: optional(yes),
-  escalatedMs: optional(number),
+  stages: optional(
+    list(record<ReachedStage>({ afterMs: number, at: number, age: number, entry: optional(number) })),
+  ),
+  quietUntil: optional(number),
   claim: optional(claim),
   questions: optional(list(question)),
   extensions: optional(list(record<Extension>({ by: user, at: number, byMs: number }))),
@@ -53,4 +87,18 @@ export const followUp = record<FollowUp>({
       }),
     ),
   ),
+});
+
+export const call = record<Call>({
+  n: number,
+  says: word({ waits: true, last: true, stage: true, over: true }),
+  of: number,
+  at: number,
+  notBefore: number,
+  who: orNull(record<Called>({ users: list(user), groups: list(id(GroupId)), more: number })),
+  tries: number,
+  lookAt: number,
+  stageMs: optional(number),
+  channel: optional(id(ChannelId)),
+  within: optional(id(RunKey)),
 });

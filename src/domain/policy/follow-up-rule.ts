@@ -1,6 +1,8 @@
 // What a rule says about a request that waits: whom it reminds, which further people it brings in, and how much time people may take.
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
+import { isSameJson } from "../json.ts";
+import type { Hours } from "./hours.ts";
 import type { NamedPeople } from "./principals.ts";
 
 export type FollowUpRule = {
@@ -16,6 +18,10 @@ export type FollowUpRule = {
   readonly warnMs: number | null;
   /** Null: the time to decide cannot be extended. */
   readonly extend: { readonly byMs: number; readonly atMostMs: number } | null;
+  /** When people are reminded and called. Null: at any time. */
+  readonly hours: Hours | null;
+  /** They are reminded and called at any time, whatever the hours. */
+  readonly urgent: boolean;
 };
 
 /** `doubles`: each further wait is twice as long as the one before it. */
@@ -36,6 +42,8 @@ export const NO_FOLLOW_UP: FollowUpRule = {
   questionMs: 60 * 60_000,
   warnMs: null,
   extend: null,
+  hours: null,
+  urgent: false,
 };
 
 /**
@@ -60,6 +68,9 @@ export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule
         : a.extend.atMostMs < b.extend.atMostMs
           ? a.extend
           : b.extend,
+    // Different hours have no simple common part; a reminder too many does less harm than one too late.
+    hours: isSameJson(a.hours, b.hours) ? a.hours : null,
+    urgent: a.urgent || b.urgent,
   };
 }
 

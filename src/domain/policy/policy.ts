@@ -6,7 +6,7 @@ import { isRecord, type Json } from "../json.ts";
 import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
 import type { Hours } from "./hours.ts";
 import type { Pattern } from "./pattern.ts";
-import { groupsAndChannelsOf, type Principals } from "./principals.ts";
+import { groupsAndChannelsOf, type NamedPeople, type Principals } from "./principals.ts";
 
 export type Policy = {
   /** Identifies the text of the policy file; null without a file. */
@@ -90,6 +90,11 @@ export type Rule = {
   readonly receiptAtOnce: boolean;
   /** What happens while the request waits. */
   readonly followUp: FollowUpRule;
+  /**
+   * Left out: no stage of its escalation was reached. These people may decide as well, also those who do not see the run's channel: the
+   * policy names them. No rule of a policy has it; `ruleOf` adds it for one request.
+   */
+  readonly escalated?: NamedPeople;
 };
 
 /** All given conditions must hold; of a list, one item must. Texts are patterns as written in the file. */
@@ -131,10 +136,10 @@ export type RuleRef = { readonly version: string; readonly rule: string } | null
  * What an approval keeps of its rule: the parts that are displayed or that time something. The current policy says when a rule
  * applies and who may decide, so these parts are not kept.
  */
-export type KeptRule = Omit<Rule, "when" | "approvers" | "receiptAtOnce">;
+export type KeptRule = Omit<Rule, "when" | "approvers" | "receiptAtOnce" | "escalated">;
 
 export function keptRule(rule: Rule): KeptRule {
-  const { when: _when, approvers: _approvers, receiptAtOnce: _receiptAtOnce, ...kept } = rule;
+  const { when: _when, approvers: _approvers, receiptAtOnce: _at, escalated: _escalated, ...kept } = rule;
   return kept;
 }
 

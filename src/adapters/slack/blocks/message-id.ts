@@ -3,6 +3,7 @@
 
 import type { Block } from "@slack/types";
 import type { PastDecision } from "../../../domain/approval.ts";
+import type { Call } from "../../../domain/follow-up.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { OrphanKind } from "../../../domain/orphan.ts";
 import type { NoticeContent } from "../../../domain/run.ts";
@@ -19,6 +20,8 @@ export type MessageId =
   | `outcome:${"succeeded" | "failed" | "canceled" | "ended" | "not-started" | "taken"}`
   | `outcome:unknown:${"asked" | "started" | "left"}`
   | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "storm" | "storm-over" | "stopped" | "stop-lifted"}`
+  | `call:${Call["says"] | "past"}`
+  | `announcement:${"stage" | "past"}`
   | `digest:${"waiting" | "over"}`
   | `unreadable:${"answer" | "list" | "items" | "over"}`
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`

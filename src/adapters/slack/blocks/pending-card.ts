@@ -2,7 +2,7 @@
 // digest and the forms share some.
 
 import type { Block, RichTextElement } from "@slack/types";
-import { deadlineOf, tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
+import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import type { GroupId, UserId } from "../../../domain/ids.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
@@ -32,6 +32,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
+import { waitingLines } from "./waiting-lines.ts";
 
 // The request: short fields side by side, long ones in boxes, of a very long request an overview of all fields.
 
@@ -136,7 +137,7 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
     ...warning,
     ...mentionLine(rule.mention.groups, mentionedUsers(rule, requester)),
     ...needsLine(approval),
-    ...untilLine(approval),
+    ...waitingLines(approval),
   ];
   const votes = approval.votes.flatMap(voteLines);
   if (lines.length + votes.length === 0) return [];
@@ -168,16 +169,6 @@ function needsLine({ appliedRule, votes }: Approval) {
   return [
     line(span(`Needs ${count(needs)} approvals, from different people; one denial ends it.${progress}`)),
   ];
-}
-
-function untilLine(approval: Approval) {
-  const deadline = deadlineOf(approval);
-  if (deadline === null) return [];
-  const then =
-    approval.appliedRule.rule.expiry?.outcome === "deny"
-      ? " After that it is denied."
-      : " After that it closes.";
-  return [line(span("Deadline: "), moment(deadline), span(`.${then}`))];
 }
 
 /** One person's approval among several. */

@@ -48,6 +48,12 @@ export function moment(at: number): RichTextElement {
   };
 }
 
+/** How far away the moment is, such as "in 18 minutes". Slack keeps it up to date without an update of the message. */
+export function ago(at: number): RichTextElement {
+  const fallback = `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return { type: "date", timestamp: Math.floor(at / 1_000), format: "{ago}", fallback };
+}
+
 /** The day alone, where a line is short of room. */
 export function day(at: number): RichTextElement {
   const fallback = new Date(at).toISOString().slice(0, 10);

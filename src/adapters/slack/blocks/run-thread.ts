@@ -17,9 +17,11 @@ import {
 } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { digestPages, isStormSlot } from "../../../domain/storm.ts";
+import { callIn, isAnnouncement } from "../../../domain/call.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { channelText } from "../../../domain/text/text.ts";
 import { approvalCard } from "./approval-card.ts";
+import { callMessage } from "./call-messages.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
 import { type Deployment, named, namedText, runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -52,6 +54,8 @@ function threadMessage(run: Run, slot: string, deployment: Deployment): Message 
   if (slot === MISSING) return missing(run);
   if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop);
   if (isStormSlot(slot)) return stormNotice(run, slot);
+  const call = callIn(run, slot);
+  if (call !== null) return callMessage(run, call);
   if (slot.startsWith(DOWN)) return serviceDown(run);
   return slot.startsWith(BACK) ? serviceBack(run) : null;
 }
@@ -136,7 +140,13 @@ function serviceBack(run: Run): Message {
 
 /** True for messages of the channel itself. All others are replies in the run's thread. */
 export function inChannel(slot: Slot): boolean {
-  return slot === OPENING || isStormSlot(slot) || slot.startsWith(DOWN) || slot.startsWith(BACK);
+  return (
+    slot === OPENING ||
+    isStormSlot(slot) ||
+    isAnnouncement(slot) ||
+    slot.startsWith(DOWN) ||
+    slot.startsWith(BACK)
+  );
 }
 
 /** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */

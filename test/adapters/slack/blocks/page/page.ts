@@ -7,6 +7,7 @@ import { FIELD_ERRORS } from "#src/adapters/slack/form-answers.ts";
 import { CHANNEL } from "../../../../make/run.ts";
 import { printedBlocks, printedView } from "../printed.ts";
 import { answerExamples } from "./answers.ts";
+import { CALLS } from "./calls.ts";
 import { CARD_PARTS, type CardExample, CARDS } from "./cards.ts";
 import { ANA, BEN, CLEO, DEPLOYMENT, type Example } from "./example.ts";
 import { FORMS, HOME, RUN_FORMS } from "./forms.ts";
@@ -54,6 +55,7 @@ export async function messageExamples(): Promise<Record<MessageId, readonly Exam
     ...OPENINGS,
     ...OUTCOMES,
     ...DIGESTS,
+    ...CALLS,
     ...NOTICES_IN_THREAD,
     ...ORPHANS,
     ...FORMS,
@@ -80,6 +82,7 @@ const SECTIONS: readonly (readonly [title: string, prefixes: readonly string[]])
   ["The opening of a thread", ["run:"]],
   ["The end of a thread", ["outcome:"]],
   ["Many requests at once", ["digest:"]],
+  ["Requests that wait", ["call:", "announcement:"]],
   ["Notices in a thread", ["thread:", "unreadable:"]],
   ["After a restore of an older copy", ["orphan:"]],
   ["Forms and windows", ["form:"]],

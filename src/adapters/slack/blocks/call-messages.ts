@@ -1,0 +1,158 @@
+// The messages that call people to a request that waits: reminders, stages of its escalation, the end of its time. The card alone
+// decides; Review opens the reader's own queue.
+
+import type { Block, RichTextElement } from "@slack/types";
+import { deadlineOf } from "../../../domain/applied-rule.ts";
+import type { Approval } from "../../../domain/approval.ts";
+import { type CallIn, isCurrent } from "../../../domain/call.ts";
+import type { Call, Called } from "../../../domain/follow-up.ts";
+import { contextBehind } from "../../../domain/run-context.ts";
+import type { Run } from "../../../domain/run.ts";
+import { cardMarks, headline } from "../../../domain/text/card-layout.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { STORM_REVIEW } from "../names.ts";
+import { type MessageId, withId } from "./message-id.ts";
+import { riskMark, wordsForDeciders } from "./pending-card.ts";
+import {
+  ago,
+  count,
+  duration,
+  escaped,
+  line,
+  type Message,
+  moment,
+  person,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
+
+const ASKED_CHARS = 150;
+const MARKS_CHARS = 120;
+
+export function callMessage(run: Run, each: CallIn): Message {
+  const { approval, call } = each;
+  if (!isCurrent(each)) return past(call, approval);
+  const title = titleOf(call, approval);
+  const asked = headline(approval.request, ASKED_CHARS).text;
+  const id: MessageId = call.channel === undefined ? `call:${call.says}` : "announcement:stage";
+  return withId(id, {
+    text: escaped(`${title}: ${asked}`),
+    blocks: [
+      rich(
+        line(span(title, { bold: true }), ...timeLeft(call, approval)),
+        ...calledLine(call.who),
+        askedLine(run, approval),
+        line(span(meaningOf(call, approval))),
+        ...(call.channel === undefined ? [] : [whereLine(run, approval)]),
+      ),
+      ...(call.says === "over" ? [] : [reviewActions(run, approval, call)]),
+    ],
+  });
+}
+
+function titleOf({ says, stageMs = 0 }: Call, { state }: Approval): string {
+  switch (says) {
+    case "waits":
+      return "⏰ This request still waits for a decision";
+    case "last":
+      return "⏰ Last reminder: the time for this request is nearly up";
+    case "stage":
+      return `⏫ No decision for ${duration(stageMs)}: this request is escalated`;
+    case "over":
+      return state.type === "decided"
+        ? "⌛ Time is up: the policy denied this"
+        : "⌛ Time is up for this request";
+  }
+}
+
+function timeLeft({ says }: Call, approval: Approval): readonly RichTextElement[] {
+  const deadline = deadlineOf(approval);
+  if (says === "over") return [];
+  if (says !== "last" || deadline === null) return [span(" · asked "), ago(approval.since)];
+  return [span(" · it ends "), ago(deadline)];
+}
+
+function calledLine(who: Called | null) {
+  if (who === null || who.users.length + who.groups.length === 0) return [];
+  const mentions = [
+    ...who.groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
+    ...who.users.map(person),
+  ].flatMap((each) => [each, span(" ")]);
+  return [line(span("For "), ...mentions, ...(who.more > 0 ? [span(`and ${count(who.more)} more`)] : []))];
+}
+
+/** As on the card: masked, and cut. */
+function askedLine(run: Run, approval: Approval) {
+  const marks = marksOf(run, approval);
+  return line(
+    ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
+    untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
+    span(" · "),
+    untrustedSpan(oneLine(wordsForDeciders(marks).join(" · "), MARKS_CHARS), MARKS_CHARS),
+  );
+}
+
+const marksOf = (run: Run, { request, appliedRule }: Approval) =>
+  cardMarks(request, contextBehind(run.context, request), appliedRule.card);
+
+function whereLine(run: Run, { since }: Approval) {
+  const channel: RichTextElement = { type: "channel", channel_id: run.channel };
+  return line(
+    span(run.origin === "started" ? "Asked by " : "Watched by "),
+    person(run.requester),
+    span(" in "),
+    channel,
+    span(", "),
+    moment(since),
+  );
+}
+
+function meaningOf({ says, channel }: Call, approval: Approval): string {
+  switch (says) {
+    case "waits":
+      return "The card is above. Review lists everything that waits for you; only you see the list.";
+    case "last":
+      return approval.appliedRule.rule.expiry?.outcome === "deny"
+        ? "Without a decision the policy denies it then, and the agent is told so."
+        : "Without a decision its card closes then. The agent is told nothing: the service may go on waiting.";
+    case "stage":
+      return channel === undefined
+        ? "People whom the policy names for this stage are called. Its card says who may decide."
+        : "Review opens your own queue. It lists this request if the policy lets you decide it.";
+    case "over":
+      return approval.state.type === "decided"
+        ? "Nobody decided in time, so the agent is told that it may not do this. Its run goes on without it, or ends."
+        : "Nobody decided in time. Nothing is sent: the service may still wait for a decision, and this can be decided there or asked for again.";
+  }
+}
+
+const reviewActions = (run: Run, { id }: Approval, { n }: Call): Block =>
+  ({
+    type: "actions",
+    block_id: oneLine(`review-${n}-${id}`, 200),
+    elements: [
+      {
+        type: "button",
+        action_id: STORM_REVIEW,
+        value: run.key,
+        text: { type: "plain_text", text: "Review", emoji: false },
+      },
+    ],
+  }) as Block;
+
+/** It calls nobody any more. One line, so that old ones do not pile up. */
+function past({ says, at, channel }: Call, approval: Approval): Message {
+  const what = says === "stage" ? "Escalated" : "Reminded";
+  const state = channel === undefined ? "The card shows where it stands." : stateWords(approval);
+  return withId(channel === undefined ? "call:past" : "announcement:past", {
+    text: `${what}. ${state}`,
+    blocks: [rich(line(span(`${what} `), moment(at), span(`. ${state}`)))],
+  });
+}
+
+function stateWords({ state }: Approval): string {
+  if (state.type === "pending") return "The request has changed since, and its channel has the new card.";
+  if (state.type === "closed") return "The request waits no longer: it was closed without a decision here.";
+  return `The request waits no longer: it was decided to ${state.decision.verdict} it.`;
+}

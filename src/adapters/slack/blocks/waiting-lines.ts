@@ -1,0 +1,78 @@
+// What a pending card says about its time and about the people who were brought in: its deadline, its pauses, its escalation.
+
+import type { RichTextElement, RichTextSection } from "@slack/types";
+import { deadlineOf } from "../../../domain/applied-rule.ts";
+import type { Approval } from "../../../domain/approval.ts";
+import { reachedStages } from "../../../domain/escalation.ts";
+import type { Pause } from "../../../domain/follow-up.ts";
+import type { NamedPeople } from "../../../domain/policy/principals.ts";
+import { ago, duration, line, moment, person, span } from "./rich.ts";
+
+/** At most so many names of a stage stand on the card. */
+const MOST_NAMES = 6;
+
+export function waitingLines(approval: Approval): readonly RichTextSection[] {
+  return [...stageLines(approval), ...deadlineLine(approval), ...pauseLines(approval)];
+}
+
+function deadlineLine(approval: Approval): readonly RichTextSection[] {
+  const deadline = deadlineOf(approval);
+  if (deadline === null) return [];
+  const then =
+    approval.appliedRule.rule.expiry?.outcome === "deny"
+      ? ". After that it is denied."
+      : ". After that it closes.";
+  return [line(span("Deadline: "), moment(deadline), span(", "), ago(deadline), span(then))];
+}
+
+function stageLines(approval: Approval): readonly RichTextSection[] {
+  const { escalate } = approval.appliedRule.rule.followUp;
+  return reachedStages(approval).flatMap(({ afterMs, at }) => {
+    const stage = escalate.find((each) => each.afterMs === afterMs);
+    if (stage === undefined) return [];
+    const to = stage.to === null ? [] : namesOf(stage.to);
+    const call = stage.call === null ? [] : namesOf(stage.call);
+    return [
+      ...(to.length === 0
+        ? []
+        : [line(span("⏫ Escalated to ", { bold: true }), ...to, span("who can decide too, "), moment(at))]),
+      ...(call.length === 0 ? [] : [line(span("📣 Called ", { bold: true }), ...call, moment(at))]),
+    ];
+  });
+}
+
+function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextElement[] {
+  const names: readonly RichTextElement[] = [
+    ...groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
+    ...channels.map((channel_id): RichTextElement => ({ type: "channel", channel_id })),
+    ...users.map(person),
+  ];
+  const more = names.length - MOST_NAMES;
+  return [
+    ...names.slice(0, MOST_NAMES).flatMap((each) => [each, span(" ")]),
+    ...(more > 0 ? [span(`and ${more} more `)] : []),
+  ];
+}
+
+const CAUSES: { readonly [why in Exclude<Pause["why"], "question">]: { is: string; was: string } } = {
+  slack: { is: "Slack can't be reached", was: "Slack could not be reached" },
+  service: { is: "the agent service can't be reached", was: "the agent service could not be reached" },
+  stopped: { is: "Countersign is not running", was: "Countersign was not running" },
+};
+
+/** One line for each cause. A pause for a question is told with the question. */
+function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSection[] {
+  const pauses = followUp?.pauses ?? [];
+  if (pauses.length === 0 || !isTimed(appliedRule.rule)) return [];
+  return (["service", "slack", "stopped"] as const).flatMap((why) => {
+    const mine = pauses.filter((pause) => pause.why === why);
+    if (mine.length === 0) return [];
+    if (mine.some(({ until }) => until === null))
+      return [line(span(`⏸ Its time stands still while ${CAUSES[why].is}.`))];
+    const total = mine.reduce((sum, { from, until }) => sum + (until ?? from) - from, 0);
+    return [line(span(`⏸ Its time stood still for ${duration(total)}: ${CAUSES[why].was}.`))];
+  });
+}
+
+const isTimed = ({ expiry, followUp }: Approval["appliedRule"]["rule"]): boolean =>
+  expiry !== null || followUp.remind !== null || followUp.escalate.length > 0;

@@ -1,0 +1,55 @@
+// The audit entries about a request that waits: each stage of its escalation that it reached, and each reminder with whom it mentions.
+
+import type { Approval } from "../domain/approval.ts";
+import { isReminder } from "../domain/call.ts";
+import { reachedStages } from "../domain/escalation.ts";
+import { type Call, type ReachedStage, withFollowUp } from "../domain/follow-up.ts";
+import { ruleRefOf } from "../domain/applied-rule.ts";
+import type { Run } from "../domain/run.ts";
+import { type AuditEntry, auditEntry } from "./entry.ts";
+
+/** `was` null: the request is new. */
+export function auditOfFollowUp(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
+  return [...stagesReached(run, was, is, at), ...peopleReminded(run, was, is, at)];
+}
+
+function stagesReached(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
+  const known = was === null || was.request.digest !== is.request.digest ? [] : reachedStages(was);
+  return reachedStages(is)
+    .slice(known.length)
+    .map(({ afterMs }) => {
+      const stage = is.appliedRule.rule.followUp.escalate.find((each) => each.afterMs === afterMs);
+      const ids = [stage?.to ?? null, stage?.call ?? null].flatMap((each) =>
+        each === null ? [] : [...each.groups, ...each.channels, ...each.users],
+      );
+      const outcome = (stage?.to ?? null) === null ? "called" : "may decide from here on";
+      const facts = { what: "escalated", outcome, stageMs: afterMs, mentioned: ids } as const;
+      return auditEntry(run, { at, ...facts, ...aboutIt(is) });
+    });
+}
+
+function peopleReminded(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
+  return (is.calls ?? []).flatMap((call) => {
+    if (call.who === null || !isReminder(call) || wasKnown(was, call)) return [];
+    const mentioned = [...call.who.groups, ...call.who.users];
+    const outcome = call.says === "last" ? "the last one before the time is up" : "it still waits";
+    return [auditEntry(run, { at, what: "reminded", outcome, mentioned, ...aboutIt(is) })];
+  });
+}
+
+const wasKnown = (was: Approval | null, { n }: Call): boolean =>
+  (was?.calls ?? []).some((each) => each.n === n && each.who !== null);
+
+const aboutIt = ({ id, request, appliedRule }: Approval) => ({
+  approval: id,
+  digest: request.digest,
+  policy: ruleRefOf(appliedRule, appliedRule.rule),
+});
+
+/** The stage with the number of its entry: only what that entry says lets its people decide. */
+export function withStageEntry(approval: Approval, entry: AuditEntry, seq: number): Approval {
+  const stages = reachedStages(approval).map((stage): ReachedStage =>
+    stage.entry === undefined && stage.afterMs === entry.stageMs ? { ...stage, entry: seq } : stage,
+  );
+  return stages.length === 0 ? approval : withFollowUp(approval, { stages });
+}

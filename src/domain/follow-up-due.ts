@@ -1,0 +1,188 @@
+// What is due about a request that waits: a reminder, the last one before its time is up, a stage of its escalation. `applyFollowUp` is
+// applied to a run at every save and only records it; `nextFollowUpAt` says when the run must be woken for it.
+//
+// Time counts by the request's own clock (`ageAt`), which stands still while people cannot act. So nothing is made up for all at once.
+
+import type { Approval } from "./approval.ts";
+import { GATHER_MS, withCall } from "./call.ts";
+import type { Context } from "./context.ts";
+import { nextStage, reachStage } from "./escalation.ts";
+import { ageAt, extendedMs, momentOfAge, withFollowUp } from "./follow-up.ts";
+import type { FollowUpRule, Reminders, Stage } from "./policy/follow-up-rule.ts";
+import { isWithin, nextOpening } from "./policy/hours.ts";
+import type { KeptRule } from "./policy/policy.ts";
+import { isWatched, type Run } from "./run.ts";
+
+type Now = Pick<Context, "now" | "monotonic">;
+
+/** The same object when nothing is due. */
+export function applyFollowUp(run: Run, ctx: Now): Run {
+  if (!isWatched(run)) return run;
+  const approvals = run.approvals.map((approval) => followed(run, approval, ctx));
+  return approvals.every((each, at) => each === run.approvals[at]) ? run : { ...run, approvals };
+}
+
+function followed(run: Run, approval: Approval, ctx: Now): Approval {
+  const { state, appliedRule } = approval;
+  if (state.type !== "pending" || !hasClock(appliedRule.rule)) return approval;
+  const age = ageAt(approval, ctx.monotonic);
+  if (age >= expiryAge(approval)) return approval;
+  return reminded(run, escalated(run, approval, ctx), ctx);
+}
+
+/** Time means something for a request under this rule. */
+export const hasClock = ({ followUp, expiry }: Pick<KeptRule, "followUp" | "expiry">): boolean =>
+  expiry !== null || followUp.remind !== null || followUp.escalate.length > 0;
+
+/** The age (ms) at which the time is up. */
+function expiryAge(approval: Approval): number {
+  const { expiry } = approval.appliedRule.rule;
+  return expiry === null ? Number.POSITIVE_INFINITY : expiry.afterMs + extendedMs(approval);
+}
+
+// Stages. Who may decide changes on time; people are called within the hours of the rule.
+
+function escalated(run: Run, approval: Approval, ctx: Now): Approval {
+  const { followUp: rule } = approval.appliedRule.rule;
+  const due = reachStage(approval, rule, ctx);
+  if (due === null) return approval;
+  const stages = [...(approval.followUp?.stages ?? []), due.reached];
+  return callStage(run, withFollowUp(approval, { stages }), { stage: due.stage, rule, ctx });
+}
+
+function callStage(
+  { requester }: Run,
+  approval: Approval,
+  { stage, rule, ctx }: { readonly stage: Stage; readonly rule: FollowUpRule; readonly ctx: Now },
+): Approval {
+  const named = [stage.to, stage.call].filter((each) => each !== null);
+  const users = [...new Set(named.flatMap((each) => each.users))].filter((user) => user !== requester);
+  const groups = [...new Set(named.flatMap((each) => each.groups))];
+  const channels = [...new Set(named.flatMap((each) => each.channels))];
+  const notBefore = openingAt(rule, ctx) ?? ctx.monotonic;
+  const call = {
+    says: "stage",
+    at: ctx.now,
+    notBefore,
+    who: { users, groups, more: 0 },
+    stageMs: stage.afterMs,
+  } as const;
+  const inThread = users.length + groups.length === 0 ? approval : withCall(approval, call);
+  return channels.reduce((next, channel) => withCall(next, { ...call, channel }), inThread);
+}
+
+/** Null: the rule lets us call people now. Otherwise when it does (monotonic). */
+function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Now): number | null {
+  if (hours === null || urgent || isWithin(hours, now)) return null;
+  const opens = nextOpening(hours, now);
+  return opens === null ? null : monotonic + opens - now;
+}
+
+/** Of what the end of the time says. */
+export const overNotBefore = ({ appliedRule }: Approval, ctx: Now): number =>
+  openingAt(appliedRule.rule.followUp, ctx) ?? ctx.monotonic;
+
+// Reminders. However many were missed, one is due.
+
+/** The age (ms) at the nth reminder. */
+export const reminderAge = ({ afterMs, doubles }: Reminders, n: number): number =>
+  afterMs * (doubles ? 2 ** n - 1 : n);
+
+function remindersBy(rule: Reminders | null, age: number): number {
+  if (rule === null) return 0;
+  let n = 0;
+  while (n < rule.atMost && reminderAge(rule, n + 1) <= age) n += 1;
+  return n;
+}
+
+/** Our choice, where the rule does not say. */
+const LONGEST_WARNING_MS = 15 * 60_000;
+
+/** The age (ms) at the last reminder. Null: the request does not expire. */
+export function warningAge(approval: Approval): number | null {
+  const { expiry, followUp } = approval.appliedRule.rule;
+  if (expiry === null) return null;
+  const before = followUp.warnMs ?? Math.min(expiry.afterMs / 4, LONGEST_WARNING_MS);
+  return Math.max(expiryAge(approval) - before, 0);
+}
+
+function reminderDue(approval: Approval, age: number): "waits" | "last" | null {
+  const { followUp = {}, appliedRule } = approval;
+  const warning = warningAge(approval);
+  if (followUp.warned) return null;
+  if (warning !== null && age >= warning) return "last";
+  return remindersBy(appliedRule.rule.followUp.remind, age) > (followUp.reminded ?? 0) ? "waits" : null;
+}
+
+function reminded(run: Run, approval: Approval, ctx: Now): Approval {
+  const age = ageAt(approval, ctx.monotonic);
+  const says = reminderDue(approval, age);
+  if (says === null || run.frozen !== undefined) return withoutQuiet(approval);
+  const rule = approval.appliedRule.rule.followUp;
+  const until = quietUntil(approval, rule, says, ctx);
+  if (until !== null) return quiet(approval, until, ctx);
+  const told = withFollowUp(withoutQuiet(approval), {
+    reminded: remindersBy(rule.remind, age),
+    ...(says === "last" ? { warned: true } : {}),
+  });
+  return withCall(told, {
+    says,
+    at: ctx.now,
+    notBefore: ctx.monotonic + GATHER_MS,
+    lookAt: ctx.monotonic,
+    who: null,
+  });
+}
+
+/** A reminder waits while somebody looks at the request, and for the hours of the rule; the last one only for the hours. */
+function quietUntil(
+  { followUp }: Approval,
+  rule: FollowUpRule,
+  ...[says, ctx]: readonly ["waits" | "last", Now]
+): number | null {
+  const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
+  const looked = says === "last" ? 0 : Math.max(until, snoozedUntil);
+  return looked > ctx.monotonic ? looked : openingAt(rule, ctx);
+}
+
+/** Two clocks measure the same wait: what they differ by is no news. */
+const SAME_MS = 60_000;
+
+function quiet(approval: Approval, until: number, { monotonic }: Now): Approval {
+  const known = approval.followUp?.quietUntil;
+  const same = known !== undefined && known > monotonic && Math.abs(known - until) < SAME_MS;
+  return same ? approval : withFollowUp(approval, { quietUntil: until });
+}
+
+function withoutQuiet(approval: Approval): Approval {
+  if (approval.followUp?.quietUntil === undefined) return approval;
+  const { quietUntil: _over, ...followUp } = approval.followUp;
+  return { ...approval, followUp };
+}
+
+/** When something is due next (monotonic). Null: nothing is, or the request's clock stands still. */
+export function nextFollowUpAt(run: Run, approval: Approval): number | null {
+  const { state, appliedRule, followUp = {} } = approval;
+  if (state.type !== "pending" || !isWatched(run)) return null;
+  const { remind, ...rule } = appliedRule.rule.followUp;
+  const next = (followUp.reminded ?? 0) + 1;
+  const warning = followUp.warned || run.frozen !== undefined ? null : warningAge(approval);
+  const reminder =
+    remind === null || next > remind.atMost || followUp.warned || run.frozen !== undefined
+      ? null
+      : reminderAge(remind, next);
+  const stage = nextStage(approval, rule)?.atAge ?? null;
+  const quiet = followUp.quietUntil ?? 0;
+  const moments = [
+    at(approval, stage),
+    ...[warning, reminder].map((age) => {
+      const moment = at(approval, age);
+      return moment === null ? null : Math.max(moment, quiet);
+    }),
+  ].filter((moment) => moment !== null);
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** What would come after the time is up never comes. */
+const at = (approval: Approval, age: number | null): number | null =>
+  age === null || age >= expiryAge(approval) ? null : momentOfAge(approval, age);

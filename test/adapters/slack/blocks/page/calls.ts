@@ -1,0 +1,80 @@
+// The messages that call people to a request that waits.
+
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import { callSlot } from "#src/domain/call.ts";
+import type { Call } from "#src/domain/follow-up.ts";
+import { ChannelId, GroupId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
+import { NOON, withApprovals } from "../../../../make/run.ts";
+import { BEN, CLEO, CREATED, decided, DEPLOYMENT, type Example, PENDING } from "./example.ts";
+
+const LEADS = ChannelId("C0LEADS");
+const ON_CALL = GroupId("S0ONCALL");
+
+const call = (says: Call["says"], facts: Partial<Call> = {}): Call => ({
+  n: 1,
+  says,
+  of: 1,
+  at: NOON + 900_000,
+  notBefore: 0,
+  who: { users: [BEN, CLEO], groups: [], more: 0 },
+  tries: 0,
+  lookAt: 0,
+  ...facts,
+});
+
+const timed = (approval: Approval, outcome: "deny" | "nothing" = "deny"): Approval => ({
+  ...approval,
+  appliedRule: {
+    version: "0123456789ab",
+    rule: {
+      ...keptRule(BUILT_IN_RULE),
+      name: "production",
+      expiry: { afterMs: 3_600_000, outcome },
+      followUp: {
+        ...NO_FOLLOW_UP,
+        escalate: [{ afterMs: 1_800_000, to: { users: [], groups: [ON_CALL], channels: [] }, call: null }],
+      },
+    },
+  },
+});
+
+function drawn(when: string, approval: Approval, one: Call): Example {
+  const called = { ...approval, calls: [one] };
+  return { when, drawn: messageIn(withApprovals(CREATED, called), callSlot(called, one), DEPLOYMENT) };
+}
+
+const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
+const closed: Approval = { ...PENDING, state: { type: "closed", cause: "expired", at: NOON } };
+const stage = { stageMs: 1_800_000, who: { users: [], groups: [ON_CALL], more: 0 } };
+const elsewhere = { ...stage, channel: LEADS };
+
+export const CALLS: Record<Extract<MessageId, `${"call" | "announcement"}:${string}`>, readonly Example[]> = {
+  "call:waits": [
+    drawn("", PENDING, call("waits")),
+    drawn("many can decide", PENDING, call("waits", { who: { users: [BEN], groups: [ON_CALL], more: 14 } })),
+    drawn("nobody to mention", PENDING, call("waits", { who: { users: [], groups: [], more: 0 } })),
+  ],
+  "call:last": [
+    drawn("then it is denied", timed(PENDING), call("last")),
+    drawn("then it closes", timed(PENDING, "nothing"), call("last")),
+  ],
+  "call:stage": [drawn("", timed(PENDING), call("stage", stage))],
+  "call:over": [
+    drawn("the policy denied it", timed(decided(confirmed, "deny")), call("over")),
+    drawn("it closed", timed(closed, "nothing"), call("over")),
+  ],
+  "call:past": [
+    drawn("a reminder", decided(confirmed), call("waits")),
+    drawn("a stage", decided(confirmed), call("stage", stage)),
+  ],
+  "announcement:stage": [drawn("", timed(PENDING), call("stage", elsewhere))],
+  "announcement:past": [
+    drawn("it was decided", decided(confirmed, "deny"), call("stage", elsewhere)),
+    drawn("it was closed", closed, call("stage", elsewhere)),
+    drawn("it has changed", { ...PENDING, requestVersion: 2, version: 2 }, call("stage", elsewhere)),
+  ],
+};

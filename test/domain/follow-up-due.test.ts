@@ -1,0 +1,221 @@
+// Reminders, stages of the escalation and the last reminder: when each is due, and that none is due twice or all at once.
+
+import { describe, expect, it } from "vitest";
+import type { Approval } from "#src/domain/approval.ts";
+import { answerCall, callIn, callSlot, channelOf, GATHER_MS } from "#src/domain/call.ts";
+import { expire } from "#src/domain/decide.ts";
+import { escalatedMs, widened } from "#src/domain/escalation.ts";
+import { type Claim, withFollowUp } from "#src/domain/follow-up.ts";
+import { applyFollowUp, nextFollowUpAt } from "#src/domain/follow-up-due.ts";
+import { ChannelId, GroupId, MessageTs, UserId } from "#src/domain/ids.ts";
+import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { BUILT_IN_RULE, keptRule, type Rule } from "#src/domain/policy/policy.ts";
+import { reconcile } from "#src/domain/reconcile.ts";
+import { renderKey } from "#src/domain/render-key.ts";
+import { findApproval, OPENING, type Run } from "#src/domain/run.ts";
+import { aNonce, anApproval, aWatchedRun, NOON, withApprovals } from "../make/run.ts";
+
+const MIN = 60_000;
+const H = 60 * MIN;
+const MIA = UserId("U0MIA");
+const LEADS = ChannelId("C0LEADS");
+const ON_CALL = GroupId("S0ONCALL");
+const UP = { type: "up", ts: MessageTs("1.1"), shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
+
+const people = (groups: readonly GroupId[], channels: readonly ChannelId[] = []) => ({
+  users: [],
+  groups,
+  channels,
+});
+
+type Ruled = { readonly followUp?: Partial<FollowUpRule>; readonly expiry?: Rule["expiry"] };
+
+function waiting({ followUp = {}, expiry = null }: Ruled): { run: Run; id: Approval["id"] } {
+  const rule = { ...BUILT_IN_RULE, expiry, followUp: { ...NO_FOLLOW_UP, ...followUp } };
+  const approval: Approval = { ...anApproval(), appliedRule: { version: "1", rule: keptRule(rule) } };
+  return { run: { ...withApprovals(aWatchedRun(), approval), posts: { [OPENING]: UP } }, id: approval.id };
+}
+
+const ctxAt = (at: number) => ({
+  now: at,
+  monotonic: at,
+  nonce: aNonce,
+  digest: (text: string) => text,
+  process: "p",
+  slowestRetryMs: 1,
+  policy: { ...BUILT_IN_RULE } as never,
+  freezes: [],
+});
+
+/** Wakes the run whenever it wants to be woken, until `until`. Resolves to what was due, each with its minute. */
+function live(run: Run, id: Approval["id"], until: number): { run: Run; due: readonly string[] } {
+  const due: string[] = [];
+  let now = NOON;
+  let next = applyFollowUp(run, ctxAt(now));
+  for (let step = 0; step < 200; step += 1) {
+    const at = nextFollowUpAt(next, next.approvals[0] as Approval);
+    if (at === null || at > until) return { run: next, due };
+    expect(at).toBeGreaterThanOrEqual(now);
+    now = at;
+    const before = next.approvals[0]?.calls ?? [];
+    const after = applyFollowUp(next, ctxAt(now));
+    for (const call of (findApproval(after, id)?.calls ?? []).slice(before.length))
+      due.push(
+        `${call.says}${call.channel === undefined ? "" : ` in ${call.channel}`} ${(now - NOON) / MIN}`,
+      );
+    next = after;
+  }
+  throw new Error("it never comes to rest");
+}
+
+const remind = { afterMs: 15 * MIN, doubles: true, atMost: 3 };
+
+describe("reminders", () => {
+  it("come after each wait, which doubles, and no more than the rule says", () => {
+    const { run, id } = waiting({ followUp: { remind } });
+    expect(live(run, id, NOON + 99 * H).due).toEqual(["waits 15", "waits 45", "waits 105"]);
+    const same = waiting({ followUp: { remind: { ...remind, doubles: false } } });
+    expect(live(same.run, same.id, NOON + 99 * H).due).toEqual(["waits 15", "waits 30", "waits 45"]);
+  });
+
+  it("that were missed are one", () => {
+    const { run, id } = waiting({ followUp: { remind } });
+    const late = applyFollowUp(run, ctxAt(NOON + 3 * H));
+    expect(findApproval(late, id)?.calls).toHaveLength(1);
+    expect(applyFollowUp(late, ctxAt(NOON + 3 * H))).toBe(late);
+    expect(reconcile(late, NOON + 3 * H).effects).toContainEqual({
+      type: "find-people",
+      approval: id,
+      call: 1,
+    });
+  });
+
+  it("wait for the hours of the rule, unless it is urgent", () => {
+    const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
+    const quiet = waiting({ followUp: { remind: { ...remind, atMost: 1 }, hours } });
+    // NOON is a Friday.
+    const opens = (68 * H) / MIN;
+    expect(live(quiet.run, quiet.id, NOON + 99 * H).due).toEqual([`waits ${opens}`]);
+    const urgent = waiting({ followUp: { remind: { ...remind, atMost: 1 }, hours, urgent: true } });
+    expect(live(urgent.run, urgent.id, NOON + 99 * H).due).toEqual(["waits 15"]);
+  });
+
+  it("write nothing new while they wait for the hours", () => {
+    const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
+    const { run } = waiting({ followUp: { remind, hours } });
+    const quiet = applyFollowUp(run, ctxAt(NOON + 20 * MIN));
+    expect(applyFollowUp(quiet, { ...ctxAt(NOON + 21 * MIN), now: NOON + 21 * MIN + 7 })).toBe(quiet);
+  });
+
+  it("wait while somebody looks at the request", () => {
+    const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
+    const claim: Claim = { by: MIA, at: NOON, until: NOON + 30 * MIN, snoozedUntil: NOON + 50 * MIN };
+    const approvals = run.approvals.map((each) => withFollowUp(each, { claim }));
+    expect(live({ ...run, approvals }, id, NOON + 9 * H).due).toEqual(["waits 50"]);
+  });
+
+  it("do not come while nothing can be approved", () => {
+    const { run, id } = waiting({ followUp: { remind } });
+    const frozen = { ...run, frozen: { entry: 1, channel: null, by: MIA, at: NOON, why: "" } };
+    expect(live(frozen, id, NOON + 9 * H).due).toEqual([]);
+  });
+
+  it("are posted once it is known whom they mention, after others of the channel could join", () => {
+    const { run, id } = waiting({ followUp: { remind } });
+    const at = NOON + 15 * MIN;
+    const due = applyFollowUp(run, ctxAt(at));
+    const call = findApproval(due, id)?.calls?.[0];
+    if (call === undefined) throw new Error("nothing is due");
+    const slot = callSlot({ id }, call);
+    expect(renderKey(due, slot)).toBeNull();
+    const known = answerCall(due, id, 1, { users: [MIA], groups: [], more: 0 }, 0);
+    expect(reconcile(known, at).wakeAt).toBeLessThanOrEqual(at + GATHER_MS);
+    expect(reconcile(known, at).effects).not.toContainEqual({ type: "post", slot });
+    expect(reconcile(known, at + GATHER_MS).effects).toContainEqual({ type: "post", slot });
+  });
+
+  it("mention nobody by name if Slack does not say whom, and come all the same", () => {
+    const { run, id } = waiting({ followUp: { remind } });
+    let due = applyFollowUp(run, ctxAt(NOON + 15 * MIN));
+    for (let tries = 0; tries < 3; tries += 1) due = answerCall(due, id, 1, null, NOON);
+    expect(findApproval(due, id)?.calls?.[0]?.who).toEqual({ users: [], groups: [], more: 0 });
+  });
+});
+
+describe("the last reminder", () => {
+  it("comes before the end: a fourth of the time, at most a quarter of an hour, or as the rule says", () => {
+    const last = (ms: number, warnMs: number | null = null) => {
+      const { run, id } = waiting({ expiry: { afterMs: ms, outcome: "deny" }, followUp: { warnMs } });
+      return live(run, id, NOON + 99 * H).due;
+    };
+    expect(last(20 * MIN)).toEqual(["last 15"]);
+    expect(last(10 * H)).toEqual(["last 585"]);
+    expect(last(60 * MIN, 5 * MIN)).toEqual(["last 55"]);
+  });
+
+  it("is the last one, until somebody extends the time", () => {
+    const expiry = { afterMs: 60 * MIN, outcome: "nothing" } as const;
+    const { run, id } = waiting({ expiry, followUp: { remind: { ...remind, doubles: false, atMost: 9 } } });
+    const lived = live(run, id, NOON + 99 * H);
+    expect(lived.due).toEqual(["waits 15", "waits 30", "last 45"]);
+  });
+});
+
+describe("the end of the time", () => {
+  it("is told, also outside the hours of the rule, but then later", () => {
+    const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
+    const { run, id } = waiting({ expiry: { afterMs: H, outcome: "nothing" }, followUp: { hours } });
+    const over = expire(run, ctxAt(NOON + H));
+    expect(findApproval(over, id)?.state.type).toBe("closed");
+    const told = findApproval(over, id)?.calls?.at(-1);
+    expect(told).toMatchObject({ says: "over", notBefore: NOON + 68 * H });
+  });
+});
+
+describe("an escalation", () => {
+  const escalate = [
+    { afterMs: 30 * MIN, to: people([ON_CALL]), call: null },
+    { afterMs: 2 * H, to: people([], [LEADS]), call: people([GroupId("S0BOSS")]) },
+  ];
+
+  it("reaches its stages in their order, and calls their people in the thread or in their channel", () => {
+    const { run, id } = waiting({ followUp: { escalate } });
+    expect(live(run, id, NOON + 29 * MIN).due).toEqual([]);
+    const { due, run: after } = live(run, id, NOON + 9 * H);
+    expect(due).toEqual(["stage 30", "stage 120", "stage in C0LEADS 120"]);
+    const [first, , announced] = findApproval(after, id)?.calls ?? [];
+    expect(first?.who).toEqual({ users: [], groups: [ON_CALL], more: 0 });
+    const slot = announced === undefined ? "" : callSlot({ id }, announced);
+    expect(channelOf(after, slot)).toBe(LEADS);
+    expect(callIn(after, slot)?.call).toBe(announced);
+  });
+
+  it("never reaches two stages at once, however late it is", () => {
+    const { run, id } = waiting({ followUp: { escalate } });
+    const late = applyFollowUp(run, ctxAt(NOON + 5 * H));
+    const approval = findApproval(late, id);
+    expect(approval === null ? 0 : escalatedMs(approval)).toBe(30 * MIN);
+    expect(applyFollowUp(late, ctxAt(NOON + 6 * H))).toBe(late);
+    // As long after the first stage as the rule has it.
+    expect(approval === null ? 0 : nextFollowUpAt(late, approval)).toBe(NOON + 5 * H + 90 * MIN);
+  });
+
+  it("stands still while people cannot act", () => {
+    const { run, id } = waiting({ followUp: { escalate } });
+    const pauses = [{ why: "stopped", from: NOON + MIN, until: NOON + 61 * MIN } as const];
+    const approvals = run.approvals.map((each) => withFollowUp(each, { pauses }));
+    expect(live({ ...run, approvals }, id, NOON + 2 * H).due).toEqual(["stage 90"]);
+  });
+
+  it("widens the rule by the people who may decide, not by those who are called", () => {
+    const { run, id } = waiting({ followUp: { escalate } });
+    const rule = { ...BUILT_IN_RULE, followUp: { ...NO_FOLLOW_UP, escalate } };
+    const before = findApproval(run, id);
+    const after = findApproval(live(run, id, NOON + 9 * H).run, id);
+    if (before === null || after === null) throw new Error("no approval");
+    expect(widened(rule, before).escalated).toBeUndefined();
+    expect(widened(rule, after).escalated).toEqual({ users: [], groups: [ON_CALL], channels: [LEADS] });
+    // Another policy is in force: it alone says whom a stage lets in.
+    expect(widened(BUILT_IN_RULE, after).escalated).toBeUndefined();
+  });
+});

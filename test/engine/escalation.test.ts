@@ -1,0 +1,154 @@
+// Reminders and escalation as the engine carries them out: who may decide by a stage, what is posted, and what the audit holds.
+
+import { describe, expect, test } from "vitest";
+import { withFollowUp } from "#src/domain/follow-up.ts";
+import { ChannelId, GroupId, type RunId } from "#src/domain/ids.ts";
+import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { replaceApproval, type Run } from "#src/domain/run.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { aPolicy, these } from "../make/policy.ts";
+import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+
+const MIN = 60_000;
+const ON_CALL = GroupId("S0ONCALL");
+const LEADS = ChannelId("C0LEADS");
+const STAGE: FollowUpRule["escalate"] = [
+  { afterMs: 30 * MIN, to: { users: [], groups: [ON_CALL], channels: [] }, call: null },
+  { afterMs: 60 * MIN, to: null, call: { users: [], groups: [], channels: [LEADS] } },
+];
+
+async function waiting(followUp: Partial<FollowUpRule>) {
+  const bench = await createBench();
+  bench.policy = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, ...followUp } });
+  const card = await bench.withCard();
+  return { bench, ...card };
+}
+
+const refusalTo = async (bench: Bench, click: Parameters<Bench["flow"]["openForm"]["decide"]>[0]) => {
+  const opened = await bench.flow.openForm.decide(click, "approve");
+  return opened.ok ? null : opened.error.refusal.type;
+};
+
+const entries = async ({ store }: Bench, what: "reminded" | "escalated") =>
+  (await store.auditAfter(0, [what], 99)).map(({ entry }) => entry);
+
+const posted = ({ chat }: Bench) =>
+  chat.posts.filter(({ slot }) => /^(call|announcement) /.test(slot)).map(({ channel }) => channel);
+
+describe("a person whom a stage names", () => {
+  test("may decide from then on and not before, also without seeing the channel, and the service gets it", async () => {
+    const { bench, id, click } = await waiting({ escalate: STAGE });
+    const cat = { ...click, user: "U0CAT" as typeof click.user };
+    bench.people.facts = { seesChannel: false };
+    bench.people.sets = new Set([ON_CALL]);
+    await bench.clock.pass(29 * MIN);
+    expect(await refusalTo(bench, cat)).toBe("not-in-channel");
+    await bench.clock.pass(2 * MIN);
+    const opened = await bench.flow.openForm.decide(cat, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    const by = { team: TEAM, user: cat.user };
+    const done = await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go");
+    expect(done.ok).toBe(true);
+    await bench.clock.pass(5_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+    expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
+  });
+
+  test("may not decide if the policy no longer names them, although the stage was reached", async () => {
+    const { bench, click } = await waiting({ escalate: STAGE });
+    bench.people.sets = new Set([ON_CALL]);
+    const cat = { ...click, user: "U0CAT" as typeof click.user };
+    await bench.clock.pass(31 * MIN);
+    expect(await refusalTo(bench, cat)).toBeNull();
+    bench.policy = { ...aPolicy({ approvers: these([APPROVER]) }), version: "ba9876543210" };
+    expect(await refusalTo(bench, cat)).toBe("not-approver");
+  });
+
+  test("may not decide where they are only called", async () => {
+    const { bench, click } = await waiting({ escalate: STAGE });
+    bench.people.sets = new Set([LEADS]);
+    await bench.clock.pass(61 * MIN);
+    expect(await refusalTo(bench, { ...click, user: "U0CAT" as typeof click.user })).toBe("not-approver");
+  });
+});
+
+describe("a stage", () => {
+  test("has an entry each, is told in the thread and in the channel that it names, once, also after a restart", async () => {
+    const { bench } = await waiting({ escalate: STAGE });
+    await bench.clock.pass(31 * MIN);
+    expect(await entries(bench, "escalated")).toMatchObject([{ stageMs: 30 * MIN, mentioned: [ON_CALL] }]);
+    await bench.restart();
+    await bench.clock.pass(31 * MIN);
+    await bench.restart();
+    await bench.clock.pass(5 * MIN);
+    expect((await entries(bench, "escalated")).map(({ stageMs }) => stageMs)).toEqual([30 * MIN, 60 * MIN]);
+    expect(posted(bench)).toEqual([CHANNEL, LEADS]);
+  });
+
+  test("that no entry confirms lets nobody's approval leave", async () => {
+    const { bench, id, click } = await waiting({ escalate: STAGE });
+    await forge(bench, id);
+    bench.people.sets = new Set([ON_CALL]);
+    const [approval] = (await bench.run(id)).approvals;
+    const by = { team: TEAM, user: "U0CAT" as typeof click.user };
+    const opened = await bench.flow.openForm.decide(
+      { ...click, ...by, nonce: approval?.nonce ?? null },
+      "approve",
+    );
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go");
+    await bench.clock.pass(10_000);
+    expect(bench.agents.resolved).toEqual([]);
+    expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
+  });
+});
+
+/** As if the first stage had been reached; no entry says so. */
+async function forge(bench: Bench, id: RunId): Promise<void> {
+  const key = await bench.store.byRunId(id);
+  const stored = key === null ? null : await bench.store.load(key);
+  if (stored === null) throw new Error("no run");
+  await bench.store.save(stored, reached(stored.run));
+  await bench.restart();
+  await bench.clock.pass(1_000);
+}
+
+function reached(run: Run): Run {
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("no approval");
+  const stage = { afterMs: 30 * MIN, at: run.askedAt, age: 30 * MIN, entry: 1 };
+  return replaceApproval(run, withFollowUp(approval, { stages: [stage] }));
+}
+
+describe("a reminder", () => {
+  const remind = { afterMs: 15 * MIN, doubles: false, atMost: 2 };
+
+  test("is posted in the thread, mentions who can still decide, and has an entry", async () => {
+    const { bench, id } = await waiting({ remind });
+    await bench.clock.pass(16 * MIN);
+    expect(posted(bench)).toEqual([CHANNEL]);
+    expect(await entries(bench, "reminded")).toMatchObject([{ mentioned: [APPROVER] }]);
+    expect((await bench.run(id)).approvals[0]?.calls?.[0]?.who?.users).toEqual([APPROVER]);
+  });
+
+  test("does not mention who is deactivated, and comes once each, also after a restart", async () => {
+    const { bench } = await waiting({ remind });
+    bench.people.facts = { kind: "deactivated" };
+    await bench.clock.pass(15 * MIN + 1_000);
+    await bench.restart();
+    await bench.clock.pass(2 * MIN);
+    await bench.restart();
+    await bench.clock.pass(60 * MIN);
+    expect(await entries(bench, "reminded")).toMatchObject([{ mentioned: [] }, { mentioned: [] }]);
+    expect(posted(bench)).toEqual([CHANNEL, CHANNEL]);
+  });
+
+  test("comes no more once the request is decided", async () => {
+    const { bench, click } = await waiting({ remind });
+    const opened = await bench.flow.openForm.decide(click, "deny");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision({ team: TEAM, user: click.user }, opened.value.ticket.nonce, "no");
+    await bench.clock.pass(60 * MIN);
+    expect(posted(bench)).toEqual([]);
+  });
+});
