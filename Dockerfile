@@ -16,8 +16,8 @@ ENV NODE_ENV=production \
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The optional packages only bring a Node to machines with an old one; the image has its own.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
+# Of the optional packages, the image needs those that draw; the others bring a Node to machines with an old one, and it has its own.
+RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-* node_modules/.bin/node && npm cache clean --force
 COPY src ./src
 
 RUN mkdir /data && chown node:node /data

@@ -48,6 +48,7 @@ import type {
 } from "./ports.ts";
 import type { Readings, SlackHealth } from "./ports/monitoring.ts";
 import type { OwnMessages } from "./ports/own-messages.ts";
+import type { DrawLookBack } from "./ports/pictures.ts";
 import type { Store } from "./ports/store.ts";
 import {
   type Acknowledge,
@@ -115,6 +116,7 @@ export type BotDeps = {
   readonly gateway: Gateway;
   readonly chat: Chat;
   readonly notificationSender: NotificationSender;
+  readonly drawLookBack: DrawLookBack;
   readonly ownMessages: OwnMessages;
   readonly audit: AuditReaders;
   /** Null: the entries are sent nowhere. */

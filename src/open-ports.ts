@@ -4,6 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
 import timers from "node:timers/promises";
+import { createDrawLookBack } from "./adapters/chart/draw-look-back.ts";
 import { createAgentService } from "./adapters/agents/agent-service.ts";
 import { createGateway } from "./adapters/agents/health.ts";
 import { openSink } from "./adapters/audit-sink/open-sink.ts";
@@ -140,7 +141,7 @@ export async function openOutside(
     digest,
     nonce,
   });
-  return { agents, gateway, slack };
+  return { agents, gateway, slack, drawLookBack: createDrawLookBack() };
 }
 
 type Served = {

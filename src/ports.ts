@@ -1,6 +1,7 @@
 // What the use cases need from the outside world, in domain words, without words of Slack, SQL or HTTP.
 
 import type { KeptEntry } from "./audit/entry.ts";
+import type { LookBack } from "./audit/look-back.ts";
 import type { Verdict } from "./domain/approval.ts";
 import type { Person } from "./domain/authorization.ts";
 import type { Outcome } from "./domain/effect.ts";
@@ -141,21 +142,6 @@ export type PacedEffect = {
   readonly urgency: 0 | 1 | 2 | 3;
 };
 
-/** How old a membership may be (ms) that allows reading. */
-export const MEMBERSHIP_AGE_MS = 60_000;
-/** How old a membership may be (ms) that refuses reading: somebody may have just joined. Not 0, so that repeated questions do not use up the look-ups. */
-export const JOINED_AGE_MS = 2_000;
-
-/** The channels of a person, for reading. An old answer never decides that they are not in `channel`. */
-export async function channelsOf(
-  people: Pick<People, "channelsOf">,
-  user: UserId,
-  channel: ChannelId,
-): Promise<ReadonlySet<ChannelId>> {
-  const known = await people.channelsOf(user, MEMBERSHIP_AGE_MS);
-  return known.has(channel) ? known : people.channelsOf(user, JOINED_AGE_MS);
-}
-
 export type People = {
   /** So many processes share what the workspace may ask. May be called again with the same number. */
   readonly shareLimits: (among: number) => void;
@@ -237,7 +223,8 @@ export type Notification = {
     | "redaction"
     | "freeze"
     | "answered"
-    | "expired";
+    | "expired"
+    | "look-back";
   /** The number of the entry that it is about. */
   readonly entry: number;
   readonly to: UserId | ChannelId;
@@ -262,10 +249,15 @@ export type NotificationFacts = {
   readonly channel: ChannelId | null;
   /** Its card there, for a link. Null: there is none. */
   readonly card: MessageTs | null;
+  /** Of a look back: its figures. */
+  readonly lookBack?: LookBack;
 };
 
 /** Each takes two of the fifty blocks of a message. */
 export const RECEIPTS_AT_ONCE = 20;
+
+/** `alt`: what it shows, in words. */
+export type Picture = { readonly name: string; readonly bytes: Uint8Array; readonly alt: string };
 
 /** Slack, as far as notifications need it. Every call is one attempt; rejects with PortError. */
 export type NotificationSender = {
@@ -280,6 +272,8 @@ export type NotificationSender = {
   find(notification: Notification): Promise<readonly MessageTs[]>;
   /** Idempotent. Removes a copy in a channel. */
   remove(notification: Notification, ts: MessageTs): Promise<void>;
+  /** Not idempotent: a picture in the thread of this message. */
+  attach(to: UserId | ChannelId, ts: MessageTs, picture: Picture): Promise<void>;
   /** Not idempotent: a file in a direct message. */
   file(
     to: UserId,

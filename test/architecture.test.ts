@@ -47,6 +47,7 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/adapters/agents/", own: CORE, packages: null },
   { place: "src/adapters/store/", own: CORE, packages: null },
   { place: "src/adapters/http/", own: CORE, packages: null },
+  { place: "src/adapters/chart/", own: CORE, packages: null },
   { place: "src/adapters/audit-sink/", own: CORE, packages: null },
   { place: "src/adapters/policy-file/", own: [...CORE, "src/engine/"], packages: null },
   { place: "src/reload.ts", own: [...BOT, "src/adapters/policy-file/", "src/config.ts"], packages: NONE },

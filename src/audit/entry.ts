@@ -22,6 +22,7 @@ export type AuditEntry = {
     | "closed" // closed without a decision here
     | "reminded" // a message calls people to a request that still waits
     | "escalated" // a request has reached a stage of its rule
+    | "too-few-approvers" // Slack names too few people who can approve it
     | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
     | "disputed" // "This was not me"
     | "dispute-closed" // an admin says what they found
@@ -35,6 +36,7 @@ export type AuditEntry = {
     | "unwatched"
     | "audit-read" // somebody got the audit of a run
     | "redacted" // the text of this digest was erased
+    | "week-ended" // AUDIT_CHANNEL looks back at the time from `since` to `until`
     | "archived" // the oldest entries stand in a file from here on, and no longer in the database
     | "program-started"
     | "restored" // this is a copy of the database that a back-up made; what was recorded after `since` is lost
@@ -102,6 +104,8 @@ export type AuditEntry = {
   readonly stageMs?: number;
   /** For "escalated" and "reminded": the people, groups and channels. */
   readonly mentioned?: readonly string[];
+  /** For "week-ended": the first moment after the week (ms). */
+  readonly until?: number;
   /** For "key-changed": which key signs from here on. */
   readonly keys?: KeyChange;
   /** For "archived": the last entry in the file, and the SHA-256 of the file's lines. */

@@ -4,7 +4,7 @@ import type { KeptEntry } from "./entry.ts";
 import { countRow, numbersOf, ofKind, type ReportRow, type ReportSection } from "./report-rows.ts";
 
 /** The newest entry of each approval. */
-function newestOfEach(all: readonly KeptEntry[]): KeptEntry[] {
+export function newestOfEach(all: readonly KeptEntry[]): KeptEntry[] {
   const about = ofKind(all, "opened", "voted", "decided", "sent", "settled", "closed");
   const newest = new Map<string, KeptEntry>();
   for (const kept of about) newest.set(JSON.stringify([kept.entry.run, kept.entry.approval]), kept);
@@ -37,7 +37,8 @@ export function population(all: readonly KeptEntry[], archived: number): ReportS
       {
         measure: "Further approvals, counted only",
         value: String(more),
-        counted: "approvals that closed undecided beyond the limit for entries that no person caused",
+        counted:
+          "approvals that closed undecided, or that too few people could approve, beyond the limit for entries that no person caused",
         entries: numbersOf(coalesced),
       },
       countRow("Runs asked for", ofKind(all, "started"), "started: a person asked for a run"),

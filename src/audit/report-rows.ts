@@ -45,7 +45,7 @@ export function spread(
 }
 
 /** The smallest value that is not below this part of the values (nearest rank). `sorted`: the lowest first. */
-function quantile(sorted: readonly number[], part: number): number | null {
+export function quantile(sorted: readonly number[], part: number): number | null {
   return sorted[Math.max(Math.ceil(part * sorted.length) - 1, 0)] ?? null;
 }
 

@@ -8,6 +8,7 @@ import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect } from "../domain/effect.ts";
 import type { ApprovalId } from "../domain/ids.ts";
+import { tooFewApprovers } from "../domain/applied-rule.ts";
 import { BUILT_IN_RULE } from "../domain/policy/policy.ts";
 import { askedText } from "../domain/same-request.ts";
 import { findApproval, isWatched, replaceApproval, type Run, type Untouched } from "../domain/run.ts";
@@ -66,6 +67,7 @@ function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {
       ...deniedByNoPerson(after, is, at),
       ...closed(after, was, is, at),
       ...auditOfFollowUp(after, was, is, at),
+      ...tooFew(after, was, is, at),
     ];
   });
 }
@@ -140,6 +142,15 @@ function closed(run: Run, was: Approval, is: Approval, at: number): AuditEntry[]
   const about = aboutRequest(run, is.id, is.request);
   const moments = momentsOf(run, is);
   return [auditEntry(run, { at, what: "closed", outcome: is.state.cause, moments, ...about })];
+}
+
+/** Said once for each version of the card, at its first count: people come and go. */
+function tooFew(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
+  const few = tooFewApprovers(is);
+  if (few === null || was.approverCount?.of === is.approverCount?.of) return [];
+  const { id: approval, request } = is;
+  const outcome = `${few.able} of ${few.needs}`;
+  return [auditEntry(run, { at, what: "too-few-approvers", outcome, approval, digest: request.digest })];
 }
 
 function deliveryMoments({ state }: Approval): Moments {
@@ -238,9 +249,10 @@ export function capUndecidedEntries(
   return { run: withCount(after, count), audit };
 }
 
-/** The service withdrew it or it expired, and no one had voted; or people were reminded of it. A stage always has its entry. */
+/** The service withdrew it or it expired, and no one had voted; people were reminded of it; or too few can approve it. A stage always has
+ * its entry. */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
-  if (what === "reminded") return true;
+  if (what === "reminded" || what === "too-few-approvers") return true;
   if (what !== "closed" || outcome === "unwatched" || approval === null) return false;
   return findApproval(before, approval)?.votes.length === 0;
 }

@@ -10,6 +10,7 @@ import { markDisputeClosed, markDisputed } from "../domain/approval-transitions.
 import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import { cardSlot, type Run } from "../domain/run.ts";
+import type { Clock } from "../engine/clock.ts";
 import type { Change } from "../engine/change-runs.ts";
 import {
   type AuditReaders,
@@ -19,6 +20,8 @@ import {
   PortError,
 } from "../ports.ts";
 import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
+
+import { createWeekEnds, lookBackIn } from "./look-back.ts";
 
 export type NotificationDeps = {
   readonly store: RunStore & AuditLog & AuditEvidence & NotificationStore & DocumentStore;
@@ -43,15 +46,18 @@ const FOLLOWED = [
   "redacted",
   "frozen",
   "freeze-lifted",
+  "week-ended",
 ] as const;
 
 export type NotificationWriterDeps = NotificationDeps & { readonly change: Change };
 
 export function createNotificationWriter(deps: NotificationWriterDeps): { write(): Promise<void> } {
   let cursor: number | null = null;
+  const weekEnds = createWeekEnds(deps);
   return {
     async write() {
       cursor ??= await firstCursor(deps);
+      await weekEnds.note();
       cursor = await followUp(deps, cursor);
       await addDailyHead(deps);
     },
@@ -95,6 +101,7 @@ function addressees(
   if (entry.what === "decided" || entry.what === "voted")
     return entry.by === null ? [] : [{ kind: receiptKind(entry, policy), to: entry.by.user }];
   if (entry.what === "settled" || entry.what === "closed") return toRequester(entry);
+  if (entry.what === "week-ended") return channel === null ? [] : [{ kind: "look-back", to: channel }];
   // Its card says so, and each admin who asks for the evidence.
   if (entry.what === "dispute-closed") return [];
   const told: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
@@ -163,6 +170,17 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
 }
 
 /** Null: the entry is missing, which means that somebody changed the audit. */
+export async function factsToSend(
+  deps: Pick<NotificationDeps, "store" | "context"> & { readonly clock: Clock },
+  notification: Notification,
+): Promise<NotificationFacts | null> {
+  const facts = await factsOf(deps.store, notification);
+  if (facts === null || notification.kind !== "look-back") return facts;
+  const lookBack = await lookBackIn(deps, facts.entry);
+  return lookBack === null ? null : { ...facts, lookBack };
+}
+
+/** The same without the figures of a look back. */
 export async function factsOf(
   store: AuditLog & RunStore,
   notification: Notification,

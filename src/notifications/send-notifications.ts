@@ -22,16 +22,18 @@ import {
   RECEIPTS_AT_ONCE,
   SEVERAL_RECEIPTS,
 } from "../ports.ts";
-import { factsOf, type NotificationWriterDeps } from "./from-audit.ts";
+import { factsOf, factsToSend, type NotificationWriterDeps } from "./from-audit.ts";
+import { type PictureDeps, postWithPicture } from "./post-with-picture.ts";
 
-export type SendDeps = NotificationWriterDeps & {
-  readonly notificationSender: NotificationSender;
-  readonly chat: Pick<Chat, "waitForTurn">;
-  readonly engine: { readonly looksAfter: (shard: number) => boolean };
-  readonly clock: Clock;
-  readonly warnQuietly: WarnQuietly;
-  readonly metrics: Pick<Counters, "notificationsWaiting">;
-};
+export type SendDeps = NotificationWriterDeps &
+  PictureDeps & {
+    readonly notificationSender: NotificationSender;
+    readonly chat: Pick<Chat, "waitForTurn">;
+    readonly engine: { readonly looksAfter: (shard: number) => boolean };
+    readonly clock: Clock;
+    readonly warnQuietly: WarnQuietly;
+    readonly metrics: Pick<Counters, "notificationsWaiting">;
+  };
 
 export type Act = "post" | "find" | "sweep" | "recover";
 
@@ -114,12 +116,13 @@ async function performed(
   }
 }
 
-function messageOf({ store, notificationSender }: SendDeps, notification: Notification): SlackMessage {
+function messageOf(deps: SendDeps, notification: Notification): SlackMessage {
+  const { notificationSender } = deps;
   return {
     shows: notification.kind,
     post: async () => {
-      const facts = await factsOf(store, notification);
-      if (facts !== null) return notificationSender.post(notification, facts);
+      const facts = await factsToSend(deps, notification);
+      if (facts !== null) return postWithPicture(deps, notification, facts);
       const never = { applied: "no", retry: "never", code: "no_entry" } as const;
       throw new PortError("the audit has no such entry", never);
     },

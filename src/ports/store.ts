@@ -129,6 +129,8 @@ export type FormStore = {
 /** The audit: written by appending, never changed. */
 export type AuditLog = {
   audit(entries: readonly AuditEntry[]): Promise<void>;
+  /** Appends the entry unless the newest of its kind is about the same time or a later one (`until`). One writer of several does. */
+  auditOnce(entry: AuditEntry & { readonly until: number }): Promise<"added" | "known">;
   /** Of these kinds, after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
   auditEntry(seq: number): Promise<KeptEntry | null>;

@@ -8,14 +8,8 @@ import { groupsAndChannelsOf, type Principals } from "../domain/policy/principal
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";
-import {
-  type AgentService,
-  channelsOf,
-  type Counters,
-  JOINED_AGE_MS,
-  type People,
-  PortError,
-} from "../ports.ts";
+import { type AgentService, type Counters, type People, PortError } from "../ports.ts";
+import { channelsOf, JOINED_AGE_MS } from "../ports/memberships.ts";
 import type { AuditLog, RunStore } from "../ports/store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
 import type { RunEngine } from "../engine/run-engine.ts";

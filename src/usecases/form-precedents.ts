@@ -6,7 +6,8 @@ import type { Precedents } from "../domain/precedent.ts";
 import type { Run } from "../domain/run.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import { findPrecedents, type MayKnow } from "../engine/precedents.ts";
-import { channelsOf, MEMBERSHIP_AGE_MS, type People, PortError } from "../ports.ts";
+import { type People, PortError } from "../ports.ts";
+import { channelsOf, MEMBERSHIP_AGE_MS } from "../ports/memberships.ts";
 import type { FormTicket } from "../ports/store.ts";
 import type { DecideDeps } from "./refusals.ts";
 

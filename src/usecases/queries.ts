@@ -7,13 +7,8 @@ import { isList } from "../domain/json.ts";
 import type { Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity, IntegrityState } from "../engine/integrity.ts";
-import {
-  type AgentService,
-  type AuditReaders,
-  channelsOf,
-  type Gateway,
-  type HealthReport,
-} from "../ports.ts";
+import { type AgentService, type AuditReaders, type Gateway, type HealthReport } from "../ports.ts";
+import { channelsOf } from "../ports/memberships.ts";
 import type { Health, PartHealth } from "../ports/monitoring.ts";
 import type { RunStore, Store } from "../ports/store.ts";
 import { storeFaultWords } from "../engine/health.ts";

@@ -11,7 +11,8 @@ import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
 import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import { stormSlots } from "../domain/storm.ts";
-import { channelsOf, MEMBERSHIP_AGE_MS, type People, PortError } from "../ports.ts";
+import { type People, PortError } from "../ports.ts";
+import { channelsOf, MEMBERSHIP_AGE_MS } from "../ports/memberships.ts";
 import type { RunStore } from "../ports/store.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 

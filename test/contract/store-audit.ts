@@ -147,6 +147,17 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await seqs(4, ALL, 9)).toEqual([]);
     });
 
+    test("of writers side by side one notes that a week has ended, and an older week is not noted after it", async () => {
+      const ended = (until: number) => ({ ...anAuditEntry(aRun(), { what: "week-ended" }), until });
+      const answers = await Promise.all(Array.from({ length: 5 }, () => bench.store.auditOnce(ended(2_000))));
+      expect(answers.filter((answer) => answer === "added")).toHaveLength(1);
+      expect(await bench.store.auditOnce(ended(1_000))).toBe("known");
+      expect(await bench.store.auditOnce(ended(3_000))).toBe("added");
+      expect((await bench.store.auditAfter(0, ["week-ended"], 9)).map(({ entry }) => entry.until)).toEqual([
+        2_000, 3_000,
+      ]);
+    });
+
     test("decisions on the same request are found by verdict, digest and age, newest first, without disputed ones", async () => {
       const run = aRun();
       const settled = (facts: Partial<AuditEntry>) =>

@@ -107,6 +107,7 @@ describe("rules that escalate", () => {
         card: null,
         auditors: null,
         freezers: null,
+        lookBack: null,
       },
       {
         channel: ChannelId("C0OPS"),

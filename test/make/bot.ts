@@ -274,6 +274,7 @@ export async function createBench(
     chat,
     notificationSender,
     ownMessages,
+    drawLookBack: () => Promise.resolve(Buffer.from("a picture")),
     audit,
     people,
     clock,

@@ -14,6 +14,9 @@ export type HandMail = NotificationSender & {
   find: NotificationSender["find"];
   remove: NotificationSender["remove"];
   file: NotificationSender["file"];
+  /** The pictures in threads. */
+  readonly pictures: { readonly ts: MessageTs; readonly alt: string; readonly bytes: Uint8Array }[];
+  attach: NotificationSender["attach"];
 };
 
 export function handMail(): HandMail {
@@ -40,6 +43,11 @@ export function handMail(): HandMail {
           : [],
       ),
     remove: () => Promise.resolve(),
+    pictures: [],
+    attach(_to, ts, { alt, bytes }) {
+      notificationSender.pictures.push({ ts, alt, bytes });
+      return Promise.resolve();
+    },
     file(to, { name, text }) {
       notificationSender.given.push({ to, name, text });
       return Promise.resolve();

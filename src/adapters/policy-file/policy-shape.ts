@@ -4,6 +4,7 @@ import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
 import { claim, escalate, extend, question, remind, urgent } from "./follow-up-shape.ts";
 import { hoursShape } from "./hours-shape.ts";
+import { lookBack } from "./look-back-shape.ts";
 import { channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
 import { whenShape } from "./when-shape.ts";
 
@@ -164,6 +165,7 @@ export const PolicyShape = z
     freezers: principals
       .optional()
       .meta({ description: "who may freeze and lift a freeze, besides ADMINS; left out: only ADMINS" }),
+    "look-back": lookBack.optional(),
   })
   .meta({ title: "Countersign policy" });
 

@@ -8,6 +8,7 @@ import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../doma
 import { err, ok, type Result } from "../../domain/result.ts";
 import { findFaults } from "./find-faults.ts";
 import { followUpOf } from "./follow-up-shape.ts";
+import { lookBackOf } from "./look-back-shape.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
 import { principalsOf } from "./policy-values.ts";
 import { whenOf } from "./when-shape.ts";
@@ -48,7 +49,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
 function policyOf(
-  { rules, hours, starters, volatile, fallback, card, auditors, freezers }: PolicyText,
+  { rules, hours, starters, volatile, fallback, card, auditors, freezers, "look-back": lookBack }: PolicyText,
   version: string,
 ): Policy {
   return {
@@ -64,6 +65,7 @@ function policyOf(
     card: card === undefined ? null : cardFieldsOf(card),
     auditors: auditors === undefined ? null : principalsOf(auditors),
     freezers: freezers === undefined ? null : principalsOf(freezers),
+    lookBack: lookBackOf(lookBack),
   };
 }
 

@@ -15,8 +15,8 @@ import { type Call, type Connections, isSlacks, UPLOAD_HOSTS } from "./clients.t
 
 export type Files = {
   upload(run: Run, slot: Slot): Promise<UploadedFile>;
-  /** Uploads a file that stays invisible until it is shared. Resolves to Slack's file id. */
-  put(filename: string, text: string): Promise<string>;
+  /** Uploads a file that stays invisible until it is shared. `alt`: what a picture shows. Resolves to Slack's file id. */
+  put(filename: string, content: string | Uint8Array, alt?: string): Promise<string>;
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
 };
 
@@ -25,9 +25,10 @@ const TIMEOUT_MS = 9_000;
 export function createFiles(call: Call, apiUrl: string | null, through?: Connections): Files {
   const contents = createFileContents();
 
-  async function put(filename: string, text: string): Promise<string> {
-    const bytes = Buffer.from(text, "utf8");
-    const target = uploadTarget(await call("files.getUploadURLExternal", { filename, length: bytes.length }));
+  async function put(filename: string, content: string | Uint8Array, alt?: string): Promise<string> {
+    const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : Buffer.from(content);
+    const about = { filename, length: bytes.length, ...(alt === undefined ? {} : { alt_txt: alt }) };
+    const target = uploadTarget(await call("files.getUploadURLExternal", about));
     await send(target.upload_url, bytes, { apiUrl, through });
     return target.file_id;
   }

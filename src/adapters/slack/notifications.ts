@@ -77,6 +77,17 @@ export function createNotificationSender(deps: Deps): NotificationSender {
 
     remove: ({ to }, ts) => paced(deps, to, "other", () => removeMessage(call, to, ts)),
 
+    ...createFileSending(call, files),
+  };
+}
+
+function createFileSending(call: Call, files: Files): Pick<NotificationSender, "attach" | "file"> {
+  return {
+    async attach(to, ts, { name, bytes, alt }) {
+      const file = { id: await files.put(name, bytes, alt), title: name };
+      await call("files.completeUploadExternal", { files: [file], channel_id: to, thread_ts: ts });
+    },
+
     async file(to, { name, text, says }) {
       const file = await files.put(name, text);
       const args = { channel: to, text: escaped(says), ...LITERAL };

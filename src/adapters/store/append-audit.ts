@@ -31,7 +31,7 @@ import {
   yes,
 } from "./document-shape.ts";
 import { parsedAs, parsedJson } from "./run-row.ts";
-import { type AuditRow, inBatches, type Trx } from "./database.ts";
+import { type AuditRow, inBatches, type Trx, Undo } from "./database.ts";
 
 /** The greatest number that an entry can have; no program will ever write as many. */
 export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
@@ -53,6 +53,20 @@ export async function appendAudit(
   for (const batch of inBatches(rows)) await trx.insertInto("audit").values(batch).execute();
   await keepTexts(trx, entries);
   return rows;
+}
+
+/** Whoever appends waits for the same lock, so of several writers one finds no such entry. */
+export async function appendOnce(
+  trx: Trx,
+  entry: AuditEntry & { readonly until: number },
+  key: AuditKey,
+): Promise<"added" | Undo<"known">> {
+  await takeAuditLock(trx);
+  const same = trx.selectFrom("audit").select(["seq", "link", "entry"]).where("what", "=", entry.what);
+  const row = await same.where("seq", "<=", LAST_SEQ).orderBy("seq", "desc").limit(1).executeTakeFirst();
+  if (row !== undefined && (keptEntry(row).entry.until ?? 0) >= entry.until) return new Undo("known");
+  await appendAudit(trx, [entry], key);
+  return "added";
 }
 
 /** Until the end of the transaction the head of the chain does not move: there is one writer at a time. */
@@ -155,6 +169,7 @@ const what = word<AuditEntry["what"]>({
   closed: true,
   reminded: true,
   escalated: true,
+  "too-few-approvers": true,
   coalesced: true,
   disputed: true,
   "dispute-closed": true,
@@ -168,6 +183,7 @@ const what = word<AuditEntry["what"]>({
   unwatched: true,
   "audit-read": true,
   redacted: true,
+  "week-ended": true,
   archived: true,
   "program-started": true,
   restored: true,
@@ -226,6 +242,7 @@ const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({
   since: optional(number),
   stageMs: optional(number),
   mentioned: optional(list(text)),
+  until: optional(number),
   keys: optional(record<KeyChange>({ from: namedKey, to: namedKey })),
   archive: optional(record<NonNullable<AuditEntry["archive"]>>({ seq: number, link: text, file: text })),
   findings: optional(list(text)),

@@ -5,7 +5,7 @@ import { ChannelId, Nonce, RunId, UserId } from "../../domain/ids.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
 import type { Notification } from "../../ports.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
-import { appendAudit, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import { appendAudit, appendOnce, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import { linkOf } from "./audit-base.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
@@ -32,11 +32,12 @@ export function createAuditLog(
     ...createRowReading(db),
     ...createNotifications(db, key, findings),
     provenEntry: createProof(db, key),
+    auditOnce: (entry) => write(db, (trx) => appendOnce(trx, entry, key)),
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
   };
 }
 
-type Reading = Omit<AuditLog, "audit" | "provenEntry">;
+type Reading = Omit<AuditLog, "audit" | "auditOnce" | "provenEntry">;
 
 function createRowReading(db: Database): Evidence {
   return {
@@ -196,6 +197,7 @@ const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "po
     freeze: true,
     answered: true,
     expired: true,
+    "look-back": true,
   }),
   entry: number,
   to: either(id(UserId), id(ChannelId)),

@@ -83,7 +83,7 @@ function sentences(rule: Rule): string[] {
   ];
 }
 
-function everywhere({ starters, volatile, fallback, auditors, freezers }: Policy): string[] {
+function everywhere({ starters, volatile, fallback, auditors, freezers, lookBack }: Policy): string[] {
   const starts = starters?.map(
     ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
   );
@@ -93,6 +93,9 @@ function everywhere({ starters, volatile, fallback, auditors, freezers }: Policy
     ...(fallback === null ? [] : [`${fallback} is also told when nobody can approve something.`]),
     ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
     ...(freezers === null ? [] : [`Freeze and its lifting are open to ${people(freezers)}.`]),
+    lookBack === null
+      ? "The audit channel gets no look back at the week."
+      : `The audit channel looks back at the week on ${lookBack.day}, ${lookBack.at} (${lookBack.tz}).`,
   ];
 }
 

@@ -5,6 +5,7 @@ import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isRecord, type Json } from "../json.ts";
 import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
 import type { Hours } from "./hours.ts";
+import { DEFAULT_LOOK_BACK, type LookBackTime } from "./look-back-time.ts";
 import type { Pattern } from "./pattern.ts";
 import { groupsAndChannelsOf, type NamedPeople, type Principals } from "./principals.ts";
 
@@ -25,6 +26,8 @@ export type Policy = {
   readonly auditors: Principals | null;
   /** Who may freeze and lift a freeze, besides the admins of the configuration. Null: only the admins. */
   readonly freezers: Principals | null;
+  /** When the audit channel looks back at the week. Null: never. */
+  readonly lookBack: LookBackTime | null;
 };
 
 /**
@@ -180,6 +183,7 @@ export const BUILT_IN: Policy = {
   card: null,
   auditors: null,
   freezers: null,
+  lookBack: DEFAULT_LOOK_BACK,
 };
 
 /** The built-in policy with cards that mention these people and groups. */

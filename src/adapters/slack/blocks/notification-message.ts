@@ -3,6 +3,7 @@
 import type { Block } from "@slack/types";
 import { freezeNotification } from "./brake.ts";
 import { runIdElement, UNNAMED } from "./deployment.ts";
+import { lookBackMessage } from "./look-back-message.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
   ACTION_CHARS,
@@ -62,6 +63,8 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
     case "answered":
     case "expired":
       return answered(kind, facts, more);
+    case "look-back":
+      return lookBackMessage(facts);
     case "head":
       return head(facts.entry);
     case "tampering":

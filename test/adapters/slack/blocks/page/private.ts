@@ -23,6 +23,8 @@ import {
   SERVICE_SAYS,
 } from "./example.ts";
 
+import { LOOK_BACKS } from "./look-backs.ts";
+
 type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
 
 const approval = ApprovalId("apr_1");
@@ -121,6 +123,17 @@ function notification(
   return [{ when: "", drawn: named(notificationMessage(made, facts, more), DEPLOYMENT) }];
 }
 
+const weekEnded = (at: number) => entryOf(42, { what: "week-ended", at, by: null, approval: null });
+const LOOK_BACK: Notification = {
+  id: aNonce(),
+  kind: "look-back",
+  entry: 42,
+  to: CREATED.channel,
+  madeAt: NOON,
+  post: { type: "planned", notBefore: 0, tries: 0 },
+};
+const LOOK_BACK_FACTS = { about: null, action: null, channel: null, card: null };
+
 /** What a dispute gives back to redraw the receipt. */
 export const REPORTED = {
   reportedAt: NOON,
@@ -201,6 +214,13 @@ export const NOTIFICATIONS: Record<
     "expired",
     entryOf(43, { what: "closed", outcome: "expired", by: null }),
   ),
+  "notification:look-back": LOOK_BACKS.map(({ when, lookBack, at }) => ({
+    when,
+    drawn: named(
+      notificationMessage(LOOK_BACK, { ...LOOK_BACK_FACTS, entry: weekEnded(at), lookBack }),
+      DEPLOYMENT,
+    ),
+  })),
   "notification:redaction": notification(
     "redaction",
     entryOf(42, { what: "redacted", reason: "It held a password", outcome: "a request was erased" }),

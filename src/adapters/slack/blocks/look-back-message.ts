@@ -1,0 +1,106 @@
+// The look back at a week, for the audit channel. It names rules and no people.
+
+import type { Block, RichTextElement } from "@slack/types";
+import type { LookBack, RuleFigures } from "../../../audit/look-back.ts";
+import type { NotificationFacts } from "../../../ports.ts";
+import {
+  count,
+  duration,
+  header,
+  line,
+  type Message,
+  moment,
+  note,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
+
+const TITLE = "The week in decisions";
+/** Of the rules that were used, and of those that were not. */
+const MOST_RULES = 15;
+const RULE_CHARS = 80;
+/** Later than this after the end of its week (ms), a look back says that it is late. */
+const LATE_MS = 60 * 60_000;
+
+export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFacts): Message {
+  if (lookBack === undefined) return { text: TITLE, blocks: [rich(line(span(TITLE)))] };
+  const { week, approved, denied } = lookBack;
+  const isLate = entry.at - week.to > LATE_MS;
+  const blocks: Block[] = [
+    header(TITLE),
+    rich(
+      line(moment(week.from), span(" to "), moment(week.to), span(isLate ? ". Late: it ended before." : ".")),
+      line(...decisionWords(lookBack)),
+      ...timeLines(lookBack),
+      line(span(otherWords(lookBack))),
+      ...(lookBack.incomplete
+        ? [line(span("Entries of the week are archived already, and not counted."))]
+        : []),
+    ),
+    ...ruleBlocks(lookBack),
+    note("Counted from the audit, by the moment of each entry.", "ADMINS see who decided: /agent report"),
+  ];
+  return { text: `${TITLE}: ${count(approved)} approved, ${count(denied)} denied`, blocks };
+}
+
+function decisionWords({ approved, denied }: LookBack): RichTextElement[] {
+  const all = approved + denied;
+  if (all === 0) return [span("No decision of a person was confirmed.", { bold: true })];
+  const share = `${((100 * approved) / all).toFixed(0)} %`;
+  return [
+    span(`${count(all)} ${all === 1 ? "decision" : "decisions"}: `, { bold: true }),
+    span(`${count(approved)} approved, ${count(denied)} denied (${share} approved).`),
+  ];
+}
+
+function timeLines({ medianMs, p90Ms }: LookBack) {
+  if (medianMs === null || p90Ms === null) return [];
+  return [line(span(`Time to decide: median ${duration(medianMs)}, nine of ten within ${duration(p90Ms)}.`))];
+}
+
+function otherWords({ expired, escalated, refused, unconfirmed, disputed, tooFew }: LookBack): string {
+  const all: readonly (readonly [string, number])[] = [
+    ["Not decided in time", expired],
+    ["escalated", escalated],
+    ["attempts refused", refused],
+    ["not confirmed by the service", unconfirmed],
+    ["disputed", disputed],
+    ["too few approvers", tooFew],
+  ];
+  return `${all.map(([name, many]) => `${name}: ${count(many)}`).join(" · ")}.`;
+}
+
+function ruleBlocks({ rules, unused }: LookBack): Block[] {
+  const shown = rules.slice(0, MOST_RULES);
+  const more = rules.length - shown.length;
+  const used =
+    shown.length === 0
+      ? []
+      : [
+          line(span("By rule:", { bold: true })),
+          ...shown.map(ruleLine),
+          ...(more > 0 ? [line(span(`… and ${count(more)} more rules`))] : []),
+        ];
+  const never = unused.length === 0 ? [] : [line(...unusedWords(unused))];
+  return used.length + never.length === 0 ? [] : [rich(...used, ...never)];
+}
+
+const ruleLine = ({ rule, approved, denied }: RuleFigures) =>
+  line(
+    span("• "),
+    untrustedSpan(rule, RULE_CHARS),
+    span(`: ${count(approved)} approved, ${count(denied)} denied`),
+  );
+
+function unusedWords(unused: readonly string[]): RichTextElement[] {
+  const shown = unused.slice(0, MOST_RULES);
+  const more = unused.length - shown.length;
+  return [
+    span("Rules never used: ", { bold: true }),
+    ...shown.flatMap((name, at) =>
+      [span(at === 0 ? "" : ", "), untrustedSpan(name, RULE_CHARS)].slice(at === 0 ? 1 : 0),
+    ),
+    span(more > 0 ? ` and ${count(more)} more.` : "."),
+  ];
+}

@@ -1,0 +1,142 @@
+// A week of decisions in figures, from the audit. They name rules and no people; `weekByPerson` names people, for admins alone.
+
+import type { Week } from "../domain/policy/look-back-time.ts";
+import type { UserId } from "../domain/ids.ts";
+import type { AuditEntry, KeptEntry } from "./entry.ts";
+import { newestOfEach } from "./report-population.ts";
+import { grouped, ofKind, quantile } from "./report-rows.ts";
+
+/** What the figures are counted from. */
+export const COUNTED_KINDS: readonly AuditEntry["what"][] = [
+  "opened",
+  "voted",
+  "decided",
+  "refused",
+  "sent",
+  "settled",
+  "closed",
+  "coalesced",
+  "disputed",
+  "too-few-approvers",
+];
+
+export type RuleFigures = { readonly rule: string; readonly approved: number; readonly denied: number };
+
+export type LookBack = {
+  readonly week: Week;
+  /** Decisions of people that the service confirmed, by the rule that let them decide; most first. */
+  readonly rules: readonly RuleFigures[];
+  readonly approved: number;
+  readonly denied: number;
+  /** From when a request was first seen until a person decided (ms). Null: nobody decided. */
+  readonly medianMs: number | null;
+  readonly p90Ms: number | null;
+  /** Nobody decided in time: closed, or denied by the policy. */
+  readonly expired: number;
+  readonly escalated: number;
+  readonly refused: number;
+  /** Sent, and the service never confirmed it. */
+  readonly unconfirmed: number;
+  readonly disputed: number;
+  /** Requests for which Slack named too few people who can approve. */
+  readonly tooFew: number;
+  /** Rules of the policy in force that no entry of the week names. */
+  readonly unused: readonly string[];
+  /** The seven parts of the week, the first one first. */
+  readonly days: readonly DayFigures[];
+  /** Older entries of the week are archived and not counted. */
+  readonly incomplete: boolean;
+};
+
+export type DayFigures = {
+  /** When it begins (wall time). */
+  readonly from: number;
+  readonly approved: number;
+  readonly denied: number;
+  readonly expired: number;
+};
+
+const DAYS = 7;
+const EXPIRED = "expired";
+
+type Known = { readonly week: Week; readonly rules: readonly string[]; readonly incomplete: boolean };
+
+/** `rules`: the names in the policy in force. */
+export function lookBackAt(all: readonly KeptEntry[], { week, rules, incomplete }: Known): LookBack {
+  const confirmed = confirmedByPeople(all);
+  const expired = all.filter(isExpiry);
+  const waits = ofKind(all, "decided")
+    .flatMap(({ entry: { by, moments, at } }) =>
+      by === null || moments?.asked === undefined ? [] : [Math.max(at - moments.asked, 0)],
+    )
+    .toSorted((a, b) => a - b);
+  const named = new Set(all.flatMap(({ entry }) => entry.policy?.rule.split(" and ") ?? []));
+  return {
+    week,
+    rules: grouped(confirmed, ({ policy }) => policy?.rule ?? "built-in policy").map(([rule, of]) => ({
+      rule,
+      ...verdictsIn(of),
+    })),
+    ...verdictsIn(confirmed),
+    medianMs: quantile(waits, 0.5),
+    p90Ms: quantile(waits, 0.9),
+    expired: expired.length,
+    escalated: approvalsIn(ofKind(all, "escalated")),
+    refused: ofKind(all, "refused").length,
+    unconfirmed: newestOfEach(all).filter(({ entry }) => entry.outcome === "unconfirmed").length,
+    disputed: ofKind(all, "disputed").length,
+    tooFew: approvalsIn(ofKind(all, "too-few-approvers")),
+    unused: rules.filter((name) => !named.has(name)),
+    days: daysOf(week, confirmed, expired),
+    incomplete,
+  };
+}
+
+const confirmedByPeople = (all: readonly KeptEntry[]): KeptEntry[] =>
+  ofKind(all, "settled").filter(({ entry }) => entry.outcome === "confirmed" && entry.by !== null);
+
+/** The policy denies what nobody decided in time; a stop is no expiry. */
+function isExpiry({ entry: { what, outcome, by } }: KeptEntry): boolean {
+  if (what === "closed") return outcome === EXPIRED;
+  return what === "decided" && by === null && outcome === "no decision in time";
+}
+
+function verdictsIn(entries: readonly KeptEntry[]): { approved: number; denied: number } {
+  const denied = entries.filter(({ entry }) => entry.verdict === "deny").length;
+  return { approved: entries.length - denied, denied };
+}
+
+/** Each approval once. */
+const approvalsIn = (entries: readonly KeptEntry[]): number =>
+  new Set(entries.map(({ entry }) => JSON.stringify([entry.run, entry.approval]))).size;
+
+function daysOf(
+  { from, to }: Week,
+  confirmed: readonly KeptEntry[],
+  expired: readonly KeptEntry[],
+): DayFigures[] {
+  const length = (to - from) / DAYS;
+  return Array.from({ length: DAYS }, (_, day) => {
+    const begin = from + day * length;
+    const inDay = ({ entry: { at } }: KeptEntry): boolean => at >= begin && at < begin + length;
+    const figures = verdictsIn(confirmed.filter(inDay));
+    return { from: Math.round(begin), ...figures, expired: expired.filter(inDay).length };
+  });
+}
+
+export type PersonFigures = {
+  readonly user: UserId;
+  readonly approved: number;
+  readonly denied: number;
+  readonly refused: number;
+};
+
+/** Who decided and who was refused, most first. A person may have given one of several approvals that a rule needs. */
+export function weekByPerson(all: readonly KeptEntry[]): readonly PersonFigures[] {
+  const acted = ofKind(all, "voted", "decided", "refused").filter(({ entry }) => entry.by !== null);
+  return grouped(acted, ({ by }) => by?.user ?? "").flatMap(([, of]) => {
+    const user = of[0]?.entry.by?.user;
+    const refused = ofKind(of, "refused").length;
+    return user === undefined ? [] : [{ user, ...verdictsIn(ofKind(of, "voted", "decided")), refused }];
+  });
+}

@@ -1,0 +1,95 @@
+// The look back at a week. An entry of the audit says that a week has ended: it is written once, and the notification follows from it.
+// The figures are read from the audit when they are shown.
+
+import { auditEntry, type KeptEntry } from "../audit/entry.ts";
+import { COUNTED_KINDS, type LookBack, lookBackAt } from "../audit/look-back.ts";
+import type { Context } from "../domain/context.ts";
+import { lastWeek, type Week } from "../domain/policy/look-back-time.ts";
+import type { Clock } from "../engine/clock.ts";
+import type { AuditReaders } from "../ports.ts";
+import type { AuditEvidence, AuditLog } from "../ports/store.ts";
+
+type Deps = {
+  readonly store: AuditLog & AuditEvidence;
+  readonly context: () => Pick<Context, "now" | "policy">;
+  readonly clock: Pick<Clock, "after">;
+};
+
+/** By the wall clock (ms): asking for a zone's clock every second would cost more than it tells. */
+const LOOK_EVERY_MS = 20_000;
+
+/** If several weeks ended while Countersign was down, only the newest is looked back at. */
+export function createWeekEnds(
+  deps: Omit<Deps, "clock"> & { readonly audit: Pick<AuditReaders, "channel"> },
+) {
+  const { store, context, audit } = deps;
+  let [known, lookedAt] = [0, -Infinity];
+  return {
+    /** Once for each week, whatever restarts and whoever else does it. Rejects with PortError. */
+    async note(): Promise<void> {
+      const { now, policy } = context();
+      if (Math.abs(now - lookedAt) < LOOK_EVERY_MS) return;
+      lookedAt = now;
+      if (audit.channel === null || policy.lookBack === null) return;
+      const week = lastWeek(policy.lookBack, now);
+      if (week === null || week.to <= known) return;
+      // A week before the first entry says nothing.
+      const [first] = await store.auditRows(0, 1);
+      if (first === undefined || first.columns.at >= week.to) return;
+      const { from: since, to: until } = week;
+      const outcome = `from ${new Date(since).toISOString()} to ${new Date(until).toISOString()}`;
+      const ended = auditEntry(null, { at: now, what: "week-ended", outcome, since });
+      await store.auditOnce({ ...ended, until });
+      known = until;
+    },
+  };
+}
+
+/** Null: the entry names no week. Rejects with PortError. */
+export async function lookBackIn(deps: Deps, { entry }: KeptEntry): Promise<LookBack | null> {
+  const { since, until } = entry;
+  if (since === undefined || until === undefined) return null;
+  const week = { from: since, to: until };
+  const { entries, incomplete } = await entriesOf(deps, week);
+  const rules = deps.context().policy.rules.map(({ name }) => name);
+  return lookBackAt(entries, { week, rules, incomplete });
+}
+
+/** Entries in memory at once; between two pages everything else goes on. */
+const PAGE = 500;
+/** The wall clock may have been set back by so much (ms), so entries are looked for around the week too. */
+const SKEW_MS = 24 * 60 * 60_000;
+
+export async function entriesOf(
+  { store, clock }: Pick<Deps, "store" | "clock">,
+  { from, to }: Week,
+): Promise<{ readonly entries: readonly KeptEntry[]; readonly incomplete: boolean }> {
+  const [oldest] = await store.auditRows(0, 1);
+  const first = oldest?.seq ?? 1;
+  const entries: KeptEntry[] = [];
+  let after = (await firstAfter(store, first, from - SKEW_MS)) - 1;
+  for (;;) {
+    const page = await store.auditAfter(after, COUNTED_KINDS, PAGE);
+    // Reasons are not counted, and would fill the memory.
+    for (const kept of page)
+      if (kept.entry.at >= from && kept.entry.at < to)
+        entries.push({ ...kept, entry: { ...kept.entry, reason: null } });
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE || last.entry.at >= to + SKEW_MS) break;
+    after = last.seq;
+    await new Promise<void>((resolve) => clock.after(0, resolve));
+  }
+  return { entries, incomplete: first > 1 && (oldest?.columns.at ?? 0) >= from };
+}
+
+/** The number of the first entry at or after this moment, by halving: entries are in the order of their moments, but for the skew. */
+async function firstAfter(store: AuditLog, first: number, at: number): Promise<number> {
+  let [low, high] = [first, ((await store.auditHead())?.seq ?? first - 1) + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await store.auditEntry(middle);
+    if (entry !== null && entry.entry.at < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

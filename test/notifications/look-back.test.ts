@@ -1,0 +1,189 @@
+// The look back at a week: one message for each, whatever happens, with figures that the audit says.
+
+import { describe, expect, test } from "vitest";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { RunKey, UserId } from "#src/domain/ids.ts";
+import type { LookBackTime } from "#src/domain/policy/look-back-time.ts";
+import { AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
+import { anAuditEntry, aRun, NOON, TEAM } from "../make/run.ts";
+import { decided, sent } from "../make/receipts.ts";
+
+const [HOUR, DAY] = [3_600_000, 86_400_000];
+/** NOON is a Friday. */
+const MONDAY = NOON + 2 * DAY + 20 * HOUR;
+const TIME: LookBackTime = { tz: "UTC", day: "mon", at: "08:00" };
+
+const withRules = (...names: readonly string[]) => ({
+  ...aPolicy(...names.map((name) => ({ name }))),
+  lookBack: TIME,
+});
+
+/** Sets the wall clock, and lets a look follow. */
+async function reach(bench: Bench, at: number): Promise<void> {
+  bench.clock.step(at - bench.clock.now());
+  await bench.clock.pass(30_000);
+}
+
+const lookBacks = (bench: Bench) => sent(bench, "look-back");
+
+async function lookBack(bench: Bench) {
+  const [first] = lookBacks(bench);
+  if (first?.facts.lookBack === undefined) throw new Error("there is no look back");
+  return first.facts.lookBack;
+}
+
+describe("the end of a week", () => {
+  test("is told once in the audit channel, and not before; so is the next one", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await reach(bench, MONDAY - 60_000);
+    expect(lookBacks(bench)).toEqual([]);
+    await reach(bench, MONDAY + 1_000);
+    await reach(bench, MONDAY + DAY);
+    expect(lookBacks(bench).map(({ to }) => to)).toEqual([AUDIT_CHANNEL]);
+    expect((await lookBack(bench)).week).toEqual({ from: MONDAY - 7 * DAY, to: MONDAY });
+    await reach(bench, MONDAY + 7 * DAY);
+    expect(lookBacks(bench).map(({ facts }) => facts.lookBack?.week.to)).toEqual([MONDAY, MONDAY + 7 * DAY]);
+  });
+
+  test("is told late, and once, by a process that was down then, also after weeks", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await bench.restart(MONDAY + 15 * DAY - bench.clock.now());
+    await bench.clock.pass(30_000);
+    expect(lookBacks(bench).map(({ facts }) => facts.lookBack?.week.to)).toEqual([MONDAY + 14 * DAY]);
+    for (let again = 0; again < 3; again += 1) {
+      await bench.restart();
+      await bench.clock.pass(30_000);
+    }
+    expect(lookBacks(bench)).toHaveLength(1);
+  });
+
+  test("is told once although its answer was lost and the process died", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    const post = bench.notificationSender.post;
+    bench.notificationSender.post = async (...args) => {
+      await post(...args);
+      throw failure("timeout", { applied: "maybe" });
+    };
+    await reach(bench, MONDAY);
+    await bench.restart();
+    await bench.clock.pass(120_000);
+    expect(lookBacks(bench)).toHaveLength(1);
+  });
+
+  test("is not told of a time before the first entry, and not where the policy says off", async () => {
+    const bench = await createBench();
+    await bench.clock.pass(60_000);
+    expect(lookBacks(bench)).toEqual([]);
+    await decided(bench);
+    bench.policy = { ...withRules("a rule"), lookBack: null };
+    await reach(bench, MONDAY + DAY);
+    expect(lookBacks(bench)).toEqual([]);
+  });
+});
+
+describe("the picture", () => {
+  test("stands in the thread, with its text", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await bench.clock.pass(20_000);
+    await reach(bench, MONDAY);
+    const [picture] = bench.notificationSender.pictures;
+    expect(bench.notificationSender.pictures).toHaveLength(1);
+    expect(picture?.alt).toContain("1 approved, 0 denied, 0 not decided in time");
+  });
+
+  test("is left out where it cannot be uploaded, and the text goes out once", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await bench.clock.pass(20_000);
+    bench.notificationSender.attach = () => Promise.reject(failure("storage_limit_reached"));
+    await reach(bench, MONDAY);
+    await bench.clock.pass(60_000);
+    expect(lookBacks(bench)).toHaveLength(1);
+    expect(await bench.store.notifications(100)).toEqual([]);
+  });
+});
+
+const person = (user: string) => ({ team: TEAM, user: UserId(user) });
+
+describe("the figures", () => {
+  async function weekOf(entries: readonly Partial<AuditEntry>[], rules: readonly string[] = []) {
+    const bench = await createBench();
+    bench.policy = withRules(...rules);
+    const run = { ...aRun(), key: RunKey("00000000") };
+    const at = NOON + HOUR;
+    await bench.store.audit(
+      entries.map((facts, index) =>
+        anAuditEntry(run, {
+          at,
+          approval: `apr_${index}` as NonNullable<AuditEntry["approval"]>,
+          by: person("U0BEN"),
+          policy: { version: "0123456789ab", rule: "production" },
+          ...facts,
+        }),
+      ),
+    );
+    await reach(bench, MONDAY);
+    return lookBack(bench);
+  }
+
+  const settled = { what: "settled", outcome: "confirmed", verdict: "approve" } as const;
+
+  test("count confirmed decisions of people by rule and by day", async () => {
+    const policy = { version: "0123456789ab", rule: "database" };
+    const told = await weekOf([
+      settled,
+      { ...settled, at: NOON + DAY + HOUR },
+      { ...settled, verdict: "deny", policy },
+      { ...settled, verdict: "deny", by: null },
+      { ...settled, outcome: "elsewhere" },
+    ]);
+    expect(told).toMatchObject({ approved: 2, denied: 1 });
+    expect(told.rules).toEqual([
+      { rule: "production", approved: 2, denied: 0 },
+      { rule: "database", approved: 0, denied: 1 },
+    ]);
+    expect(told.days.map(({ approved, denied }) => approved + denied)).toEqual([0, 0, 0, 0, 2, 1, 0]);
+  });
+
+  test("tell how long people took, by nearest rank", async () => {
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 100].map((minutes) => ({
+      what: "decided" as const,
+      at: NOON + 2 * HOUR,
+      moments: { asked: NOON + 2 * HOUR - minutes * 60_000 },
+    }));
+    expect(await weekOf(waits)).toMatchObject({ medianMs: 5 * 60_000, p90Ms: 9 * 60_000 });
+  });
+
+  test("count what went wrong, each approval once", async () => {
+    const same = { approval: "apr_x" as NonNullable<AuditEntry["approval"]> };
+    const told = await weekOf([
+      { what: "closed", outcome: "expired", by: null },
+      { what: "decided", outcome: "no decision in time", verdict: "deny", by: null },
+      { what: "decided", outcome: "the run is stopped", verdict: "deny", by: null },
+      { what: "closed", outcome: "run-over", by: null },
+      { what: "refused", refusal: "requester", step: "click" },
+      { what: "settled", outcome: "unconfirmed", verdict: "approve" },
+      { what: "disputed" },
+      { what: "too-few-approvers", outcome: "0 of 1", ...same },
+      { what: "too-few-approvers", outcome: "0 of 1", ...same },
+    ]);
+    expect(told).toMatchObject({ expired: 2, refused: 1, unconfirmed: 1, disputed: 1, tooFew: 1 });
+    expect(told.days.reduce((sum, { expired }) => sum + expired, 0)).toBe(2);
+  });
+
+  test("name the rules that no entry names, alone or with another one", async () => {
+    const policy = { version: "0123456789ab", rule: "production and staging" };
+    const told = await weekOf([{ ...settled, policy }], ["production", "staging", "payments"]);
+    expect(told.unused).toEqual(["payments"]);
+  });
+
+  test("leave out other weeks", async () => {
+    const told = await weekOf([{ ...settled, at: MONDAY - 8 * DAY }, settled, { ...settled, at: MONDAY }]);
+    expect(told.approved).toBe(1);
+  });
+});
