@@ -18,6 +18,7 @@ export const COUNTED_KINDS: readonly AuditEntry["what"][] = [
   "coalesced",
   "disputed",
   "too-few-approvers",
+  "escalated",
 ];
 
 export type RuleFigures = { readonly rule: string; readonly approved: number; readonly denied: number };

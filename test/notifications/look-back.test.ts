@@ -169,10 +169,19 @@ describe("the figures", () => {
       { what: "refused", refusal: "requester", step: "click" },
       { what: "settled", outcome: "unconfirmed", verdict: "approve" },
       { what: "disputed" },
+      { what: "escalated", by: null, ...same },
+      { what: "escalated", by: null, ...same },
       { what: "too-few-approvers", outcome: "0 of 1", ...same },
       { what: "too-few-approvers", outcome: "0 of 1", ...same },
     ]);
-    expect(told).toMatchObject({ expired: 2, refused: 1, unconfirmed: 1, disputed: 1, tooFew: 1 });
+    expect(told).toMatchObject({
+      expired: 2,
+      refused: 1,
+      unconfirmed: 1,
+      disputed: 1,
+      escalated: 1,
+      tooFew: 1,
+    });
     expect(told.days.reduce((sum, { expired }) => sum + expired, 0)).toBe(2);
   });
 
