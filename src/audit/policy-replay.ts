@@ -7,8 +7,9 @@ import { isList, type Json, parseJson } from "../domain/json.ts";
 import { laxerFields, ruleFor } from "../domain/policy/choose-rule.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
 import { type Policy, type Rule } from "../domain/policy/policy.ts";
-import { groupsAndChannelsOf } from "../domain/policy/principals.ts";
-import { requesterGroupsOf } from "../domain/rule-facts.ts";
+import { assignParts } from "../domain/policy/parts.ts";
+import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/principals.ts";
+import { requesterGroupsOf, setsOfRule } from "../domain/rule-facts.ts";
 import { seenChars } from "../domain/text/text.ts";
 
 export type ReplayTools = {
@@ -99,14 +100,18 @@ async function canBeApproved(
   { requester }: KeyedRequest,
   people: People,
 ): Promise<Judgement["approvable"]> {
-  const { approvers, needs, selfApproval } = rule;
+  const { approvers, needs, selfApproval, except } = rule;
   if (approvers === "anyone") return "enough";
+  const members = await membersOfSets(rule, people);
+  const isIn = isInBy(members);
   const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => people.members(set)));
   const named = new Set<string>([...approvers.users, ...sets.flatMap((each) => each ?? [])]);
   if (!selfApproval) named.delete(requester);
-  const may = await Promise.all([...named].map((user) => people.mayApprove(user)));
-  const able = may.filter((each) => each !== false).length;
-  if (able >= needs) return "enough";
+  const listed = [...named].filter((user) => except === null || isIn(user, except) !== true);
+  const may = await Promise.all(listed.map((user) => people.mayApprove(user)));
+  const able = listed.filter((_user, index) => may[index] !== false);
+  const { seated } = assignParts(able, rule, (user, part) => isIn(user, part) !== false);
+  if (seated.length >= needs) return "enough";
   return sets.includes(null) ? "unknown" : "too-few";
 }
 
@@ -119,14 +124,39 @@ async function shortfall(
   const { approvals } = sent;
   const users = [...new Set(approvals.map(({ user }) => user))];
   const among = await Promise.all(users.map((user) => isAmong(user, rule, people)));
+  const isIn = isInBy(await membersOfSets(rule, people));
+  const excepted = users.map((user) => rule.except !== null && isIn(user, rule.except));
+  const seats = (isUnknownIn: boolean): number =>
+    assignParts(users, rule, (user, part) => isIn(user, part) ?? isUnknownIn).seated.length;
   const ways: readonly (readonly [boolean, string])[] = [
     [users.length < rule.needs, "too few people"],
     [!rule.selfApproval && users.includes(requester), "the requester approved"],
-    [among.includes(false), "a person who may not approve"],
+    [among.includes(false) || excepted.includes(true), "a person who may not approve"],
+    [users.length >= rule.needs && seats(true) < rule.needs, "a part of the rule did not approve"],
     [approvals.some(({ reason }) => seenChars(reason) < rule.reason.approve), "too short a reason"],
   ];
-  return { lacks: ways.flatMap(([is, says]) => (is ? [says] : [])), isSure: !among.includes(null) };
+  return {
+    lacks: ways.flatMap(([is, says]) => (is ? [says] : [])),
+    isSure: !among.includes(null) && !excepted.includes(null) && seats(true) === seats(false),
+  };
 }
+
+type Members = ReadonlyMap<string, readonly string[] | null>;
+
+async function membersOfSets(rule: Rule, people: People): Promise<Members> {
+  const sets = [...new Set<string>(setsOfRule(rule))];
+  return new Map(await Promise.all(sets.map(async (set) => [set, await people.members(set)] as const)));
+}
+
+/** Null: unknown. */
+const isInBy =
+  (members: Members) =>
+  (user: string, { users, groups, channels }: NamedPeople): boolean | null => {
+    const lists = [...groups, ...channels].map((set) => members.get(set) ?? null);
+    if (users.some((each) => each === user) || lists.some((list) => list?.includes(user) === true))
+      return true;
+    return lists.includes(null) ? null : false;
+  };
 
 async function isAmong(user: UserId, { approvers }: Rule, people: People): Promise<boolean | null> {
   if (approvers === "anyone" || approvers.users.includes(user)) return true;

@@ -8,7 +8,7 @@
 
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
-import type { ApprovalId, Nonce, TeamId, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
 import type { PrecedentLookUp } from "./precedent.ts";
@@ -30,6 +30,8 @@ export type Decision = {
   readonly votes?: readonly Decision[];
   /** What they typed where the rule wanted a word. */
   readonly word?: string;
+  /** Where the rule wants approvals from several parts: the groups and channels of these parts that they were in. */
+  readonly memberOf?: readonly (GroupId | ChannelId)[];
   /** The rule that let them decide; left out where there was no policy file. */
   readonly policy?: RuleRef;
   /** It is denied because this person stopped the run. */

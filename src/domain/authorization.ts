@@ -13,6 +13,8 @@ import {
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
+import { whyNoPlace } from "./part-seats.ts";
+import type { Part } from "./policy/parts.ts";
 import type { Principals } from "./policy/principals.ts";
 import { contextBehind } from "./run-context.ts";
 import { findApproval, isStopped, replaceApproval, type Run, type Stop } from "./run.ts";
@@ -36,6 +38,8 @@ export type Refusal =
   | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   /** The rule lets others decide. */
   | { readonly type: "not-approver"; readonly rule: Rule }
+  /** The rule wants approvals from certain parts, and theirs fills none that is missing. */
+  | { readonly type: "part-filled"; readonly missing: readonly Part[] }
   /** The look-up failed, so we cannot say whether they may decide. `of`: the earlier voters for whom it failed. */
   | { readonly type: "unverified"; readonly of?: readonly UserId[] }
   | { readonly type: "already-voted"; readonly decision: Decision }
@@ -80,6 +84,13 @@ export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
   if (person.user === run.requester && !rule.selfApproval) return { type: "requester", rule };
+  const no = refusalByNames(person, rule);
+  if (no !== null || rule.except === null) return no;
+  const excepted = isOneOf(person, rule.except);
+  return excepted === false ? null : excepted ? { type: "not-approver", rule } : { type: "unverified" };
+}
+
+function refusalByNames(person: Person, rule: Rule): Refusal | null {
   const { escalated } = rule;
   const called = escalated === undefined ? false : isOneOf(person, escalated);
   if (called === true) return null;
@@ -157,13 +168,16 @@ function refusalIfExpired(approval: Approval, rule: Rule, monotonic: number): Re
 
 function refusalToApprove(
   { votes, readers, request }: Approval,
-  { run, rule: { friction }, by: { user } }: Pick<DecisionAttempt, "run" | "rule" | "by">,
+  { run, rule, by }: Pick<DecisionAttempt, "run" | "rule" | "by">,
 ): Refusal | null {
-  const mine = votes.find(({ by }) => by?.user === user);
+  const { user } = by;
+  const mine = votes.find((vote) => vote.by?.user === user);
   if (mine !== undefined) return { type: "already-voted", decision: mine };
+  const noPlace = whyNoPlace(votes, rule, (part) => isOneOf(by, part));
+  if (noPlace !== null) return noPlace;
   const fields = fieldsBeyondForm(request, contextBehind(run.context, request));
   if (fields > 0) return { type: "not-all-shown", fields };
-  return friction.readFirst && !readers.includes(user) ? { type: "read-first" } : null;
+  return rule.friction.readFirst && !readers.includes(user) ? { type: "read-first" } : null;
 }
 
 /** What a button or a modal stands for. */

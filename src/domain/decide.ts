@@ -15,12 +15,14 @@ import {
 import { withCall } from "./call.ts";
 import { overNotBefore } from "./follow-up-due.ts";
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
-import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen, validityOf } from "./authorization.ts";
+import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { applyBrake, wasDenialRefused } from "./brake.ts";
 import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
+import { partMemberships } from "./part-seats.ts";
+import { validityOfAll } from "./quorum.ts";
 import { findApproval, noticeToDecider, replaceApproval, type Run } from "./run.ts";
 import { seenChars } from "./text/text.ts";
 
@@ -72,9 +74,18 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   if (no !== null) return err(no);
   const decision = decisionOf(submission, rule, ctx);
   if (verdict === "deny") return ok(replaceApproval(run, withDenial(approval, decision)));
-  const { voters: people = [] } = submission;
-  const approved = withApproval(approval, decision, { rule, monotonic: ctx.monotonic }, (vote) =>
-    validityOf(vote, approval, { run, rule, people }),
+  const { voters = [] } = submission;
+  // The new approval was just found to fill a part, so it keeps its place.
+  const worth = validityOfAll([decision, ...approval.votes], approval, {
+    run,
+    rule,
+    people: [by, ...voters],
+  });
+  const approved = withApproval(
+    approval,
+    decision,
+    { rule, monotonic: ctx.monotonic },
+    (vote) => worth.get(vote) ?? "unverified",
   );
   return approved.ok
     ? ok(withNotices(replaceApproval(run, approved.value), approval, approved.value, ctx))
@@ -84,6 +95,7 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
 function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx: Context): Decision {
   const policy = ruleRefOf(ctx.policy, rule);
   const { word } = rule.friction;
+  const memberOf = partMemberships(rule, by.memberOf);
   return {
     verdict,
     reason,
@@ -91,6 +103,7 @@ function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx
     at: ctx.now,
     digest,
     ...(verdict === "deny" || word === null ? {} : { word }),
+    ...(verdict === "deny" || memberOf === undefined ? {} : { memberOf }),
     ...(policy === null ? {} : { policy }),
   };
 }

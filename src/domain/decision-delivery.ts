@@ -17,11 +17,12 @@ import {
   type Delivery,
   type PastDecision,
 } from "./approval.ts";
-import { type Person, validityOf, type VoidReason } from "./authorization.ts";
+import type { Person, VoidReason } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
 import type { ApprovalId, UserId } from "./ids.ts";
 import { backoffMs } from "./posted-message.ts";
+import { validityOfAll } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import {
   findApproval,
@@ -181,10 +182,8 @@ export function recheckAuthority(
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return STANDS;
   const { decision, delivery } = approval.state;
   const rule = ruleOf(ctx, run, approval);
-  const given = voices(decision).map((vote) => ({
-    vote,
-    worth: validityOf(vote, approval, { run, rule, people }),
-  }));
+  const all = validityOfAll(voices(decision), approval, { run, rule, people });
+  const given = [...all].map(([vote, worth]) => ({ vote, worth }));
   const fallen = given.flatMap(({ vote, worth }) =>
     worth === "counts" || worth === "unverified" ? [] : [{ vote, worth }],
   );

@@ -10,6 +10,7 @@ import { isSameJson } from "./json.ts";
 import { candidates } from "./policy/choose-rule.ts";
 import { nextClosing, nextOpening } from "./policy/hours.ts";
 import type { Facts, Policy, Rule } from "./policy/policy.ts";
+import { setsOfParts } from "./policy/parts.ts";
 import { groupsAndChannelsOf } from "./policy/principals.ts";
 import { isWatched, type Run } from "./run.ts";
 
@@ -37,9 +38,17 @@ export function setsToAskFor(
 }
 
 /** The groups and channels that say who may decide under the rule. */
-export const setsOfRule = ({ approvers, escalated }: Rule): readonly (GroupId | ChannelId)[] => [
+export const setsOfRule = ({
+  approvers,
+  parts,
+  except,
+  escalated,
+}: Rule): readonly (GroupId | ChannelId)[] => [
   ...groupsAndChannelsOf(approvers),
-  ...(escalated === undefined ? [] : groupsAndChannelsOf(escalated)),
+  ...setsOfParts(parts),
+  ...[except, escalated].flatMap((each) =>
+    each === null || each === undefined ? [] : groupsAndChannelsOf(each),
+  ),
 ];
 
 // The requester's groups.

@@ -115,6 +115,7 @@ export function digestRenderKey(run: Run, page: number): string | null {
     version,
     votes.length,
     appliedRule.version,
+    appliedRule.rule.name,
   ]);
   const { approved, denied } = decidedOf(run, page);
   const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;

@@ -4,6 +4,7 @@ import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { UserId } from "../domain/ids.ts";
+import { assignParts } from "../domain/policy/parts.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/principals.ts";
 import type { PolicyNow } from "../domain/rule-facts.ts";
@@ -41,14 +42,21 @@ export async function countApprovers(
 /** Counts no further than the rule needs. Null: there are too many people to ask about all. */
 async function countAble(run: Run, rule: Rule, people: Asking): Promise<number | null> {
   const candidates = await candidatesOf(run, rule, people);
-  let able = 0;
+  const inParts = new Map(
+    await Promise.all(
+      rule.parts.map(async (each) => [each, new Set(await everyoneIn(each, people))] as const),
+    ),
+  );
+  const found: UserId[] = [];
+  const countSeats = (): number =>
+    assignParts(found, rule, (user, each) => inParts.get(each)?.has(user) ?? false).seated.length;
   for (let from = 0; from < Math.min(candidates.length, ASKED_AT_MOST); from += AT_ONCE) {
     const some = candidates.slice(from, Math.min(from + AT_ONCE, ASKED_AT_MOST));
-    const found = await Promise.all(some.map((each) => isAble(run, rule, each, people)));
-    able += found.filter(Boolean).length;
-    if (able >= rule.needs) return rule.needs;
+    const able = await Promise.all(some.map((each) => isAble(run, rule, each, people)));
+    found.push(...some.flatMap(({ user }, index) => (able[index] === true ? [user] : [])));
+    if (countSeats() >= rule.needs) return rule.needs;
   }
-  return candidates.length > ASKED_AT_MOST ? null : able;
+  return candidates.length > ASKED_AT_MOST ? null : countSeats();
 }
 
 type Candidate = { readonly user: UserId; readonly escalated: boolean };
@@ -75,11 +83,12 @@ export async function isAble(
   ...[{ user, escalated }, people]: readonly [Candidate, Asking]
 ): Promise<boolean> {
   if (user === run.requester && !rule.selfApproval) return false;
+  if (rule.except !== null && (await everyoneIn(rule.except, people)).includes(user)) return false;
   const { escalated: _stages, ...ofRule } = rule;
   const among = escalated ? { escalated: { users: [user], groups: [], channels: [] } } : {};
   try {
     const person = await people.lookUp(run.team, user, run.channel, SHOWN_AGE_MS);
-    return refusalToDecide(person, run, { ...ofRule, ...among, approvers: "anyone" }) === null;
+    return refusalToDecide(person, run, { ...ofRule, ...among, approvers: "anyone", except: null }) === null;
   } catch (error) {
     // A person whom Slack does not know can't approve anything.
     if (error instanceof PortError && error.code === "user_not_found") return false;

@@ -38,6 +38,14 @@ const rule: fc.Arbitrary<Rule> = fc
     needs: fc.integer({ min: 1, max: 3 }),
     holdMs: fc.constantFrom(0, 1_000, 60_000),
     approve: fc.constantFrom(0, 1, 20),
+    parts: fc.array(
+      fc.constantFrom(
+        { users: [], groups: [GroupId("S0ONE")], channels: [] },
+        { users: [UserId("U0ANA")], groups: [], channels: [] },
+      ),
+      { maxLength: 2 },
+    ),
+    except: fc.constantFrom(null, { users: [UserId("U0BEN")], groups: [GroupId("S0TWO")], channels: [] }),
     denyReasons: fc.constantFrom([], ["No"], ["No", "Not now"]),
     friction: fc.record({ readFirst: fc.boolean(), word: fc.constantFrom(null, "yes") }),
   })

@@ -34,7 +34,7 @@ export const POLL_OUTCOMES = words(`
 
 /** Of `domain/authorization.ts` and `usecases/access.ts`. */
 export const REFUSALS = words(`
-  requester guest outsider bot deactivated not-in-channel not-approver unverified already-voted undone reopened read-first
+  requester guest outsider bot deactivated not-in-channel not-approver unverified already-voted part-filled undone reopened read-first
   word-needed not-all-shown stopped frozen too-late not-yours already-decided closed changed unknown form-changed being-posted
   verdict-needed reason-needed reason-too-short reason-too-long no-runs-here not-starter not-freezer not-auditor not-admin
   not-a-channel unknown-run`);

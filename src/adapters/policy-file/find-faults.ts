@@ -3,6 +3,7 @@
 import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
 import { coversComparison } from "../../domain/policy/comparison.ts";
 import { isComparison, isExactly, type Pattern, patternText } from "../../domain/policy/pattern.ts";
+import { assignParts, partName } from "../../domain/policy/parts.ts";
 import { isTimeOf, sampleHours } from "./sample-hours.ts";
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
 
@@ -63,14 +64,19 @@ function neverInTime({ name, when }: Rule, index: number): Fault[] {
 }
 
 /** Only what can be seen without asking Slack: the members of groups and channels are not known here. */
-function unsatisfiable({ name, approvers, needs, selfApproval, when }: Rule, index: number): Fault[] {
+function unsatisfiable(rule: Rule, index: number): Fault[] {
+  const { name, approvers, needs, selfApproval, when, except } = rule;
   if (approvers === "anyone" || approvers.groups.length + approvers.channels.length > 0) return [];
-  const people = new Set(approvers.users);
+  const people = new Set(approvers.users.filter((user) => except?.users.includes(user) !== true));
   const requesters = when.requesterGroups === undefined ? (when.requesters ?? []) : [];
   const [only] = requesters;
   if (!selfApproval && requesters.length === 1 && only !== undefined) people.delete(only);
-  const lack = `needs ${needs} and names ${people.size} who can approve`;
-  return people.size >= needs
+  const { seated, missing } = assignParts([...people], rule, (user, { users }) => users.includes(user));
+  const lack =
+    people.size >= needs && missing.length > 0
+      ? `names no one who is left for ${missing.map(partName).join(" and ")}, because each person counts for one part`
+      : `needs ${needs} and names ${people.size} who can approve`;
+  return seated.length >= needs
     ? []
     : [{ path: ["rules", index], says: `"${name}" can never be satisfied: it ${lack}` }];
 }

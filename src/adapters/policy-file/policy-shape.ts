@@ -6,6 +6,7 @@ import { claim, escalate, extend, question, remind, urgent } from "./follow-up-s
 import { hoursShape } from "./hours-shape.ts";
 import { lookBack } from "./look-back-shape.ts";
 import { channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
+import { approversShape } from "./approvers-shape.ts";
 import { whenShape } from "./when-shape.ts";
 
 const chars = z
@@ -30,7 +31,7 @@ const rule = z.strictObject({
     .max(80, "is longer than 80 characters")
     .meta({ description: "shown on the card, in refusals and in the audit; no two rules share one" }),
   when: whenShape.optional().meta({ description: "all that is given must hold; left out: always" }),
-  approvers: who.meta({
+  approvers: approversShape.meta({
     description: "who may decide: anyone (every full member who sees the card), or lists that add up",
   }),
   "self-approval": z.boolean("is neither true nor false").default(false),

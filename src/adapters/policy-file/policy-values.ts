@@ -35,7 +35,7 @@ export const principals = z
   });
 export const who = z.union([z.literal("anyone"), principals], { error: principalsFault });
 
-function principalsFault(issue: { code?: string | undefined; errors?: unknown }): string | undefined {
+export function principalsFault(issue: { code?: string | undefined; errors?: unknown }): string | undefined {
   if (issue.code === "unrecognized_keys") return undefined;
   const nested = JSON.stringify(issue.errors ?? "");
   return nested.includes(EMPTY)

@@ -6,6 +6,7 @@ import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
 import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
+import { approversOf } from "./approvers-shape.ts";
 import { findFaults } from "./find-faults.ts";
 import { followUpOf } from "./follow-up-shape.ts";
 import { lookBackOf } from "./look-back-shape.ts";
@@ -78,29 +79,34 @@ function cardFieldsOf({ risk, where, lead }: NonNullable<PolicyText["card"]>): C
 }
 
 function ruleOf(rule: PolicyText["rules"][number], hours: Hours | null): Rule {
-  const { name, approvers, reason, expiry, friction } = rule;
+  const { name, reason, expiry, friction } = rule;
+  const people = approversOf(rule.approvers);
   return {
     name,
     when: whenOf(rule.when ?? {}),
-    approvers: principalsOf(approvers),
+    ...people,
     selfApproval: rule["self-approval"],
     reason,
-    needs: rule.quorum,
+    needs: Math.max(rule.quorum, people.parts.length),
     holdMs: rule.hold ?? 0,
     expiry: expiry === undefined ? null : { afterMs: expiry.after, outcome: expiry.outcome },
     friction: { readFirst: friction?.["read-first"] ?? false, word: friction?.type ?? null },
     denyReasons: [...new Set(rule["deny-reasons"])],
-    mention: mentionOf(rule),
+    mention: mentionOf(rule.mention, people.approvers),
     receiptAtOnce: rule.receipt === "at-once",
     followUp: followUpOf(rule, hours),
   };
 }
 
 /** By default the people and groups that may decide. Members of a channel are not mentioned. */
-function mentionOf({ mention, approvers }: PolicyText["rules"][number]): Rule["mention"] {
-  const named = mention ?? (approvers === "anyone" ? "nobody" : approvers);
-  if (named === "nobody") return { users: [], groups: [] };
-  return { users: named.users?.map(UserId) ?? [], groups: named.groups?.map(GroupId) ?? [] };
+function mentionOf(
+  mention: PolicyText["rules"][number]["mention"],
+  approvers: Rule["approvers"],
+): Rule["mention"] {
+  if (mention === undefined && approvers !== "anyone")
+    return { users: approvers.users, groups: approvers.groups };
+  if (mention === undefined || mention === "nobody") return { users: [], groups: [] };
+  return { users: mention.users?.map(UserId) ?? [], groups: mention.groups?.map(GroupId) ?? [] };
 }
 
 // Finds the line of a path in a YAML document, so that a message can name it.

@@ -15,7 +15,7 @@ import {
   type Verdict,
 } from "../../domain/approval.ts";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
-import { type ApprovalId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
+import { type ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
 import {
   type AppliedRule,
   type CardFields,
@@ -24,6 +24,7 @@ import {
   type RuleRef,
 } from "../../domain/policy/policy.ts";
 import type { Precedent, PrecedentLookUp, Precedents } from "../../domain/precedent.ts";
+import type { Part } from "../../domain/policy/parts.ts";
 import type { Absence } from "../../domain/snapshot.ts";
 import {
   type Doc,
@@ -63,6 +64,7 @@ const decision: Doc<Decision> = record<Decision>({
   digest: text,
   votes: optional(list(lazy(() => decision))),
   word: optional(text),
+  memberOf: optional(list(either(id(GroupId), id(ChannelId)))),
   policy: optional(ruleRef),
   stoppedBy: optional(user),
   entry: optional(number),
@@ -162,6 +164,17 @@ type Expiry = NonNullable<KeptRule["expiry"]>;
 /** For showing and timing only: what it lacks is as in the built-in rule until the policy is looked at again. */
 const keptRule = record<KeptRule>({
   name: text,
+  parts: orElse(
+    list(
+      record<Part>({
+        name: optional(text),
+        users: list(user),
+        groups: list(id(GroupId)),
+        channels: list(id(ChannelId)),
+      }),
+    ),
+    BUILT_IN_RULE.parts,
+  ),
   selfApproval: orElse(flag, BUILT_IN_RULE.selfApproval),
   reason: orElse(record<KeptRule["reason"]>({ approve: number, deny: number }), BUILT_IN_RULE.reason),
   needs: orElse(number, BUILT_IN_RULE.needs),

@@ -9,6 +9,8 @@ import { conditionsInWords, conditionsOfKind } from "./conditions.ts";
 import { matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import { BUILT_IN, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import type { Principals } from "../../domain/policy/principals.ts";
+import { missingParts } from "../../domain/part-seats.ts";
+import { type Part, partName } from "../../domain/policy/parts.ts";
 import { factsFor } from "../../domain/rule-facts.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
@@ -64,10 +66,13 @@ function sentences(rule: Rule): string[] {
   const called = [...mention.users, ...mention.groups];
   return [
     `Fits ${conditionsInWords(rule.when)}.`,
-    `May be decided by ${people(rule.approvers)}, ${selfApproval ? "the requester too" : "never by the requester"}.`,
+    `May be decided by ${deciders(rule)}, ${selfApproval ? "the requester too" : "never by the requester"}.`,
     needs === 1
       ? "One person approves; one denial ends it."
       : `${needs} different people must approve; one denial ends it.`,
+    ...(rule.parts.length === 0
+      ? []
+      : [`One approval must come from each of these: ${rule.parts.map(partInWords).join("; ")}.`]),
     `A reason to approve: ${fewest(reason.approve)}; to deny: ${fewest(reason.deny)}.`,
     ...(denyReasons.length === 0
       ? []
@@ -97,6 +102,14 @@ function everywhere({ starters, volatile, fallback, auditors, freezers, lookBack
       ? "The audit channel gets no look back at the week."
       : `The audit channel looks back at the week on ${lookBack.day}, ${lookBack.at} (${lookBack.tz}).`,
   ];
+}
+
+function deciders({ approvers, except }: Rule): string {
+  return `${people(approvers)}${except === null ? "" : `, but not by ${people(except)}`}`;
+}
+
+function partInWords(part: Part): string {
+  return part.name === undefined ? people(part) : `${part.name} (${people(part)})`;
 }
 
 function people(principals: Principals): string {
@@ -138,6 +151,7 @@ function explained(run: Run, approval: Approval, policy: Policy, now: number): s
   const match = matcher(facts);
   const first = policy.rules.findIndex(({ when }) => match(when) === "every");
   const before = first < 0 ? policy.rules : policy.rules.slice(0, first);
+  const missing = approval.state.type === "pending" ? missingParts(approval, chosen) : [];
   const decided = approval.state.type === "decided" ? (approval.state.decision.policy ?? null) : null;
   return [
     `${approval.id} (${approval.state.type}): ${oneLine(action ?? "(no action)", 120)}`,
@@ -146,7 +160,10 @@ function explained(run: Run, approval: Approval, policy: Policy, now: number): s
         ? `   not ${rule.name}: ${conditionsOfKind(rule, facts, "none")} does not fit`
         : `   perhaps ${rule.name}: ${whyUncertain(conditionsOfKind(rule, facts, "some"))}`,
     ),
-    `   ${chosen.name} applies: ${people(chosen.approvers)} may decide`,
+    `   ${chosen.name} applies: ${deciders(chosen)} may decide`,
+    ...(missing.length === 0
+      ? []
+      : [`   still missing: an approval from ${missing.map(partName).join("; ")}`]),
     ...(decided === null ? [] : [`   was decided under ${decided.rule} of policy ${decided.version}`]),
   ];
 }

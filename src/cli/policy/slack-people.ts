@@ -5,7 +5,9 @@ import type { Call } from "../../adapters/slack/clients.ts";
 import type { Environment } from "../../config.ts";
 import type { People } from "../../audit/policy-replay.ts";
 import { idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
-import { groupsAndChannelsOf } from "../../domain/policy/principals.ts";
+import { assignParts, partName } from "../../domain/policy/parts.ts";
+import { groupsAndChannelsOf, type NamedPeople } from "../../domain/policy/principals.ts";
+import { setsOfRule } from "../../domain/rule-facts.ts";
 import { PortError } from "../../ports.ts";
 import { slackCall } from "../audit/slack-names.ts";
 
@@ -23,15 +25,27 @@ export async function checkIds(policy: Policy, env: Environment): Promise<string
 }
 
 /** Null: enough people can satisfy the rule, or another line already says that Slack does not know an id. */
-async function lackOf(call: Call, { name, approvers, needs }: Rule): Promise<string | null> {
+async function lackOf(call: Call, rule: Rule): Promise<string | null> {
+  const { name, approvers, needs, except } = rule;
   if (approvers === "anyone") return null;
   try {
+    const members = new Map<string, readonly string[]>();
+    for (const set of new Set(setsOfRule(rule))) members.set(set, await membersOf(call, set));
+    const isIn = (user: string, { users, ...sets }: NamedPeople): boolean =>
+      users.some((each) => each === user) ||
+      [...sets.groups, ...sets.channels].some((set) => members.get(set)?.includes(user));
     const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => membersOf(call, set)));
-    const people = [...new Set([...approvers.users, ...sets.flat()])];
+    const people = [...new Set([...approvers.users, ...sets.flat()])].filter(
+      (user) => except === null || !isIn(user, except),
+    );
     if (people.length > ASKED_AT_MOST) return null;
     const doubts = await Promise.all(people.map((user) => asked(call, user)));
-    const able = doubts.filter((each) => each === null).length;
-    return able >= needs ? null : `"${name}" can't be satisfied: it needs ${needs}, and ${able} can approve`;
+    const able = people.filter((_user, index) => doubts[index] === null);
+    const { seated, missing } = assignParts(able, rule, isIn);
+    const of = missing.length === 0 ? "" : `; no one is left for ${missing.map(partName).join(" and ")}`;
+    return seated.length >= needs
+      ? null
+      : `"${name}" can't be satisfied: it needs ${needs}, and ${seated.length} can approve${of}`;
   } catch (error) {
     if (error instanceof PortError) return null;
     throw error;

@@ -3,6 +3,7 @@
 
 import type { Json } from "../json.ts";
 import { combineFollowUps } from "./follow-up-rule.ts";
+import { combineParts, coversParts } from "./parts.ts";
 import { type Hours, isWithin as isWithinHours } from "./hours.ts";
 import {
   everyValue,
@@ -157,6 +158,8 @@ export function isAsStrict(a: Rule, b: Rule): boolean {
     (isWithin(a.approvers, b.approvers) &&
       (!a.selfApproval || b.selfApproval) &&
       a.needs >= b.needs &&
+      coversParts(a.parts, b.parts) &&
+      exceptsAll(a, b) &&
       a.holdMs >= b.holdMs &&
       a.reason.approve >= b.reason.approve &&
       (a.receiptAtOnce || !b.receiptAtOnce) &&
@@ -174,6 +177,8 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
     [!isWithin(a.approvers, b.approvers), "who may approve"],
     [a.selfApproval && !b.selfApproval, "the requester may approve"],
     [a.needs < b.needs, "how many must approve"],
+    [!coversParts(a.parts, b.parts), "from which parts approvals must come"],
+    [!exceptsAll(a, b), "who may not approve"],
     [a.holdMs < b.holdMs, "the hold"],
     [a.reason.approve < b.reason.approve, "the reason"],
     [b.receiptAtOnce && !a.receiptAtOnce, "the receipt at once"],
@@ -198,13 +203,19 @@ export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
 
 function both(a: Rule, b: Rule): Rule {
   const most = (of: (rule: Rule) => number): number => Math.max(of(a), of(b));
+  const parts = combineParts(a.parts, b.parts);
   return {
     name: `${a.name} and ${b.name}`,
     when: a.when,
     approvers: shared(a.approvers, b.approvers),
     selfApproval: a.selfApproval && b.selfApproval,
     reason: { approve: most(({ reason }) => reason.approve), deny: most(({ reason }) => reason.deny) },
-    needs: most(({ needs }) => needs),
+    parts,
+    except: together(a.except, b.except),
+    needs: Math.max(
+      most(({ needs }) => needs),
+      parts.length,
+    ),
     holdMs: most(({ holdMs }) => holdMs),
     expiry: sooner(a.expiry, b.expiry),
     friction: {
@@ -224,6 +235,20 @@ function both(a: Rule, b: Rule): Rule {
 function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
   if (a === null || b === null) return a ?? b;
   return b.afterMs < a.afterMs ? b : a;
+}
+
+/** `a` lets in nobody whom `b` excepts. */
+function exceptsAll({ except: a }: Rule, { except: b }: Rule): boolean {
+  return b === null || (a !== null && isWithin(b, a));
+}
+
+function together(a: Rule["except"], b: Rule["except"]): Rule["except"] {
+  if (a === null || b === null) return a ?? b;
+  return {
+    users: [...new Set([...a.users, ...b.users])],
+    groups: [...new Set([...a.groups, ...b.groups])],
+    channels: [...new Set([...a.channels, ...b.channels])],
+  };
 }
 
 /** The people in both. Somebody who is in one list by id and in the other by a group may be missed, but is never let in by mistake. */

@@ -7,6 +7,7 @@ import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule
 import type { Hours } from "./hours.ts";
 import { DEFAULT_LOOK_BACK, type LookBackTime } from "./look-back-time.ts";
 import type { Pattern } from "./pattern.ts";
+import type { Part } from "./parts.ts";
 import { groupsAndChannelsOf, type NamedPeople, type Principals } from "./principals.ts";
 
 export type Policy = {
@@ -52,7 +53,11 @@ export const CARD_FIELDS: CardFields = {
 /** Every id that the policy names, some more than once. */
 export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Policy): readonly string[] {
   const principalLists = [
-    ...rules.map(({ approvers }) => approvers),
+    ...rules.flatMap(({ approvers, parts, except }) => [
+      approvers,
+      ...parts,
+      ...(except === null ? [] : [except]),
+    ]),
     ...(starters ?? []).map(({ who }) => who),
     ...(auditors === null ? [] : [auditors]),
     ...(freezers === null ? [] : [freezers]),
@@ -75,6 +80,10 @@ export type Rule = {
   readonly name: string;
   readonly when: When;
   readonly approvers: Principals;
+  /** One of each must approve, all of them different people. Empty: it does not matter where the approvals come from. */
+  readonly parts: readonly Part[];
+  /** They may not decide, although `approvers` may list them. Null: no one. */
+  readonly except: NamedPeople | null;
   readonly selfApproval: boolean;
   /** The smallest number of characters of a reason; 0: it may be left out. */
   readonly reason: { readonly approve: number; readonly deny: number };
@@ -139,10 +148,11 @@ export type RuleRef = { readonly version: string; readonly rule: string } | null
  * What an approval keeps of its rule: the parts that are displayed or that time something. The current policy says when a rule
  * applies and who may decide, so these parts are not kept.
  */
-export type KeptRule = Omit<Rule, "when" | "approvers" | "receiptAtOnce" | "escalated">;
+export type KeptRule = Omit<Rule, "when" | "approvers" | "except" | "receiptAtOnce" | "escalated">;
 
 export function keptRule(rule: Rule): KeptRule {
-  const { when: _when, approvers: _approvers, receiptAtOnce: _at, escalated: _escalated, ...kept } = rule;
+  const { when: _when, approvers: _who, except: _except, ...others } = rule;
+  const { receiptAtOnce: _receipt, escalated: _escalated, ...kept } = others;
   return kept;
 }
 
@@ -162,6 +172,8 @@ export const BUILT_IN_RULE: Rule = {
   name: "built-in",
   when: ALWAYS,
   approvers: "anyone",
+  parts: [],
+  except: null,
   selfApproval: false,
   reason: { approve: 0, deny: 1 },
   needs: 1,

@@ -100,3 +100,58 @@ describe("the linter", () => {
     expect(await doubts(rule("small", '{ field: { amount: "< 100" } }') + REST)).toEqual([]);
   });
 });
+
+describe("approvers in a policy file", () => {
+  const read = (approvers: string) => {
+    const policy = readPolicy(`rules:\n  - name: a\n    approvers: ${approvers}\n`, "v");
+    return policy.ok ? policy.value.rules[0] : policy.error.map(({ says }) => says);
+  };
+
+  test("are parts of which each must approve, and imply how many", () => {
+    expect(
+      read("{ all-of: [{ name: Ops, groups: [S0SRE] }, { users: [U0ANA], groups: [S0SEC] }] }"),
+    ).toMatchObject({
+      approvers: { users: ["U0ANA"], groups: ["S0SRE", "S0SEC"], channels: [] },
+      parts: [
+        { name: "Ops", groups: ["S0SRE"] },
+        { users: ["U0ANA"], groups: ["S0SEC"] },
+      ],
+      needs: 2,
+      mention: { users: ["U0ANA"], groups: ["S0SRE", "S0SEC"] },
+      except: null,
+    });
+  });
+
+  test("may have exceptions, anyone too", () => {
+    expect(read("{ anyone: true, except: { groups: [S0TEMPS] } }")).toMatchObject({
+      approvers: "anyone",
+      except: { users: [], groups: ["S0TEMPS"], channels: [] },
+      mention: { users: [], groups: [] },
+    });
+    expect(read("{ groups: [S0SRE], except: { users: [U0ANA] } }")).toMatchObject({
+      approvers: { groups: ["S0SRE"] },
+      except: { users: ["U0ANA"] },
+    });
+  });
+
+  test.each([
+    ["{ all-of: [{ groups: [S0SRE] }] }"],
+    ["{ all-of: [{ groups: [S0SRE] }, {}] }"],
+    ["{ all-of: [{ groups: [S0SRE] }, { groups: [S0SEC] }], groups: [S0SRE] }"],
+    ["{ anyone: true, users: [U0ANA] }"],
+    ["{ anyone: false }"],
+    ["{ except: { users: [U0ANA] } }"],
+    ["{ anyone: true, except: {} }"],
+    ["{ all-of: [{ name: '<!channel>', groups: [S0SRE] }, { groups: [S0SEC] }] }"],
+  ])("are refused: %s", (approvers) => {
+    expect(Array.isArray(read(approvers))).toBe(true);
+  });
+
+  test("that can't fill every part are found by the linter", async () => {
+    const parts =
+      "{ all-of: [{ users: [U0ANA, U0BEN] }, { name: Security, users: [U0CLEO] }], except: { users: [U0CLEO] } }";
+    expect(await doubts(`  - name: a\n    approvers: ${parts}\n`)).toContainEqual(
+      expect.stringMatching(/can never be satisfied: it names no one who is left for Security/),
+    );
+  });
+});

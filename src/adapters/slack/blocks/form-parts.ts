@@ -22,6 +22,7 @@ import {
 } from "../names.ts";
 import { type Deployment, runNote } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
+import { missingInWords } from "./part-words.ts";
 import { riskMark, voteLines, wordsForDeciders } from "./pending-card.ts";
 import { fitsCard, fitsModal, requestOverview, shortDigest, wholeRequest } from "./request-blocks.ts";
 import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
@@ -51,11 +52,16 @@ export function requestBlocks(request: Request, as: Drawing): Block[] {
   return [block, rich(line(span("The whole request:", { bold: true }))), wholeRequest(request, as)];
 }
 
+const PARTS_CHARS = 300;
+
 /** What follows this approval: more approvals, a hold, or the action itself. */
 export function afterwards(run: Run, request: Request): string {
   const approval = approvalOf(run, request);
   const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
   const left = needs - (approval?.votes.length ?? 0) - 1;
+  const missing = approval === undefined ? "" : missingInWords(approval, approval.appliedRule.rule);
+  if (left > 0 && missing !== "")
+    return `Approvals are missing from ${oneLine(missing, PARTS_CHARS)}. Yours counts for one of them, and ${count(left)} more must follow before anything is sent.`;
   if (left > 0)
     return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
   if (holdMs > 0)

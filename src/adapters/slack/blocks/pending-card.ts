@@ -19,6 +19,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY } from "../names.ts";
 import { type PartId, partWithId } from "./message-id.ts";
+import { missingInWords } from "./part-words.ts";
 import { fieldBoxes, fitsCard, NO_ACTION, requestOverview, secretsInWhole } from "./request-blocks.ts";
 import {
   count,
@@ -123,6 +124,7 @@ export function riskWords({ level, words }: Risk): string {
 
 /** Most people and groups that a card mentions; Slack draws long lists badly. */
 const MENTIONS_MOST = 20;
+const PARTS_CHARS = 300;
 const REASON_OF_VOTE_CHARS = 1_000;
 
 export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
@@ -166,6 +168,12 @@ function needsLine({ appliedRule, votes }: Approval) {
   const { needs } = appliedRule.rule;
   if (needs === 1) return [];
   const progress = votes.length === 0 ? "" : ` ${count(votes.length)} so far.`;
+  const missing = missingInWords({ votes }, appliedRule.rule);
+  if (missing !== "")
+    return [
+      line(span(`Needs ${count(needs)} approvals, from different people; one denial ends it.${progress}`)),
+      line(span("Still missing: "), span(oneLine(missing, PARTS_CHARS), { bold: true }), span(".")),
+    ];
   return [
     line(span(`Needs ${count(needs)} approvals, from different people; one denial ends it.${progress}`)),
   ];

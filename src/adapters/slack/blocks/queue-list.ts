@@ -24,6 +24,7 @@ import { frozenBlocks } from "./brake.ts";
 import { riskMark, wordsOfMarks } from "./pending-card.ts";
 import { runRow } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
+import { missingInWords } from "./part-words.ts";
 import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";
 
 /** `link`: to its card; null: Slack gave none. `review`: the value of its button; null: the reader may not decide it. */
@@ -145,6 +146,8 @@ function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: Qu
     approval.votes.length > 0 || rule.needs > 1
       ? [`${count(approval.votes.length)} of ${count(rule.needs)}`]
       : [];
+  const missing = missingInWords(approval, rule);
+  if (missing !== "") votes.push(`missing: ${escaped(oneLine(missing, PARTS_CHARS))}`);
   const held = heldUntil === null ? [] : [`approved, held until ${localTime(heldUntil)}`];
   const until = deadline === null ? [] : [`until ${localTime(deadline)}`];
   const why = refusal === null || heldUntil !== null ? null : (WHY[refusal.type] ?? null);
@@ -155,9 +158,12 @@ function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: Qu
   ];
 }
 
+const PARTS_CHARS = 120;
+
 const WHY: { readonly [Type in Refusal["type"]]?: string } = {
   requester: "you asked for this run",
   "not-approver": "the rule lists others",
+  "part-filled": "your approval fills no part that is missing",
   "already-voted": "you approved it, others must too",
   "not-all-shown": "can only be denied",
   "read-first": "read it first",

@@ -10,6 +10,7 @@ import { freezeWords } from "./brake.ts";
 import { beyondForm } from "./card-state.ts";
 import { closedWords } from "./delivery-words.ts";
 import { textAnswer } from "./message-id.ts";
+import { partsInWords } from "./part-words.ts";
 import { count, escaped, localTime, type Message } from "./rich.ts";
 
 /** Refusals whose words do not depend on the case. */
@@ -52,13 +53,15 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "requester":
       return `${ASKED_YOURSELF} ${whoDecides(refusal.rule, asker)} Nothing was sent.`;
     case "not-approver":
-      return `The rule \`${ruleName(refusal.rule)}\` does not list you. ${whoDecides(refusal.rule)} Nothing was sent.`;
+      return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule)} Nothing was sent.`;
     case "unverified":
       if (refusal.of !== undefined)
         return `Slack could not say just now whether ${mentions(refusal.of)}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
       return "Slack could not confirm just now that you may decide this. Nothing was sent. Try again in a moment.";
     case "already-voted":
       return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
+    case "part-filled":
+      return `Your approval can't fill what is missing: an approval from ${escaped(oneLine(partsInWords(refusal.missing), PARTS_CHARS))}. Nothing was sent. You can still deny it.`;
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "not-all-shown":
@@ -102,6 +105,8 @@ function whoDecides({ approvers }: Rule, except: UserId | null = null): string {
   return `Ask one of these people: ${named}${more > 0 ? ` and ${count(more)} more` : ""}.`;
 }
 
+const PARTS_CHARS = 300;
+
 /** Operators write rule names, but no name may turn into markup. */
 const ruleName = ({ name }: Rule): string => escaped(oneLine(name, 80)).replaceAll("`", "'");
 /** `policy-shape.ts` refuses a word with markup in it. */
@@ -140,6 +145,7 @@ const TITLES = {
   "not-approver": NOT_YOU,
   unverified: "Not verified, try again",
   "already-voted": "You already approved",
+  "part-filled": "Others must approve this",
   undone: "Approval was taken back",
   reopened: "It opened again",
   "read-first": "Read it in full first",

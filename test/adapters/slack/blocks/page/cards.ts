@@ -5,7 +5,7 @@ import type { PartId } from "#src/adapters/slack/blocks/message-id.ts";
 import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
 import { countKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
-import { ApprovalId } from "#src/domain/ids.ts";
+import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import { NO_PRECEDENTS, type Precedents } from "#src/domain/precedent.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
@@ -217,6 +217,16 @@ const byTwo = byRule({
   mention: { users: [BEN, CLEO], groups: [] },
 });
 
+const PARTS: KeptRule["parts"] = [
+  { name: "Operations", users: [], groups: [GroupId("S0SRE")], channels: [] },
+  { name: "Security", users: [], groups: [GroupId("S0SECURITY")], channels: [] },
+];
+const ofParts = byRule({ needs: 2, parts: PARTS });
+const fromOperations = {
+  ...decisionOf("approve", "Tests are green", CLEO),
+  memberOf: [GroupId("S0SRE")],
+};
+
 const counted = (approval: Approval, able: number, grows: boolean): Approval => ({
   ...approval,
   approverCount: { of: countKeyOf(approval), at: NOON, able, grows },
@@ -295,8 +305,11 @@ export const CARD_PARTS: Record<
   ],
   "before:both": [card("", before({ denied: DENIED, approved: APPROVED }))],
   frozen: [card("", PENDING, { ...CREATED, frozen: FROZEN })],
-  "rule:0-of-2": [card("", byTwo)],
-  "rule:1-of-2": [card("", { ...byTwo, votes: [decisionOf("approve", "Tests are green", CLEO)] })],
+  "rule:0-of-2": [card("", byTwo), card("one approval from each of two parts", ofParts)],
+  "rule:1-of-2": [
+    card("", { ...byTwo, votes: [decisionOf("approve", "Tests are green", CLEO)] }),
+    card("one part has approved", { ...ofParts, votes: [fromOperations] }),
+  ],
   "rule:0-of-1:too-few": [card("", counted(byRule({}), 0, true))],
   "rule:0-of-2:too-few": [card("", counted(byRule({ needs: 2 }), 1, false))],
   ...pastParts,

@@ -10,7 +10,7 @@ import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/polic
 import type { Run } from "#src/domain/run.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Person } from "#src/domain/authorization.ts";
-import { ApprovalId } from "#src/domain/ids.ts";
+import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { aPolicy } from "../../../../make/policy.ts";
 import { aQueue, aQueuePage, MEMBER } from "../../../../make/queue.ts";
 import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";
@@ -71,6 +71,16 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
   "form:approve": [
     form("", RUN),
     form("two people must approve", strict({ needs: 2 })),
+    form(
+      "two parts must approve",
+      strict({
+        needs: 2,
+        parts: [
+          { name: "Operations", users: [], groups: [GroupId("S0SRE")], channels: [] },
+          { name: "Security", users: [], groups: [GroupId("S0SECURITY")], channels: [] },
+        ],
+      }),
+    ),
     form(
       "held for a while, with a reason and a word",
       strict({

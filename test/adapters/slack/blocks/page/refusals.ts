@@ -8,6 +8,7 @@ import {
   refusalWords,
 } from "#src/adapters/slack/blocks/refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
+import { GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import type { CommandRefusal } from "#src/usecases/access.ts";
 import { aRequest, NOON } from "../../../../make/run.ts";
@@ -24,6 +25,12 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "not-in-channel": [{ type: "not-in-channel" }],
   "not-approver": [{ type: "not-approver", rule: { ...BUILT_IN_RULE, name: "production" } }],
   unverified: [{ type: "unverified" }, { type: "unverified", of: [CLEO] }],
+  "part-filled": [
+    {
+      type: "part-filled",
+      missing: [{ name: "Security", users: [], groups: [GroupId("S0SECURITY")], channels: [] }],
+    },
+  ],
   "already-voted": [{ type: "already-voted", decision: decisionOf("approve", "Checked the plan") }],
   undone: [{ type: "undone" }],
   reopened: [{ type: "reopened" }],

@@ -1,0 +1,200 @@
+// Approvals from several parts: one from each, by different people, as many as can count.
+
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Decision } from "#src/domain/approval.ts";
+import type { Person } from "#src/domain/authorization.ts";
+import { recheckAuthority } from "#src/domain/decision-delivery.ts";
+import { decide, type Submission } from "#src/domain/decide.ts";
+import { type GroupId, GroupId as toGroup, UserId } from "#src/domain/ids.ts";
+import { missingParts } from "#src/domain/part-seats.ts";
+import { assignParts, combineParts, coversParts, type Part } from "#src/domain/policy/parts.ts";
+import { findApproval, type Run } from "#src/domain/run.ts";
+import { contextAt } from "../make/history.ts";
+import { aPolicy } from "../make/policy.ts";
+import { anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
+
+const [SRE, SEC, LEGAL] = [toGroup("S0SRE"), toGroup("S0SEC"), toGroup("S0LEGAL")];
+const part = (...groups: readonly GroupId[]): Part => ({ users: [], groups, channels: [] });
+const groups: fc.Arbitrary<readonly GroupId[]> = fc.subarray([SRE, SEC, LEGAL]);
+const parts = fc.array(
+  fc.constantFrom(SRE, SEC, LEGAL).map((each) => part(each)),
+  { maxLength: 3 },
+);
+const isIn = (voter: readonly GroupId[], { groups: of }: Part): boolean =>
+  of.some((each) => voter.includes(each));
+
+/** The largest number of voters that can sit, by trying everything. */
+function mostSeated(voters: readonly (readonly GroupId[])[], places: readonly (Part | null)[]): number {
+  const [first, ...others] = voters;
+  if (first === undefined) return 0;
+  const seated = places.flatMap((place, index) =>
+    place === null || isIn(first, place) ? [1 + mostSeated(others, places.toSpliced(index, 1))] : [],
+  );
+  return Math.max(mostSeated(others, places), ...seated);
+}
+
+describe("an assignment of voters to parts", () => {
+  test("seats as many as can be seated, and never takes a place from an earlier one", () => {
+    fc.assert(
+      fc.property(fc.array(groups, { maxLength: 4 }), parts, fc.nat(1), (voters, wanted, free) => {
+        const rule = { parts: wanted, needs: wanted.length + free };
+        const places = [...wanted, ...Array.from({ length: free }, () => null)];
+        const { seated, missing } = assignParts(
+          voters.map((each) => [...each]),
+          rule,
+          isIn,
+        );
+        expect(seated).toHaveLength(mostSeated(voters, places));
+        expect(seated.length < rule.needs || missing.length === 0).toBe(true);
+        const fewer = assignParts(
+          voters.slice(0, -1).map((each) => [...each]),
+          rule,
+          isIn,
+        ).seated;
+        expect(seated.slice(0, fewer.length)).toEqual(fewer);
+      }),
+    );
+  });
+
+  test("of two rules: what satisfies both together satisfies each", () => {
+    fc.assert(
+      fc.property(fc.array(groups, { maxLength: 5 }), parts, parts, (voters, a, b) => {
+        const both = combineParts(a, b);
+        expect([coversParts(both, a), coversParts(both, b)]).toEqual([true, true]);
+        const all = assignParts(voters, { parts: both, needs: both.length }, isIn);
+        fc.pre(all.missing.length === 0);
+        for (const each of [a, b])
+          expect(assignParts(voters, { parts: each, needs: each.length }, isIn).missing).toEqual([]);
+      }),
+    );
+  });
+});
+
+const [ANA, BEN, CLEO] = [UserId("U0ANA"), UserId("U0BEN"), UserId("U0CLEO")];
+const RULE = {
+  name: "both",
+  needs: 2,
+  parts: [{ ...part(SRE), name: "Operations" }, part(SEC)],
+  approvers: { users: [], groups: [SRE, SEC], channels: [] },
+};
+const policy = aPolicy(RULE);
+const ctx = contextAt(0, policy);
+
+function member(user: UserId, ...of: readonly GroupId[]): Person {
+  const memberOf = new Map([SRE, SEC].map((each) => [each, of.includes(each)]));
+  return { team: TEAM, user, kind: "member", seesChannel: true, memberOf };
+}
+
+const approval = anApproval();
+const pending = withApprovals(aWatchedRun(), approval);
+
+function approve(run: Run, by: Person, voters: readonly Person[] = []) {
+  const { id, version, request } = approval;
+  const wish: Submission = {
+    approval: id,
+    version,
+    digest: request.digest,
+    was: request,
+    verdict: "approve",
+    reason: "go",
+    by,
+    voters,
+  };
+  return decide(run, wish, ctx);
+}
+
+function after(...steps: readonly (readonly [by: Person, voters?: readonly Person[]])[]): Run {
+  return steps.reduce((run, [by, voters]) => {
+    const done = approve(run, by, voters ?? []);
+    if (!done.ok) throw new Error(done.error.type);
+    return done.value;
+  }, pending);
+}
+
+const stateOf = (run: Run) => findApproval(run, approval.id);
+const missing = (run: Run) =>
+  missingParts({ votes: stateOf(run)?.votes ?? [] }, RULE).map(({ groups: [id] }) => id);
+
+describe("a rule that wants an approval from each of two parts", () => {
+  test("waits for the other part after the first approval, and then decides", () => {
+    const first = after([member(ANA, SRE)]);
+    expect(stateOf(first)?.state.type).toBe("pending");
+    expect(missing(first)).toEqual([SEC]);
+    const both = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SRE)]]);
+    expect(stateOf(both)?.state.type).toBe("decided");
+  });
+
+  test("refuses a second approval from the part that has approved", () => {
+    expect(approve(after([member(ANA, SRE)]), member(BEN, SRE))).toMatchObject({
+      error: { type: "part-filled", missing: [{ groups: [SEC] }] },
+    });
+  });
+
+  test("counts somebody who is in both parts for the one that is left", () => {
+    const both = member(ANA, SRE, SEC);
+    expect(missing(after([both]))).toHaveLength(1);
+    for (const group of [SRE, SEC])
+      expect(stateOf(after([both], [member(BEN, group), [both]]))?.state.type).toBe("decided");
+    expect(stateOf(after([member(BEN, SRE)], [both, [member(BEN, SRE)]]))?.state.type).toBe("decided");
+  });
+
+  test("takes a denial from anybody in a part", () => {
+    const { id, version, request } = approval;
+    const wish = {
+      approval: id,
+      version,
+      digest: request.digest,
+      was: request,
+      reason: "no",
+      by: member(BEN, SRE),
+    };
+    expect(decide(after([member(ANA, SRE)]), { ...wish, verdict: "deny" }, ctx).ok).toBe(true);
+  });
+
+  test("does not say no where Slack does not say which part somebody is in", () => {
+    const known = new Map([[SRE, true]]);
+    const unsure: Person = { ...member(BEN), memberOf: known };
+    expect(approve(after([member(ANA, SRE)]), unsure)).toMatchObject({ error: { type: "unverified" } });
+  });
+
+  test("drops an earlier approval whose giver has changed to the part of the last one", () => {
+    const run = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SEC)]]);
+    expect(stateOf(run)).toMatchObject({
+      state: { type: "pending" },
+      votes: [{ by: { user: BEN } }],
+      past: [{ cause: "rule-changed", decision: { by: { user: ANA } } }],
+    });
+    expect(missing(run)).toEqual([SRE]);
+  });
+
+  const decided = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SRE)]]);
+  test.each<[string, readonly Person[], string]>([
+    ["stands where both are still there", [member(ANA, SRE), member(BEN, SEC)], "stands"],
+    ["stands where they have changed places", [member(ANA, SEC), member(BEN, SRE)], "stands"],
+    ["is void where both are in one part now", [member(ANA, SRE), member(BEN, SRE)], "void"],
+    ["waits where Slack does not answer about one", [member(BEN, SEC)], "unverified"],
+  ])("%s, right before it is sent", (_name, people, type) => {
+    expect(recheckAuthority(decided, approval.id, people, ctx).type).toBe(type);
+  });
+
+  test("keeps in each approval where its giver was", () => {
+    const votes: readonly Decision[] = stateOf(after([member(ANA, SRE)]))?.votes ?? [];
+    expect(votes.map(({ memberOf }) => memberOf)).toEqual([[SRE]]);
+  });
+});
+
+describe("people whom a rule excepts", () => {
+  const excepting = aPolicy({ name: "but", except: { users: [CLEO], groups: [SEC], channels: [] } });
+  test.each<[string, Person, string | null]>([
+    ["by id", member(CLEO, SRE), "not-approver"],
+    ["by group", member(ANA, SEC), "not-approver"],
+    ["perhaps", { ...member(ANA), memberOf: new Map() }, "unverified"],
+    ["not", member(ANA, SRE), null],
+  ])("%s", (_name, by, because) => {
+    const { id, version, request } = approval;
+    const wish = { approval: id, version, digest: request.digest, was: request, reason: "go", by };
+    const result = decide(pending, { ...wish, verdict: "approve" }, contextAt(0, excepting));
+    expect(result.ok ? null : result.error.type).toBe(because);
+  });
+});
