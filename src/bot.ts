@@ -72,6 +72,7 @@ import {
   type UndoDecision,
 } from "./usecases/submit-decision.ts";
 import { createSubmitReview, type SubmitReview } from "./usecases/submit-review.ts";
+import { createReportWeek, type ReportWeek } from "./usecases/week-report.ts";
 
 export type Bot = {
   readonly startRun: StartRun;
@@ -87,6 +88,7 @@ export type Bot = {
   readonly queries: Queries;
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
+  readonly reportWeek: ReportWeek;
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
@@ -253,6 +255,7 @@ function createUseCases(use: UseDeps) {
     freeze: createFreeze(use),
     noteRefusal: createNoteRefusal(use),
     exportEvidence: createExportEvidence(use),
+    reportWeek: createReportWeek(use),
     dispute: createDispute(use),
     closeDispute: createCloseDispute(use),
     acknowledge: createAcknowledge({ ...use, release }),

@@ -118,7 +118,8 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",
   unwatched: () => "stopped watching the run",
-  "audit-read": () => "received the audit of the run",
+  "audit-read": ({ run, runId }) =>
+    run === null && runId === null ? "received who decided in a week" : "received the audit of the run",
   "too-few-approvers": ({ outcome }) => `counted too few people who can approve it: ${shortened(outcome)}`,
   "week-ended": ({ outcome }) => `looked back at a week: ${shortened(outcome)}`,
   redacted: ({ outcome }) => `erased the text, ${shortened(outcome)}`,

@@ -10,6 +10,7 @@ import { help, type ListWords, oneRun, runList } from "./blocks/command-answers.
 import { healthReport } from "./blocks/health-answer.ts";
 import { named } from "./blocks/deployment.ts";
 import { runForm } from "./blocks/home-view.ts";
+import { weekReport } from "./blocks/look-back-message.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { count, type Message } from "./blocks/rich.ts";
@@ -107,6 +108,10 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       return pendingAnswer(deps, by.user, by.channel);
     case "audit":
       return audit(deps, by, question.rest);
+    case "report": {
+      const reported = await deps.reportWeek(by);
+      return reported.ok ? weekReport(reported.value) : commandRefusal(reported.error, deps.command);
+    }
     case "freeze":
       return freezeCommand(deps, by, question.rest);
     case "status":

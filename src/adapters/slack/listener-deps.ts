@@ -17,6 +17,7 @@ import type { StartRun } from "../../usecases/start-run.ts";
 import type { StopRun, UseFreeze } from "../../usecases/stop-and-freeze.ts";
 import type { SubmitDecision, UndoDecision } from "../../usecases/submit-decision.ts";
 import type { SubmitReview } from "../../usecases/submit-review.ts";
+import type { ReportWeek } from "../../usecases/week-report.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import type { CardReplacements, OpenedForms, SuggestedRuns } from "./click-memory.ts";
 import type { Call, Responder } from "./clients.ts";
@@ -42,6 +43,7 @@ export type ListenerDeps = {
   readonly submitReview: SubmitReview;
   readonly noteRefusal: NoteRefusal;
   readonly exportEvidence: ExportEvidence;
+  readonly reportWeek: ReportWeek;
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;

@@ -77,6 +77,7 @@ export const SUBCOMMANDS = [
   "watch",
   "unwatch",
   "audit",
+  "report",
   "freeze",
   "health",
   "help",

@@ -76,6 +76,7 @@ export type UseCases = Pick<
   | "submitReview"
   | "noteRefusal"
   | "exportEvidence"
+  | "reportWeek"
   | "dispute"
   | "closeDispute"
   | "cards"

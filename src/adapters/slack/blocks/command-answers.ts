@@ -40,6 +40,7 @@ export function help(command: string): Message {
     ["watch <run id>", "follow, in this channel, a run that was started elsewhere"],
     ["unwatch <run id>", "stop following a run"],
     ["audit <run id>", "send the evidence of a run as a file, to admins and auditors only"],
+    ["report", "show who decided in the last week, to admins only"],
     [
       "freeze here | everywhere | lift",
       "stop all starts and approvals, or let them go on, for those who may freeze",
@@ -56,7 +57,7 @@ export function help(command: string): Message {
     ),
   );
   return withId("answer:help", {
-    text: `${command}: run, status, list, pending, watch, unwatch, audit, freeze, health, help`,
+    text: `${command}: run, status, list, pending, watch, unwatch, audit, report, freeze, health, help`,
     blocks: [rich(...lines, ending)],
   });
 }

@@ -3,6 +3,8 @@
 import type { Block, RichTextElement } from "@slack/types";
 import type { LookBack, RuleFigures } from "../../../audit/look-back.ts";
 import type { NotificationFacts } from "../../../ports.ts";
+import type { WeekReport } from "../../../usecases/week-report.ts";
+import { withId } from "./message-id.ts";
 import {
   count,
   duration,
@@ -11,11 +13,13 @@ import {
   type Message,
   moment,
   note,
+  person,
   rich,
   span,
   untrustedSpan,
 } from "./rich.ts";
 
+const ARCHIVED = "Entries of the week are archived already, and not counted.";
 const TITLE = "The week in decisions";
 /** Of the rules that were used, and of those that were not. */
 const MOST_RULES = 15;
@@ -34,9 +38,7 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
       line(...decisionWords(lookBack)),
       ...timeLines(lookBack),
       line(span(otherWords(lookBack))),
-      ...(lookBack.incomplete
-        ? [line(span("Entries of the week are archived already, and not counted."))]
-        : []),
+      ...(lookBack.incomplete ? [line(span(ARCHIVED))] : []),
     ),
     ...ruleBlocks(lookBack),
     note("Counted from the audit, by the moment of each entry.", "ADMINS see who decided: /agent report"),
@@ -103,4 +105,41 @@ function unusedWords(unused: readonly string[]): RichTextElement[] {
     ),
     span(more > 0 ? ` and ${count(more)} more.` : "."),
   ];
+}
+
+const attempts = (many: number): string => `${count(many)} ${many === 1 ? "attempt" : "attempts"}`;
+
+/** Of the people in a report. */
+const MOST_PEOPLE = 40;
+
+/** Who decided and who was refused, for one admin. */
+export function weekReport({ week, people, incomplete }: WeekReport): Message {
+  const shown = people.slice(0, MOST_PEOPLE);
+  const more = people.length - shown.length;
+  const title = "Who decided in the last week";
+  const none = people.length === 0 ? [line(span("Nobody decided anything, and nobody was refused."))] : [];
+  const blocks: Block[] = [
+    rich(
+      line(
+        span(title, { bold: true }),
+        span(", "),
+        moment(week.from),
+        span(" to "),
+        moment(week.to),
+        span(":"),
+      ),
+      ...none,
+      ...shown.map(({ user, approved, denied, refused }) =>
+        line(
+          span("• "),
+          person(user),
+          span(`: ${count(approved)} approved, ${count(denied)} denied, ${attempts(refused)} refused`),
+        ),
+      ),
+      ...(more > 0 ? [line(span(`… and ${count(more)} more people`))] : []),
+      ...(incomplete ? [line(span(ARCHIVED))] : []),
+    ),
+    note("Given decisions and votes, also those that did not take effect. The audit records that you asked."),
+  ];
+  return withId("answer:week-report", { text: title, blocks });
 }

@@ -78,6 +78,7 @@ type AnswerName =
   | "suggestion-started"
   | "suggestion-forgotten"
   | "evidence-sent"
+  | "week-report"
   | "acknowledged"
   | "dispute-closed"
   | "frozen"

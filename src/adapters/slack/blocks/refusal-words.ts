@@ -219,7 +219,7 @@ const NO_RUN = {
   "own-audit":
     "Only Countersign's admins and the auditors that the policy names can read a run's audit, even if you took part in the run. Ask one of them.",
   "not-admin":
-    "Only Countersign's admins can do that: close a dispute, or acknowledge what was found in the database.",
+    "Only Countersign's admins can do that: close a dispute, acknowledge what was found in the database, or see who decided in a week.",
   "nothing-disputed": "No open dispute is about this run, so there is nothing to close.",
   "close-why":
     "Say after the run id what you found. The card shows it, and the audit records it in your name.",

@@ -41,6 +41,7 @@ import type { PartHealth } from "#src/ports/monitoring.ts";
 import type { HealthAnswer } from "#src/usecases/queries.ts";
 import { aQueue } from "../../../../make/queue.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
+import { WEEK_REPORT } from "./look-backs.ts";
 import { ASKED, BEN, CREATED, DEPLOYMENT, type Example, FROZEN, one, PENDING, seenAs } from "./example.ts";
 
 type AnswerId = Extract<MessageId, `answer:${string}`>;
@@ -59,10 +60,8 @@ function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[
     command: "/agent",
     deployment: DEPLOYMENT,
     answerAt: async (_url: string, message: Message) => void given.push(message),
-    quick: async (_method: string, { view }: { view?: View }) => {
-      if (view !== undefined) given.push(view);
-      return {};
-    },
+    quick: async (_method: string, { view }: { view?: View }) =>
+      view === undefined ? {} : { kept: given.push(view) },
     noteRefusal: async () => undefined,
     cards: { lookNow() {} },
     suggestedRuns: { keep: () => aNonce() },
@@ -332,6 +331,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:pending": await typed("pending", queries([WAITS])),
     "answer:pending:empty": await typed("pending", queries([])),
     "answer:status": await typed("status run_7", queries([WAITS])),
+    "answer:week-report": await typed("report", { reportWeek: async () => ok(WEEK_REPORT) }),
     "answer:watching": await typed("watch run_7", { adoptRun: { adopt: async () => ok("stored") } }),
     "answer:unwatched": await typed("unwatch run_7", { adoptRun: { unwatch: async () => ok("stored") } }),
     "answer:which-run": await typed("status"),

@@ -2,6 +2,7 @@
 
 import type { LookBack } from "#src/audit/look-back.ts";
 import { NOON } from "../../../../make/run.ts";
+import { BEN, CLEO } from "./example.ts";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -58,3 +59,12 @@ export const LOOK_BACKS: readonly Example[] = [
   { when: "late, and partly archived", lookBack: { ...BUSY, incomplete: true }, at: NOON + 5 * HOUR_MS },
   { when: "a quiet week", lookBack: QUIET, at: NOON },
 ];
+
+export const WEEK_REPORT = {
+  week: { from: NOON - 7 * 86_400_000, to: NOON },
+  people: [
+    { user: BEN, approved: 12, denied: 3, refused: 1 },
+    { user: CLEO, approved: 0, denied: 1, refused: 0 },
+  ],
+  incomplete: false,
+};
