@@ -50,6 +50,7 @@ import type { Readings, SlackHealth } from "./ports/monitoring.ts";
 import type { OwnMessages } from "./ports/own-messages.ts";
 import type { DrawLookBack } from "./ports/pictures.ts";
 import type { Store } from "./ports/store.ts";
+import { type AskRequester, createAskRequester } from "./usecases/ask-requester.ts";
 import {
   type Acknowledge,
   createAcknowledge,
@@ -57,6 +58,7 @@ import {
   type ExportEvidence,
 } from "./usecases/audit-commands.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
+import { type ClaimRequest, createClaimRequest } from "./usecases/claim-request.ts";
 import { type CloseDispute, createCloseDispute, createDispute, type Dispute } from "./usecases/dispute.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
@@ -81,6 +83,8 @@ export type Bot = {
   readonly submitDecision: SubmitDecision;
   readonly undoDecision: UndoDecision;
   readonly stopRun: StopRun;
+  readonly claimRequest: ClaimRequest;
+  readonly askRequester: AskRequester;
   readonly freeze: UseFreeze;
   readonly openStorm: OpenStorm;
   readonly review: Review;
@@ -248,6 +252,8 @@ function createUseCases(use: UseDeps) {
     openForm: createOpenForm(use),
     submitDecision: createSubmitDecision(use),
     undoDecision: createUndoDecision(use),
+    claimRequest: createClaimRequest(use),
+    askRequester: createAskRequester(use),
     openStorm: createOpenStorm(use),
     review: createReview(use),
     submitReview: createSubmitReview(use),

@@ -17,6 +17,7 @@ import {
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { followUpForm } from "#src/adapters/slack/blocks/follow-up-forms.ts";
 import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { runSuggestion } from "#src/adapters/slack/free-text.ts";
@@ -27,6 +28,7 @@ import * as names from "#src/adapters/slack/names.ts";
 import { readConfig } from "#src/config.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
+import { questionSlot } from "#src/domain/question.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
 import { aRule } from "./make/policy.ts";
@@ -34,6 +36,8 @@ import {
   anApproval,
   anAuditEntry,
   aNonce,
+  aTicket,
+  APPROVER,
   aRequest,
   aRun,
   aRunKey,
@@ -150,7 +154,14 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
   const { yours } = aQueue([waits]);
   const forms = yours.map((item) => ({ item: { ...item, rule }, nonce: aNonce() }));
   const together = { bundle: aNonce(), forms, apart: [], later: [], kind: "run", value: "v" } as const;
+  const asked = { id: aNonce(), by: APPROVER, at: NOON, text: "Why?" };
+  const talk: Run = { ...run, approvals: [{ ...approval, followUp: { questions: [asked] } }] };
+  const followUp = (["question", "answer", "hand-over", "snooze"] as const).map((asks) =>
+    followUpForm({ run: talk, ticket: { ...aTicket(talk, approval), asks } }),
+  );
   const everything = [
+    ...followUp,
+    messageIn(talk, questionSlot(asked.id)),
     approvalCard(run, approval),
     approvalCard(run, longOne),
     approvalCard(run, held),
@@ -277,6 +288,9 @@ describe("a name shared with Slack", () => {
     names.REASON_INPUT,
     names.TASK_INPUT,
     names.CHANNEL_INPUT,
+    names.SAID_INPUT,
+    names.TAKER_INPUT,
+    names.SNOOZE_INPUT,
   ];
 
   test("on a button has a listener, and every listener a button", () => {

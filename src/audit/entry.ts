@@ -24,6 +24,13 @@ export type AuditEntry = {
     | "escalated" // a request has reached a stage of its rule
     | "too-few-approvers" // Slack names too few people who can approve it
     | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
+    | "claimed" // a person looks at it; `other`: whose claim that replaced
+    | "claim-ended" // they let it go
+    | "snoozed" // they want no reminder for a time
+    | "handed-over" // they asked `other` to look at it instead
+    | "asked" // a question to the requester
+    | "answered" // the requester's answer
+    | "extended" // more time to decide
     | "disputed" // "This was not me"
     | "dispute-closed" // an admin says what they found
     | "stopped" // everything the run asks is denied from here on
@@ -54,9 +61,12 @@ export type AuditEntry = {
   readonly requester: { readonly team: TeamId; readonly user: UserId } | null;
   readonly approval: ApprovalId | null;
   readonly by: { readonly team: TeamId; readonly user: UserId } | null;
+  /** The second person of a claim or a hand-over. */
+  readonly other?: { readonly team: TeamId; readonly user: UserId };
   readonly verdict: Verdict | null;
   readonly reason: string | null;
-  /** Digest of the request as shown, of the task of a run, of the configuration or of the policy. */
+  /** Digest of the request as shown, of the task of a run, of a question or an answer, of the configuration or of the
+   * policy. */
   readonly digest: string | null;
   /** The full text of `digest`. The store keeps it apart, once for each digest. */
   readonly text?: string;
@@ -87,7 +97,14 @@ export type AuditEntry = {
     | "close"
     | "stop"
     | "lift"
-    | "freeze";
+    | "freeze"
+    | "claim"
+    | "release"
+    | "snooze"
+    | "hand-over"
+    | "ask"
+    | "answer"
+    | "extend";
   readonly refusal?: string;
   /** The earlier approvals that a decision rests on, each with its own reason. */
   readonly votes?: readonly VoteFacts[];

@@ -23,9 +23,10 @@ const NAME_CHARS = 60;
 
 /** The ids of all people that these entries name. */
 export function peopleIn(entries: readonly KeptEntry[]): readonly UserId[] {
-  const people = entries.flatMap(({ entry: { by, requester, votes = [] } }) => [
+  const people = entries.flatMap(({ entry: { by, requester, other, votes = [] } }) => [
     by,
     requester,
+    other,
     ...votes.map((vote) => vote.by),
   ]);
   return [...new Set(people.flatMap((each) => each?.user ?? []))];
@@ -33,10 +34,11 @@ export function peopleIn(entries: readonly KeptEntry[]): readonly UserId[] {
 
 /** One entry on one line, and its moments, if any, on a second. */
 export function entryStory({ seq, link, entry }: KeptEntry, names: Names = NO_NAMES): string {
-  const { at, by, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
+  const { at, by, other, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
   const who = by === null ? "Countersign" : personWords(by, names);
   const parts = [
     `${headWords({ seq, link })} · ${momentWords(at)} · ${who} ${didWords(entry)}`,
+    other === undefined ? null : `${otherRole(entry)} ${personWords(other, names)}`,
     approval === null ? null : `approval ${oneLine(approval, WORDS_CHARS)}`,
     digest === null ? null : `${contentName(entry)} ${oneLine(digest, DIGEST_CHARS)}`,
     policy === null ? null : policyWords(policy),
@@ -49,6 +51,9 @@ export function entryStory({ seq, link, entry }: KeptEntry, names: Names = NO_NA
   const times = moments === undefined ? "" : timesWords(moments);
   return times === "" ? line : `${line}\n    ${times}`;
 }
+
+/** What the second person of an entry is to it. */
+const otherRole = ({ what }: TextlessEntry): string => (what === "claimed" ? "instead of" : "to");
 
 /** The id comes first; a name stands in quotation marks, of which it has none itself. */
 function personWords({ team, user }: NonNullable<AuditEntry["by"]>, names: Names): string {
@@ -84,6 +89,10 @@ export function contentName({ what, approval }: Pick<AuditEntry, "what" | "appro
       return "policy";
     case "redacted":
       return "text";
+    case "asked":
+      return "question";
+    case "answered":
+      return "answer";
     default:
       return approval === null ? "task" : "request";
   }
@@ -106,6 +115,13 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
     `escalated the request after ${Math.round(stageMs / 1_000)} s: ${shortened(outcome)}${idsWords(mentioned)}`,
   coalesced: ({ times = 0, since = 0, outcome }) =>
     `saw ${times === 1 ? "1 approval" : `${times} approvals`} closed undecided since ${momentWords(since)}: ${shortened(outcome)}`,
+  claimed: () => "looks at it",
+  "claim-ended": () => "no longer looks at it",
+  snoozed: ({ outcome }) => `wants no reminder: ${shortened(outcome)}`,
+  "handed-over": () => "handed it over",
+  asked: () => "asked the requester a question",
+  answered: () => "answered a question",
+  extended: ({ outcome }) => `extended the time to decide: ${shortened(outcome)}`,
   disputed: () => 'says "This was not me"',
   "dispute-closed": () => "closed the dispute",
   stopped: () => "stopped the run: everything it asks for is denied",

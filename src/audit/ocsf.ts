@@ -96,6 +96,7 @@ const FIELDS = [
   "runId",
   "channel",
   "requester",
+  "other",
   "verdict",
   "digest",
   "context",

@@ -66,6 +66,26 @@ export type Refusal =
   | { readonly type: "form-changed" }
   /** A card that Slack shows, but has not confirmed to us yet. */
   | { readonly type: "being-posted" }
+  /** Somebody else looks at it, or no one does (null). */
+  | { readonly type: "not-claimer"; readonly by: UserId | null }
+  /** This person was handed the request, so they cannot hand it on. */
+  | { readonly type: "handed-over-before"; readonly from: UserId }
+  /** Why that person cannot be handed the request. Null: none was chosen. */
+  | {
+      readonly type: "cannot-take-over";
+      readonly to: UserId | null;
+      readonly why: Refusal["type"] | "claimer";
+    }
+  /** A question, or an answer to one. */
+  | { readonly type: "too-many-questions" | "answered-before" | "text-needed" }
+  | { readonly type: "text-too-long"; readonly chars: number }
+  | { readonly type: "not-asked"; readonly requester: UserId }
+  /** In a form where a time is chosen: none was. */
+  | { readonly type: "time-needed" }
+  /** More time: the rule allows none, or no more, or a person extended it after this card was shown. */
+  | { readonly type: "not-extendable" }
+  | { readonly type: "extension-cap"; readonly atMostMs: number }
+  | { readonly type: "extended-meanwhile"; readonly by: UserId | null }
   /** In a form where the verdict is chosen: neither was. */
   | { readonly type: "verdict-needed" }
   /** `verdict` is left out for a denial. */
@@ -151,6 +171,22 @@ export function refusalToOpen(
     refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
     refusalIfExpired(approval, rule, monotonic) ??
     (verdict === "deny" ? null : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by })))
+  );
+}
+
+/**
+ * Null: they may claim it, ask about it, hand it over and extend it. These are the people who may decide, and the brakes do not forbid it,
+ * because nothing is sent.
+ */
+export function refusalToHandle(
+  approval: Approval,
+  { run, rule, by, monotonic }: Omit<DecisionAttempt, "verdict">,
+  seen: { readonly version: number; readonly was: Request | null },
+): Refusal | null {
+  return (
+    refusalToDecide(by, run, rule) ??
+    refusalIfNotOpen(approval, seen.version, seen.was) ??
+    refusalIfExpired(approval, rule, monotonic)
   );
 }
 

@@ -25,6 +25,7 @@ import { partMemberships } from "./part-seats.ts";
 import { validityOfAll } from "./quorum.ts";
 import { findApproval, noticeToDecider, replaceApproval, type Run } from "./run.ts";
 import { seenChars } from "./text/text.ts";
+import { timeWords } from "./text/time-words.ts";
 
 export type Submission = {
   readonly approval: ApprovalId;
@@ -211,16 +212,5 @@ export const BY_POLICY = "Denied by policy: ";
 
 /** The reason that the agent gets. */
 function reasonOf({ afterMs }: NonNullable<Rule["expiry"]>): string {
-  return `${BY_POLICY}no decision within ${written(afterMs)}.`;
-}
-
-function written(ms: number): string {
-  const units = [
-    [86_400_000, "d"],
-    [3_600_000, "h"],
-    [60_000, "min"],
-    [1_000, "s"],
-  ] as const;
-  const [size, unit] = units.find(([size]) => ms % size === 0) ?? [1, "ms"];
-  return `${ms / size} ${unit}`;
+  return `${BY_POLICY}no decision within ${timeWords(afterMs)}.`;
 }

@@ -16,6 +16,7 @@ export type FollowUp = {
   readonly claim?: Claim;
   readonly questions?: readonly Question[];
   readonly extensions?: readonly Extension[];
+  readonly handovers?: readonly Handover[];
   readonly pauses?: readonly Pause[];
 };
 
@@ -39,8 +40,20 @@ export type Claim = {
   readonly until: number;
   /** The person asked for no reminder before this (monotonic). */
   readonly snoozedUntil?: number;
+  /** The form in which it was snoozed last. */
+  readonly snoozeForm?: Nonce;
   /** Who handed it over; a request that was handed over is not handed on. */
   readonly from?: UserId;
+  /** Whose claim it replaced. */
+  readonly instead?: UserId;
+};
+
+/** A person who looked at the request asked another to. `id`: of the form in which they did. */
+export type Handover = {
+  readonly id: Nonce;
+  readonly from: UserId;
+  readonly to: UserId;
+  readonly at: number;
 };
 
 /** An approver asks, the requester answers. The texts are untrusted. */
@@ -59,6 +72,8 @@ export type Pause = {
   readonly why: "slack" | "service" | "stopped" | "question";
   readonly from: number;
   readonly until: number | null;
+  /** The question that caused it. */
+  readonly of?: Nonce;
 };
 
 /** A message that calls people to a request that waits, see `call.ts`. */

@@ -6,6 +6,8 @@ import type { Approval } from "./approval.ts";
 import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
 import { type CallIn, callRenderKey, callsOf, callSlot, isCurrent } from "./call.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
+import { claimOf } from "./claim.ts";
+import { followUpMessageKey, followUpSlots } from "./follow-up-shown.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
@@ -95,10 +97,12 @@ function dueMessages(run: Run, now: number): Due[] {
   const storms = stormSlots(run).map((slot) => wish(slot, stormRenderKey(run, slot)));
   const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardRenderKey(run, approval)));
   const digests = digestPages(run).map((page) => wish(digestSlot(page), digestRenderKey(run, page)));
+  const asked = followUpSlots(run).map((slot) => wish(slot, followUpMessageKey(run, slot)));
   const rest = [
     ...storms,
     ...digests,
     ...cards,
+    ...asked,
     wish(UNREADABLE, unreadableShows(run)),
     wish(OUTCOME, outcomeRenderKey(run)),
     opening,
@@ -191,8 +195,11 @@ function dueWork(run: Run, now: number): Due[] {
   const notices = run.notices
     .filter((tell) => tell.state === "planned")
     .map((tell) => due({ type: "tell", tell: tell.id }, tell.notBefore, now));
-  // Expiry has no effect of its own: it wakes the run, and `expire` does what the rule says.
-  const ends = run.approvals.map((approval): Due => ({ effect: null, at: endsAt(approval) }));
+  // Expiry and the end of a claim have no effect of their own: they wake the run, and `expire` and `lapseClaims` do the rest.
+  const ends = run.approvals.flatMap((approval): Due[] => [
+    { effect: null, at: endsAt(approval) },
+    { effect: null, at: claimOf(approval)?.until ?? null },
+  ]);
   const counts = run.approvals.map((approval): Due => {
     const at = countAt(approval);
     return at === null ? NOTHING : due({ type: "count-approvers", approval: approval.id }, at, now);

@@ -6,6 +6,7 @@ import { deniedByStop } from "./brake.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
+import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./follow-up-shown.ts";
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";
@@ -161,7 +162,8 @@ function stateRenderKey(run: Run, approval: Approval): string {
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
       const changed = version > 1 && version === requestVersion ? " changed" : "";
       const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
-      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${precedentsRenderKey(approval)}${waitingRenderKey(approval)}`;
+      const since = `${precedentsRenderKey(approval)}${waitingRenderKey(approval)}${followUpRenderKey(approval)}`;
+      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${since}`;
     }
     case "closed":
       return `closed ${state.cause}`;
@@ -221,6 +223,7 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (isStormSlot(slot)) return stormRenderKey(run, slot);
   const call = callIn(run, slot);
   if (call !== null) return callRenderKey(run, call);
+  if (isFollowUpSlot(slot)) return followUpMessageKey(run, slot);
   const page = digestPages(run).find((each) => digestSlot(each) === slot);
   if (page !== undefined) return digestRenderKey(run, page);
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);

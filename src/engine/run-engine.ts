@@ -9,6 +9,7 @@
 import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { recover } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
+import { lapseClaims } from "../domain/claim.ts";
 import { applyDigest } from "../domain/storm.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
@@ -112,7 +113,10 @@ async function wake(
   again: (key: RunKey, afterMs: number) => void,
 ): Promise<void> {
   try {
-    await change(key, (run) => expire(applyPolicy(run, context()), context()));
+    await change(key, (run) => {
+      const ctx = context();
+      return expire(applyPolicy(lapseClaims(run, ctx), ctx), ctx);
+    });
   } catch (error) {
     log.error({ run: key, error }, "could not reconcile a run; trying again");
     again(key, AFTER_FAILURE_MS);

@@ -113,6 +113,10 @@ export type FormTicket = NonceBinding & {
   readonly precedents?: Precedents;
   /** It is one of several in a form, which carries this nonce. It decides nothing in any other form. */
   readonly bundle?: Nonce;
+  /** It is no form to decide: what it asks for instead. */
+  readonly asks?: "question" | "answer" | "hand-over" | "snooze";
+  /** What is answered in it. */
+  readonly question?: Nonce;
 };
 
 /** The forms that people have open. */

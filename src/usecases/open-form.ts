@@ -173,7 +173,11 @@ async function continueReading(
   const ticket = nonce === null ? null : await deps.store.form(nonce);
   if (ticket === "changed")
     return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step });
-  const isTheirs = ticket?.reading === true && ticket.team === by.team && ticket.user === by.user;
+  const isTheirs =
+    ticket?.reading === true &&
+    ticket.asks === undefined &&
+    ticket.team === by.team &&
+    ticket.user === by.user;
   if (!isTheirs) return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
   const { approval: id, version, verdict, saw } = ticket;
   const read = (newest: Run): Run => {
@@ -194,8 +198,8 @@ async function formOf(
   nonce: Nonce | null,
 ): Promise<OpenedForm | null> {
   const ticket = nonce === null ? null : await store.form(nonce);
-  if (ticket === null || ticket === "changed" || ticket.team !== by.team || ticket.user !== by.user)
-    return null;
+  if (ticket === null || ticket === "changed" || ticket.asks !== undefined) return null;
+  if (ticket.team !== by.team || ticket.user !== by.user) return null;
   const run = (await store.load(ticket.run))?.run;
   return run === undefined ? null : { run: applyPolicy(run, context()), ticket };
 }

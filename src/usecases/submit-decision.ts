@@ -76,7 +76,8 @@ async function submit(
 
 /**
  * The form behind the nonce, if it is this person's and can decide. A nonce in another hand is no form of theirs, a window for reading
- * decides nothing, and one of several requests is decided only in the form that shows them (`bundle`).
+ * decides nothing, nor does a form that asks for something else, and one of several requests is decided only in the form that shows them
+ * (`bundle`).
  */
 export async function formOf(
   { store }: Pick<DecideDeps, "store">,
@@ -86,7 +87,11 @@ export async function formOf(
 ): Promise<FormTicket | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
   const ticket = nonce === null ? null : await store.form(nonce);
   if (ticket === "changed") return { type: "form-changed" };
-  const isForm = ticket !== null && ticket.reading !== true && (ticket.bundle ?? null) === bundle;
+  const isForm =
+    ticket !== null &&
+    ticket.reading !== true &&
+    ticket.asks === undefined &&
+    (ticket.bundle ?? null) === bundle;
   return isForm && ticket.team === by.team && ticket.user === by.user ? ticket : { type: "unknown" };
 }
 

@@ -181,7 +181,11 @@ const NOT_AGAIN_YET: Answer = {
 };
 
 /** A button that the store does not know may be on a message from after the copy that was restored; then it goes. */
-async function refusePress(deps: ListenerDeps, payload: ClickPayload, refusal: Refusal): Promise<void> {
+export async function refusePress(
+  deps: ListenerDeps,
+  payload: Pick<ClickPayload, "user" | "channel" | "message" | "trigger_id" | "response_url">,
+  refusal: Refusal,
+): Promise<void> {
   await showRefusal(deps, payload, refusal);
   if (refusal.type === "unknown") await deps.orphans.pressed(payload.channel.id, payload.message.ts);
 }

@@ -141,7 +141,7 @@ function refusalAnswer(
   }
 }
 
-function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
+export function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
   return {
     response_action: "update",
     view: refusedModal(refusalTitle(refusal), refusalWords(refusal, asker), `refusal:${refusal.type}`),
@@ -227,7 +227,7 @@ const ABOUT_CHANNEL: ReadonlySet<CommandRefusal["type"]> = new Set([
   "not-starter",
 ]);
 
-function inField(block: string, words: string): SubmitAnswer {
+export function inField(block: string, words: string): SubmitAnswer {
   return { response_action: "errors", errors: { [block]: words } };
 }
 

@@ -11,6 +11,7 @@ import { runForm } from "./blocks/home-view.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
+import { answerInThread } from "./follow-up.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { RUN_SUGGESTED, type Subcommand } from "./names.ts";
 import type { MentionEvent, PrivateClickPayload, ShortcutPayload } from "./payloads.ts";
@@ -26,7 +27,8 @@ export async function onMention(deps: ListenerDeps, event: MentionEvent): Promis
   const text = textAfterName(event.text, deps.self);
   if (text === null) return;
   const by: Asker = { team: deps.team, user: event.user, channel: event.channel };
-  const answer = await answerTo(deps, by, event, asRead(text));
+  const said = asRead(text);
+  const answer = (await answerInThread(deps, event, said)) ?? (await answerTo(deps, by, event, said));
   if (answer === null) return;
   const { channel, user, thread_ts } = event;
   const where = { channel, user, ...(thread_ts === undefined ? {} : { thread_ts }) };

@@ -6,7 +6,9 @@ import type { CloseOrphans } from "../../engine/close-orphans.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { AdoptRun } from "../../usecases/adopt-run.ts";
+import type { AskRequester } from "../../usecases/ask-requester.ts";
 import type { Acknowledge, ExportEvidence } from "../../usecases/audit-commands.ts";
+import type { ClaimRequest } from "../../usecases/claim-request.ts";
 import type { CloseDispute, Dispute } from "../../usecases/dispute.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
 import type { Queries } from "../../usecases/queries.ts";
@@ -38,6 +40,8 @@ export type ListenerDeps = {
   readonly openForm: OpenForm;
   readonly submitDecision: SubmitDecision;
   readonly undoDecision: UndoDecision;
+  readonly claimRequest: ClaimRequest;
+  readonly askRequester: AskRequester;
   readonly openStorm: OpenStorm;
   readonly review: Review;
   readonly submitReview: SubmitReview;

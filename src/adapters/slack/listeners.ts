@@ -14,14 +14,27 @@ import {
 } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { onQueueChoice, onStormReview, openFormFromHome, refreshHome, showHome } from "./home-and-queue.ts";
+import {
+  answerAnswer,
+  handOverAnswer,
+  onAnswerQuestion,
+  onClaim,
+  onMore,
+  questionAnswer,
+  snoozeAnswer,
+} from "./follow-up.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "./free-text.ts";
 import {
+  ANSWER_MODAL,
   CARD_APPROVE,
+  CARD_CLAIM,
   CARD_DENY,
+  CARD_MORE,
   CARD_READ,
   CARD_UNDO,
   DECISION_MODAL,
+  HAND_OVER_MODAL,
   HOME_OPENED,
   HOME_REFRESH,
   HOME_START,
@@ -29,6 +42,8 @@ import {
   MENTIONED,
   MESSAGE,
   PRESET_SELECT,
+  QUESTION_ANSWER,
+  QUESTION_MODAL,
   QUEUE_CHANNEL,
   QUEUE_CLEAR,
   QUEUE_NEXT,
@@ -48,6 +63,7 @@ import {
   RUN_ON_MESSAGE,
   RUN_STOP,
   RUN_SUGGESTED,
+  SNOOZE_MODAL,
   STORM_REVIEW,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -63,6 +79,7 @@ import {
   homeOpenedEvent,
   isPersonsOwn,
   memberJoinedEvent,
+  menuPayload,
   mentionEvent,
   messageDeletedEvent,
   privateClickPayload,
@@ -99,6 +116,8 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [CARD_DENY, onCardClick],
   [CARD_READ, onCardClick],
   [CARD_UNDO, onUndoClick],
+  [CARD_CLAIM, onClaim],
+  [QUESTION_ANSWER, onAnswerQuestion],
   [RUN_STOP, onBrakeClick],
   [RUN_LIFT, onBrakeClick],
   [RUN_AGAIN, onRunAgain],
@@ -131,6 +150,10 @@ const QUEUE_CLICKS: readonly (readonly [string, OnQueueClick])[] = [
 const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
   [DECISION_MODAL, decisionAnswer],
   [READING_MODAL, readingAnswer],
+  [QUESTION_MODAL, questionAnswer],
+  [ANSWER_MODAL, answerAnswer],
+  [HAND_OVER_MODAL, handOverAnswer],
+  [SNOOZE_MODAL, snoozeAnswer],
   [REVIEW_MODAL, reviewAnswer],
   [REVIEW_NEXT_MODAL, nextReviewAnswer],
   [RUN_FORM, formAnswer],
@@ -187,6 +210,7 @@ function listenToActions(app: App, deps: ListenerDeps): void {
   for (const [name, onClick] of CLICKS) on(name, clickPayload, onClick);
   for (const [name, onHomeClick] of HOME_CLICKS) on(name, homeClickPayload, onHomeClick);
   for (const [name, onQueueClick] of QUEUE_CLICKS) on(name, queueClickPayload, onQueueClick);
+  on(CARD_MORE, menuPayload, onMore);
   on(RUN_SUGGESTED, privateClickPayload, onSuggestedRun);
   on(WINDOW_UNDO, windowClickPayload, onUndoInWindow);
   on(PRESET_SELECT, choicePayload, onDenyReason);

@@ -4,6 +4,16 @@ export const CARD_APPROVE = "card_approve";
 export const CARD_DENY = "card_deny";
 export const CARD_READ = "card_read";
 export const CARD_UNDO = "card_undo";
+/** "I'm looking at it", and the menu beside it. An option's value is the card's nonce and one of the words below. */
+export const CARD_CLAIM = "card_claim";
+export const CARD_MORE = "card_more";
+export const MORE_ASK = "ask";
+/** How often the card said that it was extended follows. */
+export const MORE_EXTEND = "extend";
+export const MORE_SNOOZE = "snooze";
+export const MORE_HAND_OVER = "hand-over";
+export const MORE_RELEASE = "release";
+export const QUESTION_ANSWER = "question_answer";
 export const WINDOW_UNDO = "window_undo";
 /** The id of a card's first block starts with this; the name of the card's state follows. */
 export const CARD_STATE_BLOCK = "state:";
@@ -19,6 +29,16 @@ export const UNKNOWN_LEAVE = "unknown_leave";
 export const DECISION_MODAL = "decision_modal";
 /** The request, to be read before the form opens. */
 export const READING_MODAL = "reading_modal";
+export const QUESTION_MODAL = "question_modal";
+export const ANSWER_MODAL = "answer_modal";
+export const SAID_BLOCK = "said";
+export const SAID_INPUT = "said_text";
+export const HAND_OVER_MODAL = "hand_over_modal";
+export const TAKER_BLOCK = "taker";
+export const TAKER_INPUT = "taker_chosen";
+export const SNOOZE_MODAL = "snooze_modal";
+export const SNOOZE_BLOCK = "snooze_for";
+export const SNOOZE_INPUT = "snooze_chosen";
 /** Several requests in one form, and what became of them. */
 export const REVIEW_MODAL = "review_modal";
 export const REVIEW_NEXT_MODAL = "review_next_modal";

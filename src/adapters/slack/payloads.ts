@@ -37,6 +37,12 @@ export const clickPayload = z.object({
 });
 export type ClickPayload = z.infer<typeof clickPayload>;
 
+/** A choice in a menu of a message. */
+export const menuPayload = clickPayload.extend({
+  actions: z.tuple([z.object({ action_id: z.string(), selected_option: z.object({ value: z.string() }) })]),
+});
+export type MenuPayload = z.infer<typeof menuPayload>;
+
 /** Slack keeps no private message, so a click in one comes without the message. */
 export const privateClickPayload = clickPayload.omit({ message: true });
 export type PrivateClickPayload = z.infer<typeof privateClickPayload>;
@@ -124,6 +130,7 @@ export const memberJoinedEvent = z.object({ user: z.string(), channel: id(Channe
 const input = z.object({
   value: z.string().nullish(),
   selected_conversation: z.string().nullish(),
+  selected_user: z.string().nullish(),
   selected_option: z.object({ value: z.string() }).nullish(),
 });
 const typed = z.record(z.string(), z.record(z.string(), input));

@@ -69,6 +69,8 @@ export type UseCases = Pick<
   | "openForm"
   | "submitDecision"
   | "stopRun"
+  | "claimRequest"
+  | "askRequester"
   | "freeze"
   | "undoDecision"
   | "openStorm"

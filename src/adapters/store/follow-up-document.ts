@@ -6,6 +6,7 @@ import type {
   Claim,
   Extension,
   FollowUp,
+  Handover,
   Pause,
   Question,
   ReachedStage,
@@ -57,7 +58,9 @@ const claim = record<Claim>({
   at: number,
   until: number,
   snoozedUntil: optional(number),
+  snoozeForm: optional(id(Nonce)),
   from: optional(user),
+  instead: optional(user),
 });
 
 const question = record<Question>({
@@ -78,12 +81,14 @@ export const followUp = record<FollowUp>({
   claim: optional(claim),
   questions: optional(list(question)),
   extensions: optional(list(record<Extension>({ by: user, at: number, byMs: number }))),
+  handovers: optional(list(record<Handover>({ id: id(Nonce), from: user, to: user, at: number }))),
   pauses: optional(
     list(
       record<Pause>({
         why: word({ slack: true, service: true, stopped: true, question: true }),
         from: number,
         until: orNull(number),
+        of: optional(id(Nonce)),
       }),
     ),
   ),

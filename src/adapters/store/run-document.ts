@@ -228,4 +228,6 @@ export const formDocument: Doc<FormTicket> = record<FormTicket>({
   choice: optional(yes),
   bundle: optional(id(Nonce)),
   precedents: optional(precedents),
+  asks: optional(word({ question: true, answer: true, "hand-over": true, snooze: true })),
+  question: optional(id(Nonce)),
 });

@@ -27,6 +27,7 @@ import {
 import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
 import { freezeBlocks, stopButton } from "./brake.ts";
+import { followUpActions, followUpBlocks } from "./follow-up-lines.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
 import { precedentBlocks } from "./precedent-lines.ts";
@@ -109,9 +110,11 @@ function waiting(card: Card): Block[] {
     ...disputeBlocks(approval),
     ...precedentBlocks(precedentsOf(approval)),
     ...ruleBlocks(run, approval),
+    ...followUpBlocks(approval),
     ...(state.open ? freezeBlocks(run) : []),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
+    ...(state.open ? followUpActions(approval) : []),
     runNote(runId(run) ?? "", card.deployment, "Written by the agent, not checked by Countersign"),
   ];
 }

@@ -23,10 +23,12 @@ import {
   reasonInput,
   requestBlocks,
   ruleOver,
+  saidAbout,
   uploadOf,
   votesSoFar,
   wordInput,
 } from "./form-parts.ts";
+import { allQuestionBlocks } from "./follow-up-lines.ts";
 import { type MessageId, textSection, withId } from "./message-id.ts";
 import { precedentBlocks } from "./precedent-lines.ts";
 import {
@@ -92,6 +94,7 @@ function decisionModal(
       ),
       ...votesSoFar(run, request),
       ...precedentBlocks(precedents),
+      ...saidAbout(run, request),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
@@ -122,7 +125,9 @@ export function readModal(run: Run, request: Request, deployment: Deployment = U
     title: plain("Full request"),
     close: plain("Close"),
     blocks: [
-      ...(approval === undefined ? [] : [...historyBlocks(run, approval), ...disputeBlocks(approval)]),
+      ...(approval === undefined
+        ? []
+        : [...historyBlocks(run, approval), ...allQuestionBlocks(approval), ...disputeBlocks(approval)]),
       rich(...marksLine(run, request, deployment), askedBy(run)),
       ...requestBlocks(request, "masked"),
       ...runDetails(run, request, "masked"),

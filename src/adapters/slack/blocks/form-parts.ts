@@ -21,6 +21,7 @@ import {
   WORD_INPUT,
 } from "../names.ts";
 import { type Deployment, runNote } from "./deployment.ts";
+import { questionBlocks } from "./follow-up-lines.ts";
 import { partWithId } from "./message-id.ts";
 import { missingInWords } from "./part-words.ts";
 import { riskMark, voteLines, wordsForDeciders } from "./pending-card.ts";
@@ -75,6 +76,12 @@ export function votesSoFar(run: Run, request: Request): Block[] {
   if (approval === undefined || approval.votes.length === 0) return [];
   const progress = `${approval.votes.length}-of-${approval.appliedRule.rule.needs}` as const;
   return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap(voteLines)))];
+}
+
+/** A question to the requester, and the answer. */
+export function saidAbout(run: Run, request: Request): Block[] {
+  const approval = approvalOf(run, request);
+  return approval === undefined ? [] : questionBlocks(approval);
 }
 
 /** What tells this request from others: for who looks it up elsewhere, not for the decision. */

@@ -19,7 +19,8 @@ export type MessageId =
   | `run:${RunStatusName}`
   | `outcome:${"succeeded" | "failed" | "canceled" | "ended" | "not-started" | "taken"}`
   | `outcome:unknown:${"asked" | "started" | "left"}`
-  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "storm" | "storm-over" | "stopped" | "stop-lifted"}`
+  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "storm" | "storm-over" | "stopped" | "stop-lifted" | "handed-over"}`
+  | `thread:question:${"open" | "answered" | "over" | "changed"}`
   | `call:${Call["says"] | "past"}`
   | `announcement:${"stage" | "past"}`
   | `digest:${"waiting" | "over"}`
@@ -34,7 +35,7 @@ export type MessageId =
   | `refusal:${Refusal["type"]}`
   | `command-refusal:${CommandRefusal["type"]}`
   | `answer:${AnswerName}`
-  | `form:${"approve" | "deny" | "review" | "review-several" | "reviewed" | "read" | "read-first" | "changed" | "held"}`
+  | `form:${"approve" | "deny" | "review" | "review-several" | "reviewed" | "read" | "read-first" | "changed" | "held" | "ask" | "answer" | "hand-over" | "snooze"}`
   | `home:${"runs" | "unknown"}`;
 
 /** A part of a card that tells of more than the card's state, or of the Home tab and the queue. */
@@ -48,6 +49,9 @@ export type PartId =
   | `dispute:${number}:${"open" | "closed"}`
   | `before:${"denied" | "approved" | "both"}`
   | "reused"
+  | `claim:${"own" | "handed-over"}`
+  | `question:${"open" | "answered"}`
+  | "extended"
   | "frozen"
   | "home:own:none"
   | `queue:${"yours" | "others"}`
@@ -90,6 +94,10 @@ type AnswerName =
   | "run-maybe-recorded"
   | "not-your-run"
   | "not-undone"
+  | "press-not-recorded"
+  | "question-answered"
+  | "several-questions"
+  | "answer-not-recorded"
   | "taken-back"
   | "opened-before"
   | "reading-not-recorded"

@@ -9,6 +9,12 @@ import type { CommandRefusal } from "../../../usecases/access.ts";
 import { freezeWords } from "./brake.ts";
 import { beyondForm } from "./card-state.ts";
 import { closedWords } from "./delivery-words.ts";
+import {
+  FOLLOW_UP_TITLES,
+  followUpRefusalPlain,
+  followUpRefusalWords,
+  isFollowUpRefusal,
+} from "./follow-up-refusals.ts";
 import { textAnswer } from "./message-id.ts";
 import { partsInWords } from "./part-words.ts";
 import { count, escaped, localTime, type Message } from "./rich.ts";
@@ -49,6 +55,7 @@ function isPlain(refusal: Refusal): refusal is Plain {
 /** For a private answer, in Slack's markup: our own words, user mentions, and escaped words of others. */
 export function refusalWords(refusal: Refusal, asker: UserId | null = null): string {
   if (isPlain(refusal)) return ALWAYS[refusal.type];
+  if (isFollowUpRefusal(refusal)) return followUpRefusalWords(refusal);
   switch (refusal.type) {
     case "requester":
       return `${ASKED_YOURSELF} ${whoDecides(refusal.rule, asker)} Nothing was sent.`;
@@ -136,6 +143,7 @@ const NOT_YOU = "You can't decide this";
 
 /** Slack accepts at most 24 characters. */
 const TITLES = {
+  ...FOLLOW_UP_TITLES,
   requester: NOT_YOU,
   guest: NOT_YOU,
   outsider: NOT_YOU,
@@ -180,6 +188,7 @@ export function refusalPlain(refusal: Refusal): string {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
     return `Somebody already ${what} this. The first decision counts; yours was not sent.`;
   }
+  if (isFollowUpRefusal(refusal)) return followUpRefusalPlain(refusal);
   if (refusal.type === "requester") return `${ASKED_YOURSELF} Nothing was sent.`;
   if (refusal.type === "not-approver") return "The rule does not list you. Nothing was sent.";
   if (refusal.type === "already-voted")

@@ -35,6 +35,7 @@ import {
   requestBlocks,
   ruleOver,
   uploadOf,
+  saidAbout,
   votesSoFar,
   wordInput,
 } from "./form-parts.ts";
@@ -80,6 +81,7 @@ function reviewModal(
       ),
       ...votesSoFar(run, request),
       ...precedentBlocks(precedents),
+      ...saidAbout(run, request),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),

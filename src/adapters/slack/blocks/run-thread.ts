@@ -2,6 +2,7 @@
 // a run: these, its end, the digests and the cards.
 
 import type { Block } from "@slack/types";
+import { isFollowUpSlot } from "../../../domain/follow-up-shown.ts";
 import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
   cardSlot,
@@ -24,6 +25,7 @@ import { approvalCard } from "./approval-card.ts";
 import { callMessage } from "./call-messages.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
 import { type Deployment, named, namedText, runIdElement, UNNAMED } from "./deployment.ts";
+import { followUpMessage } from "./follow-up-messages.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
   boxes,
@@ -53,6 +55,7 @@ function threadMessage(run: Run, slot: string, deployment: Deployment): Message 
   if (slot === OUTCOME) return outcome(run, deployment);
   if (slot === MISSING) return missing(run);
   if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop);
+  if (isFollowUpSlot(slot)) return followUpMessage(run, slot);
   if (isStormSlot(slot)) return stormNotice(run, slot);
   const call = callIn(run, slot);
   if (call !== null) return callMessage(run, call);

@@ -25,11 +25,13 @@ const buttonsOf = (of: Run, approval: Approval): string[] =>
     type === "button" ? [(text as { text: string }).text] : [],
   );
 
+const CLAIM = "I'm looking at it";
+
 test("only a pending card can be decided, only a held one undone, and every card has its details", () => {
   for (const { run, approval } of cards) {
     const isHeld = approval.state.type === "decided" && approval.state.delivery.type === "held";
     const decide = approval.state.type === "pending" ? ["Approve", "Deny"] : isHeld ? ["Undo", "Deny"] : [];
-    const stop = approval.state.type === "pending" ? ["Stop"] : [];
+    const stop = approval.state.type === "pending" ? ["Stop", CLAIM] : [];
     expect(buttonsOf(run, approval)).toEqual([...decide, "Details", ...stop]);
   }
 });
@@ -40,13 +42,13 @@ describe("a request too long for the card", () => {
   const withUpload = (upload: Upload): Run => ({ ...CREATED, uploads: { [requestSlot(tooLong)]: upload } });
 
   test("can be read in full", () =>
-    expect(buttonsOf(CREATED, long)).toEqual(["Approve", "Deny", "Read in full", "Stop"]));
+    expect(buttonsOf(CREATED, long)).toEqual(["Approve", "Deny", "Read in full", "Stop", CLAIM]));
 
   test.each<[string, Upload, string[]]>([
     ["planned", { type: "planned", notBefore: 0, tries: 0 }, []],
     ["shared but unsure", { type: "unsure", file: "F0", lookAt: NOON, tries: 1 }, []],
     ["refused", { type: "refused", words: "Slack refused (storage_limit_reached)" }, ["Details"]],
-    ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full", "Stop"]],
+    ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full", "Stop", CLAIM]],
   ])("and for a modal too is decided only with its file: %s", (_state, upload, buttons) => {
     expect(buttonsOf(withUpload(upload), tooLong)).toEqual(buttons);
   });

@@ -58,6 +58,10 @@ function block(item: Item): string {
 }
 
 function button(item: Item): string {
+  if (item["type"] === "overflow")
+    return `[… ${items(item["options"])
+      .map(({ text }) => textOf(text))
+      .join(" / ")}]`;
   const main = item["style"] === "primary" ? "*" : "";
   const asks = item["confirm"] !== undefined && isRecord(item["confirm"]) ? item["confirm"] : null;
   const then = asks === null ? "" : ` {${textOf(asks["title"])} ${textOf(asks["text"])}}`;

@@ -26,6 +26,8 @@ import {
   SERVICE_SAYS,
 } from "./example.ts";
 
+import { FOLLOW_UP_PARTS } from "./follow-up.ts";
+
 export type CardExample = { readonly when: string; readonly run: Run; readonly approval: Approval };
 
 const card = (when: string, approval: Approval, run: Run = CREATED): CardExample => ({ when, run, approval });
@@ -313,6 +315,7 @@ export const CARD_PARTS: Record<
   "rule:0-of-1:too-few": [card("", counted(byRule({}), 0, true))],
   "rule:0-of-2:too-few": [card("", counted(byRule({ needs: 2 }), 1, false))],
   ...pastParts,
+  ...FOLLOW_UP_PARTS,
   reused: [
     card(
       "",

@@ -27,6 +27,7 @@ import {
   REQUEST,
   seenAs,
 } from "./example.ts";
+import { FOLLOW_UP_FORMS } from "./follow-up.ts";
 
 const RUN: Run = { ...CREATED, approvals: [PENDING] };
 const strict = (facts: Partial<KeptRule>): Run => ({
@@ -68,6 +69,7 @@ function never(): never {
 }
 
 export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Example[]> = {
+  ...FOLLOW_UP_FORMS,
   "form:approve": [
     form("", RUN),
     form("two people must approve", strict({ needs: 2 })),

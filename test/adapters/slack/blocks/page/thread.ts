@@ -35,6 +35,7 @@ import {
   PENDING,
   seenAs,
 } from "./example.ts";
+import { FOLLOW_UP_MESSAGES } from "./follow-up.ts";
 
 const opening = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OPENING, DEPLOYMENT) });
 const outcome = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, OUTCOME, DEPLOYMENT) });
@@ -211,6 +212,7 @@ export const NOTICES_IN_THREAD: Record<
   Extract<MessageId, `${"thread" | "unreadable"}:${string}`>,
   readonly Example[]
 > = {
+  ...FOLLOW_UP_MESSAGES,
   "thread:missing": [known({ type: "missing", since: NOON, absence: null })],
   "thread:given-up": [
     known({ type: "given-up", at: NOON }),

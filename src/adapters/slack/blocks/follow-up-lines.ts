@@ -1,0 +1,130 @@
+// What a card and a form say of a claim, of questions and of more time, and the buttons for these.
+
+import type { Block, RichTextElement } from "@slack/types";
+import type { Approval } from "../../../domain/approval.ts";
+import { claimedUntil, claimOf } from "../../../domain/claim.ts";
+import { nextExtension, timesExtended } from "../../../domain/extension.ts";
+import { extendedMs, type Question } from "../../../domain/follow-up.ts";
+import { questionsOf, shownQuestion, waitsForAnswer } from "../../../domain/question.ts";
+import { timeWords } from "../../../domain/text/time-words.ts";
+import {
+  CARD_CLAIM,
+  CARD_MORE,
+  MORE_ASK,
+  MORE_EXTEND,
+  MORE_HAND_OVER,
+  MORE_RELEASE,
+  MORE_SNOOZE,
+} from "../names.ts";
+import { partWithId } from "./message-id.ts";
+import { buttonsOf } from "./pending-card.ts";
+import { count, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+
+/** How much of a question and of an answer a card and a form show. Details shows more. */
+const SAID_CHARS = 300;
+const SAID_IN_DETAILS_CHARS = 1_500;
+
+export function followUpBlocks(approval: Approval): Block[] {
+  return [...extensionBlocks(approval), ...questionBlocks(approval), ...claimBlocks(approval)];
+}
+
+function claimBlocks(approval: Approval): Block[] {
+  const claim = claimOf(approval);
+  if (claim === null) return [];
+  const { by, from, instead, snoozedUntil } = claim;
+  const how: RichTextElement[] =
+    from !== undefined
+      ? [span(" "), person(from), span(" handed it over.")]
+      : instead !== undefined
+        ? [span(" Took over from "), person(instead), span(".")]
+        : [];
+  const quiet =
+    snoozedUntil === undefined
+      ? []
+      : [
+          span(" No reminder to them before "),
+          moment(claimedUntil(approval, { until: snoozedUntil })),
+          span("."),
+        ];
+  const text = line(
+    span("👀 "),
+    person(by),
+    span(" is looking at it", { bold: true }),
+    span(" until "),
+    moment(claimedUntil(approval, claim)),
+    span("."),
+    ...how,
+    ...quiet,
+    span(" Others can still decide it."),
+  );
+  return [partWithId(from === undefined ? "claim:own" : "claim:handed-over", rich(text))];
+}
+
+function extensionBlocks(approval: Approval): Block[] {
+  const last = approval.followUp?.extensions?.at(-1);
+  if (last === undefined || approval.state.type !== "pending") return [];
+  const all = span(`⏳ The deadline is extended by ${timeWords(extendedMs(approval))}, `);
+  return [partWithId("extended", rich(line(all, span("last by "), person(last.by), span("."))))];
+}
+
+/** On a card and in the form: one question. The others stand behind Details. */
+export function questionBlocks(approval: Approval): Block[] {
+  const question = shownQuestion(approval);
+  if (question === null) return [];
+  const waits = approval.appliedRule.rule.expiry === null ? null : waitsForAnswer(approval);
+  const still =
+    waits === null
+      ? []
+      : [line(span("The deadline waits for the answer, at most until "), moment(waits), span("."))];
+  const more = questionsOf(approval).length - 1;
+  const others =
+    more === 0 ? [] : [line(span(`${count(more)} more ${more === 1 ? "question" : "questions"}: Details`))];
+  const id = question.answer === undefined ? "question:open" : "question:answered";
+  return [partWithId(id, rich(...questionLines(question, SAID_CHARS), ...still, ...others))];
+}
+
+/** All of them, behind Details. */
+export function allQuestionBlocks(approval: Approval): Block[] {
+  return questionsOf(approval).map((each) => rich(...questionLines(each, SAID_IN_DETAILS_CHARS)));
+}
+
+function questionLines({ by, at, text, answer }: Question, chars: number) {
+  const asked = line(span("❓ "), person(by), span(" asked, "), moment(at), span(":"));
+  const answered =
+    answer === undefined
+      ? [line(span("No answer yet."))]
+      : [
+          line(span("💬 "), person(answer.by), span(" answered, "), moment(answer.at), span(":")),
+          quote(untrustedSpan(answer.text, chars)),
+        ];
+  return [asked, quote(untrustedSpan(text, chars)), ...answered];
+}
+
+/** "I'm looking at it", and a menu with what makes sense now. A card is the same for all its readers: a press says who may. */
+export function followUpActions(approval: Approval): Block[] {
+  const { nonce } = approval;
+  const claimed = claimOf(approval) !== null;
+  const option = (text: string, act: string): object => ({
+    text: { type: "plain_text", text, emoji: false },
+    value: `${nonce} ${act}`,
+  });
+  const next = nextExtension(approval, approval.appliedRule.rule) ?? 0;
+  const options = [
+    option("Ask the requester a question", MORE_ASK),
+    ...(next === 0
+      ? []
+      : [option(`Extend by ${timeWords(next)}`, `${MORE_EXTEND} ${timesExtended(approval)}`)]),
+    ...(claimed
+      ? [
+          option("No reminders for a while", MORE_SNOOZE),
+          option("Hand over", MORE_HAND_OVER),
+          option("Stop looking at it", MORE_RELEASE),
+        ]
+      : []),
+  ];
+  const elements = [
+    buttonsOf(approval)(CARD_CLAIM, "I'm looking at it"),
+    { type: "overflow", action_id: CARD_MORE, options },
+  ];
+  return [{ type: "actions", block_id: `more-${nonce}`, elements } as Block];
+}

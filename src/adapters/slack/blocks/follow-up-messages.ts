@@ -1,0 +1,86 @@
+// The thread's messages about a question to the requester and about a hand-over. Slack notifies the people whom they mention when they are
+// posted.
+
+import type { Block } from "@slack/types";
+import type { Approval } from "../../../domain/approval.ts";
+import { followUpMessageKey } from "../../../domain/follow-up-shown.ts";
+import { findQuestion, type FoundQuestion, handoverSlot, isHandoverSlot } from "../../../domain/question.ts";
+import type { Run, Slot } from "../../../domain/run.ts";
+import { headline } from "../../../domain/text/card-layout.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import { QUESTION_ANSWER } from "../names.ts";
+import { withId } from "./message-id.ts";
+import { buttonsOf } from "./pending-card.ts";
+import { escaped, line, type Message, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+
+const ASKED_CHARS = 150;
+/** A question or an answer may have 3,000 characters, and all of them are shown. */
+const SAID_CHARS = 3_000;
+const IN_NOTIFICATION_CHARS = 150;
+
+export function followUpMessage(run: Run, slot: Slot): Message {
+  if (isHandoverSlot(slot)) return handedOver(run, slot);
+  const found = findQuestion(run, slot);
+  return found === null ? outOfDate() : question(run, found, followUpMessageKey(run, slot));
+}
+
+function question(run: Run, { approval, question: asked }: FoundQuestion, key: string | null): Message {
+  const { by, text, answer } = asked;
+  const isOpen = key === "open";
+  const head = line(person(run.requester), span(", "), person(by), span(" asks about your request:"));
+  const about = line(
+    span("Request: "),
+    untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS),
+  );
+  const said =
+    answer === undefined
+      ? [line(span(isOpen ? HOW_TO_ANSWER : NO_LONGER_NEEDED))]
+      : [
+          line(person(answer.by), span(" answered, "), moment(answer.at), span(":")),
+          quote(untrustedSpan(answer.text, SAID_CHARS)),
+        ];
+  const button = buttonsOf(approval)(QUESTION_ANSWER, "Answer", { style: "primary" });
+  const name = answer !== undefined ? "answered" : isOpen ? "open" : "over";
+  return withId(`thread:question:${name}`, {
+    text: escaped(`A question about your request: ${oneLine(text, IN_NOTIFICATION_CHARS)}`),
+    blocks: [
+      rich(head, quote(untrustedSpan(text, SAID_CHARS)), about, ...said),
+      ...(isOpen ? [{ type: "actions", elements: [button] } as Block] : []),
+    ],
+  });
+}
+
+const HOW_TO_ANSWER =
+  "Press Answer, or write here in the thread and begin with Countersign's name. The approvers see your answer on the card; the agent service gets neither text.";
+const NO_LONGER_NEEDED = "The request is no longer open, so no answer is needed.";
+
+function outOfDate(): Message {
+  const text = "The request changed, so a question about it is out of date. No answer is needed.";
+  return withId("thread:question:changed", { text, blocks: [rich(line(span(text)))] });
+}
+
+function handedOver({ approvals }: Run, slot: Slot): Message {
+  const found = approvals.flatMap((approval) =>
+    (approval.followUp?.handovers ?? []).map((handover) => ({ approval, handover })),
+  );
+  const match = found.find(({ handover: { id } }) => handoverSlot(id) === slot);
+  if (match === undefined) throw new TypeError(`no message is drawn for ${slot}`);
+  const { from, to } = match.handover;
+  const asked = askedText(match.approval);
+  return withId("thread:handed-over", {
+    text: escaped(`A request is handed over to you: ${asked}`),
+    blocks: [
+      rich(
+        line(
+          person(to),
+          span(", "),
+          person(from),
+          span(" asks you to look at this request instead. Its card is in this thread."),
+        ),
+        quote(untrustedSpan(asked, ASKED_CHARS)),
+      ),
+    ],
+  });
+}
+
+const askedText = ({ request }: Approval): string => headline(request, ASKED_CHARS).text;

@@ -1,0 +1,89 @@
+// The words for refusals about claims, questions and more time.
+
+import type { Refusal } from "../../../domain/authorization.ts";
+import { MAX_SAID_CHARS, MOST_QUESTIONS } from "../../../domain/question.ts";
+import { timeWords } from "../../../domain/text/time-words.ts";
+import { count } from "./rich.ts";
+
+/** Slack accepts at most 24 characters. */
+export const FOLLOW_UP_TITLES = {
+  "not-claimer": "Not yours to do",
+  "handed-over-before": "Handed over already",
+  "cannot-take-over": "They can't take it",
+  "too-many-questions": "No more questions",
+  "answered-before": "Answered already",
+  "not-asked": "Not yours to answer",
+  "text-needed": "Type a text",
+  "text-too-long": "Text too long",
+  "time-needed": "Choose a time",
+  "not-extendable": "No more time",
+  "extension-cap": "No more time",
+  "extended-meanwhile": "Extended already",
+} as const satisfies { [Type in Refusal["type"]]?: string };
+
+export type FollowUpRefusal = Extract<Refusal, { type: keyof typeof FOLLOW_UP_TITLES }>;
+
+export const isFollowUpRefusal = (refusal: Refusal): refusal is FollowUpRefusal =>
+  Object.hasOwn(FOLLOW_UP_TITLES, refusal.type);
+
+/** Slack reads markup in it. */
+export function followUpRefusalWords(refusal: FollowUpRefusal): string {
+  switch (refusal.type) {
+    case "not-claimer":
+      return refusal.by === null
+        ? 'Only the person who is looking at this request can do that, and right now no one is. Press "I\'m looking at it" on the card first.'
+        : `<@${refusal.by}> is looking at this request, so only they can do that. Press "I'm looking at it" on the card to take over.`;
+    case "handed-over-before":
+      return `<@${refusal.from}> handed this request over to you, so you can't hand it on. Decide it, or let it go: others can still decide it.`;
+    case "cannot-take-over":
+      return takeOverWords(refusal);
+    case "too-many-questions":
+      return `${count(MOST_QUESTIONS)} questions were asked about this request, and that is the most. Your question was not asked. Talk to the requester in the thread, or decide.`;
+    case "answered-before":
+      return "This question is answered already. The card shows the answer.";
+    case "not-asked":
+      return `Only <@${refusal.requester}>, who asked for the run, can answer this.`;
+    case "text-needed":
+      return "Type what you want to say. Nothing was posted.";
+    case "text-too-long":
+      return `Too long: ${count(refusal.chars)} characters. At most ${count(MAX_SAID_CHARS)} fit. Nothing was posted.`;
+    case "time-needed":
+      return "Choose for how long.";
+    case "not-extendable":
+      return "The rule of this request allows no more time. Decide it before its deadline.";
+    case "extension-cap":
+      return `The rule allows ${timeWords(refusal.atMostMs)} more in all, and that was added. Decide it before its deadline.`;
+    case "extended-meanwhile":
+      return refusal.by === null
+        ? "The card you pressed on is out of date, so nothing was added. Look at its deadline now, and press again if it is too early."
+        : `<@${refusal.by}> extended the time just before you, so nothing was added. Look at the card's deadline now, and press again if it is too early.`;
+  }
+}
+
+function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" }>): string {
+  if (to === null) return "Choose the person who takes over. Nothing changed.";
+  if (why === "claimer") return "You are looking at it yourself. Choose another person. Nothing changed.";
+  if (why === "unverified")
+    return `Slack could not confirm just now that <@${to}> may decide this. Nothing changed. Try again in a moment.`;
+  const rest = "Choose another person. Nothing changed.";
+  if (why === "requester") return `<@${to}> asked for this run, so somebody else must decide it. ${rest}`;
+  return why === "not-in-channel"
+    ? `<@${to}> is not in this channel, so they can't decide it. ${rest}`
+    : `<@${to}> can't decide this request. ${rest}`;
+}
+
+/** The same beside a field, where Slack draws no markup. */
+export function followUpRefusalPlain(refusal: FollowUpRefusal): string {
+  if (refusal.type === "not-asked") return "Only the person who asked for the run can answer this.";
+  // Each mention is the subject of its sentence.
+  if (refusal.type !== "cannot-take-over")
+    return followUpRefusalWords(refusal).replace(/^<@[A-Z0-9]+>/, "Another person");
+  const { to, why } = refusal;
+  if (to === null || why === "claimer") return followUpRefusalWords(refusal);
+  if (why === "unverified")
+    return "Slack could not confirm just now that this person may decide it. Try again in a moment.";
+  if (why === "requester") return "This person asked for the run, so somebody else must decide it.";
+  return why === "not-in-channel"
+    ? "This person is not in the channel, so they can't decide it."
+    : "This person can't decide this request.";
+}

@@ -1,0 +1,206 @@
+// The buttons, the menu and the forms for claims, questions and more time. Each listener has acknowledged the press; a successful one needs
+// no answer, because the card or the thread shows it.
+
+import { Nonce, parsed, UserId } from "../../domain/ids.ts";
+import type { Result } from "../../domain/result.ts";
+import { PortError } from "../../ports.ts";
+import type { Click, OpenedForm } from "../../usecases/open-form.ts";
+import type { Handled } from "../../usecases/handle-request.ts";
+import type { RefusedAttempt } from "../../usecases/refusals.ts";
+import { followUpForm } from "./blocks/follow-up-forms.ts";
+import { textAnswer } from "./blocks/message-id.ts";
+import { refusalPlain, refusalWords } from "./blocks/refusal-words.ts";
+import type { Message } from "./blocks/rich.ts";
+import { type Answer, openModal, refusePress, showAnswer } from "./clicks.ts";
+import { inField, refusedForm, type SubmitAnswer } from "./form-answers.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import {
+  MORE_ASK,
+  MORE_EXTEND,
+  MORE_HAND_OVER,
+  MORE_RELEASE,
+  MORE_SNOOZE,
+  SAID_BLOCK,
+  SAID_INPUT,
+  SNOOZE_BLOCK,
+  SNOOZE_INPUT,
+  TAKER_BLOCK,
+  TAKER_INPUT,
+} from "./names.ts";
+import {
+  type ClickPayload,
+  chosenIn,
+  type MenuPayload,
+  type MentionEvent,
+  type SubmitPayload,
+  typedInto,
+} from "./payloads.ts";
+
+type Pressed = Omit<ClickPayload, "actions">;
+
+const clickAt = ({ team }: ListenerDeps, { user, channel, message }: Pressed, value: string): Click => ({
+  team,
+  user: user.id,
+  channel: channel.id,
+  ts: message.ts,
+  nonce: parsed<Nonce>(Nonce, value),
+});
+
+export async function onClaim(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const click = clickAt(deps, payload, payload.actions[0].value);
+  await press(deps, payload, () => deps.claimRequest.claim(click));
+}
+
+/** A choice in the menu of a card. Its value is the card's nonce and the act. */
+export async function onMore(deps: ListenerDeps, payload: MenuPayload): Promise<void> {
+  const [nonce = "", act = "", times = ""] = payload.actions[0].selected_option.value.split(" ");
+  const click = clickAt(deps, payload, nonce);
+  const { claimRequest, askRequester } = deps;
+  switch (act) {
+    case MORE_RELEASE:
+      return press(deps, payload, () => claimRequest.release(click));
+    case MORE_EXTEND:
+      return press(deps, payload, () =>
+        claimRequest.extend(click, /^\d{1,6}$/.test(times) ? Number(times) : null),
+      );
+    case MORE_ASK:
+      return open(deps, payload, () => askRequester.open(click));
+    case MORE_SNOOZE:
+      return open(deps, payload, () => claimRequest.open(click, "snooze"));
+    case MORE_HAND_OVER:
+      return open(deps, payload, () => claimRequest.open(click, "hand-over"));
+    default: {
+      const { user, channel } = payload;
+      await deps.noteRefusal({ team: deps.team, user: user.id, channel: channel.id }, "unknown", {
+        step: "click",
+      });
+      return refusePress(deps, payload, { type: "unknown" });
+    }
+  }
+}
+
+export async function onAnswerQuestion(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+  const click = clickAt(deps, payload, payload.actions[0].value);
+  await open(deps, payload, () => deps.askRequester.openAnswer(click));
+}
+
+async function press(deps: ListenerDeps, payload: Pressed, act: () => Promise<Handled>): Promise<void> {
+  try {
+    const done = await act();
+    if (!done.ok) await refusePress(deps, payload, done.error.refusal);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "could not record what a person did about a request");
+    await showAnswer(deps, payload, NOT_RECORDED);
+  }
+}
+
+export const NOT_RECORDED: Answer = {
+  id: "answer:press-not-recorded",
+  heading: "Not done yet",
+  text: "Countersign could not record this just now. Look at the card: if it does not show it in a moment, press again.",
+};
+
+async function open(
+  deps: ListenerDeps,
+  payload: Pressed,
+  act: () => Promise<Result<OpenedForm, RefusedAttempt>>,
+): Promise<void> {
+  const opened = await act();
+  if (!opened.ok) return refusePress(deps, payload, opened.error.refusal);
+  await openModal(deps, payload, followUpForm(opened.value));
+}
+
+// The forms.
+
+export const questionAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+  submit(deps, payload, SAID_BLOCK, (by, nonce) =>
+    deps.askRequester.ask(by, nonce, typedInto(payload, SAID_BLOCK, SAID_INPUT)),
+  );
+
+export const answerAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+  submit(deps, payload, SAID_BLOCK, (by, nonce) =>
+    deps.askRequester.answer(by, nonce, typedInto(payload, SAID_BLOCK, SAID_INPUT)),
+  );
+
+export const handOverAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+  submit(deps, payload, TAKER_BLOCK, (by, nonce) => {
+    const taker = payload.view.state.values[TAKER_BLOCK]?.[TAKER_INPUT]?.selected_user;
+    return deps.claimRequest.handOver(by, nonce, parsed<UserId>(UserId, taker));
+  });
+
+export const snoozeAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+  submit(deps, payload, SNOOZE_BLOCK, (by, nonce) => {
+    const chosen = chosenIn(payload, SNOOZE_BLOCK, SNOOZE_INPUT);
+    return deps.claimRequest.snooze(by, nonce, chosen === "" ? null : Number(chosen));
+  });
+
+type Submit = (by: { team: Click["team"]; user: UserId }, nonce: Nonce | null) => Promise<Handled>;
+
+/** `field`: the block of the form's only field. */
+async function submit(
+  deps: ListenerDeps,
+  { user, view }: SubmitPayload,
+  field: string,
+  act: Submit,
+): Promise<SubmitAnswer> {
+  try {
+    const done = await act({ team: deps.team, user: user.id }, parsed<Nonce>(Nonce, view.private_metadata));
+    if (done.ok) return undefined;
+    const { refusal } = done.error;
+    const stays = IN_FIELD.has(refusal.type) && field in view.state.values;
+    return stays ? inField(field, refusalPlain(refusal)) : refusedForm(refusal, user.id);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "could not record what a person did about a request");
+    return inField(field, FORM_NOT_RECORDED);
+  }
+}
+
+/** What the person can put right in the form. */
+const IN_FIELD: ReadonlySet<string> = new Set([
+  "cannot-take-over",
+  "text-needed",
+  "text-too-long",
+  "time-needed",
+  "unverified",
+]);
+
+const FORM_NOT_RECORDED =
+  "Countersign could not record this just now. Submit it again: the same form counts once.";
+
+// An answer as a message in the thread. The app reads only messages that name it.
+
+/** Null: the message answers no question. */
+export async function answerInThread(
+  deps: ListenerDeps,
+  { user, channel, thread_ts: thread }: MentionEvent,
+  text: string,
+): Promise<Message | null> {
+  if (thread === undefined) return null;
+  try {
+    const done = await deps.askRequester.answerInThread({ team: deps.team, user, channel, thread, text });
+    if (done === null) return null;
+    if (done === "several") return SEVERAL;
+    if (done.ok) return TAKEN;
+    const { refusal } = done.error;
+    return textAnswer(`refusal:${refusal.type}`, refusalWords(refusal, user));
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.error({ error }, "could not record an answer");
+    return ANSWER_NOT_RECORDED;
+  }
+}
+
+export const TAKEN = textAnswer(
+  "answer:question-answered",
+  "Your answer is recorded. The card shows it to the approvers.",
+);
+export const SEVERAL = textAnswer(
+  "answer:several-questions",
+  "Several questions to you are open in this thread, so your message was not taken as an answer. Press Answer below the question that you mean.",
+);
+export const ANSWER_NOT_RECORDED = textAnswer(
+  "answer:answer-not-recorded",
+  "Countersign could not record your answer just now. Press Answer below the question.",
+);

@@ -1,0 +1,110 @@
+// "I'm looking at it": a person claims a request, asks for quiet, hands it over or lets it go. A claim is visible and changes nothing about
+// who may decide. authorization.ts says who may claim.
+
+import { endsUnder } from "./applied-rule.ts";
+import type { Approval } from "./approval.ts";
+import type { Refusal } from "./authorization.ts";
+import type { Context } from "./context.ts";
+import { type Claim, type FollowUp, withFollowUp } from "./follow-up.ts";
+import type { Nonce, UserId } from "./ids.ts";
+import type { Rule } from "./policy/policy.ts";
+import { err, ok, type Result } from "./result.ts";
+import type { Run } from "./run.ts";
+
+type Moment = Pick<Context, "now" | "monotonic">;
+
+/** A press that Slack delivers twice renews nothing (ms). */
+const RENEWED_AFTER_MS = 10_000;
+
+/** For how long a person can ask for no reminders (ms). */
+export const SNOOZES = [30 * 60_000, 60 * 60_000, 3 * 60 * 60_000] as const;
+
+/** The claim that holds now. */
+export function claimOf({ state, followUp }: Pick<Approval, "state" | "followUp">): Claim | null {
+  return state.type === "pending" ? (followUp?.claim ?? null) : null;
+}
+
+/** Until when (wall time, for people). */
+export const claimedUntil = ({ since, waitsSince }: Approval, { until }: Pick<Claim, "until">): number =>
+  since + until - waitsSince;
+
+/** The same approval for a press that was delivered twice. A claim of another person is replaced. */
+export function claim(approval: Approval, by: UserId, rule: Rule, { now, monotonic }: Moment): Approval {
+  const before = claimOf(approval);
+  const until = monotonic + rule.followUp.claimMs;
+  if (before === null || before.by !== by) {
+    const instead = before === null ? {} : { instead: before.by };
+    return withFollowUp(approval, { claim: { by, at: now, until, ...instead } });
+  }
+  const isRepeated = before.until >= until - RENEWED_AFTER_MS;
+  return isRepeated ? approval : withFollowUp(approval, { claim: { ...before, at: now, until } });
+}
+
+/** Null: it is this person's claim. */
+export function refusalToManage(approval: Approval, by: UserId): Refusal | null {
+  const known = claimOf(approval);
+  return known?.by === by ? null : { type: "not-claimer", by: known?.by ?? null };
+}
+
+export function release(approval: Approval, by: UserId): Result<Approval, Refusal> {
+  const no = refusalToManage(approval, by);
+  return no === null ? ok(withoutClaim(approval)) : err(no);
+}
+
+/**
+ * No reminder to this person for so long, and never beyond the expiry. They keep the claim until then. The same approval for a form that
+ * was submitted twice.
+ */
+export function snooze(
+  approval: Approval,
+  by: UserId,
+  { ms, form, rule }: { readonly ms: number; readonly form: Nonce; readonly rule: Rule },
+  { monotonic }: Moment,
+): Result<Approval, Refusal> {
+  const no = refusalToManage(approval, by);
+  const known = claimOf(approval);
+  if (no !== null || known === null) return err(no ?? { type: "not-claimer", by: null });
+  if (known.snoozeForm === form) return ok(approval);
+  const snoozedUntil = Math.min(monotonic + ms, endsUnder(approval, rule) ?? Infinity);
+  const until = Math.max(known.until, snoozedUntil);
+  return ok(withFollowUp(approval, { claim: { ...known, until, snoozedUntil, snoozeForm: form } }));
+}
+
+/** Null: this person's claim can be handed to another. */
+export function refusalToHandOver(approval: Approval, by: UserId): Refusal | null {
+  const no = refusalToManage(approval, by);
+  const from = claimOf(approval)?.from;
+  return no ?? (from === undefined ? null : { type: "handed-over-before", from });
+}
+
+/** `to` may decide it, as was found out before. The same approval for a form that was submitted twice. */
+export function handOver(
+  approval: Approval,
+  { from, to, form, rule }: { from: UserId; to: UserId; form: Nonce; rule: Rule },
+  { now, monotonic }: Moment,
+): Result<Approval, Refusal> {
+  const { handovers = [] } = approval.followUp ?? {};
+  if (handovers.some(({ id }) => id === form)) return ok(approval);
+  const no = refusalToHandOver(approval, from);
+  if (no !== null) return err(no);
+  if (from === to) return err({ type: "cannot-take-over", to, why: "claimer" });
+  const until = monotonic + rule.followUp.claimMs;
+  return ok(
+    withFollowUp(approval, {
+      claim: { by: to, at: now, until, from },
+      handovers: [...handovers, { id: form, from, to, at: now }],
+    }),
+  );
+}
+
+/** Ends the claims whose time is over. The same object when there are none. */
+export function lapseClaims(run: Run, { monotonic }: Pick<Context, "monotonic">): Run {
+  const isOver = (approval: Approval): boolean => (claimOf(approval)?.until ?? Infinity) <= monotonic;
+  if (!run.approvals.some(isOver)) return run;
+  return { ...run, approvals: run.approvals.map((each) => (isOver(each) ? withoutClaim(each) : each)) };
+}
+
+function withoutClaim(approval: Approval): Approval {
+  const { claim: _ended, ...rest }: FollowUp = approval.followUp ?? {};
+  return { ...approval, followUp: rest };
+}

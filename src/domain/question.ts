@@ -1,0 +1,121 @@
+// A person who may approve a request asks its requester something. The clocks of the request stand still until the answer, for a bounded
+// time. Neither text is part of the request or of a decision, and the service gets neither. authorization.ts says who may ask.
+
+import type { Approval } from "./approval.ts";
+import { type Person, type Refusal, refusalIfNotOpen } from "./authorization.ts";
+import type { Context } from "./context.ts";
+import { type Question, withFollowUp } from "./follow-up.ts";
+import type { Nonce, UserId } from "./ids.ts";
+import type { Rule } from "./policy/policy.ts";
+import { err, ok, type Result } from "./result.ts";
+import type { Run, Slot } from "./run.ts";
+import { isBlank } from "./text/text.ts";
+
+/** Slack's limit for a text field. */
+export const MAX_SAID_CHARS = 3_000;
+export const MOST_QUESTIONS = 10;
+
+type Moment = Pick<Context, "now" | "monotonic">;
+
+/** The thread's message with this question. */
+export const questionSlot = (id: Nonce): Slot => `${QUESTION}${id}`;
+const QUESTION = "question ";
+export const isQuestionSlot = (slot: Slot): boolean => slot.startsWith(QUESTION);
+
+/** The thread's message about a hand-over. */
+export const handoverSlot = (id: Nonce): Slot => `${HANDOVER}${id}`;
+const HANDOVER = "handover ";
+export const isHandoverSlot = (slot: Slot): boolean => slot.startsWith(HANDOVER);
+
+export const questionsOf = ({ followUp }: Pick<Approval, "followUp">): readonly Question[] =>
+  followUp?.questions ?? [];
+
+/** Those that the requester can still answer, the oldest first. */
+export function openQuestions(approval: Approval): readonly Question[] {
+  if (approval.state.type !== "pending") return [];
+  return questionsOf(approval).filter(({ answer }) => answer === undefined);
+}
+
+/** The one that the card shows: the newest open one, or else the newest. */
+export const shownQuestion = (approval: Approval): Question | null =>
+  openQuestions(approval).at(-1) ?? questionsOf(approval).at(-1) ?? null;
+
+export type FoundQuestion = { readonly approval: Approval; readonly question: Question };
+
+export function findQuestion({ approvals }: Pick<Run, "approvals">, slot: Slot): FoundQuestion | null {
+  for (const approval of approvals) {
+    const question = questionsOf(approval).find(({ id }) => questionSlot(id) === slot);
+    if (question !== undefined) return { approval, question };
+  }
+  return null;
+}
+
+/** Null: one more can be asked. */
+export const refusalToAsk = (approval: Approval): Refusal | null =>
+  questionsOf(approval).length < MOST_QUESTIONS ? null : { type: "too-many-questions" };
+
+/** Null: a person can read it. */
+function refusalOfText(text: string): Refusal | null {
+  if (isBlank(text)) return { type: "text-needed" };
+  return text.length > MAX_SAID_CHARS ? { type: "text-too-long", chars: text.length } : null;
+}
+
+/** `id`: of the form, so the same form asks once. The same approval for a form that was submitted twice. */
+export function ask(
+  approval: Approval,
+  { id, by, text, rule }: { id: Nonce; by: UserId; text: string; rule: Rule },
+  { now, monotonic }: Moment,
+): Result<Approval, Refusal> {
+  const questions = questionsOf(approval);
+  if (questions.some((each) => each.id === id)) return ok(approval);
+  const no = refusalOfText(text) ?? refusalToAsk(approval);
+  if (no !== null) return err(no);
+  const { pauses = [] } = approval.followUp ?? {};
+  const until = monotonic + rule.followUp.questionMs;
+  return ok(
+    withFollowUp(approval, {
+      questions: [...questions, { id, by, at: now, text }],
+      pauses: [...pauses, { why: "question", from: monotonic, until, of: id }],
+    }),
+  );
+}
+
+/** Null: this person may answer the question now. Only the requester answers, also where others may decide. */
+export function refusalToAnswer({ approval, question }: FoundQuestion, run: Run, by: Person): Refusal | null {
+  if (by.kind !== "member") return { type: by.kind };
+  if (by.team !== run.team) return { type: "outsider" };
+  if (by.user !== run.requester) return { type: "not-asked", requester: run.requester };
+  if (!by.seesChannel) return { type: "not-in-channel" };
+  const no = refusalIfNotOpen(approval, approval.version, null);
+  if (no !== null) return no;
+  return question.answer === undefined ? null : { type: "answered-before" };
+}
+
+/** The clocks go on. */
+export function answer(
+  { approval, question }: FoundQuestion,
+  { by, text }: { by: UserId; text: string },
+  { now, monotonic }: Moment,
+): Result<Approval, Refusal> {
+  const no = refusalOfText(text);
+  if (no !== null) return err(no);
+  const { pauses = [] } = approval.followUp ?? {};
+  const questions = questionsOf(approval).map((each) =>
+    each.id === question.id ? { ...each, answer: { by, at: now, text } } : each,
+  );
+  const shortened = pauses.map((each) =>
+    each.of === question.id && (each.until === null || each.until > monotonic)
+      ? { ...each, until: monotonic }
+      : each,
+  );
+  return ok(withFollowUp(approval, { questions, pauses: shortened }));
+}
+
+/** Until when (wall time) the clocks wait for answers. Null: they run, as far as answers are concerned. */
+export function waitsForAnswer(approval: Approval): number | null {
+  const open = new Set(openQuestions(approval).map(({ id }) => id));
+  const ends = (approval.followUp?.pauses ?? []).flatMap(({ of, until }) =>
+    of !== undefined && open.has(of) && until !== null ? [until] : [],
+  );
+  return ends.length === 0 ? null : approval.since + Math.max(...ends) - approval.waitsSince;
+}

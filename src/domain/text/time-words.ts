@@ -1,0 +1,12 @@
+const UNITS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+] as const;
+
+/** A length of time as a policy writes it, such as "30 min" or "1 h". */
+export function timeWords(ms: number): string {
+  const [size, unit] = UNITS.find(([size]) => ms % size === 0) ?? [1, "ms"];
+  return `${ms / size} ${unit}`;
+}

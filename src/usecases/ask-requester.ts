@@ -1,0 +1,205 @@
+// A question to the requester, and the answer: in a form, or as a message in the run's thread that names Countersign.
+
+import type { Approval } from "../domain/approval.ts";
+import {
+  answer,
+  ask,
+  openQuestions,
+  questionSlot,
+  questionsOf,
+  refusalToAnswer,
+  refusalToAsk,
+} from "../domain/question.ts";
+import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { findApproval, OPENING, type Run } from "../domain/run.ts";
+import {
+  type Act,
+  type Acting,
+  findFollowUpForm,
+  type Handled,
+  handleRequest,
+  type Handling,
+  mayHandle,
+  type MayAct,
+  openFollowUpForm,
+} from "./handle-request.ts";
+import { type Click, type ClickedCard, findCard, type OpenedForm, type Submitter } from "./open-form.ts";
+import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
+
+/** They reject with PortError when it could not be stored. */
+export type AskRequester = {
+  open(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
+  /** The same form asks once. */
+  ask(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
+  openAnswer(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
+  answer(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
+  /** Null: no question to this person is open in this thread, so their message is no answer. */
+  answerInThread(message: ThreadMessage): Promise<Handled | "several" | null>;
+};
+
+export type ThreadMessage = {
+  readonly team: TeamId;
+  readonly user: UserId;
+  readonly channel: ChannelId;
+  readonly thread: MessageTs;
+  readonly text: string;
+};
+
+export function createAskRequester(deps: DecideDeps): AskRequester {
+  return {
+    open: (click) => open(deps, click),
+    ask: (by, nonce, text) => askIn(deps, by, nonce, text),
+    openAnswer: (click) => openAnswer(deps, click),
+    answer: (by, nonce, text) => answerIn(deps, by, nonce, text),
+    answerInThread: (message) => answerInThread(deps, message),
+  };
+}
+
+const mayAsk: MayAct = (approval, acting, seen) =>
+  mayHandle(approval, acting, seen) ?? refusalToAsk(approval);
+
+async function open(deps: DecideDeps, click: Click): Promise<Result<OpenedForm, RefusedAttempt>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step: "ask" });
+  return openFollowUpForm(deps, click, found.value, { step: "ask", asks: "question", refusalTo: mayAsk });
+}
+
+async function askIn(deps: DecideDeps, by: Submitter, nonce: Nonce | null, text: string): Promise<Handled> {
+  const form = await findFollowUpForm(deps, by, nonce, { step: "ask", asks: "question" });
+  if (!form.ok) return form;
+  const { nonce: id } = form.value.ticket;
+  return handleRequest(deps, by, form.value, (approval, { rule, by: { user }, ctx }) => {
+    const asked = ask(approval, { id, by: user, text, rule }, ctx);
+    if (!asked.ok) return asked;
+    const entry = { what: "asked", outcome: "asked", digest: ctx.digest(text), text } as const;
+    return ok({ approval: asked.value, entry });
+  });
+}
+
+/** The button's nonce is the approval's; which question it is, only the message says that holds it. */
+async function openAnswer(deps: DecideDeps, click: Click): Promise<Result<OpenedForm, RefusedAttempt>> {
+  const found = await findAsked(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step: "answer" });
+  const { card, question } = found.value;
+  const refusalTo: MayAct = (approval, acting) => mayAnswer(question, approval, acting);
+  return openFollowUpForm(deps, click, card, { step: "answer", asks: "answer", question, refusalTo });
+}
+
+type Asked = { readonly card: ClickedCard; readonly question: Nonce };
+
+async function findAsked(
+  { store }: Pick<DecideDeps, "store">,
+  click: Click,
+): Promise<Result<Asked, RefusedAttempt>> {
+  const button = click.nonce === null ? null : await store.byButton(click.nonce);
+  const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
+  const approval = run === null || button === null ? null : findApproval(run, button.approval);
+  if (run === null || approval === null || run.team !== click.team || run.channel !== click.channel)
+    return err({ refusal: { type: "unknown" }, run: null });
+  const slots = questionsOf(approval).map(({ id }) => ({ id, post: run.posts[questionSlot(id)] }));
+  const asked = slots.find(({ post }) => post?.type === "up" && post.ts === click.ts);
+  if (asked !== undefined)
+    return ok({ card: { run, approval, version: approval.version }, question: asked.id });
+  const onItsWay = slots.some(({ post }) => post?.type === "sending" || post?.type === "unsure");
+  return onItsWay
+    ? err({ refusal: { type: "being-posted" }, run })
+    : err({ refusal: { type: "unknown" }, run: null });
+}
+
+function mayAnswer(
+  id: Nonce,
+  approval: Approval,
+  { run, by }: Pick<Acting, "run" | "by">,
+): ReturnType<MayAct> {
+  const question = questionsOf(approval).find((each) => each.id === id);
+  return question === undefined ? { type: "unknown" } : refusalToAnswer({ approval, question }, run, by);
+}
+
+async function answerIn(
+  deps: DecideDeps,
+  by: Submitter,
+  nonce: Nonce | null,
+  text: string,
+): Promise<Handled> {
+  const form = await findFollowUpForm(deps, by, nonce, { step: "answer", asks: "answer" });
+  if (!form.ok) return form;
+  const { question } = form.value.ticket;
+  if (question === undefined)
+    return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "answer" });
+  return answerQuestion(deps, by, form.value, question, text);
+}
+
+function answerQuestion(
+  deps: DecideDeps,
+  by: Submitter,
+  handling: Handling,
+  id: Nonce,
+  text: string,
+): Promise<Handled> {
+  const isRepeated = (approval: Approval): boolean => isAnsweredSo(approval, id, by.user, text);
+  const mayAct: MayAct = (approval, acting) =>
+    isRepeated(approval) ? null : mayAnswer(id, approval, acting);
+  return handleRequest(
+    deps,
+    by,
+    handling,
+    (approval, acting) => answerIt({ approval, id, text, isRepeated: isRepeated(approval) }, acting),
+    mayAct,
+  );
+}
+
+type Answering = {
+  readonly approval: Approval;
+  readonly id: Nonce;
+  readonly text: string;
+  readonly isRepeated: boolean;
+};
+
+function answerIt(
+  { approval, id, text, isRepeated }: Answering,
+  { by: { user }, ctx }: Acting,
+): ReturnType<Act> {
+  const entry = { what: "answered", outcome: "answered", digest: ctx.digest(text), text } as const;
+  const question = questionsOf(approval).find((each) => each.id === id);
+  if (question === undefined || isRepeated) return ok({ approval, entry });
+  const answered = answer({ approval, question }, { by: user, text }, ctx);
+  return answered.ok ? ok({ approval: answered.value, entry }) : answered;
+}
+
+const isAnsweredSo = (approval: Approval, id: Nonce, user: UserId, text: string): boolean =>
+  questionsOf(approval).some(
+    ({ id: each, answer: given }) => each === id && given?.by === user && given.text === text,
+  );
+
+/** Runs of this person in the channel among which a thread is looked for, the newest first. */
+const MOST_RUNS = 100;
+
+/** Slack delivers some messages twice, so the message that was the answer is taken for the same one again. */
+async function answerInThread(
+  deps: DecideDeps,
+  { team, user, channel, thread, text }: ThreadMessage,
+): Promise<Handled | "several" | null> {
+  const filter = { channels: [channel], only: "all", asked: { by: user }, limit: MOST_RUNS } as const;
+  const run = (await deps.store.list(filter)).find((each) => isThread(each, team, thread));
+  if (run === undefined) return null;
+  const open = run.approvals.flatMap((approval) =>
+    openQuestions(approval).map(({ id }) => ({ approval, id })),
+  );
+  const before = run.approvals.flatMap((approval) =>
+    questionsOf(approval)
+      .filter(({ id }) => isAnsweredSo(approval, id, user, text))
+      .map(({ id }) => ({ approval, id })),
+  );
+  const [found, ...more] = before.length > 0 ? before.slice(0, 1) : open;
+  if (found === undefined) return null;
+  if (more.length > 0) return "several";
+  const { request, id, version } = found.approval;
+  const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;
+  return answerQuestion(deps, { team, user }, handling, found.id, text);
+}
+
+function isThread({ posts, team }: Run, of: TeamId, thread: MessageTs): boolean {
+  const opening = posts[OPENING];
+  return team === of && opening?.type === "up" && opening.ts === thread;
+}

@@ -1,0 +1,150 @@
+// "I'm looking at it", and what its person can do then: ask for quiet, hand it over, let it go. And more time to decide.
+
+import type { Approval } from "../domain/approval.ts";
+import { refusalToDecide } from "../domain/authorization.ts";
+import {
+  claim,
+  claimOf,
+  handOver,
+  refusalToHandOver,
+  refusalToManage,
+  release,
+  snooze,
+  SNOOZES,
+} from "../domain/claim.ts";
+import { extendedMs } from "../domain/follow-up.ts";
+import { extendTime } from "../domain/extension.ts";
+import type { Nonce, UserId } from "../domain/ids.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { timeWords } from "../domain/text/time-words.ts";
+import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
+import {
+  type Act,
+  type Acting,
+  findFollowUpForm,
+  type Handled,
+  handleClick,
+  handleRequest,
+  mayHandle,
+  type MayAct,
+  openFollowUpForm,
+  personFor,
+} from "./handle-request.ts";
+import { type Click, findCard, type OpenedForm, type Submitter } from "./open-form.ts";
+import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
+
+/** Each of them may be called twice. They reject with PortError when it could not be stored. */
+export type ClaimRequest = {
+  claim(click: Click): Promise<Handled>;
+  release(click: Click): Promise<Handled>;
+  /** `times`: how often the card said that it was extended; null: the button carried no number. */
+  extend(click: Click, times: number | null): Promise<Handled>;
+  open(click: Click, asks: "hand-over" | "snooze"): Promise<Result<OpenedForm, RefusedAttempt>>;
+  /** `ms` null: none of the offered times was chosen. */
+  snooze(by: Submitter, nonce: Nonce | null, ms: number | null): Promise<Handled>;
+  handOver(by: Submitter, nonce: Nonce | null, to: UserId | null): Promise<Handled>;
+};
+
+export function createClaimRequest(deps: DecideDeps): ClaimRequest {
+  return {
+    claim: (click) => handleClick(deps, click, "claim", claimIt),
+    release: (click) => handleClick(deps, click, "release", releaseIt),
+    extend: (click, times) =>
+      handleClick(deps, click, "extend", (approval, acting) => extendIt(approval, acting, times)),
+    open: (click, asks) => open(deps, click, asks),
+    snooze: (by, nonce, ms) => snoozeIn(deps, by, nonce, ms),
+    handOver: (by, nonce, to) => handOverIn(deps, by, nonce, to),
+  };
+}
+
+function claimIt(approval: Approval, { rule, by: { team, user }, ctx }: Acting): ReturnType<Act> {
+  const before = claimOf(approval)?.by ?? user;
+  const other = before === user ? {} : { other: { team, user: before } };
+  return ok({
+    approval: claim(approval, user, rule, ctx),
+    entry: { what: "claimed", outcome: "claimed", ...other },
+  });
+}
+
+function releaseIt(approval: Approval, { by: { user } }: Acting): ReturnType<Act> {
+  const released = release(approval, user);
+  if (!released.ok) return released;
+  return ok({ approval: released.value, entry: { what: "claim-ended", outcome: "released" } });
+}
+
+function extendIt(
+  approval: Approval,
+  { rule, by: { user }, ctx }: Acting,
+  times: number | null,
+): ReturnType<Act> {
+  const extended = extendTime(approval, { by: user, times: times ?? -1, rule }, ctx);
+  if (!extended.ok) return extended;
+  const added = timeWords(extendedMs(extended.value) - extendedMs(approval));
+  const all = timeWords(extendedMs(extended.value));
+  return ok({ approval: extended.value, entry: { what: "extended", outcome: `by ${added}, ${all} in all` } });
+}
+
+type AlsoRefused = (approval: Approval, user: UserId) => ReturnType<MayAct>;
+
+const mayManage =
+  (also: AlsoRefused): MayAct =>
+  (approval, acting, seen) =>
+    mayHandle(approval, acting, seen) ?? also(approval, acting.by.user);
+
+const FORMS = {
+  "hand-over": { step: "hand-over", asks: "hand-over", refusalTo: mayManage(refusalToHandOver) },
+  snooze: { step: "snooze", asks: "snooze", refusalTo: mayManage(refusalToManage) },
+} as const;
+
+async function open(
+  deps: DecideDeps,
+  click: Click,
+  asks: keyof typeof FORMS,
+): Promise<Result<OpenedForm, RefusedAttempt>> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step: asks });
+  return openFollowUpForm(deps, click, found.value, FORMS[asks]);
+}
+
+async function snoozeIn(
+  deps: DecideDeps,
+  by: Submitter,
+  nonce: Nonce | null,
+  ms: number | null,
+): Promise<Handled> {
+  const form = await findFollowUpForm(deps, by, nonce, FORMS.snooze);
+  if (!form.ok) return form;
+  const { ticket } = form.value;
+  return handleRequest(deps, by, form.value, (approval, { rule, by: { user }, ctx }) => {
+    const offered = SNOOZES.find((each) => each === ms);
+    if (offered === undefined) return err({ type: "time-needed" });
+    const snoozed = snooze(approval, user, { ms: offered, form: ticket.nonce, rule }, ctx);
+    if (!snoozed.ok) return snoozed;
+    return ok({ approval: snoozed.value, entry: { what: "snoozed", outcome: `for ${timeWords(offered)}` } });
+  });
+}
+
+async function handOverIn(
+  deps: DecideDeps,
+  by: Submitter,
+  nonce: Nonce | null,
+  to: UserId | null,
+): Promise<Handled> {
+  const form = await findFollowUpForm(deps, by, nonce, FORMS["hand-over"]);
+  if (!form.ok) return form;
+  const { ticket } = form.value;
+  const taker = to === null ? null : await personFor(deps, form.value, to, SUBMIT_AGE_MS);
+  return handleRequest(deps, by, form.value, (approval, acting) => {
+    const { rule, ctx } = acting;
+    const { team, user: from } = acting.by;
+    if (taker === null) return err({ type: "cannot-take-over", to: null, why: "unknown" });
+    if (to !== from) {
+      const no = "type" in taker ? taker : refusalToDecide(taker, acting.run, rule);
+      if (no !== null) return err({ type: "cannot-take-over", to, why: no.type });
+    }
+    const handed = handOver(approval, { from, to: to ?? from, form: ticket.nonce, rule }, ctx);
+    if (!handed.ok) return handed;
+    const other = { team, user: to ?? from };
+    return ok({ approval: handed.value, entry: { what: "handed-over", outcome: "handed over", other } });
+  });
+}

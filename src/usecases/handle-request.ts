@@ -1,0 +1,207 @@
+// What people do about a request that waits, beside deciding it. Each act is judged like a click on Approve: its card and version are looked
+// up, the person is looked up afresh, and the current rule says who may. The act and its audit entry are one transaction.
+
+import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
+import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import type { Approval, Request } from "../domain/approval.ts";
+import { type Person, type Refusal, refusalToHandle } from "../domain/authorization.ts";
+import { lapseClaims } from "../domain/claim.ts";
+import type { Context } from "../domain/context.ts";
+import type { ApprovalId, UserId } from "../domain/ids.ts";
+import type { Rule } from "../domain/policy/policy.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import { contextBehind } from "../domain/run-context.ts";
+import { findApproval, replaceApproval, type Run } from "../domain/run.ts";
+import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
+import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
+import type { FormTicket } from "../ports/store.ts";
+import {
+  CLICK_AGE_MS,
+  type Click,
+  type ClickedCard,
+  findCard,
+  type OpenedForm,
+  type Submitter,
+} from "./open-form.ts";
+import { type Attempt, type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
+import type { Nonce } from "../domain/ids.ts";
+
+/** The run as stored, or the expected "no", which is in the audit. */
+export type Handled = Result<Run, RefusedAttempt>;
+
+export type Step = NonNullable<Attempt["step"]>;
+
+/** What the person saw when they acted. */
+export type Handling = {
+  readonly run: Run;
+  readonly approval: ApprovalId;
+  readonly version: number;
+  readonly saw: Request;
+  /** Known only from a form. */
+  readonly was: Request | null;
+  readonly step: Step;
+};
+
+export type Acting = {
+  readonly run: Run;
+  readonly rule: Rule;
+  readonly by: Person;
+  readonly ctx: Context;
+};
+
+/** The approval afterwards; the same one where the act was done before. */
+export type Act = (
+  approval: Approval,
+  acting: Acting,
+) => Result<{ readonly approval: Approval; readonly entry: EntryOfAct }, Refusal>;
+
+/** `digest` and `text`: of what was said; left out: of the request. */
+export type EntryOfAct = Pick<AuditEntry, "what" | "outcome"> &
+  Partial<Pick<AuditEntry, "other" | "digest" | "text">>;
+
+/** Null: this person may do it. */
+export type MayAct = (
+  approval: Approval,
+  acting: Acting,
+  seen: Pick<Handling, "version" | "was">,
+) => Refusal | null;
+
+export const mayHandle: MayAct = (approval, { run, rule, by, ctx: { monotonic } }, seen) =>
+  refusalToHandle(approval, { run, rule, by, monotonic }, seen);
+
+/** Looks the person up and does it. Rejects with PortError when it could not be stored. */
+export async function handleRequest(
+  deps: DecideDeps,
+  submitter: Submitter,
+  handling: Handling,
+  act: Act,
+  mayAct: MayAct = mayHandle,
+): Promise<Handled> {
+  const { run, approval: id, saw, step } = handling;
+  const { team, user } = submitter;
+  const by = { team, user };
+  const attempt: Attempt = { step, approval: id, saw };
+  const [person, requesterIn] = await Promise.all([
+    personFor(deps, handling, user, SUBMIT_AGE_MS),
+    lookUpRequester(deps, run, SUBMIT_AGE_MS),
+  ]);
+  if ("type" in person) return refused(deps, { refusal: person, run }, by, attempt);
+  const after = await deps.engine.transact<Refusal | null>(
+    run.key,
+    (newest) => {
+      const ctx = deps.context();
+      const current = lapseClaims(withFreshRequester(newest, requesterIn, ctx), ctx);
+      const done = actOn(current, { handling, person, ctx }, act, mayAct);
+      if (!done.ok) return { run: newest, value: done.error };
+      return { run: done.value.run ?? newest, value: null, sideWrites: { audit: done.value.audit } };
+    },
+    { mustHold: false },
+  );
+  if (after === null) return refused(deps, { refusal: { type: "unknown" }, run }, by, attempt);
+  return after.value === null ? ok(after.run) : refused(deps, { refusal: after.value, run }, by, attempt);
+}
+
+/** `run` null: it was done before. */
+type Acted = { readonly run: Run | null; readonly audit: readonly AuditEntry[] };
+
+function actOn(
+  stored: Run,
+  { handling, person, ctx }: { readonly handling: Handling; readonly person: Person; readonly ctx: Context },
+  act: Act,
+  mayAct: MayAct,
+): Result<Acted, Refusal> {
+  const run = applyPolicy(stored, ctx);
+  const approval = findApproval(run, handling.approval);
+  if (approval === null) return err({ type: "unknown" });
+  const { request, id } = approval;
+  const rule = ruleOf(ctx, run, approval);
+  const acting: Acting = { run, rule, by: person, ctx };
+  const no = mayAct(approval, acting, handling);
+  const done = no === null ? act(approval, acting) : err(no);
+  if (!done.ok) return done;
+  if (done.value.approval === approval) return ok({ run: null, audit: [] });
+  const { team, user } = person;
+  const saw = { ...request, shownContext: contextBehind(run.context, request) };
+  const facts = { at: ctx.now, by: { team, user }, policy: ruleRefOf(ctx.policy, rule) };
+  const entry = auditEntry(run, { ...facts, ...about(run, id, saw, done.value.entry), ...done.value.entry });
+  return ok({ run: replaceApproval(run, done.value.approval), audit: [entry] });
+}
+
+/** The digest of a text that was said takes the place of the request's. */
+const about = (run: Run, id: ApprovalId, saw: Request, { digest }: EntryOfAct): Partial<AuditEntry> =>
+  digest === undefined ? aboutRequest(run, id, saw) : { approval: id };
+
+/** Facts about a person for every rule that may apply to the request. */
+export function personFor(
+  deps: DecideDeps,
+  { run, approval: id, saw }: Pick<Handling, "run" | "approval" | "saw">,
+  ...[user, maxAgeMs]: readonly [UserId, number]
+): Promise<Person | Refusal> {
+  const sets = setsToAskFor(run, findApproval(run, id) ?? { request: saw }, deps.context());
+  return lookUp(deps, run, { user, sets, maxAgeMs });
+}
+
+/** A press on a card, done at once. */
+export async function handleClick(deps: DecideDeps, click: Click, step: Step, act: Act): Promise<Handled> {
+  const found = await findCard(deps, click);
+  if (!found.ok) return refused(deps, found.error, click, { step });
+  const { run, approval, version } = found.value;
+  const handling = { run, approval: approval.id, version, saw: approval.request, was: null, step };
+  return handleRequest(deps, click, handling, act);
+}
+
+/** A press that opens a form. The form decides nothing. */
+export async function openFollowUpForm(
+  deps: DecideDeps,
+  by: Submitter,
+  { run, approval, version }: ClickedCard,
+  { step, asks, question, refusalTo }: FollowUpForm,
+): Promise<Result<OpenedForm, RefusedAttempt>> {
+  const ctx = deps.context();
+  const { request } = approval;
+  const [person, requesterIn] = await Promise.all([
+    personFor(deps, { run, approval: approval.id, saw: request }, by.user, CLICK_AGE_MS),
+    lookUpRequester(deps, run, CLICK_AGE_MS),
+  ]);
+  const lapsed = lapseClaims(withFreshRequester(run, requesterIn, ctx), ctx);
+  const newest = findApproval(lapsed, approval.id) ?? approval;
+  const rule = ruleOf(ctx, lapsed, newest);
+  const no =
+    "type" in person
+      ? person
+      : refusalTo(newest, { run: lapsed, rule, by: person, ctx }, { version, was: null });
+  if (no !== null)
+    return refused(deps, { refusal: no, run }, by, { step, approval: approval.id, saw: request });
+  const { team, user } = by;
+  const bound = { nonce: ctx.nonce(), team, user, approval: approval.id, version, run: run.key };
+  const about = question === undefined ? {} : { question };
+  const ticket: FormTicket = { ...bound, verdict: "approve", saw: request, at: ctx.now, asks, ...about };
+  await deps.store.saveForm(ticket);
+  return ok({ run: applyPolicy(run, ctx), ticket });
+}
+
+export type FollowUpForm = {
+  readonly step: Step;
+  readonly asks: NonNullable<FormTicket["asks"]>;
+  readonly question?: Nonce;
+  readonly refusalTo: MayAct;
+};
+
+/** The form behind the nonce, if it is this person's and asks for this. */
+export async function findFollowUpForm(
+  deps: DecideDeps,
+  { team, user }: Submitter,
+  nonce: Nonce | null,
+  { step, asks }: Pick<FollowUpForm, "step" | "asks">,
+): Promise<Result<Handling & { readonly ticket: FormTicket }, RefusedAttempt>> {
+  const by = { team, user };
+  const ticket = nonce === null ? null : await deps.store.form(nonce);
+  if (ticket === "changed")
+    return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step });
+  const isTheirs = ticket?.asks === asks && ticket.team === team && ticket.user === user;
+  const run = isTheirs ? (await deps.store.load(ticket.run))?.run : undefined;
+  if (!isTheirs || run === undefined)
+    return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
+  const { approval, version, saw } = ticket;
+  return ok({ run, approval, version, saw, was: saw, step, ticket });
+}

@@ -1,0 +1,110 @@
+// What /agent health answers.
+
+import { named } from "#src/adapters/slack/blocks/deployment.ts";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
+import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import type { PartHealth } from "#src/ports/monitoring.ts";
+import type { HealthAnswer } from "#src/usecases/queries.ts";
+import { NOON } from "../../../../make/run.ts";
+import { DEPLOYMENT, type Example, FROZEN } from "./example.ts";
+
+const part = (says: HealthAnswer["service"]["says"]): HealthAnswer["service"] => ({
+  ok: true,
+  latencyMs: 12,
+  fault: null,
+  publicFault: null,
+  says,
+});
+
+const WELL: HealthAnswer = {
+  version: "0.2.0",
+  key: "accepted",
+  parts: [],
+  service: part({ status: "ok", version: "1.4.2" }),
+  gateway: part({
+    service: "gateway",
+    status: "healthy",
+    message: "fine",
+    endpoints: ["/healthz", "/v1/models"],
+  }),
+  poller: { watched: 1_204, inFlight: 3, service: { type: "answers" } },
+  unreadable: { runs: 0, approvals: 0, unanswered: 0 },
+  store: { ok: true, latencyMs: 1, fault: null },
+  audit: { open: [], code: null, acknowledged: 0 },
+  frozen: { everywhere: null, channels: 0 },
+};
+
+const faultyPart = (part: PartHealth["part"], fault: string): PartHealth => ({ part, fault, unready: false });
+
+const down = { at: NOON - 95_000, since: NOON };
+
+const ILL: Record<string, Partial<HealthAnswer>> = {
+  "some approvals cannot be read": { unreadable: { runs: 1, approvals: 2, unanswered: 0 } },
+  "some answers cannot be used": { unreadable: { runs: 0, approvals: 0, unanswered: 2 } },
+  "no answer of the service can be used": {
+    poller: {
+      ...WELL.poller,
+      service: {
+        type: "useless",
+        ...down,
+        why: "It is not JSON.",
+        publicWhy: "It is not JSON.",
+        runs: 1_204,
+      },
+    },
+  },
+  "service and store are down": {
+    key: "unknown",
+    service: {
+      ok: false,
+      latencyMs: 3,
+      fault: "The agent service refused the connection.",
+      publicFault: "The agent service refused the connection.",
+      says: {},
+    },
+    poller: {
+      ...WELL.poller,
+      service: {
+        type: "away",
+        ...down,
+        why: "The agent service refused the connection.",
+        publicWhy: "The agent service refused the connection.",
+      },
+    },
+    store: { ok: false, latencyMs: 0, fault: null },
+  },
+  "the token and the key are refused, and decisions wait": {
+    key: "refused",
+    parts: [
+      faultyPart("slack_token", "Slack refuses SLACK_BOT_TOKEN (token_revoked): nothing is posted"),
+      faultyPart(
+        "decisions",
+        "2 decisions are recorded and not confirmed by the service, the oldest for 3 min",
+      ),
+    ],
+  },
+  "the database was changed": {
+    audit: {
+      open: [{ id: "1", words: "run run_7: the row does not match its seal", run: null }],
+      code: "0123456789",
+      acknowledged: 0,
+    },
+  },
+  "a change was acknowledged": { audit: { open: [], code: null, acknowledged: 1 } },
+};
+
+const health = (when: string, facts: Partial<HealthAnswer> = {}): Example => ({
+  when,
+  drawn: named(healthReport({ ...WELL, ...facts }, NOON), DEPLOYMENT),
+});
+
+export const HEALTH_ANSWERS: Record<Extract<MessageId, `answer:health:${string}`>, readonly Example[]> = {
+  "answer:health:ok": [
+    health(""),
+    health("a change was acknowledged", ILL["a change was acknowledged"]),
+    health("frozen", { frozen: { everywhere: { ...FROZEN, channel: null }, channels: 2 } }),
+  ],
+  "answer:health:faulty": Object.entries(ILL)
+    .filter(([, { audit }]) => audit?.acknowledged !== 1)
+    .map(([when, facts]) => health(when, facts)),
+};

@@ -1,0 +1,193 @@
+// A question to the requester, from the press to the answer, and what it does to the clocks.
+
+import { describe, expect, test } from "vitest";
+import type { Approval } from "#src/domain/approval.ts";
+import { endsAt } from "#src/domain/applied-rule.ts";
+import { MessageTs, type Nonce, UserId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { MOST_QUESTIONS, questionSlot, questionsOf } from "#src/domain/question.ts";
+import { OPENING } from "#src/domain/run.ts";
+import type { Click } from "#src/usecases/open-form.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
+import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+const MINUTE = 60_000;
+const CLEO = UserId("U0CLEO");
+const RULE = { expiry: { afterMs: 30 * MINUTE, outcome: "nothing" }, followUp: NO_FOLLOW_UP } as const;
+const who = (user: UserId) => ({ team: TEAM, user });
+
+type Card = Awaited<ReturnType<Bench["withCard"]>>;
+
+async function ready(): Promise<{ bench: Bench; card: Card }> {
+  const bench = await createBench();
+  bench.policy = aPolicy(RULE);
+  return { bench, card: await bench.withCard() };
+}
+
+async function asked(bench: Bench, { click }: Card, text = "Is there a back-up?"): Promise<Nonce> {
+  const opened = await bench.flow.askRequester.open(click);
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const { nonce } = opened.value.ticket;
+  const done = await bench.flow.askRequester.ask(who(APPROVER), nonce, text);
+  if (!done.ok) throw new Error(done.error.refusal.type);
+  await bench.clock.pass(1_000);
+  return nonce;
+}
+
+const first = async (bench: Bench, { id }: Card): Promise<Approval> => {
+  const [approval] = (await bench.run(id)).approvals;
+  if (approval === undefined) throw new Error("no approval");
+  return approval;
+};
+
+/** A press on Answer, below this question. */
+async function answerClick(bench: Bench, card: Card, question: Nonce, user = REQUESTER): Promise<Click> {
+  const post = (await bench.run(card.id)).posts[questionSlot(question)];
+  if (post?.type !== "up") throw new Error("the question is not posted");
+  return { ...card.click, user, ts: post.ts };
+}
+
+async function threadOf(bench: Bench, { id }: Card) {
+  const post = (await bench.run(id)).posts[OPENING];
+  if (post?.type !== "up") throw new Error("no thread");
+  return { team: TEAM, user: REQUESTER, channel: CHANNEL, thread: post.ts };
+}
+
+const entries = async ({ store }: Bench): Promise<readonly string[]> =>
+  (await store.auditAfter(0, ["asked", "answered", "refused"], 100)).map(
+    ({ entry: { what, step, refusal, by } }) =>
+      what === "refused" ? `refused ${step}: ${refusal}` : `${what} ${by?.user}`,
+  );
+
+describe("a question", () => {
+  test("is posted once, and its text stands in the audit by digest and can be erased", async () => {
+    const { bench, card } = await ready();
+    const nonce = await asked(bench, card);
+    await bench.flow.askRequester.ask(who(APPROVER), nonce, "Is there a back-up?");
+    await bench.clock.pass(1_000);
+    expect(bench.chat.posts.filter(({ slot }) => slot === questionSlot(nonce))).toHaveLength(1);
+    expect(questionsOf(await first(bench, card))).toMatchObject([{ by: APPROVER }]);
+    const [kept] = await bench.store.auditAfter(0, ["asked"], 10);
+    expect(kept?.entry.reason).toBeNull();
+    expect(await bench.store.auditText(kept?.entry.digest ?? "")).toBe("Is there a back-up?");
+    expect(await entries(bench)).toEqual([`asked ${APPROVER}`]);
+  });
+
+  test("stops the clock until the answer, or for as long as the rule says", async () => {
+    const { bench, card } = await ready();
+    const before = endsAt(await first(bench, card)) ?? 0;
+    await bench.clock.pass(10 * MINUTE);
+    const question = await asked(bench, card);
+    expect(endsAt(await first(bench, card))).toBe(before + NO_FOLLOW_UP.questionMs);
+    await bench.clock.pass(5 * MINUTE);
+    const opened = await bench.flow.askRequester.openAnswer(await answerClick(bench, card, question));
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.askRequester.answer(who(REQUESTER), opened.value.ticket.nonce, "Yes");
+    expect((endsAt(await first(bench, card)) ?? 0) - before).toBeCloseTo(5 * MINUTE, -4);
+    await bench.clock.pass(40 * MINUTE);
+    expect((await first(bench, card)).state).toMatchObject({ type: "closed", cause: "expired" });
+    expect(bench.agents.resolved).toEqual([]);
+  });
+
+  test("changes neither the request nor who decides it", async () => {
+    const { bench, card } = await ready();
+    const { request, version, nonce } = await first(bench, card);
+    await asked(bench, card);
+    expect(await first(bench, card)).toMatchObject({ request, version, nonce });
+    const opened = await bench.flow.openForm.decide(card.click, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision(who(APPROVER), opened.value.ticket.nonce, "fine");
+    await bench.clock.pass(1_000);
+    expect(bench.agents.resolved).toEqual([{ approval: card.approval, verdict: "approve", reason: "fine" }]);
+  });
+
+  test("is asked at most ten times, by who may approve, with a text", async () => {
+    const { bench, card } = await ready();
+    expect(await bench.flow.askRequester.open({ ...card.click, user: REQUESTER })).toMatchObject({
+      error: { refusal: { type: "requester" } },
+    });
+    const opened = await bench.flow.askRequester.open(card.click);
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    expect(
+      await bench.flow.askRequester.ask(who(APPROVER), opened.value.ticket.nonce, " \u200b "),
+    ).toMatchObject({ error: { refusal: { type: "text-needed" } } });
+    for (let at = 0; at < MOST_QUESTIONS; at += 1) await asked(bench, card, `question ${at}`);
+    expect(await bench.flow.askRequester.open(card.click)).toMatchObject({
+      error: { refusal: { type: "too-many-questions" } },
+    });
+  });
+
+  test("is a form that decides nothing, and a form to decide asks nothing", async () => {
+    const { bench, card } = await ready();
+    const opened = await bench.flow.askRequester.open(card.click);
+    const decides = await bench.flow.openForm.decide(card.click, "approve");
+    if (!opened.ok || !decides.ok) throw new Error("not opened");
+    const unknown = { error: { refusal: { type: "unknown" } } };
+    const by = who(APPROVER);
+    expect(await bench.flow.submitDecision(by, opened.value.ticket.nonce, "ok")).toMatchObject(unknown);
+    expect(await bench.flow.askRequester.ask(by, decides.value.ticket.nonce, "why?")).toMatchObject(unknown);
+    expect(await bench.flow.askRequester.ask(who(CLEO), opened.value.ticket.nonce, "why?")).toMatchObject(
+      unknown,
+    );
+    expect(await bench.flow.claimRequest.handOver(by, opened.value.ticket.nonce, CLEO)).toMatchObject(
+      unknown,
+    );
+    expect(questionsOf(await first(bench, card))).toEqual([]);
+  });
+});
+
+describe("an answer", () => {
+  test("is given only by the requester, below the question, once", async () => {
+    const { bench, card } = await ready();
+    const question = await asked(bench, card);
+    const { askRequester } = bench.flow;
+    expect(await askRequester.openAnswer(await answerClick(bench, card, question, CLEO))).toMatchObject({
+      error: { refusal: { type: "not-asked" } },
+    });
+    expect(await askRequester.openAnswer({ ...card.click, user: REQUESTER })).toMatchObject({
+      error: { refusal: { type: "unknown" } },
+    });
+    const opened = await askRequester.openAnswer(await answerClick(bench, card, question));
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    const { nonce } = opened.value.ticket;
+    await askRequester.answer(who(REQUESTER), nonce, "Yes");
+    expect(await askRequester.answer(who(REQUESTER), nonce, "Yes")).toMatchObject({ ok: true });
+    expect(await askRequester.answer(who(REQUESTER), nonce, "No")).toMatchObject({
+      error: { refusal: { type: "answered-before" } },
+    });
+    expect(questionsOf(await first(bench, card))).toMatchObject([{ answer: { by: REQUESTER, text: "Yes" } }]);
+    expect(await entries(bench)).toEqual([
+      `asked ${APPROVER}`,
+      "refused answer: not-asked",
+      "refused answer: unknown",
+      `answered ${REQUESTER}`,
+      "refused answer: answered-before",
+    ]);
+  });
+
+  test("is a message in the thread that names Countersign, also when Slack delivers it twice", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    const thread = await threadOf(bench, card);
+    const { answerInThread } = bench.flow.askRequester;
+    expect(await answerInThread({ ...thread, text: "Yes", user: CLEO })).toBeNull();
+    expect(await answerInThread({ ...thread, text: "Yes", thread: MessageTs("1.0") })).toBeNull();
+    expect(await answerInThread({ ...thread, text: " " })).toMatchObject({
+      error: { refusal: { type: "text-needed" } },
+    });
+    expect(await answerInThread({ ...thread, text: "Yes" })).toMatchObject({ ok: true });
+    expect(await answerInThread({ ...thread, text: "Yes" })).toMatchObject({ ok: true });
+    expect(questionsOf(await first(bench, card))).toMatchObject([{ answer: { text: "Yes" } }]);
+    expect(await answerInThread({ ...thread, text: "deploy it again" })).toBeNull();
+  });
+
+  test("in the thread names one question, so with two open ones it is none", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    await asked(bench, card, "And who is on call?");
+    const thread = await threadOf(bench, card);
+    expect(await bench.flow.askRequester.answerInThread({ ...thread, text: "Yes" })).toBe("several");
+    expect(questionsOf(await first(bench, card)).every(({ answer }) => answer === undefined)).toBe(true);
+  });
+});
