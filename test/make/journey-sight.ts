@@ -234,12 +234,15 @@ export function elementsOf(value: unknown): { readonly [name: string]: unknown }
   ];
 }
 
+/** On every card that waits. */
+const BESIDE_DECIDING = new Set(["Details", "Stop", "I'm looking at it"]);
+
 /** What can be clicked, by its label, except Details, which every card has. */
 export function buttonsOf({ blocks }: Drawn): string[] {
   return elementsOf(blocks)
     .filter(({ type }) => type === "button")
     .map((each) => textOf({ blocks: [], text: labelOf(each) }))
-    .filter((label) => label !== "Details" && label !== "Stop");
+    .filter((label) => !BESIDE_DECIDING.has(label));
 }
 
 export function labelOf({ text }: { readonly [name: string]: unknown }): string {

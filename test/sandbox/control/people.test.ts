@@ -10,7 +10,10 @@ test("a script plays a whole story: it asks, presses by label, types by label, a
   await act("person.command", { person: "ana", channel: "#ops-agents", text: `/agent run ${task}` });
   const asks = { channel: "ops-agents", contains: "Approval needed", wait: "20" };
   const [card] = await read("/control/messages", asks);
-  expect(card).toMatchObject({ buttons: ["Approve", "Deny", "Details", "Stop"], broadcast: true });
+  expect(card).toMatchObject({
+    buttons: ["Approve", "Deny", "Details", "Stop", "I'm looking at it"],
+    broadcast: true,
+  });
 
   await act("person.press", { person: "Ben Okafor", channel: opsAgents, ts: card?.["ts"], button: "deny" });
   const [form] = await read("/control/views", { person: "ben", contains: "Reason", wait: "20" });
