@@ -59,7 +59,11 @@ export function fieldsIn(blocks: readonly Block[]): Usable[] {
     .map((found) => ({ ...found, label: labelOf(found) }));
 }
 
+/** As Slack's client calls the menu of three dots. */
+const OVERFLOW = "More actions";
+
 function labelOf({ block, element }: Found): string {
+  if (element.type === "overflow") return OVERFLOW;
   return wordsOf(block["type"] === "input" ? block["label"] : (element["text"] ?? element["placeholder"]));
 }
 

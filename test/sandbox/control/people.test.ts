@@ -11,7 +11,7 @@ test("a script plays a whole story: it asks, presses by label, types by label, a
   const asks = { channel: "ops-agents", contains: "Approval needed", wait: "20" };
   const [card] = await read("/control/messages", asks);
   expect(card).toMatchObject({
-    buttons: ["Approve", "Deny", "Details", "Stop", "I'm looking at it"],
+    buttons: ["Approve", "Deny", "Details", "Stop", "I'm looking at it", "More actions"],
     broadcast: true,
   });
 
