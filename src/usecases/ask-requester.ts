@@ -69,12 +69,20 @@ async function askIn(deps: DecideDeps, by: Submitter, nonce: Nonce | null, text:
   const form = await findFollowUpForm(deps, by, nonce, { step: "ask", asks: "question" });
   if (!form.ok) return form;
   const { nonce: id } = form.value.ticket;
-  return handleRequest(deps, by, form.value, (approval, { rule, by: { user }, ctx }) => {
-    const asked = ask(approval, { id, by: user, text, rule }, ctx);
-    if (!asked.ok) return asked;
-    const entry = { what: "asked", outcome: "asked", digest: ctx.digest(text), text } as const;
-    return ok({ approval: asked.value, entry });
+  return handleRequest(deps, by, form.value, {
+    act: (approval, acting) => askIt(approval, acting, { id, text }),
   });
+}
+
+function askIt(
+  approval: Approval,
+  { rule, by: { user }, ctx }: Acting,
+  { id, text }: { readonly id: Nonce; readonly text: string },
+): ReturnType<Act> {
+  const asked = ask(approval, { id, by: user, text, rule }, ctx);
+  if (!asked.ok) return asked;
+  const entry = { what: "asked", outcome: "asked", digest: ctx.digest(text), text } as const;
+  return ok({ approval: asked.value, entry });
 }
 
 /** The button's nonce is the approval's; which question it is, only the message says that holds it. */
@@ -127,26 +135,22 @@ async function answerIn(
   const { question } = form.value.ticket;
   if (question === undefined)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "answer" });
-  return answerQuestion(deps, by, form.value, question, text);
+  return answerQuestion(deps, by, form.value, { id: question, text });
 }
 
 function answerQuestion(
   deps: DecideDeps,
   by: Submitter,
   handling: Handling,
-  id: Nonce,
-  text: string,
+  { id, text }: { readonly id: Nonce; readonly text: string },
 ): Promise<Handled> {
   const isRepeated = (approval: Approval): boolean => isAnsweredSo(approval, id, by.user, text);
   const mayAct: MayAct = (approval, acting) =>
     isRepeated(approval) ? null : mayAnswer(id, approval, acting);
-  return handleRequest(
-    deps,
-    by,
-    handling,
-    (approval, acting) => answerIt({ approval, id, text, isRepeated: isRepeated(approval) }, acting),
+  return handleRequest(deps, by, handling, {
+    act: (approval, acting) => answerIt({ approval, id, text, isRepeated: isRepeated(approval) }, acting),
     mayAct,
-  );
+  });
 }
 
 type Answering = {
@@ -196,7 +200,7 @@ async function answerInThread(
   if (more.length > 0) return "several";
   const { request, id, version } = found.approval;
   const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;
-  return answerQuestion(deps, { team, user }, handling, found.id, text);
+  return answerQuestion(deps, { team, user }, handling, { id: found.id, text });
 }
 
 function isThread({ posts, team }: Run, of: TeamId, thread: MessageTs): boolean {

@@ -1,7 +1,7 @@
 // "I'm looking at it", and what its person can do then: ask for quiet, hand it over, let it go. And more time to decide.
 
 import type { Approval } from "../domain/approval.ts";
-import { refusalToDecide } from "../domain/authorization.ts";
+import { type Person, type Refusal, refusalToDecide } from "../domain/authorization.ts";
 import {
   claim,
   claimOf,
@@ -114,14 +114,22 @@ async function snoozeIn(
 ): Promise<Handled> {
   const form = await findFollowUpForm(deps, by, nonce, FORMS.snooze);
   if (!form.ok) return form;
-  const { ticket } = form.value;
-  return handleRequest(deps, by, form.value, (approval, { rule, by: { user }, ctx }) => {
-    const offered = SNOOZES.find((each) => each === ms);
-    if (offered === undefined) return err({ type: "time-needed" });
-    const snoozed = snooze(approval, user, { ms: offered, form: ticket.nonce, rule }, ctx);
-    if (!snoozed.ok) return snoozed;
-    return ok({ approval: snoozed.value, entry: { what: "snoozed", outcome: `for ${timeWords(offered)}` } });
+  const { nonce: id } = form.value.ticket;
+  return handleRequest(deps, by, form.value, {
+    act: (approval, acting) => snoozeIt(approval, acting, { form: id, ms }),
   });
+}
+
+function snoozeIt(
+  approval: Approval,
+  { rule, by: { user }, ctx }: Acting,
+  { form, ms }: { readonly form: Nonce; readonly ms: number | null },
+): ReturnType<Act> {
+  const offered = SNOOZES.find((each) => each === ms);
+  if (offered === undefined) return err({ type: "time-needed" });
+  const snoozed = snooze(approval, user, { ms: offered, form, rule }, ctx);
+  if (!snoozed.ok) return snoozed;
+  return ok({ approval: snoozed.value, entry: { what: "snoozed", outcome: `for ${timeWords(offered)}` } });
 }
 
 async function handOverIn(
@@ -134,17 +142,28 @@ async function handOverIn(
   if (!form.ok) return form;
   const { ticket } = form.value;
   const taker = to === null ? null : await personFor(deps, form.value, to, SUBMIT_AGE_MS);
-  return handleRequest(deps, by, form.value, (approval, acting) => {
-    const { rule, ctx } = acting;
-    const { team, user: from } = acting.by;
-    if (taker === null) return err({ type: "cannot-take-over", to: null, why: "unknown" });
-    if (to !== from) {
-      const no = "type" in taker ? taker : refusalToDecide(taker, acting.run, rule);
-      if (no !== null) return err({ type: "cannot-take-over", to, why: no.type });
-    }
-    const handed = handOver(approval, { from, to: to ?? from, form: ticket.nonce, rule }, ctx);
-    if (!handed.ok) return handed;
-    const other = { team, user: to ?? from };
-    return ok({ approval: handed.value, entry: { what: "handed-over", outcome: "handed over", other } });
+  return handleRequest(deps, by, form.value, {
+    act: (approval, acting) => handItOver(approval, acting, { form: ticket.nonce, to, taker }),
   });
+}
+
+/** `taker`: what Slack says of the person who was chosen; null: none was. */
+type HandingOver = {
+  readonly form: Nonce;
+  readonly to: UserId | null;
+  readonly taker: Person | Refusal | null;
+};
+
+function handItOver(
+  approval: Approval,
+  { run, rule, by: { team, user: from }, ctx }: Acting,
+  { form, to, taker }: HandingOver,
+): ReturnType<Act> {
+  if (taker === null || to === null) return err({ type: "cannot-take-over", to: null, why: "unknown" });
+  const no = to === from ? null : "type" in taker ? taker : refusalToDecide(taker, run, rule);
+  if (no !== null) return err({ type: "cannot-take-over", to, why: no.type });
+  const handed = handOver(approval, { from, to, form, rule }, ctx);
+  if (!handed.ok) return handed;
+  const other = { team, user: to };
+  return ok({ approval: handed.value, entry: { what: "handed-over", outcome: "handed over", other } });
 }

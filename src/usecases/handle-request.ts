@@ -74,8 +74,7 @@ export async function handleRequest(
   deps: DecideDeps,
   submitter: Submitter,
   handling: Handling,
-  act: Act,
-  mayAct: MayAct = mayHandle,
+  { act, mayAct = mayHandle }: { readonly act: Act; readonly mayAct?: MayAct },
 ): Promise<Handled> {
   const { run, approval: id, saw, step } = handling;
   const { team, user } = submitter;
@@ -147,7 +146,7 @@ export async function handleClick(deps: DecideDeps, click: Click, step: Step, ac
   if (!found.ok) return refused(deps, found.error, click, { step });
   const { run, approval, version } = found.value;
   const handling = { run, approval: approval.id, version, saw: approval.request, was: null, step };
-  return handleRequest(deps, click, handling, act);
+  return handleRequest(deps, click, handling, { act });
 }
 
 /** A press that opens a form. The form decides nothing. */

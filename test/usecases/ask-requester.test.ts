@@ -7,6 +7,7 @@ import { MessageTs, type Nonce, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { MOST_QUESTIONS, questionSlot, questionsOf } from "#src/domain/question.ts";
 import { OPENING } from "#src/domain/run.ts";
+import type { ThreadMessage } from "#src/usecases/ask-requester.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
@@ -170,7 +171,7 @@ describe("an answer", () => {
     const { bench, card } = await ready();
     await asked(bench, card);
     const thread = await threadOf(bench, card);
-    const { answerInThread } = bench.flow.askRequester;
+    const answerInThread = (message: ThreadMessage) => bench.flow.askRequester.answerInThread(message);
     expect(await answerInThread({ ...thread, text: "Yes", user: CLEO })).toBeNull();
     expect(await answerInThread({ ...thread, text: "Yes", thread: MessageTs("1.0") })).toBeNull();
     expect(await answerInThread({ ...thread, text: " " })).toMatchObject({

@@ -83,7 +83,7 @@ describe("a claim", () => {
   test("is refused to the requester, to a guest, for an old card and for a decided request", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
-    const { claim } = bench.flow.claimRequest;
+    const claim = (click: Click) => bench.flow.claimRequest.claim(click);
     expect(refusalOf(await claim(by(card.click, REQUESTER)))).toBe("requester");
     bench.people.facts = { kind: "guest" };
     expect(refusalOf(await claim(card.click))).toBe("guest");
@@ -167,7 +167,7 @@ describe("more time", () => {
     const bench = await createBench();
     bench.policy = aPolicy(EXTENDABLE);
     const card = await bench.withCard();
-    const { extend } = bench.flow.claimRequest;
+    const extend = (click: Click, times: number) => bench.flow.claimRequest.extend(click, times);
     expect(await extend(card.click, 0)).toMatchObject({ ok: true });
     expect(await extend(card.click, 0)).toMatchObject({ ok: true });
     expect(refusalOf(await extend(by(card.click, CLEO), 0))).toBe("extended-meanwhile");
@@ -185,7 +185,7 @@ describe("more time", () => {
   test("is refused where the rule allows none, to who may not approve, and after the expiry", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
-    const { extend } = bench.flow.claimRequest;
+    const extend = (click: Click, times: number) => bench.flow.claimRequest.extend(click, times);
     expect(refusalOf(await extend(card.click, 0))).toBe("not-extendable");
     bench.policy = aPolicy(EXTENDABLE);
     expect(refusalOf(await extend(by(card.click, REQUESTER), 0))).toBe("requester");

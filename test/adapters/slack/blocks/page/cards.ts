@@ -16,6 +16,7 @@ import { requestOf } from "../../observed.ts";
 import {
   ANA,
   BEN,
+  type CardExample,
   CLEO,
   CREATED,
   decided,
@@ -27,8 +28,6 @@ import {
 } from "./example.ts";
 
 import { FOLLOW_UP_PARTS } from "./follow-up.ts";
-
-export type CardExample = { readonly when: string; readonly run: Run; readonly approval: Approval };
 
 const card = (when: string, approval: Approval, run: Run = CREATED): CardExample => ({ when, run, approval });
 

@@ -13,6 +13,8 @@ import { requestOf } from "../../observed.ts";
 /** `when`: the case in a few words; empty where there is only one. */
 export type Example = { readonly when: string; readonly drawn: Message | View };
 
+export type CardExample = { readonly when: string; readonly run: Run; readonly approval: Approval };
+
 export const one = (drawn: Message | View): readonly Example[] => [{ when: "", drawn }];
 
 /** Which deployment the messages name. */

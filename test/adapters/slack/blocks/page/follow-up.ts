@@ -13,8 +13,18 @@ import { handoverSlot, questionSlot } from "#src/domain/question.ts";
 import type { Run } from "#src/domain/run.ts";
 import type { FormTicket } from "#src/ports/store.ts";
 import { aNonce, aTicket, NOON } from "../../../../make/run.ts";
-import type { CardExample } from "./cards.ts";
-import { ANA, BEN, CLEO, CREATED, decided, DEPLOYMENT, type Example, one, PENDING } from "./example.ts";
+import {
+  ANA,
+  BEN,
+  type CardExample,
+  CLEO,
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  one,
+  PENDING,
+} from "./example.ts";
 
 const MINUTE = 60_000;
 const RULE = {

@@ -8,8 +8,8 @@ import { CHANNEL } from "../../../../make/run.ts";
 import { printedBlocks, printedView } from "../printed.ts";
 import { answerExamples } from "./answers.ts";
 import { CALLS } from "./calls.ts";
-import { CARD_PARTS, type CardExample, CARDS } from "./cards.ts";
-import { ANA, BEN, CLEO, DEPLOYMENT, type Example } from "./example.ts";
+import { CARD_PARTS, CARDS } from "./cards.ts";
+import { ANA, BEN, type CardExample, CLEO, DEPLOYMENT, type Example } from "./example.ts";
 import { FORMS, HOME, RUN_FORMS } from "./forms.ts";
 import { NOTICES, NOTIFICATIONS } from "./private.ts";
 import {
