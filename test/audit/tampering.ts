@@ -106,8 +106,9 @@ const rowsOf = (db: DatabaseSync): Row[] =>
   db.prepare("select seq, entry, key, link, signature from audit order by seq").all() as Row[];
 
 function put(db: DatabaseSync, { seq, entry, key, link, signature }: Row): void {
-  const { at, what, run, runId, approval, by } = columnsOf(JSON.parse(entry) as { [field: string]: Json });
-  db.prepare("insert or replace into audit values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+  const columns = columnsOf(JSON.parse(entry) as { [field: string]: Json });
+  const { at, what, run, runId, approval, by, asked } = columns;
+  db.prepare("insert or replace into audit values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
     seq,
     at,
     what,
@@ -119,6 +120,7 @@ function put(db: DatabaseSync, { seq, entry, key, link, signature }: Row): void 
     link,
     key,
     signature,
+    asked,
   );
 }
 
