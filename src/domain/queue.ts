@@ -4,7 +4,7 @@
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
 import { endsUnder, ruleOf } from "./applied-rule.ts";
-import { type Person, type Refusal, refusalToOpen } from "./authorization.ts";
+import { isOneOf, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -19,7 +19,7 @@ export type Reader = {
   readonly user: UserId;
   /** Null: Slack did not say who they are. `seesChannel` is not read: `channels` says it for each request. */
   readonly person: Person | null;
-  /** Their channels, among those that the app is in. */
+  /** Their channels, among those that the app is in. An escalation may show them requests of others. */
   readonly channels: ReadonlySet<ChannelId>;
 };
 
@@ -56,8 +56,12 @@ export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
   const kind = reader.person?.kind ?? "member";
   if (kind !== "member") return { yours: [], others: [], unreadable: [], closedTo: kind };
   const seen = runs.filter(({ channel }) => reader.channels.has(channel));
-  const items = seen
-    .flatMap((run) => run.approvals.filter(isUndecided).map((approval) => itemOf(run, approval, reader, ctx)))
+  const items = runs
+    .flatMap((run) =>
+      run.approvals
+        .filter((approval) => isUndecided(approval) && isShownTo(reader, run, approval, ctx))
+        .map((approval) => itemOf(run, approval, reader, ctx)),
+    )
     .toSorted(byRiskThenAge);
   return {
     yours: items.filter((item) => isYours(item, reader.user)),
@@ -65,6 +69,17 @@ export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
     unreadable: seen.filter((run) => unreadableNow(run) !== null),
     closedTo: null,
   };
+}
+
+/** In their channels, and where an escalation has brought them in. */
+function isShownTo(
+  { channels, person }: Reader,
+  run: Run,
+  ...[approval, ctx]: readonly [Approval, Now]
+): boolean {
+  if (channels.has(run.channel)) return true;
+  const { escalated } = ruleOf(ctx, run, approval);
+  return escalated !== undefined && person !== null && isOneOf(person, escalated) === true;
 }
 
 /**

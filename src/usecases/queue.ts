@@ -1,11 +1,14 @@
 // The queue of one person. Who they are and which groups they belong to is looked up once for all of it. The notice of many requests in a
 // channel opens it too.
 
-import type { Person } from "../domain/authorization.ts";
+import { isOneOf, type Person } from "../domain/authorization.ts";
 import { applyBrake } from "../domain/brake.ts";
+import { callSlot, callsOf, channelOf } from "../domain/call.ts";
 import type { Context } from "../domain/context.ts";
+import { reachedStages } from "../domain/escalation.ts";
 import type { Freeze } from "../domain/freeze.ts";
 import type { ChannelId, GroupId, MessageTs, RunKey, TeamId, UserId } from "../domain/ids.ts";
+import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/principals.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
 import { ok, type Result } from "../domain/result.ts";
@@ -22,7 +25,7 @@ const MOST_RUNS = 300;
 const MOST_SETS = 50;
 
 export type QueueDeps = {
-  readonly store: Pick<RunStore, "list">;
+  readonly store: Pick<RunStore, "list" | "channelsInUse">;
   readonly people: Pick<People, "channelsOf" | "lookUp" | "memberOf">;
   readonly context: () => Context;
 };
@@ -55,21 +58,60 @@ export async function readQueue(
       ? await people.channelsOf(user, MEMBERSHIP_AGE_MS)
       : await channelsOf(people, user, asksFrom);
   const channels = only === null ? all : new Set([only].filter((each) => all.has(each)));
-  const [first] = channels;
-  if (first === undefined) return { ...EMPTY, channels };
+  const stages = stagesOf(context());
+  const place = [...channels][0] ?? (stages.length === 0 ? undefined : (await store.channelsInUse())[0]);
+  if (place === undefined) return { ...EMPTY, channels };
   const freezes = context().freezes.filter(({ channel }) => channel === null || channels.has(channel));
-  const facts = {
-    channels: [...channels],
-    only: "pending",
-    oldestFirst: true,
-    limit: MOST_RUNS + 1,
-  } as const;
-  const [found, person] = await Promise.all([store.list(facts), whoIs(people, { team, user }, first)]);
+  const [found, person] = await Promise.all([
+    waitingIn(store, [...channels]),
+    whoIs(people, { team, user }, place),
+  ]);
+  const further = await escalatedTo(deps, user, person, { stages, seen: channels, only });
   // A freeze counts as soon as it is stored; the runs are marked with it one after the other.
-  const runs = found.slice(0, MOST_RUNS).map((run) => applyBrake(run, context()));
+  const runs = [...found.slice(0, MOST_RUNS), ...further].map((run) => applyBrake(run, context()));
   const memberOf = await memberships(people, user, runs, context());
   const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
   return { ...queueOf(runs, reader, context()), channels, freezes, more: found.length > MOST_RUNS };
+}
+
+async function waitingIn(
+  store: QueueDeps["store"],
+  channels: readonly ChannelId[],
+): Promise<readonly Run[]> {
+  if (channels.length === 0) return [];
+  return store.list({ channels, only: "pending", oldestFirst: true, limit: MOST_RUNS + 1 });
+}
+
+/** The people whom a stage of the policy lets decide. */
+const stagesOf = ({ policy }: Pick<Context, "policy">): readonly NamedPeople[] =>
+  policy.rules.flatMap(({ followUp }) => followUp.escalate.flatMap(({ to }) => (to === null ? [] : [to])));
+
+type Elsewhere = {
+  readonly stages: readonly NamedPeople[];
+  readonly seen: ReadonlySet<ChannelId>;
+  readonly only: ChannelId | null;
+};
+
+/**
+ * Runs of other channels that a stage of an escalation may bring before this person. Only for people whom a stage of the policy names, so
+ * that the others' queues need not read them.
+ */
+async function escalatedTo(
+  { store, people }: QueueDeps,
+  user: UserId,
+  person: Person | null,
+  { stages, seen, only }: Elsewhere,
+): Promise<readonly Run[]> {
+  if (stages.length === 0 || person === null) return [];
+  const sets = [...new Set(stages.flatMap(groupsAndChannelsOf))].slice(0, MOST_SETS);
+  const answers = await Promise.all(sets.map((set) => membershipIn(people, user, set)));
+  const memberOf = new Map(answers.flatMap((each) => [...each]));
+  if (!stages.some((people) => isOneOf({ ...person, memberOf }, people) === true)) return [];
+  const elsewhere = (await store.channelsInUse()).filter(
+    (channel) => !seen.has(channel) && (only === null || channel === only),
+  );
+  const runs = await waitingIn(store, elsewhere);
+  return runs.filter(({ approvals }) => approvals.some((each) => reachedStages(each).length > 0));
 }
 
 const EMPTY = { yours: [], others: [], unreadable: [], closedTo: null, more: false, freezes: [] } as const;
@@ -113,7 +155,7 @@ async function membershipIn(
   }
 }
 
-// Review on the notice of a channel in which many requests wait. The press is trusted only for who pressed, and where: it must be on a
+// Review on the notice of a channel in which many requests wait, and on messages that call people. The press is trusted only for who pressed, and where: it must be on a
 // notice of ours. What the person may see and decide is looked up when their queue is read.
 
 type StormPress = {
@@ -125,19 +167,25 @@ type StormPress = {
   readonly run: RunKey | null;
 };
 
-/** Ok: the person pressed a notice of this channel. Rejects with PortError. */
-export type OpenStorm = (press: StormPress) => Promise<Result<null, RefusedAttempt>>;
+/** Ok: the person pressed a notice of ours. `Value`: the channel that it tells of. Rejects with PortError. */
+export type OpenStorm = (press: StormPress) => Promise<Result<ChannelId, RefusedAttempt>>;
 
 export function createOpenStorm(deps: DecideDeps): OpenStorm {
   return async (press) => {
     const { team, channel, ts, run: key } = press;
     const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
-    const notices = run === null ? [] : stormSlots(run).map((slot) => run.posts[slot]);
-    const isHere = run?.team === team && run.channel === channel;
+    const notices = run === null ? [] : noticesIn(run, channel);
     // People see a notice a moment before we know where it is. It only opens their own queue, so that is near enough.
     const isPressed = (post: PostedMessage | undefined): boolean =>
       post?.type === "sending" || post?.type === "unsure" || (post?.type === "up" && post.ts === ts);
-    if (isHere && notices.some(isPressed)) return ok(null);
+    if (run?.team === team && notices.some(isPressed)) return ok(run.channel);
     return refused(deps, { refusal: { type: "unknown" }, run: null }, press, { step: "click" });
   };
+}
+
+/** The run's messages with Review in this channel: notices of a storm, and what calls people to a request. */
+function noticesIn(run: Run, channel: ChannelId): readonly (PostedMessage | undefined)[] {
+  const calls = callsOf(run).map(({ approval, call }) => callSlot(approval, call));
+  const slots = [...stormSlots(run), ...calls].filter((slot) => channelOf(run, slot) === channel);
+  return slots.map((slot) => run.posts[slot]);
 }

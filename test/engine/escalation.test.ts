@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { withFollowUp } from "#src/domain/follow-up.ts";
-import { ChannelId, GroupId, type RunId } from "#src/domain/ids.ts";
+import { ChannelId, GroupId, MessageTs, type RunId, TeamId, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { type Bench, createBench } from "../make/bot.ts";
@@ -69,6 +69,53 @@ describe("a person whom a stage names", () => {
     bench.people.sets = new Set([LEADS]);
     await bench.clock.pass(61 * MIN);
     expect(await refusalTo(bench, { ...click, user: "U0CAT" as typeof click.user })).toBe("not-approver");
+  });
+});
+
+describe("the queue of a person whom a stage names, who is not in the run's channel", () => {
+  const ASKER = { team: TEAM, user: UserId("U0CAT") };
+  const inLeads = (bench: Bench) => {
+    bench.people.facts = { seesChannel: false };
+    bench.people.sets = new Set([ON_CALL]);
+    bench.people.channels = new Set([LEADS]);
+  };
+
+  test("holds the request once the stage is reached, and Review opens its form", async () => {
+    const { bench } = await waiting({ escalate: STAGE });
+    inLeads(bench);
+    const queue = () => bench.flow.queries.pending(ASKER, LEADS);
+    await bench.clock.pass(29 * MIN);
+    expect(await queue()).toMatchObject({ yours: [], others: [] });
+    await bench.clock.pass(2 * MIN);
+    const [item] = (await queue()).yours;
+    if (item === undefined) throw new Error("nothing waits");
+    const opened = await bench.flow.review.open(ASKER, bench.flow.review.valueFor("one", ASKER, item.approval.nonce));
+    expect(opened.ok).toBe(true);
+  });
+
+  test("holds nothing for somebody else who is not in the channel", async () => {
+    const { bench } = await waiting({ escalate: STAGE });
+    inLeads(bench);
+    bench.people.sets = new Set();
+    await bench.clock.pass(61 * MIN);
+    expect(await bench.flow.queries.pending(ASKER, LEADS)).toMatchObject({ yours: [], others: [] });
+  });
+
+  test("opens from the announcement in its channel, and from no other message there", async () => {
+    const { bench, id } = await waiting({ escalate: STAGE });
+    await bench.clock.pass(61 * MIN);
+    const { key } = await bench.run(id);
+    const announced = bench.chat.posts.find(({ channel }) => channel === LEADS);
+    if (announced === undefined) throw new Error("nothing is announced");
+    const press = { ...ASKER, channel: LEADS, ts: announced.ts, run: key };
+    expect(await bench.flow.openStorm(press)).toEqual({ ok: true, value: CHANNEL });
+    const strange = [
+      { ...press, channel: CHANNEL },
+      { ...press, ts: MessageTs("1.1") },
+      { ...press, run: null },
+      { ...press, team: TeamId("T0OTHER") },
+    ];
+    for (const each of strange) expect((await bench.flow.openStorm(each)).ok).toBe(false);
   });
 });
 

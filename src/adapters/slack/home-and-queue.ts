@@ -203,7 +203,7 @@ export async function onStormReview(deps: ListenerDeps, payload: ClickPayload): 
   try {
     const opened = await deps.openStorm({ ...press, run: parsed<RunKey>(RunKey, actions[0].value) });
     if (!opened.ok) return await showRefusal(deps, payload, opened.error.refusal);
-    const answer = await pendingAnswer(deps, user.id, channel.id, { ...EVERYTHING, channel: channel.id });
+    const answer = await pendingAnswer(deps, user.id, channel.id, { ...EVERYTHING, channel: opened.value });
     await deps.answerAt(response_url, answer);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
