@@ -19,6 +19,7 @@ import { createIntegrity, type Integrity } from "./engine/integrity.ts";
 import { createLeaseKeeper, type LeaseKeeper, type LeaseTimes } from "./engine/lease-keeper.ts";
 import { createEffectLog } from "./engine/log-effects.ts";
 import { createOutageAnnouncer } from "./engine/outage.ts";
+import { createPauseClocks } from "./engine/pause-clocks.ts";
 import { createPerform } from "./engine/perform-effect.ts";
 import { createPoller, type PollLimits } from "./engine/poller.ts";
 import { createQuietWarnings } from "./engine/quiet-log.ts";
@@ -162,6 +163,8 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const health = createHealth({ ...deps, guard, key, figures });
   const use = { ...deps, engine, integrity, change: engine.change };
   const loops = createLoops({ ...use, guard });
+  const pauses = createPauseClocks({ ...use, guard });
+  engine.onPlan((run) => pauses.heard(run));
   const messages = createMessageCare(use);
   return {
     ...createUseCases(use),
@@ -175,13 +178,14 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
       watchdog.start();
       // The audit is checked first, so that no decision leaves before.
       for (const part of [integrity, messages.orphans]) await part.start();
-      for (const loop of loops) loop.start();
+      await pauses.begin();
+      for (const loop of [...loops, pauses]) loop.start();
       return claimRuns({ ...deps, engine }, hold);
     },
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
       for (const part of [watch, messages.cards, watchdog]) part.stop();
-      await stopInOrder([...loops, messages.orphans, health, news, hold, engine], ports, integrity, ms);
+      await stopInOrder([...loops, pauses, messages.orphans, health, news, hold, engine], ports, integrity, ms);
     },
   };
 }

@@ -212,6 +212,8 @@ export type Bench = {
   readonly outages: boolean[];
   /** In force from the next moment on. */
   policy: Policy;
+  /** To Slack. */
+  connection: ReturnType<SlackHealth["connection"]>;
   readonly warnings: string[];
   readonly errors: string[];
   flow: Bot;
@@ -289,7 +291,7 @@ export async function createBench(
         ...ports,
         store: bench.store,
         storeFaults: { since: () => ({ count: 0, code: "" }) },
-        slackHealth: HEALTHY_SLACK,
+        slackHealth: { ...HEALTHY_SLACK, connection: () => bench.connection },
         version: "0.0.0",
         freezes,
         auditSink: null,
@@ -315,6 +317,7 @@ export async function createBench(
     warnings,
     errors,
     policy: BUILT_IN,
+    connection: "connected",
     ...acts(() => bench, start, database === ":memory:" ? null : openIt),
   } as Bench;
   bench.flow = start();

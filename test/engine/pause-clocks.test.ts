@@ -1,0 +1,147 @@
+// Time in which people cannot act is not held against them: the clocks of waiting requests stand still.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ageAt } from "#src/domain/follow-up.ts";
+import type { RunId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
+
+const MIN = 60_000;
+const remind = { afterMs: 15 * MIN, doubles: false, atMost: 4 };
+const TIMED = aPolicy({
+  followUp: { ...NO_FOLLOW_UP, remind },
+  expiry: { afterMs: 60 * MIN, outcome: "deny" },
+});
+
+async function waiting(database = ":memory:", policy = TIMED) {
+  const bench = await createBench({}, 0.5, database);
+  bench.policy = policy;
+  return { bench, ...(await bench.withCard()) };
+}
+
+function aFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-pause-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "bot.db");
+}
+
+const approvalOf = async (bench: Bench, id: RunId) => {
+  const [approval] = (await bench.run(id)).approvals;
+  if (approval === undefined) throw new Error("no approval");
+  return approval;
+};
+const pausesOf = async (bench: Bench, id: RunId) => (await approvalOf(bench, id)).followUp?.pauses ?? [];
+const reminders = ({ chat }: Bench) => chat.posts.filter(({ slot }) => slot.startsWith("call "));
+const minutesOld = async (bench: Bench, id: RunId) =>
+  Math.round(ageAt(await approvalOf(bench, id), bench.clock.monotonic()) / MIN);
+
+describe("while the service is away", () => {
+  test("the clocks stand still from its first failure until it answers again", async () => {
+    const { bench, id } = await waiting();
+    await bench.clock.pass(5 * MIN);
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await bench.clock.pass(20 * MIN);
+    expect(await pausesOf(bench, id)).toMatchObject([{ why: "service", until: null }]);
+    expect(reminders(bench)).toEqual([]);
+    expect(await minutesOld(bench, id)).toBe(5);
+    bench.agents.beforeLook = () => Promise.resolve();
+    await bench.clock.pass(9 * MIN);
+    expect(await minutesOld(bench, id)).toBe(14);
+    expect(reminders(bench)).toEqual([]);
+    await bench.clock.pass(2 * MIN);
+    expect(reminders(bench)).toHaveLength(1);
+  });
+
+  test("a failure of less than a minute stops nothing", async () => {
+    const { bench, id } = await waiting();
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await bench.clock.pass(30_000);
+    bench.agents.beforeLook = () => Promise.resolve();
+    await bench.clock.pass(MIN);
+    expect(await pausesOf(bench, id)).toEqual([]);
+  });
+
+  test("a restart in the middle neither ends the pause nor begins a second one", async () => {
+    const { bench, id } = await waiting();
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await bench.clock.pass(5 * MIN);
+    await bench.restart();
+    await bench.clock.pass(5 * MIN);
+    expect(await pausesOf(bench, id)).toMatchObject([{ why: "service", until: null }]);
+    bench.agents.beforeLook = () => Promise.resolve();
+    await bench.clock.pass(MIN);
+    expect(await pausesOf(bench, id)).toMatchObject([{ why: "service", until: expect.any(Number) as number }]);
+  });
+
+  test("a request whose rule has no clock is left alone", async () => {
+    const { bench, id } = await waiting(":memory:", aPolicy({}));
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await bench.clock.pass(5 * MIN);
+    expect(await pausesOf(bench, id)).toEqual([]);
+  });
+});
+
+test("while Slack's connection is lost, the clocks stand still, also of a request that comes meanwhile", async () => {
+  const { bench, id } = await waiting();
+  bench.connection = "lost";
+  await bench.clock.pass(10 * MIN);
+  const late = (await bench.withCard()).id;
+  await bench.clock.pass(10 * MIN);
+  expect(await pausesOf(bench, id)).toMatchObject([{ why: "slack", until: null }]);
+  bench.connection = "connected";
+  await bench.clock.pass(MIN);
+  expect(await minutesOld(bench, id)).toBeLessThanOrEqual(1);
+  expect(await minutesOld(bench, late)).toBeLessThanOrEqual(1);
+});
+
+describe("while nothing runs", () => {
+  test("the clocks stand still, so neither a reminder nor the end of the time comes at the start", async () => {
+    const { bench, id } = await waiting(aFile());
+    await bench.clock.pass(10 * MIN);
+    await bench.restart(180 * MIN);
+    await bench.clock.pass(MIN);
+    const [pause] = await pausesOf(bench, id);
+    expect(pause?.why).toBe("stopped");
+    expect(((pause?.until ?? 0) - (pause?.from ?? 0)) / MIN).toBeCloseTo(180, 0);
+    expect((await approvalOf(bench, id)).state.type).toBe("pending");
+    expect(await minutesOld(bench, id)).toBe(11);
+    expect(reminders(bench)).toEqual([]);
+    await bench.clock.pass(5 * MIN);
+    expect(reminders(bench)).toHaveLength(1);
+  });
+
+  test("a short restart is no pause", async () => {
+    const { bench, id } = await waiting(aFile());
+    await bench.clock.pass(10 * MIN);
+    await bench.restart(20_000);
+    await bench.clock.pass(MIN);
+    expect(await pausesOf(bench, id)).toEqual([]);
+  });
+
+  test("a start that fails in the middle is made up for by the next one, once", async () => {
+    const { bench, id } = await waiting(aFile());
+    await bench.clock.pass(10 * MIN);
+    const { store } = bench;
+    const { putDocument } = store;
+    // The runs are changed, and the process dies before it has noted that it runs.
+    const stopped = bench.flow.stop(0);
+    await bench.clock.pass(1);
+    await stopped;
+    store.putDocument = (name, value) =>
+      name === "running at" ? Promise.reject(failure("killed")) : putDocument(name, value);
+    bench.clock.step(0);
+    await bench.clock.pass(60 * MIN);
+    await expect(bench.flow.start()).rejects.toThrow("killed");
+    store.putDocument = putDocument;
+    await bench.clock.pass(5 * MIN);
+    await bench.restart();
+    await bench.clock.pass(MIN);
+    const pauses = await pausesOf(bench, id);
+    expect(pauses).toHaveLength(1);
+    expect(await minutesOld(bench, id)).toBe(11);
+  });
+});
