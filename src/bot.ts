@@ -14,6 +14,7 @@ import { type Clock, endedWithin } from "./engine/clock.ts";
 import type { ExecutorDeps } from "./engine/check-before-sending.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import type { Freezes } from "./engine/freezes.ts";
+import { createGatherCalls } from "./engine/gather-calls.ts";
 import { createHealth, type HealthMonitor } from "./engine/health.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";
 import { createLeaseKeeper, type LeaseKeeper, type LeaseTimes } from "./engine/lease-keeper.ts";
@@ -163,8 +164,6 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const health = createHealth({ ...deps, guard, key, figures });
   const use = { ...deps, engine, integrity, change: engine.change };
   const loops = createLoops({ ...use, guard });
-  const pauses = createPauseClocks({ ...use, guard });
-  engine.onPlan((run) => pauses.heard(run));
   const messages = createMessageCare(use);
   return {
     ...createUseCases(use),
@@ -178,14 +177,14 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
       watchdog.start();
       // The audit is checked first, so that no decision leaves before.
       for (const part of [integrity, messages.orphans]) await part.start();
-      await pauses.begin();
-      for (const loop of [...loops, pauses]) loop.start();
+      await loops.pauses.begin();
+      for (const loop of loops.all) loop.start();
       return claimRuns({ ...deps, engine }, hold);
     },
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
       for (const part of [watch, messages.cards, watchdog]) part.stop();
-      await stopInOrder([...loops, pauses, messages.orphans, health, news, hold, engine], ports, integrity, ms);
+      await stopInOrder([...loops.all, messages.orphans, health, news, hold, engine], ports, integrity, ms);
     },
   };
 }
@@ -207,17 +206,15 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
 function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
   const { engine, store, clock, log, auditSink, keepFinishedMs } = use;
   const storms = createStormNotices(use);
-  engine.onPlan((run) => storms.heard(run));
-  engine.onDrop((key) => storms.dropped(key));
+  const calls = createGatherCalls(use);
+  const pauses = createPauseClocks(use);
+  for (const { heard } of [storms, calls, pauses]) engine.onPlan((run) => heard(run));
+  for (const { dropped } of [storms, calls]) engine.onDrop((key) => dropped(key));
   const outage = createOutageAnnouncer(use, OUTAGE_CHECK_MS);
   const stream = auditSink === null ? [] : [createAuditStream({ ...use, auditSink })];
-  return [
-    createRetention(store, clock, log, keepFinishedMs),
-    createNotificationOutbox({ ...use, warnQuietly: createQuietWarnings(use) }),
-    outage,
-    storms,
-    ...stream,
-  ];
+  const retention = createRetention(store, clock, log, keepFinishedMs);
+  const outbox = createNotificationOutbox({ ...use, warnQuietly: createQuietWarnings(use) });
+  return { pauses, all: [pauses, retention, outbox, outage, storms, calls, ...stream] };
 }
 
 /** Keeps the messages in Slack as they should be, where others change or delete them. */

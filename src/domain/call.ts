@@ -3,7 +3,7 @@
 
 import type { Approval } from "./approval.ts";
 import type { Call, Called } from "./follow-up.ts";
-import type { ApprovalId, ChannelId } from "./ids.ts";
+import type { ApprovalId } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
 import { findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
 
@@ -76,11 +76,6 @@ export function callsOf({ approvals }: Pick<Run, "approvals">): readonly CallIn[
 export function callIn(run: Pick<Run, "approvals">, slot: Slot): CallIn | null {
   if (!slot.startsWith(THREAD) && !slot.startsWith(ELSEWHERE)) return null;
   return callsOf(run).find(({ approval, call }) => callSlot(approval, call) === slot) ?? null;
-}
-
-/** The channel that a message of the run goes to. */
-export function channelOf(run: Pick<Run, "approvals" | "channel">, slot: Slot): ChannelId {
-  return (isAnnouncement(slot) ? callIn(run, slot)?.call.channel : undefined) ?? run.channel;
 }
 
 /** It still calls people to what they can decide. The end of the time stays true. */

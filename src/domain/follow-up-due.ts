@@ -59,7 +59,7 @@ function callStage(
   const users = [...new Set(named.flatMap((each) => each.users))].filter((user) => user !== requester);
   const groups = [...new Set(named.flatMap((each) => each.groups))];
   const channels = [...new Set(named.flatMap((each) => each.channels))];
-  const notBefore = openingAt(rule, ctx) ?? ctx.monotonic;
+  const notBefore = (openingAt(rule, ctx) ?? ctx.monotonic) + GATHER_MS;
   const call = {
     says: "stage",
     at: ctx.now,
@@ -80,7 +80,7 @@ function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Now): nu
 
 /** Of what the end of the time says. */
 export const overNotBefore = ({ appliedRule }: Approval, ctx: Now): number =>
-  openingAt(appliedRule.rule.followUp, ctx) ?? ctx.monotonic;
+  (openingAt(appliedRule.rule.followUp, ctx) ?? ctx.monotonic) + GATHER_MS;
 
 // Reminders. However many were missed, one is due.
 

@@ -1,7 +1,7 @@
 // What has been done about a request that waits, and how its time counts. Time in which people could not act, because Slack, the
 // service or Countersign was unreachable or the requester owed them an answer, is not held against them.
 
-import type { ChannelId, GroupId, Nonce, RunKey, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, Nonce, RunKey, UserId } from "./ids.ts";
 
 /** Belongs to one request: a changed request begins without any of it. */
 export type FollowUp = {
@@ -98,6 +98,23 @@ export type Call = {
   readonly channel?: ChannelId;
   /** A notice that this run carries tells of it, so it is not posted itself. */
   readonly within?: RunKey;
+  /** The notice has it. */
+  readonly told?: true;
+};
+
+/** One message about several calls of a channel; see `gathered.ts`. */
+export type Gathered = {
+  /** When it was made (wall time), which names it. */
+  readonly since: number;
+  readonly says: Call["says"];
+  /** It goes to this channel. Left out: to the run's. */
+  readonly channel?: ChannelId;
+  readonly of: readonly { readonly run: RunKey; readonly approval: ApprovalId; readonly n: number }[];
+  /** When the oldest of the requests was first seen (wall time). */
+  readonly oldest: number;
+  readonly who: Called;
+  /** None of the requests waits any more. */
+  readonly over?: true;
 };
 
 /** `more`: so many people could decide, too, and are not mentioned. */

@@ -12,10 +12,7 @@ export type OutageCause = Exclude<Pause["why"], "question">;
  * The clocks of the run's requests stand still from then on (monotonic), or have stood still until `until`. The same run where no time
  * counts, or where it is known already.
  */
-export function pauseRun(
-  run: Run,
-  { why, from, until }: Pause & { readonly why: OutageCause },
-): Run {
+export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why: OutageCause }): Run {
   return changePauses(run, (pauses, { waitsSince }) => {
     const begin = Math.max(from, waitsSince);
     if (until !== null && until <= begin) return pauses;

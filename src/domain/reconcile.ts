@@ -5,6 +5,7 @@ import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
 import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
 import { type CallIn, callRenderKey, callsOf, callSlot, isCurrent } from "./call.ts";
+import { carriesOpen, gatheredRenderKey, gatheredSlots } from "./gathered.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
 import { claimOf } from "./claim.ts";
 import { followUpMessageKey, followUpSlots } from "./follow-up-shown.ts";
@@ -72,7 +73,7 @@ export function isFinished(run: Run, now: number): boolean {
 
 function underWay(run: Run): boolean {
   // The outage notice still needs its "back again", and a storm its end.
-  const awaitsEnd = (run.outage !== null && run.outage.until === null) || isStorming(run);
+  const awaitsEnd = (run.outage !== null && run.outage.until === null) || isStorming(run) || carriesOpen(run);
   const posts = Object.values(run.posts).some((post) => post.type === "sending");
   const uploads = Object.values(run.uploads).some((upload) => upload.type === "sharing");
   const sending = run.approvals.some(
@@ -108,6 +109,7 @@ function dueMessages(run: Run, now: number): Due[] {
     opening,
     wish(MISSING, missingRenderKey(run)),
     wish(STOPPED, stoppedRenderKey(run)),
+    ...gatheredSlots(run).map((slot) => wish(slot, gatheredRenderKey(run, slot))),
     ...callsOf(run).map((each) => wishedCall(run, each, wish, now)),
     ...notices,
   ];

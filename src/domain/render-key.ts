@@ -10,6 +10,7 @@ import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./follow-
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";
+import { gatheredRenderKey, isGatheredSlot } from "./gathered.ts";
 import { openDisputes } from "./approval-transitions.ts";
 import {
   cardSlot,
@@ -221,6 +222,7 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === UNREADABLE) return unreadableShows(run);
   if (noticeSlots(run).includes(slot)) return slot;
   if (isStormSlot(slot)) return stormRenderKey(run, slot);
+  if (isGatheredSlot(slot)) return gatheredRenderKey(run, slot);
   const call = callIn(run, slot);
   if (call !== null) return callRenderKey(run, call);
   if (isFollowUpSlot(slot)) return followUpMessageKey(run, slot);

@@ -3,6 +3,7 @@
 import type { Approval, Decision, RunContext } from "./approval.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { Context } from "./context.ts";
+import type { Gathered } from "./follow-up.ts";
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -37,6 +38,8 @@ export type Run = {
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
   /** Left out: it never carried its channel's notice of many requests at once. */
   readonly storm?: Storm;
+  /** Messages about several calls of the channel, oldest first. Left out: it never carried one. */
+  readonly gathered?: readonly Gathered[];
   /** Left out: it was never stopped. */
   readonly stop?: Stop;
   /** The freeze that its cards show; left out: none. */

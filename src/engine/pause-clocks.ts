@@ -19,7 +19,7 @@ import type { ServiceBreaker } from "./service-breaker.ts";
 export type PauseClocks = {
   /** Makes up for the time in which no process ran. Call it before runs are taken up. Rejects when the store fails. */
   begin(): Promise<void>;
-  heard(run: Run): void;
+  readonly heard: (run: Run) => void;
   start(): void;
   stop(): Promise<void>;
 };

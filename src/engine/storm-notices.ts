@@ -11,8 +11,8 @@ import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type StormNotices = {
-  heard(run: Run): void;
-  dropped(key: RunKey): void;
+  readonly heard: (run: Run) => void;
+  readonly dropped: (key: RunKey) => void;
   start(): void;
   stop(): Promise<void>;
 };

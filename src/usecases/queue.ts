@@ -3,7 +3,8 @@
 
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import { applyBrake } from "../domain/brake.ts";
-import { callSlot, callsOf, channelOf } from "../domain/call.ts";
+import { callSlot, callsOf } from "../domain/call.ts";
+import { channelOf, gatheredSlots } from "../domain/gathered.ts";
 import type { Context } from "../domain/context.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import type { Freeze } from "../domain/freeze.ts";
@@ -74,10 +75,7 @@ export async function readQueue(
   return { ...queueOf(runs, reader, context()), channels, freezes, more: found.length > MOST_RUNS };
 }
 
-async function waitingIn(
-  store: QueueDeps["store"],
-  channels: readonly ChannelId[],
-): Promise<readonly Run[]> {
+async function waitingIn(store: QueueDeps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {
   if (channels.length === 0) return [];
   return store.list({ channels, only: "pending", oldestFirst: true, limit: MOST_RUNS + 1 });
 }
@@ -186,6 +184,8 @@ export function createOpenStorm(deps: DecideDeps): OpenStorm {
 /** The run's messages with Review in this channel: notices of a storm, and what calls people to a request. */
 function noticesIn(run: Run, channel: ChannelId): readonly (PostedMessage | undefined)[] {
   const calls = callsOf(run).map(({ approval, call }) => callSlot(approval, call));
-  const slots = [...stormSlots(run), ...calls].filter((slot) => channelOf(run, slot) === channel);
+  const slots = [...stormSlots(run), ...gatheredSlots(run), ...calls].filter(
+    (slot) => channelOf(run, slot) === channel,
+  );
   return slots.map((slot) => run.posts[slot]);
 }

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
-import { answerCall, callIn, callSlot, channelOf, GATHER_MS } from "#src/domain/call.ts";
+import { answerCall, callIn, callSlot, GATHER_MS } from "#src/domain/call.ts";
+import { channelOf } from "#src/domain/gathered.ts";
 import { expire } from "#src/domain/decide.ts";
 import { escalatedMs, widened } from "#src/domain/escalation.ts";
 import { type Claim, withFollowUp } from "#src/domain/follow-up.ts";
@@ -168,7 +169,7 @@ describe("the end of the time", () => {
     const over = expire(run, ctxAt(NOON + H));
     expect(findApproval(over, id)?.state.type).toBe("closed");
     const told = findApproval(over, id)?.calls?.at(-1);
-    expect(told).toMatchObject({ says: "over", notBefore: NOON + 68 * H });
+    expect(told).toMatchObject({ says: "over", notBefore: NOON + 68 * H + GATHER_MS });
   });
 });
 

@@ -89,7 +89,10 @@ describe("the queue of a person whom a stage names, who is not in the run's chan
     await bench.clock.pass(2 * MIN);
     const [item] = (await queue()).yours;
     if (item === undefined) throw new Error("nothing waits");
-    const opened = await bench.flow.review.open(ASKER, bench.flow.review.valueFor("one", ASKER, item.approval.nonce));
+    const opened = await bench.flow.review.open(
+      ASKER,
+      bench.flow.review.valueFor("one", ASKER, item.approval.nonce),
+    );
     expect(opened.ok).toBe(true);
   });
 

@@ -74,7 +74,9 @@ describe("while the service is away", () => {
     expect(await pausesOf(bench, id)).toMatchObject([{ why: "service", until: null }]);
     bench.agents.beforeLook = () => Promise.resolve();
     await bench.clock.pass(MIN);
-    expect(await pausesOf(bench, id)).toMatchObject([{ why: "service", until: expect.any(Number) as number }]);
+    expect(await pausesOf(bench, id)).toMatchObject([
+      { why: "service", until: expect.any(Number) as number },
+    ]);
   });
 
   test("a request whose rule has no clock is left alone", async () => {
@@ -126,7 +128,7 @@ describe("while nothing runs", () => {
     const { bench, id } = await waiting(aFile());
     await bench.clock.pass(10 * MIN);
     const { store } = bench;
-    const { putDocument } = store;
+    const putDocument = store.putDocument.bind(store);
     // The runs are changed, and the process dies before it has noted that it runs.
     const stopped = bench.flow.stop(0);
     await bench.clock.pass(1);

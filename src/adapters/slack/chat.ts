@@ -1,6 +1,7 @@
 // The `Chat` port over Slack's Web API: draws a run's messages; posts, updates and finds them.
 
-import { callIn, channelOf, isAnnouncement } from "../../domain/call.ts";
+import { callIn, isAnnouncement } from "../../domain/call.ts";
+import { channelOf, gatheredIn, isGatheredSlot } from "../../domain/gathered.ts";
 import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
 import { isStormSlot, stormSince } from "../../domain/storm.ts";
@@ -73,7 +74,7 @@ export function createChat(deps: Deps): Chat {
       ),
     find: (run, slot) =>
       paced(deps, channelOf(run, slot), "read", () =>
-        isAnnouncement(slot)
+        isAnnouncement(slot) || isGatheredSlot(slot)
           ? findAnnouncement(deps, run, slot, mark(run, slot))
           : findMessages(deps, run, inChannel(slot), mark(run, slot), wantedSince(slot)),
       ),
@@ -224,7 +225,7 @@ async function findAnnouncement(
   slot: Slot,
   mark: string,
 ): Promise<readonly MessageTs[]> {
-  const since = callIn(run, slot)?.call.at ?? run.askedAt;
+  const since = callIn(run, slot)?.call.at ?? gatheredIn(run, slot)?.since ?? run.askedAt;
   return findMarked(await readChannel(call, channelOf(run, slot), since), mark, self);
 }
 

@@ -6,12 +6,13 @@ import type {
   Claim,
   Extension,
   FollowUp,
+  Gathered,
   Handover,
   Pause,
   Question,
   ReachedStage,
 } from "../../domain/follow-up.ts";
-import { ChannelId, GroupId, Nonce, RunKey, UserId } from "../../domain/ids.ts";
+import { type ApprovalId, ChannelId, GroupId, Nonce, RunKey, UserId } from "../../domain/ids.ts";
 import { type Hours, type Weekday } from "../../domain/policy/hours.ts";
 import type { FollowUpRule, Reminders, Stage } from "../../domain/policy/follow-up-rule.ts";
 import {
@@ -23,6 +24,7 @@ import {
   orElse,
   orNull,
   record,
+  serviceId,
   text,
   word,
   yes,
@@ -94,16 +96,30 @@ export const followUp = record<FollowUp>({
   ),
 });
 
+const says = word<Call["says"]>({ waits: true, last: true, stage: true, over: true });
+const called = record<Called>({ users: list(user), groups: list(id(GroupId)), more: number });
+
+export const gathered = record<Gathered>({
+  since: number,
+  says,
+  channel: optional(id(ChannelId)),
+  of: list(record<Gathered["of"][number]>({ run: id(RunKey), approval: serviceId<ApprovalId>(), n: number })),
+  oldest: number,
+  who: called,
+  over: optional(yes),
+});
+
 export const call = record<Call>({
   n: number,
-  says: word({ waits: true, last: true, stage: true, over: true }),
+  says,
   of: number,
   at: number,
   notBefore: number,
-  who: orNull(record<Called>({ users: list(user), groups: list(id(GroupId)), more: number })),
+  who: orNull(called),
   tries: number,
   lookAt: number,
   stageMs: optional(number),
   channel: optional(id(ChannelId)),
   within: optional(id(RunKey)),
+  told: optional(yes),
 });

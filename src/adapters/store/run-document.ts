@@ -57,6 +57,7 @@ import {
   word,
   yes,
 } from "./document-shape.ts";
+import { gathered } from "./follow-up-document.ts";
 
 const runId = serviceId<RunId>();
 const [team, user, channel] = [id(TeamId), id(UserId), id(ChannelId)];
@@ -192,6 +193,7 @@ export const runDocument: Doc<Run> = record<Run>({
     orNull(record<NonNullable<Run["outage"]>>({ since: number, why: text, until: orNull(number) })),
     null,
   ),
+  gathered: optional(list(gathered)),
   storm: optional(record<Storm>({ since: number, waiting: number, at: number, until: orNull(number) })),
   stop: optional(
     record<Stop>({

@@ -5,7 +5,7 @@ import type { Block, RichTextElement } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { type CallIn, isCurrent } from "../../../domain/call.ts";
-import type { Call, Called } from "../../../domain/follow-up.ts";
+import type { Call, Called, Gathered } from "../../../domain/follow-up.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { cardMarks, headline } from "../../../domain/text/card-layout.ts";
@@ -128,9 +128,12 @@ function meaningOf({ says, channel }: Call, approval: Approval): string {
 }
 
 const reviewActions = (run: Run, { id }: Approval, { n }: Call): Block =>
+  reviewButton(run, oneLine(`review-${n}-${id}`, 200));
+
+const reviewButton = (run: Run, block_id: string): Block =>
   ({
     type: "actions",
-    block_id: oneLine(`review-${n}-${id}`, 200),
+    block_id,
     elements: [
       {
         type: "button",
@@ -140,6 +143,43 @@ const reviewActions = (run: Run, { id }: Approval, { n }: Call): Block =>
       },
     ],
   }) as Block;
+
+/** One message about several requests of a channel. */
+export function severalMessage(run: Run, { says, of, oldest, who, over, since }: Gathered): Message {
+  const many = `${count(of.length)} requests`;
+  if (over === true && says !== "over")
+    return withId("several:past", {
+      text: `${many} waited here. None of them waits any more.`,
+      blocks: [
+        rich(line(span(`${many} waited here, `), moment(since), span(". None of them waits any more."))),
+      ],
+    });
+  const title = SEVERAL[says](many);
+  return withId(`several:${says}`, {
+    text: title,
+    blocks: [
+      rich(
+        line(span(title, { bold: true }), span(" · the oldest asked "), ago(oldest)),
+        ...calledLine(who),
+        line(
+          span(
+            says === "over"
+              ? "Their cards say what the agents are told."
+              : "Review lists what waits for you, the riskiest first; only you see the list. Each has its card in its thread.",
+          ),
+        ),
+      ),
+      ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),
+    ],
+  });
+}
+
+const SEVERAL: { readonly [says in Call["says"]]: (many: string) => string } = {
+  waits: (many) => `⏰ ${many} still wait for a decision here`,
+  last: (many) => `⏰ ${many} still wait for a decision here`,
+  stage: (many) => `⏫ ${many} are escalated`,
+  over: (many) => `⌛ Time is up for ${many}`,
+};
 
 /** It calls nobody any more. One line, so that old ones do not pile up. */
 function past({ says, at, channel }: Call, approval: Approval): Message {

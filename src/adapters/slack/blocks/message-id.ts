@@ -22,6 +22,7 @@ export type MessageId =
   | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "storm" | "storm-over" | "stopped" | "stop-lifted" | "handed-over"}`
   | `thread:question:${"open" | "answered" | "over" | "changed"}`
   | `call:${Call["says"] | "past"}`
+  | `several:${Call["says"] | "past"}`
   | `announcement:${"stage" | "past"}`
   | `digest:${"waiting" | "over"}`
   | `unreadable:${"answer" | "list" | "items" | "over"}`

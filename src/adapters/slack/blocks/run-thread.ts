@@ -19,10 +19,11 @@ import {
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { digestPages, isStormSlot } from "../../../domain/storm.ts";
 import { callIn, isAnnouncement } from "../../../domain/call.ts";
+import { gatheredIn, isGatheredSlot } from "../../../domain/gathered.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { channelText } from "../../../domain/text/text.ts";
 import { approvalCard } from "./approval-card.ts";
-import { callMessage } from "./call-messages.ts";
+import { callMessage, severalMessage } from "./call-messages.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
 import { type Deployment, named, namedText, runIdElement, UNNAMED } from "./deployment.ts";
 import { followUpMessage } from "./follow-up-messages.ts";
@@ -57,6 +58,8 @@ function threadMessage(run: Run, slot: string, deployment: Deployment): Message 
   if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop);
   if (isFollowUpSlot(slot)) return followUpMessage(run, slot);
   if (isStormSlot(slot)) return stormNotice(run, slot);
+  const several = gatheredIn(run, slot);
+  if (several !== null) return severalMessage(run, several);
   const call = callIn(run, slot);
   if (call !== null) return callMessage(run, call);
   if (slot.startsWith(DOWN)) return serviceDown(run);
@@ -147,6 +150,7 @@ export function inChannel(slot: Slot): boolean {
     slot === OPENING ||
     isStormSlot(slot) ||
     isAnnouncement(slot) ||
+    isGatheredSlot(slot) ||
     slot.startsWith(DOWN) ||
     slot.startsWith(BACK)
   );

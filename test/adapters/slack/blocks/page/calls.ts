@@ -4,7 +4,7 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
-import type { Call } from "#src/domain/follow-up.ts";
+import type { Call, Gathered } from "#src/domain/follow-up.ts";
 import { ChannelId, GroupId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
@@ -52,7 +52,19 @@ const closed: Approval = { ...PENDING, state: { type: "closed", cause: "expired"
 const stage = { stageMs: 1_800_000, who: { users: [], groups: [ON_CALL], more: 0 } };
 const elsewhere = { ...stage, channel: LEADS };
 
-export const CALLS: Record<Extract<MessageId, `${"call" | "announcement"}:${string}`>, readonly Example[]> = {
+function several(says: Gathered["says"], facts: Partial<Gathered> = {}): readonly Example[] {
+  const of = [1, 2, 3].map((n) => ({ run: CREATED.key, approval: PENDING.id, n }));
+  const who = { users: [BEN, CLEO], groups: [], more: 0 };
+  const one = { since: NOON + 900_000, says, of, oldest: NOON, who, ...facts };
+  return [
+    { when: "", drawn: messageIn({ ...CREATED, gathered: [one] }, `several ${one.since}`, DEPLOYMENT) },
+  ];
+}
+
+export const CALLS: Record<
+  Extract<MessageId, `${"call" | "several" | "announcement"}:${string}`>,
+  readonly Example[]
+> = {
   "call:waits": [
     drawn("", PENDING, call("waits")),
     drawn("many can decide", PENDING, call("waits", { who: { users: [BEN], groups: [ON_CALL], more: 14 } })),
@@ -71,6 +83,11 @@ export const CALLS: Record<Extract<MessageId, `${"call" | "announcement"}:${stri
     drawn("a reminder", decided(confirmed), call("waits")),
     drawn("a stage", decided(confirmed), call("stage", stage)),
   ],
+  "several:waits": several("waits"),
+  "several:last": several("last"),
+  "several:stage": several("stage"),
+  "several:over": several("over"),
+  "several:past": several("waits", { over: true }),
   "announcement:stage": [drawn("", timed(PENDING), call("stage", elsewhere))],
   "announcement:past": [
     drawn("it was decided", decided(confirmed, "deny"), call("stage", elsewhere)),

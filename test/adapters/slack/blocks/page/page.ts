@@ -82,7 +82,7 @@ const SECTIONS: readonly (readonly [title: string, prefixes: readonly string[]])
   ["The opening of a thread", ["run:"]],
   ["The end of a thread", ["outcome:"]],
   ["Many requests at once", ["digest:"]],
-  ["Requests that wait", ["call:", "announcement:"]],
+  ["Requests that wait", ["call:", "several:", "announcement:"]],
   ["Notices in a thread", ["thread:", "unreadable:"]],
   ["After a restore of an older copy", ["orphan:"]],
   ["Forms and windows", ["form:"]],

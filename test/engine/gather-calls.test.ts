@@ -1,0 +1,98 @@
+// Several requests of a channel that wait are one reminder, and a crash in between loses and doubles none.
+
+import { describe, expect, test } from "vitest";
+import { joinCalls } from "#src/domain/gathered.ts";
+import { callsOf } from "#src/domain/call.ts";
+import type { RunId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { aPolicy, these } from "../make/policy.ts";
+import { APPROVER, TEAM } from "../make/run.ts";
+
+const MIN = 60_000;
+const remind = { afterMs: 15 * MIN, doubles: false, atMost: 1 };
+
+async function waiting(many: number) {
+  const bench = await createBench();
+  bench.policy = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, remind } });
+  const ids: RunId[] = [];
+  for (let nth = 0; nth < many; nth += 1) ids.push((await bench.withCard()).id);
+  return { bench, ids };
+}
+
+const singles = ({ chat }: Bench) => chat.posts.filter(({ slot }) => slot.startsWith("call "));
+const several = ({ chat }: Bench) => chat.posts.filter(({ slot }) => slot.startsWith("several "));
+
+async function deny(bench: Bench, id: RunId): Promise<void> {
+  const run = await bench.run(id);
+  const post = run.posts[`card ${run.approvals[0]?.id}`];
+  if (post?.type !== "up") throw new Error("no card");
+  const nonce = run.approvals[0]?.nonce ?? null;
+  const by = { team: TEAM, user: APPROVER };
+  const opened = await bench.flow.openForm.decide(
+    { ...by, channel: run.channel, ts: post.ts, nonce },
+    "deny",
+  );
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.flow.submitDecision(by, opened.value.ticket.nonce, "no");
+  await bench.clock.pass(3_000);
+}
+
+describe("requests of a channel that wait", () => {
+  test("are one reminder, which ends once none of them waits", async () => {
+    const { bench, ids } = await waiting(3);
+    await bench.clock.pass(16 * MIN);
+    expect(singles(bench)).toEqual([]);
+    expect(several(bench)).toHaveLength(1);
+    const carried = () =>
+      Promise.all(ids.map(async (id) => (await bench.run(id)).gathered ?? [])).then((all) => all.flat());
+    expect(await carried()).toMatchObject([{ says: "waits", who: { users: [APPROVER] } }]);
+    expect((await carried())[0]?.of).toHaveLength(3);
+    for (const id of ids) await deny(bench, id);
+    await bench.clock.pass(MIN);
+    expect(await carried()).toMatchObject([{ over: true }]);
+  });
+
+  test("one alone is a reminder in its thread", async () => {
+    const { bench } = await waiting(1);
+    await bench.clock.pass(16 * MIN);
+    expect(singles(bench)).toHaveLength(1);
+    expect(several(bench)).toEqual([]);
+  });
+
+  test("a crash before the carrier has the message posts each of them after all, once", async () => {
+    const { bench, ids } = await waiting(2);
+    await bench.clock.pass(15 * MIN + 1_000);
+    const [first, second] = await Promise.all(ids.map((id) => bench.run(id)));
+    if (first === undefined || second === undefined) throw new Error("no runs");
+    const of = callsOf(second).map(({ approval, call }) => ({
+      run: second.key,
+      approval: approval.id,
+      n: call.n,
+    }));
+    expect(of).toHaveLength(1);
+    const stored = await bench.store.load(second.key);
+    if (stored === null) throw new Error("no run");
+    // Marked, and the carrier was never told.
+    await bench.store.save(stored, joinCalls(stored.run, of, first.key));
+    await bench.restart();
+    await bench.clock.pass(5 * MIN);
+    expect(singles(bench).length + several(bench).length).toBeGreaterThan(0);
+    const told = [...singles(bench).map(({ slot }) => slot), ...several(bench).flatMap(() => ["a", "b"])];
+    expect(told).toHaveLength(2);
+    expect(new Set(told).size).toBe(2);
+  });
+
+  test("a restart right after they were gathered doubles nothing", async () => {
+    const { bench } = await waiting(3);
+    await bench.clock.pass(15 * MIN + 3_500);
+    for (let time = 0; time < 4; time += 1) {
+      await bench.restart();
+      await bench.clock.pass(2_000);
+    }
+    await bench.clock.pass(10 * MIN);
+    const posts = new Set(several(bench).map(({ slot }) => slot));
+    expect(several(bench)).toHaveLength(posts.size);
+    expect(singles(bench).length + 3 * several(bench).length).toBe(3);
+  });
+});
