@@ -4,7 +4,7 @@
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
 import { endsUnder, ruleOf } from "./applied-rule.ts";
-import { isOneOf, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
+import { type Person, type Refusal, refusalToDecide, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -78,8 +78,8 @@ function isShownTo(
   ...[approval, ctx]: readonly [Approval, Now]
 ): boolean {
   if (channels.has(run.channel)) return true;
-  const { escalated } = ruleOf(ctx, run, approval);
-  return escalated !== undefined && person !== null && isOneOf(person, escalated) === true;
+  const rule = ruleOf(ctx, run, approval);
+  return person !== null && refusalToDecide({ ...person, seesChannel: false }, run, rule) === null;
 }
 
 /**

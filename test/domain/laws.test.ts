@@ -2,8 +2,9 @@
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
-import { ApprovalId } from "#src/domain/ids.ts";
+import { ApprovalId, ChannelId } from "#src/domain/ids.ts";
 import type { Verdict } from "#src/domain/approval.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import type { Json } from "#src/domain/json.ts";
 import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import { POST_LINGER_MS } from "#src/domain/posted-message.ts";
@@ -11,6 +12,7 @@ import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import type { Fate, LookFate, WorldOptions } from "./fates.ts";
 import { lawsAtRest, watchLaws } from "./laws.ts";
 import { PEOPLE } from "./simulated-people.ts";
+import { APPROVER } from "../make/run.ts";
 import { SimulatedWorld } from "./simulated-world.ts";
 
 const RUNS = 2_000;
@@ -192,6 +194,22 @@ describe("quiet, once, final and crash hold", { timeout: 60_000 }, () => {
   test("where two must approve, approvals are held, and time runs out", () => {
     const lagMs = DECISION_LINGER_MS - 1_000;
     const rule = { needs: 2, holdMs: 5_000, expiry: { afterMs: 60_000, outcome: "deny" } } as const;
+    holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false, rule }, 1);
+  });
+
+  test("where people are reminded, requests escalate, and time runs out", () => {
+    const lagMs = DECISION_LINGER_MS - 1_000;
+    const named = { users: [APPROVER], groups: [], channels: [] };
+    const elsewhere = { users: [], groups: [], channels: [ChannelId("C0LEADS")] };
+    const followUp = {
+      ...NO_FOLLOW_UP,
+      remind: { afterMs: 10_000, doubles: true, atMost: 4 },
+      escalate: [
+        { afterMs: 20_000, to: named, call: null },
+        { afterMs: 40_000, to: elsewhere, call: elsewhere },
+      ],
+    };
+    const rule = { expiry: { afterMs: 120_000, outcome: "deny" }, followUp } as const;
     holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false, rule }, 1);
   });
 

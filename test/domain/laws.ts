@@ -1,6 +1,7 @@
 // The four laws, as something that watches a simulated world and throws where one is broken.
 
 import { earlierVotes, withoutVotes } from "#src/domain/approval-transitions.ts";
+import { callSlot, isCurrent } from "#src/domain/call.ts";
 import { type Approval, type Decision, type Delivery, isFinal } from "#src/domain/approval.ts";
 import { needsFile } from "#src/domain/text/request-text.ts";
 import { cardSlot, findApproval, isMissing, OPENING, requestSlot, type Run } from "#src/domain/run.ts";
@@ -24,12 +25,36 @@ export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
 
 /** To be asked when the world has come to rest. */
 export function lawsAtRest(world: SimulatedWorld): void {
+  calledInTurn(world);
   quiet(world);
   once(world);
   authorised(world);
   oneMessageEach(world);
   nothingLost(world);
   nothingDoubled(world);
+}
+
+/**
+ * At rest every call that is still true was posted once (`oneMessageEach` counts). No stage comes before its time, before an earlier one, or twice.
+ */
+function calledInTurn({ run, slack }: SimulatedWorld): void {
+  for (const approval of run.approvals) {
+    const stages = approval.followUp?.stages ?? [];
+    for (const [at, { afterMs, age }] of stages.entries()) {
+      const before = stages[at - 1];
+      const inTurn =
+        age >= afterMs && (before === undefined || (before.afterMs < afterMs && before.age < age));
+      must("in turn", inTurn, `a stage of ${approval.id} came out of turn`);
+    }
+    for (const call of approval.calls ?? []) {
+      const slot = callSlot(approval, call);
+      const posted = run.posts[slot];
+      const hidden =
+        posted?.type === "refused" || slack.deleted.has(slot) || run.posts[OPENING]?.type !== "up";
+      if (!isCurrent({ approval, call }) || hidden || !run.approvals.includes(approval)) continue;
+      must("crash", posted?.type === "up", `the call ${call.n} of ${approval.id} was lost`);
+    }
+  }
 }
 
 class BrokenLaw extends Error {

@@ -6,6 +6,7 @@ import { isComparison, isExactly, type Pattern, patternText } from "../../domain
 import { assignParts, partName } from "../../domain/policy/parts.ts";
 import { isTimeOf, sampleHours } from "./sample-hours.ts";
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
+import { followUpDoubts } from "./follow-up-doubts.ts";
 
 type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
 
@@ -31,6 +32,7 @@ export function findDoubts({ rules }: Policy): Fault[] {
       ...shadowed(rules, rule, index),
       ...neverInTime(rule, index),
       ...unsatisfiable(rule, index),
+      ...followUpDoubts(rule, index),
     ]),
     ...noLastRule(rules),
   ];

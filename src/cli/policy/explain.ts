@@ -14,6 +14,7 @@ import { type Part, partName } from "../../domain/policy/parts.ts";
 import { factsFor } from "../../domain/rule-facts.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
+import { followUpSentences } from "./explain-follow-up.ts";
 
 /** `well` false: the lines say what is wrong. */
 export type Explained = { readonly well: boolean; readonly lines: readonly string[] };
@@ -83,6 +84,7 @@ function sentences(rule: Rule): string[] {
     expiry === null
       ? "It waits as long as the service lists it."
       : `After ${time(expiry.afterMs)} ${expiry.outcome === "deny" ? "it is denied" : "it closes"}.`,
+    ...followUpSentences(rule, { time, people }),
     ...(receiptAtOnce ? ["Who decides gets a receipt at once, in a message of its own."] : []),
     called.length === 0 ? "The card mentions nobody." : `The card mentions ${called.join(", ")}.`,
   ];

@@ -1,5 +1,6 @@
 // What Slack says about the people, user groups and channels that a policy names, asked with the bot's token.
 
+import { z } from "zod";
 import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapters/slack/answers.ts";
 import type { Call } from "../../adapters/slack/clients.ts";
 import type { Environment } from "../../config.ts";
@@ -21,8 +22,44 @@ export async function checkIds(policy: Policy, env: Environment): Promise<string
   const ids = [...new Set(idsNamedIn(policy))];
   const says = await Promise.all(ids.map((id) => doubt(call, id)));
   const lacks = await Promise.all(policy.rules.map((rule) => lackOf(call, rule)));
-  return [...says, ...lacks].filter((each) => each !== null);
+  const stages = await Promise.all(policy.rules.flatMap((rule) => stageDoubts(call, rule)));
+  return [...says, ...lacks, ...stages].filter((each) => each !== null);
 }
+
+/** A group of a stage without people, and a channel in which the stage can't be announced. */
+function stageDoubts(call: Call, { name, followUp }: Rule): readonly Promise<string | null>[] {
+  const people = followUp.escalate.flatMap(({ to, call: called }) =>
+    [to, called].filter((each) => each !== null),
+  );
+  const groups = new Set(people.flatMap((each) => each.groups));
+  const channels = new Set(people.flatMap((each) => each.channels));
+  const known = async (ask: () => Promise<string | null>): Promise<string | null> => {
+    try {
+      return await ask();
+    } catch (error) {
+      // Another line says that Slack does not know the id.
+      if (error instanceof PortError) return null;
+      throw error;
+    }
+  };
+  return [
+    ...[...groups].map((id) =>
+      known(async () =>
+        (await membersOf(call, id)).length > 0 ? null : `"${name}" escalates to ${id}, which is empty`,
+      ),
+    ),
+    ...[...channels].map((id) =>
+      known(async () =>
+        isMember(await call("conversations.info", { channel: id }))
+          ? null
+          : `"${name}" escalates to ${id}, where the app is not: invite it, or the stage is not announced there`,
+      ),
+    ),
+  ];
+}
+
+const Joined = z.object({ channel: z.object({ is_member: z.boolean().optional() }) });
+const isMember = (answer: unknown): boolean => Joined.safeParse(answer).data?.channel.is_member === true;
 
 /** Null: enough people can satisfy the rule, or another line already says that Slack does not know an id. */
 async function lackOf(call: Call, rule: Rule): Promise<string | null> {

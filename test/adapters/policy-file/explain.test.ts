@@ -34,6 +34,29 @@ test("every rule of the example in docs/policy.md is told in sentences", async (
     expect(text).toContain(each);
 });
 
+test("a rule says in sentences what happens while its request waits", async () => {
+  const { path } = policyFile(`hours: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }
+rules:
+  - name: production
+    approvers: { users: [U0BEN] }
+    remind: { after: 15 min }
+    escalate: [{ after: 30 min, to: { groups: [S0ONCALL] } }, { after: 2 h, call: { channel: C0LEADS } }]
+    expiry: { after: 4 h }
+  - { name: rest, approvers: anyone, urgent: true, remind: { after: 1 h } }
+`);
+  const { lines } = await explain(path, undefined, {});
+  const text = lines.join("\n");
+  for (const each of [
+    "after 15 min, then after twice as long each time, at most 4 times",
+    "After 30 min, members of S0ONCALL may decide as well",
+    "After 2 h, members of C0LEADS get a call, which lets them decide nothing",
+    "from 08:00 to 20:00 (Europe/Berlin)",
+    "when a fourth of the time is left",
+    "It is urgent",
+  ])
+    expect(text).toContain(each);
+});
+
 test("a stored run's approvals are told with their rule, while a bot has the database open", async () => {
   const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

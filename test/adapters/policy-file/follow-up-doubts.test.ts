@@ -1,0 +1,33 @@
+// What the linter doubts about reminders and stages: they never happen, or change nothing.
+
+import { expect, test } from "vitest";
+import { lintPolicy } from "#src/adapters/policy-file/policy-holder.ts";
+import { policyFile } from "../../make/policy.ts";
+
+async function doubts(rule: string): Promise<readonly string[]> {
+  const found = await lintPolicy(
+    policyFile(`rules:\n  - name: a\n    approvers: { users: [U0BEN] }\n${rule}`).path,
+  );
+  return found.map(({ where }) => where);
+}
+
+test("a stage after the end of the time, unless an extension can reach it", async () => {
+  const stage = "    escalate: [{ after: 2 h, to: { groups: [S0ONCALL] } }]\n";
+  expect(await doubts(`${stage}    expiry: { after: 1 h }\n`)).toEqual(["rules[0].escalate[0]"]);
+  expect(await doubts(`${stage}    expiry: { after: 1 h, extend: { by: 1 h, at-most: 3 h } }\n`)).toEqual([]);
+  expect(await doubts(stage)).toEqual([]);
+});
+
+test("a stage that lets in only people who may decide before", async () => {
+  const again = "{ after: 1 h, to: { users: [U0BEN] } }";
+  expect(await doubts(`    escalate: [${again}]\n`)).toEqual(["rules[0].escalate[0].to"]);
+  const twice = "{ after: 1 h, to: { groups: [S0A] } }, { after: 2 h, to: { groups: [S0A] } }";
+  expect(await doubts(`    escalate: [${twice}]\n`)).toEqual(["rules[0].escalate[1].to"]);
+});
+
+test("reminders after the end of the time, and a last one at its beginning", async () => {
+  expect(await doubts("    remind: { after: 2 h }\n    expiry: { after: 1 h }\n")).toEqual([
+    "rules[0].remind",
+  ]);
+  expect(await doubts("    expiry: { after: 1 h, warn: 1 h }\n")).toEqual(["rules[0].expiry.warn"]);
+});
