@@ -134,14 +134,17 @@ function reminded(run: Run, approval: Approval, ctx: Now): Approval {
   });
 }
 
-/** A reminder waits while somebody looks at the request, and for the hours of the rule; the last one only for the hours. */
+/**
+ * A reminder waits while somebody looks at the request, and for the hours of the rule; the last one only for the hours. Who looks at it
+ * and wants no reminder gets none (find-people.ts), but does not keep the others from theirs.
+ */
 function quietUntil(
   { followUp }: Approval,
   rule: FollowUpRule,
   ...[says, ctx]: readonly ["waits" | "last", Now]
 ): number | null {
   const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
-  const looked = says === "last" ? 0 : Math.max(until, snoozedUntil);
+  const looked = says === "last" || snoozedUntil > ctx.monotonic ? 0 : until;
   return looked > ctx.monotonic ? looked : openingAt(rule, ctx);
 }
 

@@ -110,9 +110,16 @@ describe("reminders", () => {
 
   it("wait while somebody looks at the request", () => {
     const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
-    const claim: Claim = { by: MIA, at: NOON, until: NOON + 30 * MIN, snoozedUntil: NOON + 50 * MIN };
+    const claim: Claim = { by: MIA, at: NOON, until: NOON + 50 * MIN };
     const approvals = run.approvals.map((each) => withFollowUp(each, { claim }));
     expect(live({ ...run, approvals }, id, NOON + 9 * H).due).toEqual(["waits 50"]);
+  });
+
+  it("do not wait for a person who looks at the request and wants no reminder: others get theirs", () => {
+    const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
+    const claim: Claim = { by: MIA, at: NOON, until: NOON + 50 * MIN, snoozedUntil: NOON + 50 * MIN };
+    const approvals = run.approvals.map((each) => withFollowUp(each, { claim }));
+    expect(live({ ...run, approvals }, id, NOON + 9 * H).due).toEqual(["waits 15"]);
   });
 
   it("do not come while nothing can be approved", () => {

@@ -4,6 +4,7 @@ import type { Block } from "@slack/types";
 import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
+import { followUpLines } from "./follow-up-lines.ts";
 import { withId } from "./message-id.ts";
 import {
   count,
@@ -91,9 +92,10 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
   );
   const asks = waits
     .slice(0, WAITS_MOST)
-    .map((each) =>
+    .flatMap((each) => [
       line(span("Waits for: "), untrustedSpan(oneLine(each.request.action ?? "(not said)", 160), 160)),
-    );
+      ...followUpLines(each),
+    ]);
   const unreadable = unreadableNow(run);
   if (unreadable !== null) asks.push(line(span(`⚠️ ${unreadableTitle(unreadable)}.`)));
   if (waits.length > WAITS_MOST)

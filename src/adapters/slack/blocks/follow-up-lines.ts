@@ -1,11 +1,12 @@
 // What a card and a form say of a claim, of questions and of more time, and the buttons for these.
 
-import type { Block, RichTextElement } from "@slack/types";
+import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
 import { claimedUntil, claimOf } from "../../../domain/claim.ts";
 import { nextExtension, timesExtended } from "../../../domain/extension.ts";
 import { extendedMs, type Question } from "../../../domain/follow-up.ts";
 import { questionsOf, shownQuestion, waitsForAnswer } from "../../../domain/question.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import {
   CARD_CLAIM,
@@ -22,6 +23,7 @@ import { count, line, moment, person, quote, rich, span, untrustedSpan } from ".
 
 /** How much of a question and of an answer a card and a form show. Details shows more. */
 const SAID_CHARS = 300;
+const IN_LIST_CHARS = 160;
 const SAID_IN_DETAILS_CHARS = 1_500;
 
 export function followUpBlocks(approval: Approval): Block[] {
@@ -127,4 +129,26 @@ export function followUpActions(approval: Approval): Block[] {
     { type: "overflow", action_id: CARD_MORE, options },
   ];
   return [{ type: "actions", block_id: `more-${nonce}`, elements } as Block];
+}
+
+/** In a list of runs: who looks at the request, and what was asked last. */
+export function followUpLines(approval: Approval): readonly RichTextSection[] {
+  const claim = claimOf(approval);
+  const question = shownQuestion(approval);
+  const looks =
+    claim === null
+      ? []
+      : [
+          line(
+            span("👀 "),
+            person(claim.by),
+            span(" is looking at it until "),
+            moment(claimedUntil(approval, claim)),
+            span("."),
+          ),
+        ];
+  if (question === null) return looks;
+  const said = question.answer === undefined ? "not answered yet" : "answered";
+  const text = untrustedSpan(oneLine(question.text, IN_LIST_CHARS), IN_LIST_CHARS);
+  return [...looks, line(span("❓ "), person(question.by), span(` asked (${said}): `), text)];
 }

@@ -1,6 +1,8 @@
 // The queue as a list, the same on the Home tab and in the answer to "pending": one request per line, filters above, pages below.
 
 import type { Block } from "@slack/types";
+import { claimOf } from "../../../domain/claim.ts";
+import { openQuestions } from "../../../domain/question.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { Freeze } from "../../../domain/freeze.ts";
 import type { QueueItem, ReviewGroup } from "../../../domain/queue.ts";
@@ -154,7 +156,18 @@ function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: Qu
   return [
     ...(heldUntil === null ? [`waiting ${ageWords(waitedMs)}`, ...votes] : held),
     ...until,
+    ...followUpWords(approval),
     ...(why === null ? [] : [why]),
+  ];
+}
+
+/** Who looks at it, and whether the requester owes an answer. */
+function followUpWords(approval: QueueItem["approval"]): string[] {
+  const claim = claimOf(approval);
+  const asked = openQuestions(approval).length;
+  return [
+    ...(claim === null ? [] : [`<@${claim.by}> is looking at it`]),
+    ...(asked === 0 ? [] : ["a question waits for an answer"]),
   ];
 }
 
