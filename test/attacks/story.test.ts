@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ana, aSharedWorld, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 import { policyFile } from "../make/policy.ts";
 import { brakeCases, FREEZERS } from "./brake-cases.ts";
 import { databaseCases } from "./database-cases.ts";
 import { digestCases } from "./digest-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
+import { followed, type Followed, FOLLOWED, followUpCases } from "./follow-up-cases.ts";
 import { rowsOf } from "./ground.ts";
 import { queueCases } from "./queue-cases.ts";
 import { restoreCases } from "./restore-cases.ts";
@@ -47,6 +48,27 @@ describe("while many requests wait in a channel", () => {
     await attack.run(storm);
     expect(refusalsOf(stage())).toEqual(expect.arrayContaining(due));
   });
+});
+
+// They share a world: nothing comes of them.
+describe("while somebody looks at a request and has asked about it", () => {
+  const file = policyFile(FOLLOWED, { onTestFinished: afterAll });
+  const stage = aSharedWorld({ troubled: true, env: { POLICY_FILE: file.path } });
+  const due: string[] = [];
+  let on: Followed | null = null;
+
+  beforeAll(async () => {
+    on = await followed(await storyOf(stage(), due));
+  });
+
+  test.for(followUpCases.map((each) => [each.id, each.what, each] as const))(
+    "%s %s",
+    async ([, , attack]) => {
+      if (on === null) throw new Error("nobody looks at a request");
+      await attack.run(on);
+      expect(refusalsOf(stage())).toEqual(expect.arrayContaining(due));
+    },
+  );
 });
 
 describe.concurrent("while a run is stopped, or everything frozen", () => {

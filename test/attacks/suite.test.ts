@@ -8,6 +8,7 @@ import { digestCases } from "./digest-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
+import { followUpCases } from "./follow-up-cases.ts";
 import { growthCases } from "./growth-cases.ts";
 import { hostileCases } from "./hostile-cases.ts";
 import { originCases } from "./origin-cases.ts";
@@ -35,6 +36,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
     ...restoreCases,
     ...queueCases,
     ...stormCases,
+    ...followUpCases,
   ],
   alone: [...contentCases, ...growthCases, ...hostileCases, ...secretCases],
 };
