@@ -112,7 +112,7 @@ function factsOf(run: Run, now: number): Known | null {
   const calls = joinable(run, now, GATHER_MS).map(({ approval, call, who }): KnownCall => {
     const { n, says, stageMs = 0, channel: elsewhere } = call;
     const place = elsewhere === undefined ? {} : { channel: elsewhere };
-    const kind = `${says === "last" ? "waits" : says} ${stageMs} ${elsewhere ?? ""}`;
+    const kind = `${saidTogether(says)} ${stageMs} ${elsewhere ?? ""}`;
     return { run: key, approval: approval.id, n, says, ...place, kind, who, asked: approval.since };
   });
   const doubts = [...new Set(doubtfulCalls(run).flatMap(({ call }) => call.within ?? []))];
@@ -145,8 +145,28 @@ async function gather(deps: Deps, runs: readonly Known[]): Promise<void> {
     runs.flatMap(({ calls }) => calls),
     ({ kind }) => kind,
   );
-  for (const calls of byKind.values()) if (calls.length > 1) await together(deps, carrier.key, calls);
+  for (const calls of byKind.values()) {
+    const [first] = calls;
+    if (calls.length < 2 || first === undefined) continue;
+    await together(deps, carrier.key, calls);
+    await endEarlier(deps, runs, first);
+  }
 }
+
+/** Of several reminders of a channel only the newest calls people; the others fold. */
+async function endEarlier(
+  { change }: Deps,
+  runs: readonly Known[],
+  { says, channel }: KnownCall,
+): Promise<void> {
+  for (const { key, open } of runs)
+    for (const earlier of open)
+      if (earlier.says === saidTogether(says) && earlier.channel === channel)
+        await change(key, (run) => endGathered(run, earlier.since));
+}
+
+/** Last reminders are told with the others: their cards say which time ends when. */
+const saidTogether = (says: KnownCall["says"]): KnownCall["says"] => (says === "last" ? "waits" : says);
 
 /** The calls of the other runs are marked first, the carrier's last: see gathered.ts. */
 async function together(deps: Deps, carrier: RunKey, calls: readonly KnownCall[]): Promise<void> {
@@ -158,7 +178,7 @@ async function together(deps: Deps, carrier: RunKey, calls: readonly KnownCall[]
   for (const key of others) await change(key, (run) => joinCalls(run, of, carrier));
   const notice: Gathered = {
     since: clock.now(),
-    says: first.says === "last" ? "waits" : first.says,
+    says: saidTogether(first.says),
     ...(first.channel === undefined ? {} : { channel: first.channel }),
     of,
     oldest: Math.min(...calls.map(({ asked }) => asked)),

@@ -12,9 +12,9 @@ import { APPROVER, TEAM } from "../make/run.ts";
 const MIN = 60_000;
 const remind = { afterMs: 15 * MIN, doubles: false, atMost: 1 };
 
-async function waiting(many: number) {
+async function waiting(many: number, reminders = remind) {
   const bench = await createBench();
-  bench.policy = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, remind } });
+  bench.policy = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, remind: reminders } });
   const ids: RunId[] = [];
   for (let nth = 0; nth < many; nth += 1) ids.push((await bench.withCard()).id);
   return { bench, ids };
@@ -51,6 +51,14 @@ describe("requests of a channel that wait", () => {
     for (const id of ids) await deny(bench, id);
     await bench.clock.pass(MIN);
     expect(await carried()).toMatchObject([{ over: true }]);
+  });
+
+  test("a later reminder of them ends the earlier one", async () => {
+    const { bench, ids } = await waiting(2, { ...remind, atMost: 2 });
+    await bench.clock.pass(31 * MIN);
+    const runs = await Promise.all(ids.map((id) => bench.run(id)));
+    const carried = runs.flatMap(({ gathered = [] }) => gathered).toSorted((a, b) => a.since - b.since);
+    expect(carried.map(({ over }) => over === true)).toEqual([true, false]);
   });
 
   test("one alone is a reminder in its thread", async () => {

@@ -122,7 +122,7 @@ function meaningOf({ says, channel }: Call, approval: Approval): string {
         : "Review opens your own queue. It lists this request if the policy lets you decide it.";
     case "over":
       return approval.state.type === "decided"
-        ? "Nobody decided in time, so the agent is told that it may not do this. Its run goes on without it, or ends."
+        ? "Nobody decided in time, so the agent is told that it may not do this."
         : "Nobody decided in time. Nothing is sent: the service may still wait for a decision, and this can be decided there or asked for again.";
   }
 }
@@ -149,10 +149,8 @@ export function severalMessage(run: Run, { says, of, oldest, who, over, since }:
   const many = `${count(of.length)} requests`;
   if (over === true && says !== "over")
     return withId("several:past", {
-      text: `${many} waited here. None of them waits any more.`,
-      blocks: [
-        rich(line(span(`${many} waited here, `), moment(since), span(". None of them waits any more."))),
-      ],
+      text: `${many} waited here. ${PAST_MEANING}`,
+      blocks: [rich(line(span(`${many} waited here, `), moment(since), span(`. ${PAST_MEANING}`)))],
     });
   const title = SEVERAL[says](many);
   return withId(`several:${says}`, {
@@ -173,6 +171,8 @@ export function severalMessage(run: Run, { says, of, oldest, who, over, since }:
     ],
   });
 }
+
+const PAST_MEANING = "Their cards show where they stand.";
 
 const SEVERAL: { readonly [says in Call["says"]]: (many: string) => string } = {
   waits: (many) => `⏰ ${many} still wait for a decision here`,
