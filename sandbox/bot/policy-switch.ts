@@ -51,6 +51,7 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
     if (next === undefined) throw new Error(`There is no policy "${name}".`);
     if (next === chosen) return;
     const before = chosen;
+    next.write?.(now());
     choose(next);
     const failed = await restartFault(bot);
     if (failed === null) return;

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./acting.ts";
 import { loadAssets } from "./assets.ts";
 import { playable } from "./base/reader.ts";
+import { isPng } from "./drawing/file-card.ts";
 import { drawDocument, drawMissing, exists, firstPlace } from "./document.ts";
 import { refused } from "./request-check.ts";
 import type { Html } from "./base/html.ts";
@@ -93,7 +94,7 @@ function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
   // Always a download, never a page of this origin.
   const name = `filename*=UTF-8''${encodeURIComponent(file.name).replaceAll("'", "%27")}`;
   res.writeHead(200, {
-    "content-type": "application/octet-stream",
+    "content-type": isPng(file.bytes) ? "image/png" : "application/octet-stream",
     "content-disposition": `attachment; ${name}`,
   });
   res.end(file.bytes);

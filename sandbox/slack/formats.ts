@@ -81,6 +81,7 @@ export const fileJson = (file: File, { url }: Pick<SlackContext, "url">): Json =
   id: file.id,
   name: file.name,
   title: file.title,
+  ...(file.description !== "" && { alt_txt: file.description }),
   user: file.owner,
   size: file.bytes.byteLength,
   mode: "hosted",

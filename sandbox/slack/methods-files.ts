@@ -38,7 +38,7 @@ const getUploadUrl = method(described, announced, (args, call) => {
   const description = args.alt_txt ?? args.alt_text ?? "";
   if (description.length > maxDescription) throw new Refused("alt_txt_too_large");
   const id = call.workspace.nextId("F");
-  const key = call.uploads.ticket(id, args.filename, args.length);
+  const key = call.uploads.ticket({ id, name: args.filename, length: args.length, description });
   return { file_id: id, upload_url: `${call.url()}upload/${key}` };
 });
 
@@ -71,12 +71,13 @@ const complete = method(described, completed, (args, call) => {
   const taken = call.uploads.take(asked.map(({ id }) => id));
   if (!taken) throw new Refused("file_not_found");
   const { workspace } = call;
-  for (const [index, { id, name, bytes }] of taken.entries())
+  for (const [index, { id, name, bytes, description }] of taken.entries())
     workspace.files.set(id, {
       id,
       name,
       title: asked[index]?.title ?? name,
       bytes,
+      description,
       owner: workspace.app.person,
     });
   workspace.changed({ kind: "file" });

@@ -59,6 +59,8 @@ export type File = {
   readonly name: string;
   readonly title: string;
   readonly bytes: Uint8Array;
+  /** What a picture shows, in words; empty: not said. */
+  readonly description: string;
   readonly owner: PersonId;
 };
 

@@ -10,6 +10,8 @@ type Ticket = {
   readonly id: string;
   readonly name: string;
   readonly length: number;
+  /** What a picture shows, in words. */
+  readonly description: string;
   bytes: Uint8Array | null;
 };
 
@@ -19,9 +21,9 @@ export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => 
   const byKey = new Map<string, Ticket>();
   return {
     /** Returns the last part of the address for the bytes. */
-    ticket: (id: string, name: string, length: number): string => {
+    ticket: (announced: Omit<Ticket, "bytes">): string => {
       const key = randomBytes(18).toString("base64url");
-      byKey.set(key, { id, name, length, bytes: null });
+      byKey.set(key, { ...announced, bytes: null });
       return key;
     },
     /** The uploaded files of these ids; null if one was not announced or its bytes have not arrived. */

@@ -2,7 +2,7 @@
 
 import type { DayFigures, LookBack } from "./look-back.ts";
 
-/** "Mon 16". A day begins at the hour at which the week ends, so its first day has the name of the last one too. */
+/** "Mon 16". A week that ends in the morning has a part of two Mondays. */
 export function dayName({ from }: Pick<DayFigures, "from">, tz: string): string {
   return new Intl.DateTimeFormat("en-GB", { timeZone: tz, weekday: "short", day: "numeric" })
     .format(from)

@@ -1,6 +1,6 @@
 // A week of decisions in figures, from the audit. They name rules and no people; `weekByPerson` names people, for admins alone.
 
-import type { Week } from "../domain/policy/look-back-time.ts";
+import { daysIn, type Week } from "../domain/policy/look-back-time.ts";
 import type { UserId } from "../domain/ids.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
 import { newestOfEach } from "./report-population.ts";
@@ -43,27 +43,32 @@ export type LookBack = {
   readonly tooFew: number;
   /** Rules of the policy in force that no entry of the week names. */
   readonly unused: readonly string[];
-  /** The seven parts of the week, the first one first. */
+  /** The calendar days of the week, the first one first. */
   readonly days: readonly DayFigures[];
   /** Older entries of the week are archived and not counted. */
   readonly incomplete: boolean;
 };
 
 export type DayFigures = {
-  /** When it begins (wall time). */
+  /** When it begins, or the week (wall time). */
   readonly from: number;
   readonly approved: number;
   readonly denied: number;
   readonly expired: number;
 };
 
-const DAYS = 7;
 const EXPIRED = "expired";
 
-type Known = { readonly week: Week; readonly rules: readonly string[]; readonly incomplete: boolean };
+type Known = {
+  readonly week: Week;
+  /** The names in the policy in force. */
+  readonly rules: readonly string[];
+  /** In which days begin. */
+  readonly tz: string;
+  readonly incomplete: boolean;
+};
 
-/** `rules`: the names in the policy in force. */
-export function lookBackAt(all: readonly KeptEntry[], { week, rules, incomplete }: Known): LookBack {
+export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incomplete }: Known): LookBack {
   const confirmed = confirmedByPeople(all);
   const expired = all.filter(isExpiry);
   const waits = ofKind(all, "decided")
@@ -88,7 +93,7 @@ export function lookBackAt(all: readonly KeptEntry[], { week, rules, incomplete 
     disputed: ofKind(all, "disputed").length,
     tooFew: approvalsIn(ofKind(all, "too-few-approvers")),
     unused: rules.filter((name) => !named.has(name)),
-    days: daysOf(week, confirmed, expired),
+    days: dayFigures([...daysIn(week, tz), week.to], confirmed, expired),
     incomplete,
   };
 }
@@ -111,17 +116,16 @@ function verdictsIn(entries: readonly KeptEntry[]): { approved: number; denied: 
 const approvalsIn = (entries: readonly KeptEntry[]): number =>
   new Set(entries.map(({ entry }) => JSON.stringify([entry.run, entry.approval]))).size;
 
-function daysOf(
-  { from, to }: Week,
+/** `bounds`: when each day begins, and the end of the last one. */
+function dayFigures(
+  bounds: readonly number[],
   confirmed: readonly KeptEntry[],
   expired: readonly KeptEntry[],
 ): DayFigures[] {
-  const length = (to - from) / DAYS;
-  return Array.from({ length: DAYS }, (_, day) => {
-    const begin = from + day * length;
-    const inDay = ({ entry: { at } }: KeptEntry): boolean => at >= begin && at < begin + length;
-    const figures = verdictsIn(confirmed.filter(inDay));
-    return { from: Math.round(begin), ...figures, expired: expired.filter(inDay).length };
+  return bounds.slice(0, -1).map((from, index) => {
+    const to = bounds[index + 1] ?? from;
+    const inDay = ({ entry: { at } }: KeptEntry): boolean => at >= from && at < to;
+    return { from, ...verdictsIn(confirmed.filter(inDay)), expired: expired.filter(inDay).length };
   });
 }
 

@@ -206,9 +206,9 @@ function dueWork(run: Run, now: number): Due[] {
     const at = countAt(approval);
     return at === null ? NOTHING : due({ type: "count-approvers", approval: approval.id }, at, now);
   });
-  // What has no card yet is looked up when it gets one.
+  // After the card's post, which waits for nothing, and notifies the people whom it names: an update does not.
   const precedents = run.approvals
-    .filter((approval) => wantsPrecedents(approval) && cardRenderKey(run, approval) !== null)
+    .filter((approval) => wantsPrecedents(approval) && run.posts[cardSlot(approval.id)]?.type === "up")
     .map(({ id }) => due({ type: "look-up-precedents", approval: id }, 0, now));
   const turns = run.approvals.map((approval): Due => ({ effect: null, at: ruleTurnsAt(approval) }));
   const asks = requesterLookUpAt(run);

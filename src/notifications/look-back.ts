@@ -4,7 +4,7 @@
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { COUNTED_KINDS, type LookBack, lookBackAt } from "../audit/look-back.ts";
 import type { Context } from "../domain/context.ts";
-import { lastWeek, type Week } from "../domain/policy/look-back-time.ts";
+import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/look-back-time.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { AuditReaders } from "../ports.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
@@ -51,8 +51,11 @@ export async function lookBackIn(deps: Deps, { entry }: KeptEntry): Promise<Look
   if (since === undefined || until === undefined) return null;
   const week = { from: since, to: until };
   const { entries, incomplete } = await entriesOf(deps, week);
-  const rules = deps.context().policy.rules.map(({ name }) => name);
-  return lookBackAt(entries, { week, rules, incomplete });
+  const { policy } = deps.context();
+  // Entries name no rule of the built-in policy.
+  const rules = policy.version === null ? [] : policy.rules.map(({ name }) => name);
+  const tz = (policy.lookBack ?? DEFAULT_LOOK_BACK).tz;
+  return lookBackAt(entries, { week, rules, tz, incomplete });
 }
 
 /** Entries in memory at once; between two pages everything else goes on. */

@@ -1,7 +1,7 @@
 // When a week ends, on the clocks of a time zone.
 
 import { describe, expect, test } from "vitest";
-import { lastWeek, type LookBackTime } from "#src/domain/policy/look-back-time.ts";
+import { daysIn, lastWeek, type LookBackTime } from "#src/domain/policy/look-back-time.ts";
 
 const at = (text: string): number => Date.parse(text);
 const week = (from: string, to: string) => ({ from: at(from), to: at(to) });
@@ -41,4 +41,18 @@ describe("the last week", () => {
       }
     }
   });
+});
+
+test("the days of a week begin at midnight in its zone, but for the first", () => {
+  const days = daysIn(week("2026-10-19T06:00Z", "2026-10-26T07:00Z"), "Europe/Berlin");
+  expect(days.map((day) => new Date(day).toISOString().slice(0, 16))).toEqual([
+    "2026-10-19T06:00",
+    "2026-10-19T22:00",
+    "2026-10-20T22:00",
+    "2026-10-21T22:00",
+    "2026-10-22T22:00",
+    "2026-10-23T22:00",
+    "2026-10-24T22:00",
+    "2026-10-25T23:00",
+  ]);
 });

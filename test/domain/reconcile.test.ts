@@ -59,7 +59,7 @@ describe("while the opening is not up", () => {
   });
 
   test("no card is posted", () => {
-    expect(keysOf(run)).toEqual(["post opening", "count-approvers", "look-up-precedents"]);
+    expect(keysOf(run)).toEqual(["post opening", "count-approvers"]);
   });
 });
 

@@ -13,7 +13,7 @@ export function fileCard(file: File | undefined, id: string): Html {
   const about = [name === file.name ? "" : file.name, kindOf(file.name, text), sizeOf(file.bytes.length)];
   return html`<section data-file aria-label="File ${name}">
     <div data-about>
-      <span data-sign aria-hidden="true">${text === undefined ? "📦" : "📄"}</span>
+      <span data-sign aria-hidden="true">${isPng(file.bytes) ? "🖼" : text === undefined ? "📦" : "📄"}</span>
       <p>
         <strong>${name}</strong>
         <span data-note>${about.filter((one) => one !== "").join(" · ")}</span>
@@ -22,8 +22,16 @@ export function fileCard(file: File | undefined, id: string): Html {
         >Download</a
       >
     </div>
-    ${text === undefined || text === "" ? null : preview(text)}
+    ${isPng(file.bytes) ? picture(file) : null} ${text === undefined || text === "" ? null : preview(text)}
   </section>`;
+}
+
+const PNG = [0x89, 0x50, 0x4e, 0x47];
+
+export const isPng = (bytes: Uint8Array): boolean => PNG.every((byte, at) => bytes[at] === byte);
+
+function picture({ id, description }: File): Html {
+  return html`<img src="/page/file/${id}" alt="${description}" />`;
 }
 
 function preview(text: string): Html {

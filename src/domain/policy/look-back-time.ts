@@ -1,6 +1,6 @@
 // When a week ends: the audit channel gets its look back then.
 
-import { type Hours, nextOpening, type Weekday } from "./hours.ts";
+import { type Hours, nextOpening, type Weekday, WEEKDAYS } from "./hours.ts";
 
 /** `at`: "HH:MM", on a clock in that zone. `tz`: a name that `Intl` knows. */
 export type LookBackTime = { readonly tz: string; readonly day: Weekday; readonly at: string };
@@ -29,4 +29,19 @@ export function lastWeek({ tz, day, at }: LookBackTime, now: number): Week | nul
   }
   const [from, to] = ends.slice(-2);
   return from === undefined || to === undefined ? null : { from, to };
+}
+
+/** Opens at each midnight; where a zone skips that hour, soon after. */
+const MIDNIGHTS = { days: WEEKDAYS, from: "00:00", to: "12:00" } as const;
+
+/** When the calendar days of the week begin in that zone (ms): the first and the last one may be in it only in part. */
+export function daysIn({ from, to }: Week, tz: string): readonly number[] {
+  const days = [from];
+  for (
+    let midnight = nextOpening({ tz, ...MIDNIGHTS }, from);
+    midnight !== null && midnight < to;
+    midnight = nextOpening({ tz, ...MIDNIGHTS }, midnight)
+  )
+    days.push(midnight);
+  return days;
 }

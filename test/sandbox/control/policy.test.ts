@@ -14,10 +14,13 @@ import { type Controlled, QUICK, startControlled } from "./controlled.ts";
 const FOLDER = fileURLToPath(new URL("../../../sandbox/policies/", import.meta.url));
 const POLICY = fileURLToPath(new URL("../../../src/cli/policy.ts", import.meta.url));
 
-test("each file of sandbox/policies is offered, and the linter finds nothing in it", async () => {
+test("each file of sandbox/policies is offered, one more is written when it is chosen, and the linter finds nothing in any", async () => {
   const files = (await readdir(FOLDER)).map((name) => join(FOLDER, name));
-  expect(policiesWith(null).map(({ file }) => file)).toEqual([null, ...files.toSorted().toReversed()]);
-  for (const file of files) {
+  const written = policiesWith(null).filter(({ write }) => write !== undefined);
+  const kept = policiesWith(null).filter(({ write }) => write === undefined);
+  expect(kept.map(({ file }) => file)).toEqual([null, ...files.toSorted().toReversed()]);
+  for (const { write } of written) write?.(Date.now());
+  for (const file of [...files, ...written.flatMap(({ file }) => file ?? [])]) {
     const { stdout } = await promisify(execFile)(process.execPath, [POLICY, "lint", file], {
       env: inheritedEnv(),
     });

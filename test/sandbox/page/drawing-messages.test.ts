@@ -90,7 +90,7 @@ describe("a message after one of the same author", () => {
 
 describe("a file", () => {
   const file = (name: string, title: string, bytes: Uint8Array) =>
-    fileCard({ id: "F1", name, title, bytes, owner: "U0COUNTERSIGN" }, "F1").toString();
+    fileCard({ id: "F1", name, title, bytes, description: "", owner: "U0COUNTERSIGN" }, "F1").toString();
   const words = (drawn: string): string => drawn.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 
   test("is named once when its title is its name", () => {

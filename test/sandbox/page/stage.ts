@@ -273,6 +273,7 @@ export function fillWorkspace(workspace: Workspace): Scene {
     name: "output.md",
     title: "The whole output",
     bytes: Buffer.from(`# Done\n${HOSTILE}\n`),
+    description: "",
     owner: APP,
   };
   workspace.files.set(file.id, file);

@@ -142,6 +142,7 @@ const file = (id: string, name: string, title: string, bytes: Uint8Array) => ({
   name,
   title,
   bytes,
+  description: "",
   owner: APP,
 });
 
