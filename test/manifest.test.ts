@@ -19,6 +19,8 @@ import {
 } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { followUpForm } from "#src/adapters/slack/blocks/follow-up-forms.ts";
 import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
+import { savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/task-fields.ts";
+import { SAVED_TASK } from "./make/saved-task.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { runSuggestion } from "#src/adapters/slack/free-text.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
@@ -186,7 +188,8 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     readModal(run, long),
     changedModal(run, long, long),
     refusedModal("No", "no", "refusal:unknown"),
-    runForm("m", false),
+    runForm("m", false, "", taskMenu([SAVED_TASK], null)),
+    savedTaskForm("m", [SAVED_TASK], SAVED_TASK),
     runForm("m", true),
     homeView({ page: manyPages, own: [], moreOwn: false }, NOON),
     aReceipt(),
@@ -287,6 +290,7 @@ describe("a name shared with Slack", () => {
     names.VERDICT_INPUT,
     names.REASON_INPUT,
     names.TASK_INPUT,
+    names.TASK_FIELD_INPUT,
     names.CHANNEL_INPUT,
     names.SAID_INPUT,
     names.TAKER_INPUT,

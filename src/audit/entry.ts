@@ -110,6 +110,8 @@ export type AuditEntry = {
   readonly votes?: readonly VoteFacts[];
   /** The reason that is sent, where it joins several people's reasons. */
   readonly sentReason?: string;
+  /** Of a run that was started: the name of the saved task that was filled in. */
+  readonly savedTask?: string;
   /** The number of the entry that this one is about. */
   readonly refers?: number;
   /** Of a person's decision that the service confirmed: digest of what was asked, see domain/same-request.ts. */

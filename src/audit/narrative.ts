@@ -130,7 +130,8 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
     `froze ${channel === null ? "everything" : "the channel"}: no run starts and no approval is sent`,
   "freeze-lifted": ({ channel }) =>
     `lifted the freeze ${channel === null ? "of everything" : "of the channel"}`,
-  started: () => "asked for the run",
+  started: ({ savedTask }) =>
+    savedTask === undefined ? "asked for the run" : `asked for the run, with the saved task "${savedTask}"`,
   watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",
   unwatched: () => "stopped watching the run",

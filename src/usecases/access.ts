@@ -73,7 +73,7 @@ export async function isAmongAny(
   { people }: UseCaseDeps,
   by: Asker,
   principalLists: readonly Principals[],
-  otherwise: "not-starter" | "not-auditor" | "not-freezer",
+  otherwise: "not-starter" | "not-auditor" | "not-freezer" | "not-your-task",
 ): Promise<CommandRefusal | null> {
   try {
     const memberOf = await people.memberOf(
@@ -150,6 +150,15 @@ export type CommandRefusal =
   | { readonly type: "unverified" }
   /** The policy allows no runs in this channel, or not for this person. */
   | { readonly type: "no-runs-here" | "not-starter" }
+  /** Of a saved task: the policy has none of this name any more, has changed it since the form opened, or offers it to others or elsewhere. */
+  | { readonly type: "saved-task-gone" | "saved-task-changed" | "not-your-task" }
+  /** The labels of fields that are empty or hold none of their choices, and names that are no fields of it. */
+  | {
+      readonly type: "saved-task-unfinished";
+      readonly missing: readonly string[];
+      readonly wrong: readonly string[];
+      readonly unknown: readonly string[];
+    }
   /** No run starts while a freeze holds here. */
   | { readonly type: "frozen"; readonly freeze: Freeze }
   | { readonly type: "not-freezer" | "already-frozen" | "not-frozen" }

@@ -15,10 +15,15 @@ import {
   storeRun,
   type UseCaseDeps,
 } from "./access.ts";
+import { type FilledIn, filledTask, type OfferedTask, taskNamed, tasksFor } from "./saved-tasks.ts";
 
 export type StartRun = {
   /** `intention` identifies the command or form; the same one twice starts one run. The run is stored when this resolves. */
   start(by: Asker, task: Task): Promise<Result<RunKey, CommandRefusal>>;
+  /** The saved tasks that this person may use in this channel. */
+  offered(by: Asker): Promise<readonly OfferedTask[]>;
+  /** The saved task that a typed line names, with its fields. Null: the line is a task in the person's own words. */
+  named(line: string): ReturnType<typeof taskNamed>;
   /** The requester's answer to "a run may have started": "started" starts a second one. */
   /** Starts the task of a run that is over, for the person who presses. Refused while such a run is not over. */
   again(by: Asker, key: RunKey, answerUrl: string): Promise<Result<RunKey, CommandRefusal>>;
@@ -31,9 +36,14 @@ const ANSWER_URL_LIFE_MS = 25 * 60_000;
 export function createStartRun(deps: UseCaseDeps): StartRun {
   return {
     start: async (by, task) => {
-      const tried = { step: "start", ...aboutTask(task.input, deps.context()) } as const;
-      return noteIfRefused(deps, by, await start(deps, by, task), tried);
+      const ctx = deps.context();
+      const filled = task.saved === undefined ? ok(task.input) : await filledTask(deps, by, task.saved);
+      const input = filled.ok ? filled.value : task.input;
+      const started = filled.ok ? await start(deps, by, { ...task, input }) : filled;
+      return noteIfRefused(deps, by, started, { step: "start", ...aboutTask(input, ctx) });
     },
+    offered: (by) => tasksFor(deps, by),
+    named: (line) => taskNamed(deps, line),
     again: async (by, key, answerUrl) =>
       noteIfRefused(deps, by, await startAgain(deps, by, key, answerUrl), { step: "start", run: key }),
     answerUnknown: async (by, key, again) =>
@@ -41,7 +51,13 @@ export function createStartRun(deps: UseCaseDeps): StartRun {
   };
 }
 
-type Task = { readonly input: string; readonly intention: string; readonly answerUrl: string | null };
+type Task = {
+  readonly input: string;
+  readonly intention: string;
+  readonly answerUrl: string | null;
+  /** The text of this saved task, filled in, takes the place of `input`. */
+  readonly saved?: FilledIn;
+};
 
 async function start(deps: UseCaseDeps, by: Asker, task: Task): Promise<Result<RunKey, CommandRefusal>> {
   const started = await startOnce(deps, by, task);
@@ -71,7 +87,8 @@ async function startOnce(
     askedAt,
     answer,
   });
-  const audit = [runEntry(run, by, "started", ctx)];
+  const savedTask = task.saved === undefined ? {} : { savedTask: task.saved.name };
+  const audit = [{ ...runEntry(run, by, "started", ctx), ...savedTask }];
   const key = await storeRun(deps, run, { intention: task.intention, audit });
   return ok({ key, isNew: key === run.key });
 }

@@ -102,6 +102,7 @@ describe("rules that escalate", () => {
         version: "v",
         rules,
         starters: null,
+        tasks: [],
         volatile: [],
         fallback: null,
         card: null,

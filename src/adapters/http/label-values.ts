@@ -36,7 +36,7 @@ export const POLL_OUTCOMES = words(`
 export const REFUSALS = words(`
   requester guest outsider bot deactivated not-in-channel not-approver unverified already-voted part-filled undone reopened read-first
   word-needed not-all-shown stopped frozen too-late not-yours already-decided closed changed unknown form-changed being-posted
-  verdict-needed reason-needed reason-too-short reason-too-long no-runs-here not-starter not-freezer not-auditor not-admin
+  verdict-needed reason-needed reason-too-short reason-too-long no-runs-here not-starter saved-task-gone saved-task-changed saved-task-unfinished not-your-task not-freezer not-auditor not-admin
   not-a-channel unknown-run`);
 
 /** Of our HTTP server, of `adapters/slack/request-verifier.ts` and of `adapters/slack/workspace-check.ts`. */

@@ -4,6 +4,8 @@ import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
 import { coversComparison } from "../../domain/policy/comparison.ts";
 import { isComparison, isExactly, type Pattern, patternText } from "../../domain/policy/pattern.ts";
 import { assignParts, partName } from "../../domain/policy/parts.ts";
+import type { ChannelId } from "../../domain/ids.ts";
+import type { SavedTask } from "../../domain/policy/saved-task.ts";
 import { isTimeOf, sampleHours } from "./sample-hours.ts";
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
 import { followUpDoubts } from "./follow-up-doubts.ts";
@@ -26,8 +28,9 @@ function sameName(rules: readonly Rule[], { name }: Rule, index: number): Fault[
       ];
 }
 
-export function findDoubts({ rules }: Policy): Fault[] {
+export function findDoubts({ rules, tasks, starters }: Policy): Fault[] {
   return [
+    ...tasks.flatMap((task, index) => unusableTask(task, index, starters)),
     ...rules.flatMap((rule, index) => [
       ...shadowed(rules, rule, index),
       ...neverInTime(rule, index),
@@ -52,6 +55,21 @@ function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): 
       says: `"${name}" never applies: ${names} ${comes} before it and ${matches} everything that it matches`,
     },
   ];
+}
+
+/** The starters decide who may start at all, so a task that they allow nowhere is offered in vain. */
+function unusableTask({ name, channels }: SavedTask, index: number, starters: Policy["starters"]): Fault[] {
+  const allows = (channel: ChannelId): boolean =>
+    starters === null || starters.some((each) => each.channels?.includes(channel) ?? true);
+  const useless = (channels ?? []).filter((channel) => !allows(channel));
+  return useless.length === 0
+    ? []
+    : [
+        {
+          path: ["tasks", index, "channels"],
+          says: `offer "${name}" in ${useless.join(", ")}, where the starters let nobody start a run`,
+        },
+      ];
 }
 
 function neverInTime({ name, when }: Rule, index: number): Fault[] {

@@ -7,6 +7,7 @@ import { hoursShape } from "./hours-shape.ts";
 import { lookBack } from "./look-back-shape.ts";
 import { channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
 import { approversShape } from "./approvers-shape.ts";
+import { tasksShape } from "./tasks-shape.ts";
 import { whenShape } from "./when-shape.ts";
 
 const chars = z
@@ -129,6 +130,9 @@ export const PolicyShape = z
       .min(1, "is empty, so nobody could start a run; leave it out to let everybody")
       .optional()
       .meta({ description: "who may start and watch runs, and where; left out: everybody, everywhere" }),
+    tasks: tasksShape
+      .optional()
+      .meta({ description: "saved tasks that people can start, with fields to fill in" }),
     volatile: z
       .array(
         z

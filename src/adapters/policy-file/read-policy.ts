@@ -12,6 +12,7 @@ import { followUpOf } from "./follow-up-shape.ts";
 import { lookBackOf } from "./look-back-shape.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
 import { principalsOf } from "./policy-values.ts";
+import { tasksOf } from "./tasks-shape.ts";
 import { whenOf } from "./when-shape.ts";
 
 /** `version` identifies the text. */
@@ -50,7 +51,18 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
 
 function policyOf(
-  { rules, hours, starters, volatile, fallback, card, auditors, freezers, "look-back": lookBack }: PolicyText,
+  {
+    rules,
+    hours,
+    starters,
+    tasks,
+    volatile,
+    fallback,
+    card,
+    auditors,
+    freezers,
+    "look-back": lookBack,
+  }: PolicyText,
   version: string,
 ): Policy {
   return {
@@ -61,6 +73,7 @@ function policyOf(
         channels: channels?.map(ChannelId) ?? null,
         who: principalsOf(who),
       })) ?? null,
+    tasks: tasksOf(tasks),
     volatile: volatile ?? [],
     fallback: fallback === undefined ? null : ChannelId(fallback),
     card: card === undefined ? null : cardFieldsOf(card),

@@ -5,11 +5,11 @@ import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Asker } from "../../usecases/access.ts";
+import type { FilledIn } from "../../usecases/saved-tasks.ts";
 import { freezeWords } from "./blocks/brake.ts";
 import { help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { healthReport } from "./blocks/health-answer.ts";
 import { named } from "./blocks/deployment.ts";
-import { runForm } from "./blocks/home-view.ts";
 import { weekReport } from "./blocks/look-back-message.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
@@ -20,6 +20,7 @@ import type { ListenerDeps } from "./listener-deps.ts";
 import type { Subcommand } from "./names.ts";
 import { linked } from "./own-messages.ts";
 import type { CommandPayload } from "./payloads.ts";
+import { openTaskForm } from "./task-form.ts";
 import { parseCommandLine, pastedId, withoutEntities } from "./typed-command.ts";
 
 /** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
@@ -35,7 +36,7 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "run":
       return startRun(deps, by, payload, { task: line.rest, ack });
     case "form":
-      return openForm(deps, by, payload, ack);
+      return openForm(deps, by, payload, { ack, named: null });
     case "unknown": {
       const word = /^[a-z-]{1,20}$/i.test(line.word) ? line.word : "";
       await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
@@ -72,7 +73,11 @@ async function startRun(
   payload: CommandPayload,
   { task, ack }: Start,
 ): Promise<void> {
-  const start = { input: task, intention: `command ${payload.trigger_id}`, answerUrl: payload.response_url };
+  const named = deps.startRun.named(task);
+  if (named?.lacks === true) return openForm(deps, by, payload, { ack, named: named.saved });
+  const intention = `command ${payload.trigger_id}`;
+  const saved = named === null ? {} : { saved: named.saved };
+  const start = { input: task, intention, answerUrl: payload.response_url, ...saved };
   const refusal = await recordRun(deps, by, start);
   if (refusal !== null) return answerInAck(deps, payload, ack, refusal);
   if (!(await ack())) await deps.answerAt(payload.response_url, RECORDED);
@@ -82,13 +87,12 @@ async function openForm(
   deps: ListenerDeps,
   by: Asker,
   payload: CommandPayload,
-  ack: CommandAck,
+  { ack, named: task }: { readonly ack: CommandAck; readonly named: FilledIn | null },
 ): Promise<void> {
   if (by.channel.startsWith("D"))
     return answerInAck(deps, payload, ack, commandRefusal({ type: "not-a-channel" }, deps.command));
   await ack();
-  const view = runForm(`${deps.nonce()} ${by.channel}`, false);
-  await deps.quick("views.open", { trigger_id: payload.trigger_id, view });
+  await openTaskForm(deps, by, payload.trigger_id, task);
 }
 
 type Question = { readonly type: Exclude<Subcommand, "run">; readonly rest: string };
@@ -96,7 +100,10 @@ type Question = { readonly type: Exclude<Subcommand, "run">; readonly rest: stri
 async function answer(deps: ListenerDeps, by: Asker, question: Question): Promise<Message> {
   switch (question.type) {
     case "help":
-      return help(deps.command);
+      return help(
+        deps.command,
+        (await deps.startRun.offered(by)).map(({ task }) => task),
+      );
     case "health":
       return named(healthReport(await deps.queries.health(by.user), deps.clock.now()), deps.deployment);
     case "list": {

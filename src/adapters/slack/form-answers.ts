@@ -14,6 +14,7 @@ import { changedModal, formView, heldModal, presetsFor, refusedModal } from "./b
 import type { Deployment } from "./blocks/deployment.ts";
 import type { FilledReason } from "./blocks/form-parts.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
+import type { MessageId } from "./blocks/message-id.ts";
 import { reviewView } from "./blocks/review-modal.ts";
 import { refreshHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -30,6 +31,7 @@ import {
   WORD_BLOCK,
   WORD_INPUT,
 } from "./names.ts";
+import { firstFieldOf, savedTaskIn } from "./task-form.ts";
 import { type ChoicePayload, chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 
 /** Undefined: the modal closes. */
@@ -198,25 +200,50 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   const intention = parsed<Nonce>(Nonce, nonce);
   const who = { team: deps.team, user: payload.user.id };
   const input = typedInto(payload, TASK_BLOCK, TASK_INPUT);
+  const saved = savedTaskIn(payload);
+  const errorBlock = saved === null ? TASK_BLOCK : firstFieldOf(payload);
   try {
     if (channel === null || intention === null) {
       await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
       return inField(TASK_BLOCK, FIELD_ERRORS["not-our-form"]);
     }
     const by = { ...who, channel };
-    const started = await deps.startRun.start(by, { input, intention: `form ${intention}`, answerUrl: null });
+    const started = await deps.startRun.start(by, {
+      input,
+      intention: `form ${intention}`,
+      answerUrl: null,
+      ...(saved === null ? {} : { saved }),
+    });
     if (started.ok) {
       if (fromHome) void refreshHome(deps, by.user);
       return undefined;
     }
+    if (saved !== null) return savedTaskRefused(errorBlock, started.error, deps.command);
     const block = fromHome && ABOUT_CHANNEL.has(started.error.type) ? CHANNEL_BLOCK : TASK_BLOCK;
     return inField(block, commandRefusalWords(started.error, deps.command));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a run");
-    return inField(TASK_BLOCK, FIELD_ERRORS[`run-${recordedWord(error)}`]);
+    const words = FIELD_ERRORS[`run-${recordedWord(error)}`];
+    return errorBlock === null
+      ? notStarted(words, `answer:run-${recordedWord(error)}`)
+      : inField(errorBlock, words);
   }
 }
+
+/** A form whose task is gone or changed is of no more use; another refusal may pass, so the form keeps what was typed. */
+function savedTaskRefused(block: string | null, refusal: CommandRefusal, command: string): SubmitAnswer {
+  const words = commandRefusalWords(refusal, command);
+  const isOver = refusal.type === "saved-task-gone" || refusal.type === "saved-task-changed";
+  return block === null || isOver
+    ? notStarted(words, `command-refusal:${refusal.type}`)
+    : inField(block, words);
+}
+
+const notStarted = (words: string, id: MessageId): SubmitAnswer => ({
+  response_action: "update",
+  view: refusedModal("Not started", words, id),
+});
 
 /** Refusals that the person can fix by choosing another channel. */
 const ABOUT_CHANNEL: ReadonlySet<CommandRefusal["type"]> = new Set([

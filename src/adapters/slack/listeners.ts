@@ -65,10 +65,12 @@ import {
   RUN_SUGGESTED,
   SNOOZE_MODAL,
   STORM_REVIEW,
+  TASK_CHOICE,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
   WINDOW_UNDO,
 } from "./names.ts";
+import { onTaskChosen } from "./task-form.ts";
 import {
   choicePayload,
   type ClickPayload,
@@ -214,6 +216,7 @@ function listenToActions(app: App, deps: ListenerDeps): void {
   on(RUN_SUGGESTED, privateClickPayload, onSuggestedRun);
   on(WINDOW_UNDO, windowClickPayload, onUndoInWindow);
   on(PRESET_SELECT, choicePayload, onDenyReason);
+  on(TASK_CHOICE, choicePayload, onTaskChosen);
   on(REVIEW_PRESET_SELECT, choicePayload, onReviewDenyReason);
 }
 

@@ -63,6 +63,12 @@ export const RUN_ON_MESSAGE = "run_on_message";
 export const RUN_FORM = "run_form";
 export const TASK_BLOCK = "task";
 export const TASK_INPUT = "task_text";
+/** The menu of saved tasks; the name of the chosen one follows. */
+export const TASK_MENU_BLOCK = "task_menu";
+export const TASK_CHOICE = "task_chosen";
+/** The names of the task and of the field follow. */
+export const TASK_FIELD_BLOCK = "task_field:";
+export const TASK_FIELD_INPUT = "task_field";
 export const CHANNEL_BLOCK = "channel";
 export const CHANNEL_INPUT = "channel_chosen";
 

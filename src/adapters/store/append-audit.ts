@@ -256,6 +256,7 @@ const auditDocument: Doc<KeptEntry["entry"]> = record<KeptEntry["entry"]>({
   times: optional(number),
   since: optional(number),
   stageMs: optional(number),
+  savedTask: optional(text),
   mentioned: optional(list(text)),
   until: optional(number),
   keys: optional(record<KeyChange>({ from: namedKey, to: namedKey })),

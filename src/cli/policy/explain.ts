@@ -11,6 +11,7 @@ import { BUILT_IN, type Policy, type Rule } from "../../domain/policy/policy.ts"
 import type { Principals } from "../../domain/policy/principals.ts";
 import { missingParts } from "../../domain/part-seats.ts";
 import { type Part, partName } from "../../domain/policy/parts.ts";
+import type { SavedTask } from "../../domain/policy/saved-task.ts";
 import { factsFor } from "../../domain/rule-facts.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
@@ -90,12 +91,13 @@ function sentences(rule: Rule): string[] {
   ];
 }
 
-function everywhere({ starters, volatile, fallback, auditors, freezers, lookBack }: Policy): string[] {
+function everywhere({ starters, tasks, volatile, fallback, auditors, freezers, lookBack }: Policy): string[] {
   const starts = starters?.map(
     ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
   );
   return [
     `Runs are started and watched by ${starts?.join("; by ") ?? "everybody, everywhere"}.`,
+    ...tasks.map(taskInWords),
     ...(volatile.length === 0 ? [] : [`May change without notice: ${volatile.join(", ")}.`]),
     ...(fallback === null ? [] : [`${fallback} is also told when nobody can approve something.`]),
     ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
@@ -104,6 +106,19 @@ function everywhere({ starters, volatile, fallback, auditors, freezers, lookBack
       ? "The audit channel gets no look back at the week."
       : `The audit channel looks back at the week on ${lookBack.day}, ${lookBack.at} (${lookBack.tz}).`,
   ];
+}
+
+function taskInWords({ name, text, fields, channels, who }: SavedTask): string {
+  const asks = fields.map(({ label, choices, required }) => {
+    const limits = [
+      ...(required ? [] : ["may be empty"]),
+      ...(choices === null ? [] : [choices.join(" or ")]),
+    ];
+    return limits.length === 0 ? label : `${label} (${limits.join("; ")})`;
+  });
+  const used = who === null ? "everybody who may start runs" : people(who);
+  const asking = asks.length === 0 ? "" : ` Asks for ${asks.join(", ")}.`;
+  return `Saved task ${name}: "${text}", for ${used}, in ${channels?.join(", ") ?? "every channel"}.${asking}`;
 }
 
 function deciders({ approvers, except }: Rule): string {

@@ -8,6 +8,7 @@ import type { Hours } from "./hours.ts";
 import { DEFAULT_LOOK_BACK, type LookBackTime } from "./look-back-time.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Part } from "./parts.ts";
+import type { SavedTask } from "./saved-task.ts";
 import { groupsAndChannelsOf, type NamedPeople, type Principals } from "./principals.ts";
 
 export type Policy = {
@@ -19,6 +20,8 @@ export type Policy = {
   readonly starters: readonly Starters[] | null;
   /** Fields of a request that may change without making it another one, by name or path with dots. Never `id` or `action`. */
   readonly volatile: readonly string[];
+  /** Texts that people can start runs with. */
+  readonly tasks: readonly SavedTask[];
   /** A channel that is also told when nobody can approve something. */
   readonly fallback: ChannelId | null;
   /** Which fields a card shows first; null: those of `CARD_FIELDS`. */
@@ -51,7 +54,14 @@ export const CARD_FIELDS: CardFields = {
 };
 
 /** Every id that the policy names, some more than once. */
-export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Policy): readonly string[] {
+export function idsNamedIn({
+  rules,
+  starters,
+  auditors,
+  freezers,
+  fallback,
+  tasks,
+}: Policy): readonly string[] {
   const principalLists = [
     ...rules.flatMap(({ approvers, parts, except }) => [
       approvers,
@@ -59,6 +69,7 @@ export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Po
       ...(except === null ? [] : [except]),
     ]),
     ...(starters ?? []).map(({ who }) => who),
+    ...tasks.flatMap(({ who }) => (who === null ? [] : [who])),
     ...(auditors === null ? [] : [auditors]),
     ...(freezers === null ? [] : [freezers]),
   ];
@@ -72,7 +83,7 @@ export function idsNamedIn({ rules, starters, auditors, freezers, fallback }: Po
   ]);
   const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
   const later = rules.flatMap(({ followUp }) => idsOfFollowUp(followUp));
-  const places = (starters ?? []).flatMap(({ channels }) => channels ?? []);
+  const places = [...(starters ?? []), ...tasks].flatMap(({ channels }) => channels ?? []);
   return [...people, ...called, ...later, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
 }
 
@@ -190,6 +201,7 @@ export const BUILT_IN: Policy = {
   version: null,
   rules: [BUILT_IN_RULE],
   starters: null,
+  tasks: [],
   volatile: [],
   fallback: null,
   card: null,

@@ -155,3 +155,48 @@ describe("approvers in a policy file", () => {
     );
   });
 });
+
+describe("saved tasks in a policy file", () => {
+  const read = (tasks: string) => {
+    const policy = readPolicy(`tasks:\n${tasks}\nrules:\n${REST}`, "v");
+    return policy.ok ? policy.value.tasks : policy.error.map(({ says }) => says);
+  };
+  const TASK = "  - { name: deploy, description: Deploys, text: 'Deploy {service} to {env}'";
+
+  test("have the fields of their text, also those that are not described", () => {
+    expect(
+      read(
+        `${TASK}, fields: { env: { label: Environment, choices: [a, b] } }, channels: [C0OPS], who: { users: [U0ANA] } }`,
+      ),
+    ).toEqual([
+      {
+        name: "deploy",
+        description: "Deploys",
+        text: "Deploy {service} to {env}",
+        fields: [
+          { name: "service", label: "service", choices: null, required: true },
+          { name: "env", label: "Environment", choices: ["a", "b"], required: true },
+        ],
+        channels: ["C0OPS"],
+        who: { users: ["U0ANA"], groups: [], channels: [] },
+      },
+    ]);
+  });
+
+  test.each<[string, RegExp]>([
+    [`${TASK}, fields: { evn: { label: x } } }`, /is no field of the text/],
+    [`${TASK} }\n${TASK} }`, /names a second task "deploy"/],
+    ["  - { name: De ploy, description: x, text: y }", /is not a name/],
+    ["  - { name: deploy, description: x, text: '  ' }", /is empty/],
+    ["  []", /is empty/],
+  ])("are refused: %s", (tasks, says) => {
+    expect(read(tasks)).toContainEqual(expect.stringMatching(says));
+  });
+
+  test("that no starter may use are found by the linter", async () => {
+    const text = `${REST}starters: [{ channels: [C0DEV], who: anyone }]\ntasks:\n${TASK}, channels: [C0OPS, C0DEV] }\n`;
+    expect(await doubts(text)).toEqual([
+      expect.stringMatching(/offer "deploy" in C0OPS, where the starters/),
+    ]);
+  });
+});

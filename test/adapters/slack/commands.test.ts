@@ -104,7 +104,7 @@ describe("what was typed after the command", () => {
       started.push(asked.input);
       return { ok: true };
     };
-    await typed(text, { startRun: { start } as unknown as ListenerDeps["startRun"] });
+    await typed(text, { startRun: { start, named: () => null } as unknown as ListenerDeps["startRun"] });
     expect(started).toEqual([input]);
   });
 

@@ -50,8 +50,9 @@ const command = (text: string) => ({
   trigger_id: "1.2.x",
   response_url: "https://hooks.slack.com/commands/x",
 });
+const NO_SAVED_TASKS = { named: () => null, offered: () => Promise.resolve([]) };
 const starting = (start: unknown): Partial<ListenerDeps> => ({
-  startRun: { start } as unknown as ListenerDeps["startRun"],
+  startRun: { ...NO_SAVED_TASKS, start } as unknown as ListenerDeps["startRun"],
 });
 
 describe("an acknowledgement that Slack does not hear", () => {
@@ -68,7 +69,7 @@ describe("an acknowledgement that Slack does not hear", () => {
   });
 
   test("of a question keeps nobody from the answer", async () => {
-    const { answers, call } = heardBy({});
+    const { answers, call } = heardBy(starting(() => Promise.reject(new Error("not asked for"))));
     await call("/agent", command("help"), dropped);
     expect(answers).toHaveLength(1);
   });

@@ -2,6 +2,7 @@
 
 import type { Block } from "@slack/types";
 import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
+import type { SavedTask } from "../../../domain/policy/saved-task.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { followUpLines } from "./follow-up-lines.ts";
@@ -32,7 +33,8 @@ export type Linked = {
   readonly deployment?: Deployment;
 };
 
-export function help(command: string): Message {
+/** `tasks`: the saved tasks that the person may use here. */
+export function help(command: string, tasks: readonly SavedTask[] = []): Message {
   const rows: [string, string][] = [
     ["run <task>", "start a run; its thread opens in this channel"],
     ["status <run id>", "show the state of a run"],
@@ -59,9 +61,24 @@ export function help(command: string): Message {
   );
   return withId("answer:help", {
     text: `${command}: run, status, list, pending, watch, unwatch, audit, report, freeze, health, help`,
-    blocks: [rich(...lines, ending)],
+    blocks: [rich(...lines, ending), ...savedTaskLines(command, tasks)],
   });
 }
+
+/** Slack takes 3,000 characters in a text; the form lists the others. */
+const TASKS_IN_HELP = 10;
+
+function savedTaskLines(command: string, tasks: readonly SavedTask[]): Block[] {
+  if (tasks.length === 0) return [];
+  const rows = tasks.slice(0, TASKS_IN_HELP).map(({ name, fields, description }) => {
+    const usage = [`${command} run ${name}`, ...fields.map((field) => `${field.name}=…`)].join(" ");
+    return line(span(usage, { code: true }), untrustedSpan(` ${description}\n`, DESCRIPTION_CHARS));
+  });
+  const more = tasks.length - TASKS_IN_HELP;
+  const rest = more > 0 ? [line(span(`${count(more)} more are in the form.`))] : [];
+  return [rich(line(span("Saved tasks in this channel", { bold: true })), ...rows, ...rest)];
+}
+const DESCRIPTION_CHARS = 200;
 
 export type ListWords = { readonly title: string; readonly none: string };
 

@@ -66,8 +66,8 @@ function asOf(at: number): Block {
 
 const plain = (text: string): object => ({ type: "plain_text", text });
 
-/** `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
-export function runForm(metadata: string, asksWhere: boolean, task = ""): View {
+/** `menu`: of saved tasks. `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
+export function runForm(metadata: string, asksWhere: boolean, task = "", menu: readonly Block[] = []): View {
   const hint = asksWhere
     ? "What should the agent do? Its thread opens in the channel you choose."
     : "What should the agent do? Its thread opens in the channel you came from.";
@@ -79,6 +79,7 @@ export function runForm(metadata: string, asksWhere: boolean, task = ""): View {
     submit: plain("Start"),
     close: plain("Cancel"),
     blocks: [
+      ...menu,
       {
         type: "input",
         block_id: TASK_BLOCK,

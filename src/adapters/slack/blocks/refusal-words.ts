@@ -211,6 +211,12 @@ const NO_RUN = {
     "The policy does not allow runs in this channel. Use another channel, or ask an admin of Countersign.",
   "not-starter":
     "The policy does not let you start or watch runs in this channel. Ask an admin of Countersign.",
+  "saved-task-gone":
+    "The policy has no saved task of this name any more, so nothing was started. Open the form again to see which there are.",
+  "saved-task-changed":
+    "The policy's text of this saved task changed after the form opened, so nothing was started. Open the form again: it shows the task as it is now.",
+  "not-your-task":
+    "The policy does not offer you this saved task in this channel, so nothing was started. Write the task in your own words, or ask an admin of Countersign.",
   "hidden-channel":
     "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
   "not-a-channel": "Use a channel, not a direct message: its members must see the run and its approvals.",
@@ -239,6 +245,22 @@ const NO_RUN = {
   "not-sent": "Slack did not take the file, so nothing was sent. Try again in a moment.",
 } as const satisfies Partial<Record<CommandRefusal["type"], string>>;
 
+/** The form marks an empty field beside it; this is for what was typed. */
+function unfinishedWords({
+  missing,
+  wrong,
+  unknown,
+}: Extract<CommandRefusal, { type: "saved-task-unfinished" }>): string {
+  const list = (names: readonly string[]): string => escaped(oneLine(names.join(", "), NAMES_CHARS));
+  return [
+    "Nothing was started.",
+    ...(missing.length === 0 ? [] : [`Missing: ${list(missing)}.`]),
+    ...(wrong.length === 0 ? [] : [`Not one of the choices: ${list(wrong)}.`]),
+    ...(unknown.length === 0 ? [] : [`No field of this saved task: ${list(unknown)}.`]),
+  ].join(" ");
+}
+const NAMES_CHARS = 300;
+
 /** The private answer to a refused command. */
 export function commandRefusal(refusal: CommandRefusal, command: string): Message {
   return textAnswer(`command-refusal:${refusal.type}`, commandRefusalWords(refusal, command));
@@ -250,6 +272,8 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return `Add a task: type \`${command} run\` and what the agent should do, for example \`${command} run deploy billing-api to production\`.`;
     case "unknown-run":
       return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs of your channels.`;
+    case "saved-task-unfinished":
+      return unfinishedWords(refusal);
     case "service-silent":
       return `The agent service did not answer, so nothing was done. \`${command} health\` says why.`;
     case "already-watched":

@@ -35,6 +35,7 @@ import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
+import { SAVED_TASK } from "../../../../make/saved-task.ts";
 import { aQueue } from "../../../../make/queue.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
 import { WEEK_REPORT } from "./look-backs.ts";
@@ -51,6 +52,8 @@ const lost = (applied: "no" | "maybe") =>
 const fails = (applied: "no" | "maybe") => async () => Promise.reject(lost(applied));
 
 /** Keeps the answer, however it is given. `parts`: what the case needs of the app. */
+const NO_SAVED_TASKS = { named: () => null, offered: async () => [] };
+
 function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[] } {
   const given: (Message | View)[] = [];
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -68,6 +71,7 @@ function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[
     clock: { now: () => NOON },
     log: silent,
     ...parts,
+    startRun: { ...NO_SAVED_TASKS, ...("startRun" in parts ? (parts.startRun as object) : {}) },
   } as unknown as ListenerDeps;
   return { deps, given };
 }
@@ -226,7 +230,10 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
   const notMe = async (result: unknown) => (await clicked(onNotMe, "", disputed(result))).slice(0, 1);
   const open = (forms: object) => clicked(onCardClick, CARD_APPROVE, { ...opens, forms });
   return {
-    "answer:help": await typed("help"),
+    "answer:help": [
+      ...(await typed("help")),
+      ...(await typed("help", { startRun: { offered: async () => [{ task: SAVED_TASK, digest: "" }] } })),
+    ],
     ...HEALTH_ANSWERS,
     ...FOLLOW_UP_ANSWERS,
     "answer:list": await typed("list", queries([WAITS, CREATED])),

@@ -12,6 +12,8 @@ import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { aPolicy } from "../../../../make/policy.ts";
+import { savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/task-fields.ts";
+import { SAVED_TASK } from "../../../../make/saved-task.ts";
 import { aQueue, aQueuePage, MEMBER } from "../../../../make/queue.ts";
 import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
@@ -211,6 +213,14 @@ export const RUN_FORMS: readonly Example[] = [
   { when: "from the command", drawn: runForm("nonce C0OPS", false) },
   { when: "from a message", drawn: runForm("nonce C0OPS", false, "Please deploy billing-api to production") },
   { when: "from the Home tab", drawn: runForm("nonce C0OPS", true) },
+  {
+    when: "the policy has saved tasks",
+    drawn: runForm("nonce C0OPS", false, "", taskMenu([SAVED_TASK], null)),
+  },
+  {
+    when: "a saved task, with what was typed of it",
+    drawn: savedTaskForm("nonce C0OPS deploy 0123456789ab", [SAVED_TASK], SAVED_TASK, { env: "staging" }),
+  },
 ];
 
 const WAITING: Run = { ...seenAs("awaiting_approval"), approvals: [PENDING] };

@@ -122,6 +122,12 @@ export const COMMAND_REFUSALS: Record<
   deactivated: [{ type: "deactivated" }],
   "not-in-channel": [{ type: "not-in-channel" }],
   unverified: [{ type: "unverified" }],
+  "saved-task-gone": [{ type: "saved-task-gone" }],
+  "saved-task-changed": [{ type: "saved-task-changed" }],
+  "not-your-task": [{ type: "not-your-task" }],
+  "saved-task-unfinished": [
+    { type: "saved-task-unfinished", missing: [], wrong: ["Environment"], unknown: ["sevice"] },
+  ],
   "no-runs-here": [{ type: "no-runs-here" }],
   "not-starter": [{ type: "not-starter" }],
   "hidden-channel": [{ type: "hidden-channel" }],

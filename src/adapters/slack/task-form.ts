@@ -1,0 +1,79 @@
+// The form that starts a run, with the saved tasks of the policy: opened by the bare command or by a saved task whose fields are not all
+// given, and drawn again when another task is chosen.
+
+import { type ChannelId, ChannelId as toChannel, parsed } from "../../domain/ids.ts";
+import type { TaskValues } from "../../domain/policy/saved-task.ts";
+import { PortError } from "../../ports.ts";
+import type { Asker } from "../../usecases/access.ts";
+import type { FilledIn, OfferedTask } from "../../usecases/saved-tasks.ts";
+import { runForm } from "./blocks/home-view.ts";
+import { fieldBlock, OWN_WORDS, savedTaskForm, taskMenu } from "./blocks/task-fields.ts";
+import type { ListenerDeps } from "./listener-deps.ts";
+import { TASK_FIELD_BLOCK, TASK_FIELD_INPUT } from "./names.ts";
+import type { ChoicePayload, SubmitPayload } from "./payloads.ts";
+
+type Drawn = {
+  readonly offered: readonly OfferedTask[];
+  readonly chosen: OfferedTask | null;
+  readonly values?: TaskValues;
+};
+
+/** `nonce` and `channel` name the form; what is chosen stands behind them. */
+function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values = {} }: Drawn) {
+  const tasks = offered.map(({ task }) => task);
+  if (chosen === null) return runForm(`${nonce} ${channel}`, false, "", taskMenu(tasks, null));
+  const metadata = `${nonce} ${channel} ${chosen.task.name} ${chosen.digest}`;
+  return savedTaskForm(metadata, tasks, chosen.task, values);
+}
+
+/** `named`: a saved task that was typed without all of its fields. */
+export async function openTaskForm(
+  deps: ListenerDeps,
+  by: Asker,
+  trigger_id: string,
+  named: FilledIn | null,
+): Promise<void> {
+  const offered = await deps.startRun.offered(by);
+  const chosen = offered.find(({ task }) => task.name === named?.name) ?? null;
+  const view = taskForm(deps.nonce(), by.channel, { offered, chosen, values: named?.values ?? {} });
+  await deps.quick("views.open", { trigger_id, view });
+}
+
+export async function onTaskChosen(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
+  const { view, user, actions } = payload;
+  const [nonce = "", where = ""] = view.private_metadata.split(" ");
+  const channel = parsed<ChannelId>(toChannel, where);
+  const who = { team: deps.team, user: user.id };
+  if (channel === null) return deps.noteRefusal(who, "unknown", { step: "start" });
+  const name = actions[0].selected_option.value;
+  const offered = await deps.startRun.offered({ ...who, channel });
+  const chosen = offered.find(({ task }) => task.name === name) ?? null;
+  // A task that is offered no longer: the form shows what there is now.
+  if (chosen === null && name !== OWN_WORDS)
+    await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
+  try {
+    const drawn = taskForm(nonce, channel, { offered, chosen });
+    await deps.quick("views.update", { view_id: view.id, hash: view.hash, view: drawn });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not show a saved task in a form");
+  }
+}
+
+/** The saved task that the submitted form is for, filled in. Null: a task in people's own words. */
+export function savedTaskIn({ view }: SubmitPayload): FilledIn | null {
+  const [, , name, digest] = view.private_metadata.split(" ");
+  if (name === undefined || digest === undefined) return null;
+  const prefix = fieldBlock({ name }, "");
+  const values = Object.entries(view.state.values).flatMap(([block, inputs]) => {
+    const input = inputs[TASK_FIELD_INPUT];
+    if (!block.startsWith(prefix) || input === undefined) return [];
+    return [[block.slice(prefix.length), input.value ?? input.selected_option?.value ?? ""] as const];
+  });
+  return { name, digest, values: Object.fromEntries(values) };
+}
+
+/** The block beside which the form can show an error: its first field. Null: it has none. */
+export function firstFieldOf({ view }: SubmitPayload): string | null {
+  return Object.keys(view.state.values).find((block) => block.startsWith(TASK_FIELD_BLOCK)) ?? null;
+}
