@@ -16,6 +16,8 @@ type Tracked = {
   state: RunState | null;
   /** When each request was first seen (monotonic). */
   pending: ReadonlyMap<ApprovalId, number>;
+  /** So many of them have had their last reminder. */
+  reminded: number;
   /** Those of them that have no message with buttons yet. */
   unshown: ReadonlySet<ApprovalId>;
   /** Since when each decision could be sent (monotonic). */
@@ -28,7 +30,7 @@ type Deps = {
   readonly metrics: Pick<Counters, "cardShown" | "decisionConfirmed">;
 };
 
-const NONE: Tracked = { state: null, pending: new Map(), unshown: new Set(), unsent: new Map() };
+const NONE: Tracked = { state: null, pending: new Map(), reminded: 0, unshown: new Set(), unsent: new Map() };
 
 export function createRunFigures({ engine, clock, metrics }: Deps): { readonly figures: () => RunFigures } {
   const runs = new Map<RunKey, Tracked>();
@@ -56,6 +58,7 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
   return {
     state,
     pending: new Map(waiting.map(({ id, waitsSince }) => [id, waitsSince])),
+    reminded: waiting.filter(hasLastReminder).length,
     unshown: new Set(waiting.filter((each) => !isShown(run, each)).map(({ id }) => id)),
     unsent: new Map(unsent),
   };
@@ -73,6 +76,11 @@ function unsentDecision({ state }: Approval): Decision | null {
   const { type } = state.delivery;
   const isUnsent = type === "recorded" || type === "retry" || type === "sending" || type === "unsure";
   return isUnsent ? state.decision : null;
+}
+
+function hasLastReminder({ followUp = {}, appliedRule }: Approval): boolean {
+  const { remind } = appliedRule.rule.followUp;
+  return followUp.warned === true || (remind !== null && (followUp.reminded ?? 0) >= remind.atMost);
 }
 
 const isShown = ({ posts }: Run, { id, listing }: Approval): boolean =>
@@ -112,14 +120,16 @@ function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
   const runs = { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 };
   const pending: number[] = [];
   const unsent: number[] = [];
+  let reminded = 0;
   for (const each of tracked) {
     if (each.state !== null) runs[each.state] += 1;
+    reminded += each.reminded;
     for (const since of each.pending.values()) pending.push(now - since);
     for (const since of each.unsent.values()) unsent.push(now - since);
   }
   return {
     runs,
-    pending: { count: pending.length, oldestMs: oldest(pending) },
+    pending: { count: pending.length, oldestMs: oldest(pending), reminded },
     unsent: {
       count: unsent.length,
       oldestMs: oldest(unsent),

@@ -50,8 +50,8 @@ export type RunState = (typeof RUN_STATES)[number];
 /** Ages in ms; 0 where there is none. */
 export type RunFigures = {
   readonly runs: { readonly [state in RunState]: number };
-  /** Requests that wait for a decision, or for more votes. */
-  readonly pending: { readonly count: number; readonly oldestMs: number };
+  /** Requests that wait for a decision, or for more votes. `reminded`: those of them whose last reminder was sent. */
+  readonly pending: { readonly count: number; readonly oldestMs: number; readonly reminded: number };
   /**
    * Decisions that are recorded, and neither confirmed nor refused by the service: it was not reached, or its answer was unclear. One
    * that a rule holds back on purpose does not count. `late`: of them, those older than a minute.

@@ -11,6 +11,7 @@ import { queueCases } from "./queue-cases.ts";
 import { restoreCases } from "./restore-cases.ts";
 import { ruledCases, RULES } from "./ruled-cases.ts";
 import type { Story } from "./classes.ts";
+import { stageCases } from "./stage-cases.ts";
 import { aStorm, type Storm, stormCases } from "./storm-cases.ts";
 import { storyCases } from "./story-cases.ts";
 
@@ -85,7 +86,7 @@ describe.concurrent("while a run is stopped, or everything frozen", () => {
 });
 
 describe.concurrent("under a policy", () => {
-  test.for(ruledCases.map((each) => [each.id, each.what, each] as const))(
+  test.for([...ruledCases, ...stageCases].map((each) => [each.id, each.what, each] as const))(
     "%s %s",
     async ([, , attack], context) => {
       const file = policyFile(RULES, context);

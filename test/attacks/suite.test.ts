@@ -17,6 +17,7 @@ import { queueCases } from "./queue-cases.ts";
 import { restoreCases } from "./restore-cases.ts";
 import { ruledCases } from "./ruled-cases.ts";
 import { secretCases } from "./secret-cases.ts";
+import { stageCases } from "./stage-cases.ts";
 import { stormCases } from "./storm-cases.ts";
 import { storyCases } from "./story-cases.ts";
 import { shortcutCases } from "./shortcut-cases.ts";
@@ -32,6 +33,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
     ...disputeCases,
     ...brakeCases,
     ...ruledCases,
+    ...stageCases,
     ...databaseCases,
     ...restoreCases,
     ...queueCases,

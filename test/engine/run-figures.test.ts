@@ -65,7 +65,7 @@ test("a request waits from when it was first seen, and its card is timed once", 
   plan(run);
   const before = figures().pending.oldestMs;
   await clock.pass(5_000);
-  expect(figures().pending).toEqual({ count: 1, oldestMs: before + 5_000 });
+  expect(figures().pending).toEqual({ count: 1, oldestMs: before + 5_000, reminded: 0 });
   const post = { type: "planned", notBefore: 0, tries: 0 } as const;
   plan({ ...run, posts: { [cardSlot(id)]: post } });
   expect(shown).toEqual([]);

@@ -70,6 +70,12 @@ export const METRICS = [
     help: "Age of the oldest request that waits; 0 where none does.",
   },
   {
+    name: "approvals_past_reminders",
+    type: "gauge",
+    labels: [],
+    help: "Requests that wait although their last reminder was sent.",
+  },
+  {
     name: "approvals_unreadable",
     type: "gauge",
     labels: [],

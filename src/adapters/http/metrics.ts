@@ -139,6 +139,7 @@ function show(all: Registered, set: SetGauge, readings: Readings): void {
   const { runs, pending, unsent, parts, slackQueues, auditHead } = readings;
   for (const [state, count] of Object.entries(runs)) set("runs", count, { state });
   set("approvals_pending", pending.count);
+  set("approvals_past_reminders", pending.reminded);
   set("approvals_pending_oldest_age_seconds", pending.oldestMs / 1_000);
   set("decisions_unsent", unsent.count);
   set("decisions_unsent_oldest_age_seconds", unsent.oldestMs / 1_000);
