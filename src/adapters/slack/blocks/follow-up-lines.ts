@@ -112,15 +112,15 @@ export function followUpActions(approval: Approval): Block[] {
   });
   const next = nextExtension(approval, approval.appliedRule.rule) ?? 0;
   const options = [
-    option("Ask the requester a question", MORE_ASK),
+    option("Ask a question", MORE_ASK),
     ...(next === 0
       ? []
       : [option(`Extend by ${timeWords(next)}`, `${MORE_EXTEND} ${timesExtended(approval)}`)]),
     ...(claimed
       ? [
-          option("No reminders for a while", MORE_SNOOZE),
+          option("Snooze reminders", MORE_SNOOZE),
           option("Hand over", MORE_HAND_OVER),
-          option("Stop looking at it", MORE_RELEASE),
+          option("Stop looking", MORE_RELEASE),
         ]
       : []),
   ];

@@ -1,0 +1,74 @@
+// An answer to a question as a message in the thread: what the listener makes of it.
+
+import { describe, expect, test } from "vitest";
+import { idOf } from "../../make/message-id.ts";
+import { onMention } from "#src/adapters/slack/free-text.ts";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { MessageTs } from "#src/domain/ids.ts";
+import { err, ok } from "#src/domain/result.ts";
+import { PortError } from "#src/ports.ts";
+import type { AskRequester } from "#src/usecases/ask-requester.ts";
+import { CHANNEL, NOON, REQUESTER, TEAM } from "../../make/run.ts";
+
+const SELF = "U0COUNTERSIGN";
+
+/** What the person is told, and which tasks were started. */
+async function mentioned(
+  answerInThread: AskRequester["answerInThread"],
+  thread: boolean = true,
+): Promise<{ readonly told: readonly (string | null)[]; readonly started: readonly string[] }> {
+  const told: (string | null)[] = [];
+  const started: string[] = [];
+  const deps = {
+    team: TEAM,
+    self: SELF,
+    command: "/agent",
+    askRequester: { answerInThread },
+    startRun: { start: async (_by: unknown, { input }: { input: string }) => (started.push(input), ok({})) },
+    quick: async (_method: string, message: Message) => void told.push(idOf(message)),
+    clock: { now: () => NOON },
+    log: { warn() {}, error() {} },
+  } as unknown as ListenerDeps;
+  const ts = MessageTs(`${NOON / 1_000}.000100`);
+  const where = thread ? { thread_ts: MessageTs("1.000100") } : {};
+  await onMention(deps, {
+    user: REQUESTER,
+    channel: CHANNEL,
+    ts,
+    text: `<@${SELF}> deploy billing-api to production`,
+    ...where,
+  });
+  return { told, started };
+}
+
+describe("a message that names Countersign", () => {
+  test("is the answer where a question is open, and starts nothing", async () => {
+    const run = {} as never;
+    expect(await mentioned(async () => ok(run))).toEqual({
+      told: ["answer:question-answered"],
+      started: [],
+    });
+  });
+
+  test("starts a run where none is, and outside a thread without asking", async () => {
+    expect(await mentioned(async () => null)).toEqual({
+      told: [],
+      started: ["deploy billing-api to production"],
+    });
+    const never = () => Promise.reject(new Error("asked"));
+    expect(await mentioned(never, false)).toEqual({
+      told: [],
+      started: ["deploy billing-api to production"],
+    });
+  });
+
+  test("is told why it was no answer", async () => {
+    expect((await mentioned(async () => "several")).told).toEqual(["answer:several-questions"]);
+    const refused = err({ refusal: { type: "answered-before" }, run: null } as const);
+    expect((await mentioned(async () => refused)).told).toEqual(["refusal:answered-before"]);
+    const lost = new PortError("no", { applied: "maybe", retry: "later", code: "timeout" });
+    const failed = await mentioned(() => Promise.reject(lost));
+    expect(failed).toEqual({ told: ["answer:answer-not-recorded"], started: [] });
+  });
+});
