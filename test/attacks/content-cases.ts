@@ -5,9 +5,11 @@ import { createRejectedRequests } from "#src/adapters/http/metrics.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { requestContent } from "#src/adapters/slack/files.ts";
+import { countKeyOf } from "#src/domain/applied-rule.ts";
 import { refusalToOpen } from "#src/domain/authorization.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
+import { NO_PRECEDENTS } from "#src/domain/precedent.ts";
 import { requestSlot } from "#src/domain/run.ts";
 import { requestText } from "#src/domain/text/request-text.ts";
 import { isBlank } from "#src/domain/text/text.ts";
@@ -26,15 +28,18 @@ import { anApproval, aNonce, APPROVER, aWatchedRun, NOON, withApprovals } from "
 import { type Attack, attacks } from "./classes.ts";
 import { rawContent } from "./raw-cases.ts";
 
-/** Every surface that shows this request to whoever decides. */
-function shown(content: Json) {
+/** Every surface that shows this request to whoever decides. `reason`: of an earlier denial of it. */
+function shown(content: Json, reason?: string) {
   const action = isRecord(content) && typeof content["action"] === "string" ? content["action"] : null;
   const request = requestOf(action, content);
-  const approval = { ...anApproval(), request };
+  const asked = { ...anApproval(), request };
+  const denied = { times: 1, more: false, entry: 1, by: APPROVER, at: NOON, reason: reason ?? "" };
+  const precedents = reason === undefined ? NO_PRECEDENTS : { denied, approved: null };
+  const approval = { ...asked, precedents: { of: countKeyOf(asked), ...precedents } };
   const run = aWatchedRun();
   const [card, form, full] = [
     approvalCard(run, approval),
-    formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce() } }),
+    formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce(), precedents } }),
     readModal(run, request),
   ];
   return { request, card, form, full };
@@ -232,7 +237,7 @@ const markup = attacks<void, readonly [string]>(
   1,
   TOKENS.map((token) => [token.replaceAll("\n", " ")] as const),
   (_, [token]) => {
-    const { card, form, full } = shown({ action: `ZQX ${token}`, why: `ZQX ${token}` });
+    const { card, form, full } = shown({ action: `ZQX ${token}`, why: `ZQX ${token}` }, `ZQX ${token}`);
     expectMessage(card);
     expectView(form);
     expectView(full);
@@ -250,7 +255,7 @@ const faked = attacks<void, readonly [string]>(
   1,
   FAKES.map((text) => [text.replaceAll("\n", " ")] as const),
   (_, [text]) => {
-    const { card } = shown({ action: `ZQX ${text}` });
+    const { card } = shown({ action: `ZQX ${text}` }, `ZQX ${text}`);
     expect(card.blocks.length).toBeGreaterThan(2);
     // Our own words stand first and last, the state stands below the headline, and the headline holds none of its marks.
     const [headline, state] = card.blocks.map((each) => textOf(each));

@@ -111,6 +111,13 @@ const fromOutside = attacks<People, Typed>(
       "unknown-run",
       "command-refusal:unknown-run",
     ],
+    [
+      "somebody who is no admin asks who decided",
+      ben,
+      () => "report",
+      "not-admin",
+      "command-refusal:not-admin",
+    ],
   ],
   (on, [, user, text, because, says]) => typedBy(on, user, text(on), { because, says }),
 );

@@ -101,8 +101,6 @@ const numbersWith = (pen: SKRSContext2D): Plugin<"bar"> => ({
 });
 
 Chart.register(BarController, BarElement, CategoryScale, LinearScale, Legend);
-GlobalFonts.registerFromPath(
-  fileURLToPath(import.meta.resolve("@fontsource/lato/files/lato-latin-400-normal.woff2")),
-  FONT,
-);
+// A copy of the file of @fontsource/lato, so that a machine without fonts can draw too.
+GlobalFonts.registerFromPath(fileURLToPath(new URL("lato.woff2", import.meta.url)), FONT);
 process.stdout.write(drawn(JSON.parse(await text(process.stdin)) as ChartFigures));

@@ -1,6 +1,6 @@
 // The picture of a week, drawn by the real library in its own process.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -49,6 +49,15 @@ test("the process gets the figures and none of our environment", async () => {
     "process.stdout.write(Buffer.from([0x89, 0x50, 0x4e, 0x47])); console.log(JSON.stringify(process.env))";
   const told = Buffer.from(await createDrawLookBack(program(tells))({ days }, "UTC")).toString("latin1");
   expect(told).not.toContain("SECRET_OF_A_TEST");
+});
+
+test("the font is the one of the package, with its licence", () => {
+  const ours = (name: string): Buffer =>
+    readFileSync(new URL(`../../../src/adapters/chart/${name}`, import.meta.url));
+  const theirs = (name: string): Buffer =>
+    readFileSync(new URL(import.meta.resolve(`@fontsource/lato/${name}`)));
+  expect(ours("lato.woff2").equals(theirs("files/lato-latin-400-normal.woff2"))).toBe(true);
+  expect(ours("lato-license.txt").equals(theirs("LICENSE"))).toBe(true);
 });
 
 test("its words name each day in the time zone, with the same figures", () => {
