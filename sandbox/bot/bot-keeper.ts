@@ -28,6 +28,8 @@ export type BotKeeper = {
   readonly pause: () => void;
   /** SIGCONT. Throws, in words, if it is not paused. */
   readonly resume: () => void;
+  /** How far its clock is ahead of the machine's from here on (ms); also that of later processes. It never goes back. */
+  readonly setAhead: (ms: number) => void;
   readonly onChange: (listener: () => void) => () => void;
 };
 
@@ -66,6 +68,7 @@ type Kept = {
   back: NodeJS.Timeout | null;
   failures: number;
   fault: string | null;
+  aheadMs: number;
 };
 
 export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
@@ -81,6 +84,7 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     back: null,
     failures: 0,
     fault: null,
+    aheadMs: 0,
   };
   const start = async (): Promise<void> => {
     await kept.leaving;
@@ -103,6 +107,7 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     },
     pause: () => pause(kept),
     resume: () => resume(kept),
+    setAhead: (ms) => setAhead(kept, ms),
     onChange: changes.subscribe,
   };
 }
@@ -144,12 +149,17 @@ function awake(kept: Kept): void {
   kept.wake = null;
 }
 
+function setAhead(kept: Kept, ms: number): void {
+  kept.aheadMs = ms;
+  kept.current?.bot.setAhead(ms);
+}
+
 const named = ({ options }: Kept): string => options.name ?? "Countersign";
 
 function launch(kept: Kept): void {
   forget(kept);
   kept.given = kept.options.env();
-  const bot = startBot(kept.given, { echo: kept.options.echo, tied: true });
+  const bot = startBot(kept.given, { echo: kept.options.echo, tied: { aheadMs: kept.aheadMs } });
   const up = bot.ready(READY_MS);
   const launched = { bot, up };
   kept.current = launched;

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
+import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 export type BotProcess = {
@@ -13,6 +14,8 @@ export type BotProcess = {
   signal(signal: NodeJS.Signals): void;
   /** Stops it where it is, with its connections open. The result lets it go on, as does the end of this process. */
   pause(): () => void;
+  /** The clock of a tied bot goes so far ahead of the machine's (ms), within some time. No effect on another bot. */
+  setAhead(ms: number): void;
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
   /** Where its health is served. */
@@ -28,21 +31,23 @@ const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
  * that V8 collects when it has grown by 30 percent, keep the process below 190 MB; without the second option it takes 295.
  */
 const FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=30", "--disable-sigusr1"];
-const EXIT_WITH_PARENT = ["--import", new URL("exit-with-parent.ts", import.meta.url).href];
+const EXIT_WITH_PARENT = new URL("exit-with-parent.ts", import.meta.url).href;
 const RESUME_WITH_PARENT = fileURLToPath(new URL("resume-with-parent.ts", import.meta.url));
+/** Where `exit-with-parent.ts` reads. */
+const PIPE = 3;
 const KEPT_CHARS = 2_000_000;
 
 export type BotOutput = {
   /** Called with everything that the bot prints. */
   readonly echo?: ((text: string) => void) | undefined;
-  /** The bot dies with this process, even one that is killed. */
-  readonly tied?: boolean;
+  /** The bot dies with this process, even one that is killed. Its clock begins so far ahead of the machine's (ms). */
+  readonly tied?: { readonly aheadMs: number };
   /** Another program in its place, such as one that it is compared with. */
   readonly program?: string;
 };
 
 export function startBot(env: { readonly [name: string]: string }, ears: BotOutput = {}): BotProcess {
-  const { echo = () => undefined, tied = false, program = MAIN } = ears;
+  const { echo = () => undefined, tied = null, program = MAIN } = ears;
   const child = spawnBot(env, tied, program);
   let printed = "";
   const hear = (chunk: Buffer): void => {
@@ -62,6 +67,10 @@ export function startBot(env: { readonly [name: string]: string }, ears: BotOutp
     },
     signal: (signal) => void child.kill(signal),
     pause: () => pauseProcess(child),
+    setAhead: (ms) => {
+      const pipe = child.stdio[PIPE];
+      if (pipe instanceof Writable && pipe.writable) pipe.write(`${ms}\n`);
+    },
     pid: child.pid,
     url,
     printed: () => printed,
@@ -83,9 +92,16 @@ function pauseProcess(child: ChildProcess): () => void {
   };
 }
 
-function spawnBot(env: { readonly [name: string]: string }, tied: boolean, program: string): ChildProcess {
-  // We write nothing into this pipe. It closes when this process ends.
-  const [flags, pipe] = tied ? [[...FLAGS, ...EXIT_WITH_PARENT], ["pipe" as const]] : [FLAGS, []];
+function spawnBot(
+  env: { readonly [name: string]: string },
+  tied: { readonly aheadMs: number } | null,
+  program: string,
+): ChildProcess {
+  // This pipe closes when this process ends.
+  const [flags, pipe] =
+    tied === null
+      ? [FLAGS, []]
+      : [[...FLAGS, "--import", `${EXIT_WITH_PARENT}?ahead=${tied.aheadMs}`], ["pipe" as const]];
   return spawn(process.execPath, [...flags, program], {
     env: { ...inherited(), ...env },
     stdio: ["ignore", "pipe", "pipe", ...pipe],

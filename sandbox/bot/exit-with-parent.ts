@@ -1,13 +1,19 @@
 // Loaded into a kept bot before the bot's own code, which does not know of it. When the process that started the bot ends, in whatever
-// way, this end of the pipe closes and the bot exits at once.
+// way, this end of the pipe closes and the bot exits at once. A line in the pipe says how far the bot's clock shall be ahead of the
+// machine's (ms); `?ahead=` says it for the start.
 
 import { Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { beginAhead, setAhead } from "./ahead-clock.ts";
+
+beginAhead(Number(new URL(import.meta.url).searchParams.get("ahead") ?? 0));
 
 /** Where `startBot` puts the pipe. */
 const PIPE = 3;
 
 const line = new Socket({ fd: PIPE, readable: true, writable: false });
 const end = (): void => void process.kill(process.pid, "SIGKILL");
-line.once("end", end).once("error", end).resume();
+line.once("end", end).once("error", end);
+createInterface(line).on("line", (ms) => setAhead(Number(ms)));
 // The pipe must not keep a bot alive that has stopped by itself.
 line.unref();

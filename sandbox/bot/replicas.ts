@@ -86,6 +86,7 @@ function joinReplicas(replicas: readonly Replica[]): Bot {
     restart: () => all((one) => one.restart()),
     pause: () => each((one) => one.pause(), within("running")),
     resume: () => each((one) => one.resume(), within("paused")),
+    setAhead: (ms) => each((one) => one.setAhead(ms), replicas),
     onChange: (listener) => {
       const ends = replicas.map(({ onChange }) => onChange(listener));
       return () => ends.forEach((end) => end());

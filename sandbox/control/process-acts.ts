@@ -116,7 +116,7 @@ export function clockActs(clock: SandboxClock): readonly ControlAct[] {
     controlAct(
       {
         name: "clock.advance",
-        what: "lets time pass at once for Slack and the service, not for the bot",
+        what: "lets time pass: at once for Slack and the service, and for the bot, which lives through it 200 times as fast",
         args: z.strictObject({ ms: z.number().int().min(1).max(LONGEST_MS) }),
       },
       ({ ms }) => {

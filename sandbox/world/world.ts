@@ -146,7 +146,7 @@ function environment(
 function keptBot(
   { env = {}, policyFile: own = null, echo, say }: NonNullable<WorldOptions["bot"]>,
   { ports, env: worlds }: { readonly ports: readonly number[]; readonly env: (port: number) => World["env"] },
-  { now }: SandboxClock,
+  { now, aheadMs, onChange }: SandboxClock,
 ): KeptBot {
   const kept = createPolicySwitch({
     own,
@@ -159,6 +159,7 @@ function keptBot(
         ...(say && { say }),
       }),
   });
+  onChange(() => kept.bot.setAhead(aheadMs()));
   // Callers that wait for the bot learn of a failure from `ready`.
   kept.bot.start().catch(() => undefined);
   return kept;

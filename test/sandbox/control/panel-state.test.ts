@@ -33,6 +33,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     restart: never,
     pause: () => undefined,
     resume: () => undefined,
+    setAhead: () => undefined,
     onChange: () => () => undefined,
   };
   const bot: Bot = { ...keeper, replicas: [{ ...keeper, name: "replica 1", port: 12_001 }] };

@@ -120,12 +120,13 @@ export function count(n: number): string {
   return groupDigits(n);
 }
 
-/** "1 h 02 min", "3 min 20 s", "4 s". */
+/** "1 h 02 min", "2 h", "3 min 20 s", "45 min", "4 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(Math.round(ms / 1_000), 0);
   const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
-  if (h > 0) return `${h} h ${String(m).padStart(2, "0")} min`;
-  return m > 0 ? `${m} min ${String(s).padStart(2, "0")} s` : `${s} s`;
+  const two = (n: number, unit: string): string => (n === 0 ? "" : ` ${String(n).padStart(2, "0")} ${unit}`);
+  if (h > 0) return `${h} h${two(m, "min")}`;
+  return m > 0 ? `${m} min${two(s, "s")}` : `${s} s`;
 }
 
 // Length limits of our messages, each with its source.
