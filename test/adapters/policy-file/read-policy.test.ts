@@ -302,6 +302,10 @@ describe("the policy in force", () => {
   });
 });
 
+test("docs/policy-example.yaml can be used, and the linter finds nothing wrong with it", async () => {
+  expect(await doubts(readFileSync(at("docs/policy-example.yaml"), "utf8"))).toEqual([]);
+});
+
 describe("docs/policy.md", () => {
   const text = readFileSync(at("docs/policy.md"), "utf8");
   const examples = [...text.matchAll(/```yaml\n([^]*?)```/g)].map(([, yaml]) => yaml ?? "");

@@ -68,7 +68,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "already-voted":
       return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
     case "part-filled":
-      return `Your approval can't fill what is missing: an approval from ${escaped(oneLine(partsInWords(refusal.missing), PARTS_CHARS))}. Nothing was sent. You can still deny it.`;
+      return `An approval from ${escaped(oneLine(partsInWords(refusal.missing), PARTS_CHARS))} is missing, and yours can't count for it. Nothing was sent. You can still deny it.`;
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "not-all-shown":
