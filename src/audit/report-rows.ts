@@ -39,8 +39,8 @@ export function spread(
   const counted = `${what}; ${known.length} entries${without === 0 ? "" : `, ${without} without these moments left out`}`;
   const numbers = known.map(({ kept }) => kept.seq);
   return [
-    { measure: `${name}, median`, value: timeWords(quantile(sorted, 0.5)), counted, entries: numbers },
-    { measure: `${name}, 90th percentile`, value: timeWords(quantile(sorted, 0.9)), counted, entries: [] },
+    { measure: `${name}, median`, value: secondsWords(quantile(sorted, 0.5)), counted, entries: numbers },
+    { measure: `${name}, 90th percentile`, value: secondsWords(quantile(sorted, 0.9)), counted, entries: [] },
   ];
 }
 
@@ -49,7 +49,7 @@ export function quantile(sorted: readonly number[], part: number): number | null
   return sorted[Math.max(Math.ceil(part * sorted.length) - 1, 0)] ?? null;
 }
 
-const timeWords = (ms: number | null): string => (ms === null ? "none" : `${(ms / 1_000).toFixed(1)} s`);
+const secondsWords = (ms: number | null): string => (ms === null ? "none" : `${(ms / 1_000).toFixed(1)} s`);
 
 export function grouped(
   entries: readonly KeptEntry[],

@@ -13,6 +13,7 @@ import {
   withPolicyDenial,
 } from "./approval-transitions.ts";
 import { withCall } from "./call.ts";
+import { extendedMs } from "./follow-up.ts";
 import { overNotBefore } from "./follow-up-due.ts";
 import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
 import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
@@ -198,7 +199,7 @@ function expired(approval: Approval, ctx: Context): Approval {
     return told(close(approval, "expired", ctx.now));
   const decision: Decision = {
     verdict: "deny",
-    reason: reasonOf(rule.expiry),
+    reason: `${BY_POLICY}no decision within ${timeWords(rule.expiry.afterMs + extendedMs(approval))}.`,
     by: null,
     at: ctx.now,
     digest: approval.request.digest,
@@ -209,8 +210,3 @@ function expired(approval: Approval, ctx: Context): Approval {
 
 /** For the agent, which sees only the reason. */
 export const BY_POLICY = "Denied by policy: ";
-
-/** The reason that the agent gets. */
-function reasonOf({ afterMs }: NonNullable<Rule["expiry"]>): string {
-  return `${BY_POLICY}no decision within ${timeWords(afterMs)}.`;
-}

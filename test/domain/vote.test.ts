@@ -8,7 +8,7 @@ import { decide, expire, type Submission, undo } from "#src/domain/decide.ts";
 import { ApprovalId, ChannelId, GroupId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { type Rule, withoutFields } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { findApproval, type Run } from "#src/domain/run.ts";
+import { findApproval, replaceApproval, type Run } from "#src/domain/run.ts";
 import { contextAt, listedRun } from "../make/history.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
@@ -136,6 +136,18 @@ describe("when its time is up an approval", () => {
     const since = approvalOf(run).since - at().now;
     expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({
       decision: { verdict: "deny", by: null, reason: "Denied by policy: no decision within 1 min." },
+    });
+  });
+
+  test("tells the agent the time that it had, extensions included", () => {
+    const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
+    const approval = approvalOf(run);
+    const extensions = [{ by: APPROVER, at: approval.since, byMs: 30_000 }];
+    const longer = replaceApproval(run, { ...approval, followUp: { extensions } });
+    const since = approval.since - at().now;
+    expect(expire(longer, at(since + afterMs))).toBe(longer);
+    expect(approvalOf(expire(longer, at(since + afterMs + 30_000))).state).toMatchObject({
+      decision: { reason: "Denied by policy: no decision within 90 s." },
     });
   });
 });
