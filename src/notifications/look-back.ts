@@ -33,7 +33,7 @@ export function createWeekEnds(
       if (audit.channel === null || policy.lookBack === null) return;
       const week = lastWeek(policy.lookBack, now);
       if (week === null || week.to <= known) return;
-      // A week before the first entry says nothing.
+      // A week before the first entry says nothing. Where the entry that told of it is archived, all entries left are later than it.
       const [first] = await store.auditRows(0, 1);
       if (first === undefined || first.columns.at >= week.to) return;
       const { from: since, to: until } = week;
