@@ -43,11 +43,14 @@ export function taskNamed(
   return { saved: { name: read.task.name, values: read.values }, lacks };
 }
 
+/** Who may start nothing here does not learn which saved tasks there are. */
 export async function filledTask(
   deps: UseCaseDeps,
   by: Asker,
   { name, values, digest }: FilledIn,
 ): Promise<Result<string, CommandRefusal>> {
+  const mayNot = await refusalToStart(deps, by);
+  if (mayNot !== null) return err(mayNot);
   const ctx = deps.context();
   const task = ctx.policy.tasks.find((each) => each.name === name);
   if (task === undefined) return err({ type: "saved-task-gone" });

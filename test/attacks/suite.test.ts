@@ -20,13 +20,21 @@ import { secretCases } from "./secret-cases.ts";
 import { stageCases } from "./stage-cases.ts";
 import { stormCases } from "./storm-cases.ts";
 import { storyCases } from "./story-cases.ts";
+import { savedTaskCases } from "./saved-task-cases.ts";
 import { shortcutCases } from "./shortcut-cases.ts";
 import { wordCases } from "./word-cases.ts";
 
 type Named = Pick<Attack, "id">;
 const FILES: Readonly<Record<string, readonly Named[]>> = {
   door: [...doorCases, ...floodCases],
-  people: [...originCases(1), ...originCases(17), ...peopleCases, ...wordCases, ...shortcutCases],
+  people: [
+    ...originCases(1),
+    ...originCases(17),
+    ...peopleCases,
+    ...wordCases,
+    ...shortcutCases,
+    ...savedTaskCases,
+  ],
   story: [
     ...storyCases,
     ...digestCases,
