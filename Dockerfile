@@ -6,7 +6,7 @@ ARG NODE_IMAGE=node:26.10.0-slim
 FROM ${NODE_IMAGE}
 
 LABEL org.opencontainers.image.title="countersign" \
-      org.opencontainers.image.version="0.2.0" \
+      org.opencontainers.image.version="0.3.0" \
       org.opencontainers.image.licenses="MIT"
 
 ENV NODE_ENV=production \
