@@ -1,6 +1,6 @@
 // What a rule says about a request that waits, in sentences.
 
-import type { FollowUpRule, Stage } from "../../domain/policy/follow-up-rule.ts";
+import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
 import type { NamedPeople } from "../../domain/policy/principals.ts";
@@ -25,7 +25,27 @@ export function followUpSentences({ followUp, expiry }: Rule, { time, people }: 
           `The last reminder comes ${warnMs === null ? "when a fourth of the time is left, at most 15 min" : time(warnMs)} before the end.`,
         ]),
   ];
-  return sentences.length === 0 ? [] : [...sentences, hoursSentence(followUp)];
+  const called = sentences.length === 0 ? [] : [...sentences, hoursSentence(followUp)];
+  return [...called, ...timeSentences({ followUp, expiry }, time)];
+}
+
+/** What a rule says beyond the defaults. */
+function timeSentences(
+  { followUp, expiry }: Pick<Rule, "followUp" | "expiry">,
+  time: Words["time"],
+): readonly string[] {
+  const { claimMs, questionMs, extend } = followUp;
+  return [
+    ...(claimMs === NO_FOLLOW_UP.claimMs ? [] : [`"I'm looking at it" lasts ${time(claimMs)}.`]),
+    ...(questionMs === NO_FOLLOW_UP.questionMs
+      ? []
+      : [`A question to the requester stops its clocks for at most ${time(questionMs)}.`]),
+    ...(extend === null || expiry === null
+      ? []
+      : [
+          `Who may approve can extend its time by ${time(extend.byMs)}, together by at most ${time(extend.atMostMs)}.`,
+        ]),
+  ];
 }
 
 function stageSentences({ afterMs, to, call }: Stage, { time, people }: Words): readonly string[] {

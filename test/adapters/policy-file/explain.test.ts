@@ -41,7 +41,9 @@ rules:
     approvers: { users: [U0BEN] }
     remind: { after: 15 min }
     escalate: [{ after: 30 min, to: { groups: [S0ONCALL] } }, { after: 2 h, call: { channel: C0LEADS } }]
-    expiry: { after: 4 h }
+    claim: 45 min
+    question: { pause: 2 h }
+    expiry: { after: 4 h, extend: { by: 30 min, at-most: 1 h } }
   - { name: rest, approvers: anyone, urgent: true, remind: { after: 1 h } }
 `);
   const { lines } = await explain(path, undefined, {});
@@ -53,6 +55,9 @@ rules:
     "from 08:00 to 20:00 (Europe/Berlin)",
     "when a fourth of the time is left",
     "It is urgent",
+    '"I\'m looking at it" lasts 45 min',
+    "stops its clocks for at most 2 h",
+    "by 30 min, together by at most 1 h",
   ])
     expect(text).toContain(each);
 });
