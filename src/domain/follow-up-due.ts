@@ -121,8 +121,9 @@ function reminded(run: Run, approval: Approval, ctx: Now): Approval {
   const rule = approval.appliedRule.rule.followUp;
   const until = quietUntil(approval, rule, says, ctx);
   if (until !== null) return quiet(approval, until, ctx);
+  // After the last one come no others, also not at once when the time is extended.
   const told = withFollowUp(withoutQuiet(approval), {
-    reminded: remindersBy(rule.remind, age),
+    reminded: remindersBy(rule.remind, says === "last" ? expiryAge(approval) : age),
     ...(says === "last" ? { warned: true } : {}),
   });
   return withCall(told, {

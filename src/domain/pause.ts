@@ -8,6 +8,9 @@ import { isWatched, type Run } from "./run.ts";
 /** A question has its own pause, which ends by itself. */
 export type OutageCause = Exclude<Pause["why"], "question">;
 
+/** Of one request. A service that fails again and again for weeks must not let the record grow without end; then its time runs. */
+const MOST_PAUSES = 200;
+
 /**
  * The clocks of the run's requests stand still from then on (monotonic), or have stood still until `until`. The same run where no time
  * counts, or where it is known already.
@@ -17,7 +20,8 @@ export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why:
     const begin = Math.max(from, waitsSince);
     if (until !== null && until <= begin) return pauses;
     const known = pauses.find((each) => each.why === why && (each.until === null || each.from === begin));
-    if (known === undefined) return [...pauses, { why, from: begin, until }];
+    if (known === undefined)
+      return pauses.length < MOST_PAUSES ? [...pauses, { why, from: begin, until }] : pauses;
     if (known.until === null || until === null || known.until >= until) return pauses;
     return pauses.map((each) => (each === known ? { ...each, until } : each));
   });

@@ -166,6 +166,13 @@ describe("the last reminder", () => {
     const { run, id } = waiting({ expiry, followUp: { remind: { ...remind, doubles: false, atMost: 9 } } });
     const lived = live(run, id, NOON + 99 * H);
     expect(lived.due).toEqual(["waits 15", "waits 30", "last 45"]);
+    // Somebody adds an hour at 59 minutes.
+    const extended = lived.run.approvals.map(({ followUp: { warned: _again, ...done } = {}, ...each }) => ({
+      ...each,
+      followUp: { ...done, extensions: [{ by: MIA, at: NOON, byMs: H }] },
+    }));
+    const longer = { ...lived.run, approvals: extended };
+    expect(applyFollowUp(longer, ctxAt(NOON + 59 * MIN))).toBe(longer);
   });
 });
 
