@@ -1,5 +1,6 @@
 // Finds earlier decisions on the same request, by an index over the audit. It takes as long for a million entries as for a few.
 
+import { sql } from "kysely";
 import { askedColumn } from "../../domain/audit/verify-chain.ts";
 import type { AuditLog } from "../../ports/store.ts";
 import { LAST_SEQ } from "./append-audit.ts";
@@ -21,7 +22,8 @@ export function decidedBefore(
       const same = disputes
         .whereRef("dispute.run", "=", "audit.run")
         .whereRef("dispute.approval", "=", "audit.approval");
-      return eb.not(eb.exists(same.where("dispute.what", "=", "disputed")));
+      // Written so that no engine goes through all disputes: those of one approval are few, and have an index.
+      return eb.not(eb.exists(same.where(sql`dispute.what || ''`, "=", "disputed")));
     })
     .orderBy("seq", "desc")
     .limit(limit);

@@ -45,6 +45,7 @@ test("SQLite uses the indexes", async () => {
   await FILL.execute(db);
   const plan = await planOf(db, sql`query plan`);
   expect(plan).toContain("SEARCH audit USING INDEX audit_by_asked");
+  expect(plan).toContain("SEARCH dispute USING INDEX audit_by_run ");
   expect(plan).not.toContain("SCAN audit");
   await db.destroy();
 });
@@ -56,6 +57,7 @@ test("PostgreSQL uses the indexes", async () => {
   await sql`analyze audit`.execute(db);
   const plan = await planOf(db);
   expect(plan).toContain("audit_by_asked");
+  expect(plan).toContain("Index Scan using audit_by_run on audit dispute");
   expect(plan).not.toContain("Seq Scan");
   await db.destroy();
 });
