@@ -44,8 +44,8 @@ export default defineConfig({
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts"],
     sequence: { sequencer: SlowFirst },
-    // Most files wait for servers, sockets and clocks more than they compute. With two for each core, some waits end too late.
-    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    // Most files wait for servers, sockets and clocks more than they compute.
+    maxWorkers: 2 * availableParallelism(),
     // Journeys talk to real servers and kill real processes; a machine may be slow, but nothing may hang.
     testTimeout: 120_000,
     hookTimeout: 60_000,

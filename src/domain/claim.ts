@@ -101,7 +101,12 @@ export function handOver(
 export function lapseClaims(run: Run, { monotonic }: Pick<Context, "monotonic">): Run {
   const isOver = (approval: Approval): boolean => (claimOf(approval)?.until ?? Infinity) <= monotonic;
   if (!run.approvals.some(isOver)) return run;
-  return { ...run, approvals: run.approvals.map((each) => (isOver(each) ? withoutClaim(each) : each)) };
+  return { ...run, approvals: run.approvals.map((each) => (isOver(each) ? lapsed(each) : each)) };
+}
+
+function lapsed(approval: Approval): Approval {
+  const by = claimOf(approval)?.by;
+  return by === undefined ? approval : withFollowUp(withoutClaim(approval), { lapsed: { by } });
 }
 
 function withoutClaim(approval: Approval): Approval {

@@ -121,22 +121,31 @@ function reminded(run: Run, approval: Approval, ctx: Now): Approval {
   const rule = approval.appliedRule.rule.followUp;
   const until = quietUntil(approval, rule, says, ctx);
   if (until !== null) return quiet(approval, until, ctx);
+  const { lapsed, claim } = approval.followUp ?? {};
+  const call = { says, at: ctx.now, notBefore: ctx.monotonic + GATHER_MS, lookAt: ctx.monotonic, who: null };
+  if (says === "waits" && lapsed !== undefined && lapsed.until === undefined && claim === undefined) {
+    // It counts as none, so that the others get theirs all the same.
+    const until = ctx.monotonic + (rule.remind?.afterMs ?? 0);
+    const asked = withFollowUp(withoutQuiet(approval), { lapsed: { ...lapsed, until } });
+    return withCall(asked, { ...call, first: lapsed.by });
+  }
   // After the last one come no others, also not at once when the time is extended.
-  const told = withFollowUp(withoutQuiet(approval), {
+  const told = withFollowUp(withoutQuiet(withoutLapsed(approval)), {
     reminded: remindersBy(rule.remind, says === "last" ? expiryAge(approval) : age),
     ...(says === "last" ? { warned: true } : {}),
   });
-  return withCall(told, {
-    says,
-    at: ctx.now,
-    notBefore: ctx.monotonic + GATHER_MS,
-    lookAt: ctx.monotonic,
-    who: null,
-  });
+  return withCall(told, call);
+}
+
+function withoutLapsed(approval: Approval): Approval {
+  if (approval.followUp?.lapsed === undefined) return approval;
+  const { lapsed: _over, ...followUp } = approval.followUp;
+  return { ...approval, followUp };
 }
 
 /**
- * A reminder waits while somebody looks at the request, and for the hours of the rule; the last one only for the hours. Who looks at it
+ * A reminder waits while somebody looks at the request, a while after they alone were reminded, and for the hours of the rule; the last
+ * one only for the hours. Who looks at it
  * and wants no reminder gets none (find-people.ts), but does not keep the others from theirs.
  */
 function quietUntil(
@@ -145,7 +154,8 @@ function quietUntil(
   ...[says, ctx]: readonly ["waits" | "last", Now]
 ): number | null {
   const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
-  const looked = says === "last" || snoozedUntil > ctx.monotonic ? 0 : until;
+  const claimed = snoozedUntil > ctx.monotonic ? 0 : until;
+  const looked = says === "last" ? 0 : Math.max(claimed, followUp?.lapsed?.until ?? 0);
   return looked > ctx.monotonic ? looked : openingAt(rule, ctx);
 }
 

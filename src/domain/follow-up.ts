@@ -14,6 +14,8 @@ export type FollowUp = {
   /** A reminder is due, and waits until then (monotonic): it is outside the hours of its rule, or somebody looks at the request. */
   readonly quietUntil?: number;
   readonly claim?: Claim;
+  /** Whose claim has lapsed without a decision. They are reminded first and alone; the others not before `until` (monotonic). */
+  readonly lapsed?: { readonly by: UserId; readonly until?: number };
   readonly questions?: readonly Question[];
   readonly extensions?: readonly Extension[];
   readonly handovers?: readonly Handover[];
@@ -92,6 +94,8 @@ export type Call = {
   /** Failed attempts to find that out, and when the next one is due (monotonic). */
   readonly tries: number;
   readonly lookAt: number;
+  /** Only this person is called, unless they can no longer decide. */
+  readonly first?: UserId;
   /** Of a stage: the age (ms) at which it begins. */
   readonly stageMs?: number;
   /** It goes to this channel. Left out: to the run's thread. */

@@ -25,16 +25,18 @@ export async function findPeople(
   ctx: Pick<Context, "policy" | "now" | "monotonic">,
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
-  const says = approval?.calls?.find(({ n }) => n === effect.call)?.says;
-  if (approval === null || says === undefined) return { type: "gone" };
+  const call = approval?.calls?.find(({ n }) => n === effect.call);
+  if (approval === null || call === undefined) return { type: "gone" };
   const rule = ruleOf(ctx, run, approval);
   const { found, groups } = await namedBy(rule, people);
   const skipped = silent(approval, ctx.monotonic);
   const asked = inOrder(approval, found).filter(({ user }) => !skipped.includes(user));
   const able = await Promise.all(asked.map((each) => isAble(run, rule, each, people)));
   const users = asked.filter((_, at) => able[at]).map(({ user }) => user);
+  if (call.first !== undefined && users.includes(call.first))
+    return { type: "people-found", users: [call.first], groups: [], more: 0 };
   // At the end of the time the requester is told as well.
-  const all = says === "over" ? [...new Set([run.requester, ...users])] : users;
+  const all = call.says === "over" ? [...new Set([run.requester, ...users])] : users;
   const shown = all.slice(0, FEW);
   return {
     type: "people-found",

@@ -115,6 +115,14 @@ describe("reminders", () => {
     expect(live({ ...run, approvals }, id, NOON + 9 * H).due).toEqual(["waits 50"]);
   });
 
+  it("go first and alone to the person whose claim has lapsed, and then to the others", () => {
+    const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
+    const approvals = run.approvals.map((each) => withFollowUp(each, { lapsed: { by: MIA } }));
+    const { due, run: after } = live({ ...run, approvals }, id, NOON + 9 * H);
+    expect(due).toEqual(["waits 15", "waits 30"]);
+    expect(findApproval(after, id)?.calls?.map(({ first }) => first)).toEqual([MIA, undefined]);
+  });
+
   it("do not wait for a person who looks at the request and wants no reminder: others get theirs", () => {
     const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
     const claim: Claim = { by: MIA, at: NOON, until: NOON + 50 * MIN, snoozedUntil: NOON + 50 * MIN };

@@ -108,9 +108,11 @@ function whereLine(run: Run, { since }: Approval) {
   );
 }
 
-function meaningOf({ says, channel }: Call, approval: Approval): string {
+function meaningOf({ says, channel, first, who }: Call, approval: Approval): string {
   switch (says) {
     case "waits":
+      if (first !== undefined && who?.users[0] === first && who.users.length === 1)
+        return "You were looking at it. If no one decides, the others are reminded next.";
       return "The card is above. Review lists everything that waits for you; only you see the list.";
     case "last":
       return approval.appliedRule.rule.expiry?.outcome === "deny"
