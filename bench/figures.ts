@@ -2,7 +2,7 @@
 
 export type Target = { readonly most: number } | { readonly least: number } | { readonly rival: true };
 
-/** `rival`: of the bot that everybody writes first (rival-bot.ts), for comparison; it has no target. */
+/** `rival`: of the bot that most people write first (rival-bot.ts), for comparison; it has no target. */
 export const FIGURES = {
   /** Our polls per second against undici and JSON.parse alone. */
   poll_ratio: { least: 0.85 },

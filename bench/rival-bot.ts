@@ -1,4 +1,4 @@
-// The bot that everybody writes first: Bolt, setInterval, fetch, and everything in memory. It does the same work as Countersign while
+// The bot that most people write first: Bolt, setInterval, fetch, and everything in memory. It does the same work as Countersign while
 // all goes well, and none of what Countersign does when something fails. Bench measurements compare both.
 
 import { readFileSync } from "node:fs";

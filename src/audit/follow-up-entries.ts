@@ -1,4 +1,4 @@
-// The audit entries about a request that waits: each stage of its escalation that it reached, and each reminder with whom it mentions.
+// The audit entries about a request that waits: each stage of its escalation that it reached, and each reminder with the people that it mentions.
 
 import type { Approval } from "../domain/approval.ts";
 import { isReminder } from "../domain/call.ts";

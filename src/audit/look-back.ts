@@ -29,10 +29,10 @@ export type LookBack = {
   readonly rules: readonly RuleFigures[];
   readonly approved: number;
   readonly denied: number;
-  /** From when a request was first seen until a person decided (ms). Null: nobody decided. */
+  /** From when a request was first seen until a person decided (ms). Null: no one did. */
   readonly medianMs: number | null;
   readonly p90Ms: number | null;
-  /** Nobody decided in time: closed, or denied by the policy. */
+  /** No one decided in time: closed, or denied by the policy. */
   readonly expired: number;
   readonly escalated: number;
   readonly refused: number;
@@ -101,7 +101,7 @@ export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incompl
 const confirmedByPeople = (all: readonly KeptEntry[]): KeptEntry[] =>
   ofKind(all, "settled").filter(({ entry }) => entry.outcome === "confirmed" && entry.by !== null);
 
-/** The policy denies what nobody decided in time; a stop is no expiry. */
+/** The policy denies what no one decided in time; a stop is no expiry. */
 function isExpiry({ entry: { what, outcome, by } }: KeptEntry): boolean {
   if (what === "closed") return outcome === EXPIRED;
   return what === "decided" && by === null && outcome === "no decision in time";

@@ -153,7 +153,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
 };
 
 const idsWords = (ids: readonly string[]): string =>
-  ids.length === 0 ? ", nobody by name" : `, ${oneLine(ids.join(", "), WORDS_CHARS)}`;
+  ids.length === 0 ? ", no one by name" : `, ${oneLine(ids.join(", "), WORDS_CHARS)}`;
 
 /** A newer program may have written other kinds. */
 function didWords(entry: TextlessEntry): string {

@@ -158,7 +158,7 @@ export type PastDecision = {
     | "run-missing"
     | "refused"
     | "run-over"
-    /** An approval that was not sent: undone, overruled by a denial, too late, or by somebody who may no longer decide. */
+    /** An approval that was not sent: undone, overruled by a denial, too late, or by a person who may no longer decide. */
     | "undone"
     | "denied"
     | "expired"

@@ -66,7 +66,7 @@ export type Refusal =
   | { readonly type: "form-changed" }
   /** A card that Slack shows, but has not confirmed to us yet. */
   | { readonly type: "being-posted" }
-  /** Somebody else looks at it, or no one does (null). */
+  /** Another person looks at it, or no one does (null). */
   | { readonly type: "not-claimer"; readonly by: UserId | null }
   /** This person was handed the request, so they cannot hand it on. */
   | { readonly type: "handed-over-before"; readonly from: UserId }

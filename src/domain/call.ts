@@ -11,7 +11,7 @@ import { findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
 export const GATHER_MS = 5_000;
 /** The older ones of a request are forgotten; their messages stay. */
 const MOST_CALLS = 40;
-/** If Slack does not answer so often, nobody is mentioned. */
+/** If Slack does not answer so often, no one is mentioned. */
 const MOST_TRIES = 3;
 const NO_ONE: Called = { users: [], groups: [], more: 0 };
 
@@ -42,7 +42,7 @@ export function changeCall(
   });
 }
 
-/** What became of the question whom to call. `found` null: Slack did not answer. */
+/** What became of the question who is to be called. `found` null: Slack did not answer. */
 export function answerCall(
   run: Run,
   id: ApprovalId,
@@ -86,7 +86,7 @@ export function isCurrent({ approval, call }: CallIn): boolean {
   return !isReminder(call) || newest === call;
 }
 
-/** Null: it is not to be posted, or not known yet whom it calls. */
+/** Null: it is not to be posted, or it is not known yet who is called. */
 export function callRenderKey(run: Pick<Run, "posts">, each: CallIn): string | null {
   const { approval, call } = each;
   if (call.who === null || call.within !== undefined) return null;

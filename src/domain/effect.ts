@@ -26,7 +26,7 @@ export type Effect =
   | { readonly type: "look-up-precedents"; readonly approval: ApprovalId }
   /** Ask which groups the requester is in, where a rule depends on it. */
   | { readonly type: "look-up-requester" }
-  /** Find out whom the call with this number mentions. */
+  /** Find out who is mentioned by the call with this number. */
   | { readonly type: "find-people"; readonly approval: ApprovalId; readonly call: number };
 
 /** The same work has the same key, and is never in progress twice. */

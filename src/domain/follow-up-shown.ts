@@ -43,7 +43,7 @@ export function followUpSlots({ approvals, posts }: Run): readonly Slot[] {
   return [...new Set([...wanted, ...Object.keys(posts).filter(isQuestionSlot)])];
 }
 
-/** Null: nothing is to be posted. What nobody needs any more is not posted, and a posted message says that it is over. */
+/** Null: nothing is to be posted. What is no longer needed is not posted, and a posted message says that it is over. */
 export function followUpMessageKey(run: Run, slot: Slot): string | null {
   const never = !isPosted(run, slot);
   if (isHandoverSlot(slot)) {

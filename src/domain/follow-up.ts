@@ -11,7 +11,7 @@ export type FollowUp = {
   readonly warned?: true;
   /** In the order in which they were reached. */
   readonly stages?: readonly ReachedStage[];
-  /** A reminder is due, and waits until then (monotonic): it is outside the hours of its rule, or somebody looks at the request. */
+  /** A reminder is due, and waits until then (monotonic): it is outside the hours of its rule, or a person looks at the request. */
   readonly quietUntil?: number;
   readonly claim?: Claim;
   /** Whose claim has lapsed without a decision. They are reminded first and alone; the others not before `until` (monotonic). */
@@ -89,7 +89,7 @@ export type Call = {
   readonly at: number;
   /** It is posted no earlier (monotonic). */
   readonly notBefore: number;
-  /** Null: whom it calls is still to be found out. */
+  /** Null: who is called is still to be found out. */
   readonly who: Called | null;
   /** Failed attempts to find that out, and when the next one is due (monotonic). */
   readonly tries: number;

@@ -113,7 +113,7 @@ export function endGathered(run: Run, since: number): Run {
     : run;
 }
 
-/** Everybody, once each, as far as one message goes. */
+/** Each person once, as far as one message goes. */
 export function calledTogether(all: readonly Called[]): Called {
   const users = [...new Set(all.flatMap((each) => each.users))];
   const groups = [...new Set(all.flatMap((each) => each.groups))];

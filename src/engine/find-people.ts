@@ -1,4 +1,4 @@
-// Whom a call mentions: the people who can still decide the request, looked up when the call is due.
+// Who is mentioned by a call: the people who can still decide the request, looked up when the call is due.
 
 import { ruleOf } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
@@ -59,7 +59,7 @@ function inOrder({ followUp }: Approval, found: readonly Found[]): readonly Foun
   return found.toSorted((a, b) => Number(b.user === first) - Number(a.user === first));
 }
 
-/** Of a rule for anyone only whom its card mentions: nobody wants to be called because they are in a channel. */
+/** Of a rule for anyone, only the people that its card mentions: being in a channel is no reason to be called. */
 async function namedBy(
   { approvers, escalated, mention }: Rule,
   people: Asking,

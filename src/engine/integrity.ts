@@ -22,7 +22,7 @@ export type Integrity = {
   catchUp(): Promise<void>;
   found(finding: Finding): void;
   state(): IntegrityState;
-  /** `by` null: at the shell, by somebody who has the key. Rejects with PortError. */
+  /** `by` null: at the shell, by a person who has the key. Rejects with PortError. */
   acknowledge(by: Person | null, code: string, reason: string): Promise<Result<number, NotAcknowledged>>;
   /** The findings are in the audit when this resolves, unless the store fails. */
   stop(): Promise<void>;

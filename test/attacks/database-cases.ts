@@ -1,4 +1,4 @@
-// Attacks by somebody who can write the database file and has no key: while the app is stopped, they change what it had stored.
+// Attacks by a person who can write the database file and has no key: while the app is stopped, they change what it had stored.
 
 import { expect } from "vitest";
 import { buttonsOf, modalSays, textOf } from "../make/journey-sight.ts";

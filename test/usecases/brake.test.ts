@@ -166,7 +166,7 @@ describe("a stopped run", () => {
     expect(await kinds(bench)).toEqual(["refused stop unknown"]);
   });
 
-  test("is not stopped by somebody who may not decide, nor by a guest who asked for it", async () => {
+  test("is not stopped by a person who may not decide, nor by a guest who asked for it", async () => {
     const bench = await createBench();
     bench.policy = aPolicy({ approvers: { users: [APPROVER], groups: [], channels: [] } });
     const { id } = await bench.withCard();

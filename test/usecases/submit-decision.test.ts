@@ -132,7 +132,7 @@ describe("a submitted modal", () => {
     expect((await bench.run(id)).approvals[0]?.state.type).toBe("pending");
   });
 
-  test("by somebody who lost the right since the click is refused, on facts at most 5 s old", async () => {
+  test("by a person who lost the right since the click is refused, on facts at most 5 s old", async () => {
     const bench = await createBench();
     const { nonce } = await opened(bench);
     const ages: number[] = [];

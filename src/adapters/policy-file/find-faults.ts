@@ -67,7 +67,7 @@ function unusableTask({ name, channels }: SavedTask, index: number, starters: Po
     : [
         {
           path: ["tasks", index, "channels"],
-          says: `offer "${name}" in ${useless.join(", ")}, where the starters let nobody start a run`,
+          says: `offer "${name}" in ${useless.join(", ")}, where the starters let no one start a run`,
         },
       ];
 }
@@ -111,7 +111,7 @@ function noLastRule(rules: readonly Rule[]): Fault[] {
     ? [
         {
           path: ["rules"],
-          says: `leave a gap between their hours, from ${momentIn(last, gap)} for example: then a request that no rule matches can be decided by nobody. Add a last rule without "when"`,
+          says: `leave a gap between their hours, from ${momentIn(last, gap)} for example: then no one may decide a request that no rule matches. Add a last rule without "when"`,
         },
       ]
     : [

@@ -46,7 +46,7 @@ function idleStages({ name, approvers, followUp }: Rule, at: At): readonly Doubt
     return [
       {
         path: at("escalate", nth, "to"),
-        says: `"${name}" lets nobody in by this stage: all of them may decide before`,
+        says: `"${name}" lets no one in by this stage: all of them may decide before`,
       },
     ];
   });
@@ -61,7 +61,7 @@ const idsOf = ({ users, groups, channels }: NamedPeople): readonly string[] => [
 function lateReminders(rule: Rule, at: At): readonly Doubt[] {
   const { remind } = rule.followUp;
   if (remind === null || reminderAge(remind, 1) < longestMs(rule)) return [];
-  return [{ path: at("remind"), says: `"${rule.name}" never reminds anybody: its time is up before` }];
+  return [{ path: at("remind"), says: `"${rule.name}" never reminds anyone: its time is up before` }];
 }
 
 function longWarning({ name, expiry, followUp: { warnMs } }: Rule, at: At): readonly Doubt[] {

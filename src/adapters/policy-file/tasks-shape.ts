@@ -44,7 +44,7 @@ const task = z
       .min(1, EMPTY)
       .optional()
       .meta({ description: "where it can be used; left out: everywhere" }),
-    who: who.optional().meta({ description: "who may use it; left out: everybody who may start runs" }),
+    who: who.optional().meta({ description: "who may use it; left out: all who may start runs" }),
   })
   .superRefine(({ text, fields }, issues) => {
     const named = fieldNames(text);

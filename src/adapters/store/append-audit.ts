@@ -55,7 +55,7 @@ export async function appendAudit(
   return rows;
 }
 
-/** Whoever appends waits for the same lock, so of several writers one finds no such entry. */
+/** Every writer waits for the same lock, so of several writers one finds no such entry. */
 export async function appendOnce(
   trx: Trx,
   entry: AuditEntry & { readonly until: number },

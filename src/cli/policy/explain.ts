@@ -116,7 +116,7 @@ function taskInWords({ name, text, fields, channels, who }: SavedTask): string {
     ];
     return limits.length === 0 ? label : `${label} (${limits.join("; ")})`;
   });
-  const used = who === null ? "everybody who may start runs" : people(who);
+  const used = who === null ? "all who may start runs" : people(who);
   const asking = asks.length === 0 ? "" : ` Asks for ${asks.join(", ")}.`;
   return `Saved task ${name}: "${text}", for ${used}, in ${channels?.join(", ") ?? "every channel"}.${asking}`;
 }

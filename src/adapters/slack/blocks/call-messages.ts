@@ -124,8 +124,8 @@ function meaningOf({ says, channel, first, who }: Call, approval: Approval): str
         : "Review opens your own queue. It lists this request if the policy lets you decide it.";
     case "over":
       return approval.state.type === "decided"
-        ? "Nobody decided in time, so the agent is told that it may not do this."
-        : "Nobody decided in time. Nothing is sent: the service may still wait for a decision, and this can be decided there or asked for again.";
+        ? "No one decided in time, so the agent is told that it may not do this."
+        : "No one decided in time. Nothing is sent: the service may still wait for a decision, and this can be decided there or asked for again.";
   }
 }
 
@@ -183,7 +183,7 @@ const SEVERAL: { readonly [says in Call["says"]]: (many: string) => string } = {
   over: (many) => `⌛ Time is up for ${many}`,
 };
 
-/** It calls nobody any more. One line, so that old ones do not pile up. */
+/** It calls no one any more. One line, so that old ones do not pile up. */
 function past({ says, at, channel }: Call, approval: Approval): Message {
   const what = says === "stage" ? "Escalated" : "Reminded";
   const state = channel === undefined ? "The card shows where it stands." : stateWords(approval);

@@ -66,7 +66,7 @@ function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" 
   if (why === "unverified")
     return `Slack could not confirm just now that <@${to}> may decide this. Nothing changed. Try again in a moment.`;
   const rest = "Choose another person. Nothing changed.";
-  if (why === "requester") return `<@${to}> asked for this run, so somebody else must decide it. ${rest}`;
+  if (why === "requester") return `<@${to}> asked for this run, so another person must decide it. ${rest}`;
   return why === "not-in-channel"
     ? `<@${to}> is not in this channel, so they can't decide it. ${rest}`
     : `<@${to}> can't decide this request. ${rest}`;
@@ -82,7 +82,7 @@ export function followUpRefusalPlain(refusal: FollowUpRefusal): string {
   if (to === null || why === "claimer") return followUpRefusalWords(refusal);
   if (why === "unverified")
     return "Slack could not confirm just now that this person may decide it. Try again in a moment.";
-  if (why === "requester") return "This person asked for the run, so somebody else must decide it.";
+  if (why === "requester") return "This person asked for the run, so another person must decide it.";
   return why === "not-in-channel"
     ? "This person is not in the channel, so they can't decide it."
     : "This person can't decide this request.";

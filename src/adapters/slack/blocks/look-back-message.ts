@@ -117,7 +117,7 @@ export function weekReport({ week, people, incomplete }: WeekReport): Message {
   const shown = people.slice(0, MOST_PEOPLE);
   const more = people.length - shown.length;
   const title = "Who decided in the last week";
-  const none = people.length === 0 ? [line(span("Nobody decided anything, and nobody was refused."))] : [];
+  const none = people.length === 0 ? [line(span("No one decided anything, and no one was refused."))] : [];
   const blocks: Block[] = [
     rich(
       line(
