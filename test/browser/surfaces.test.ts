@@ -330,6 +330,17 @@ describe("a choice that a confirmation stands before", () => {
   });
 });
 
+test("a menu at the end of a long channel opens where it can be seen", async () => {
+  for (let nth = 0; nth < 30; nth += 1)
+    stage.workspace.post({ channel: OPS, author: "U0BEN", text: `line ${nth}` });
+  post({ type: "actions", block_id: "b", elements: [{ ...element("overflow"), action_id: "a" }] });
+  const page = await look.tab(CHANNEL);
+  await page.locator("summary[aria-label='More actions']").click();
+  await page.getByRole("button", { name: "Option 1" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Yes" }).click();
+  await expect.poll(acts).toEqual(["click"]);
+});
+
 test("a shortcut is used from the menu of a message, with the keyboard too", async () => {
   const { ts } = stage.workspace.post({ channel: OPS, author: "U0BEN", text: "deploy it, please" });
   const page = await look.tab(CHANNEL);

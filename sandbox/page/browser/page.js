@@ -26,9 +26,22 @@ document.addEventListener(
   ({ target }) => {
     if (!(target instanceof HTMLDetailsElement) || !target.matches("[data-overflow]")) return;
     target.closest("li[data-key]")?.toggleAttribute("data-reaches-out", target.open);
+    openWithinView(target);
   },
   true,
 );
+
+/**
+ * A menu opens downwards, and upwards where what scrolls ends before the menu does.
+ * @param {HTMLDetailsElement} menu
+ */
+function openWithinView(menu) {
+  menu.removeAttribute("data-upwards");
+  const [list, view] = [menu.querySelector("ul"), menu.closest("[data-scroll], dialog")];
+  if (!menu.open || list === null || view === null) return;
+  const isCut = list.getBoundingClientRect().bottom > view.getBoundingClientRect().bottom;
+  menu.toggleAttribute("data-upwards", isCut);
+}
 
 document.addEventListener("keydown", (event) => {
   const menu = document.querySelector("details[data-overflow][open]");

@@ -134,7 +134,8 @@ export function chainedEntry(row: AuditRow): ChainedEntry {
     text,
     key,
     signature,
-    columns: { at, what, run, runId: run_id, approval, by: by_user, asked },
+    // A database of an older schema has no such column, and no entry that fills it.
+    columns: { at, what, run, runId: run_id, approval, by: by_user, asked: asked ?? null },
   };
 }
 
