@@ -54,6 +54,9 @@ const LISTED = {
   "names of tables": words("information_schema tables table_name table_schema current_schema"),
 };
 
+/** What our own statements call a table that they name twice. */
+const ALIASES = words("dispute");
+
 function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
@@ -72,7 +75,7 @@ test("whatever was sent to the server above is standard SQL or listed, and all t
   const names = new Set((await server.run(url, NAMES)).map(({ name }) => String(name)));
   const sent = wordsSent(server.log(), names);
   const listed = Object.values(LISTED).flat();
-  const known = new Set([...STANDARD, ...listed]);
+  const known = new Set([...STANDARD, ...ALIASES, ...listed]);
   expect([...sent].filter((word) => !known.has(word))).toEqual([]);
   expect(listed.filter((word) => !sent.has(word))).toEqual([]);
 });
