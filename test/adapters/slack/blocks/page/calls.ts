@@ -68,7 +68,12 @@ export const CALLS: Record<
   "call:waits": [
     drawn("", PENDING, call("waits")),
     drawn("many can decide", PENDING, call("waits", { who: { users: [BEN], groups: [ON_CALL], more: 14 } })),
-    drawn("nobody to mention", PENDING, call("waits", { who: { users: [], groups: [], more: 0 } })),
+    drawn(
+      "the claim has lapsed",
+      PENDING,
+      call("waits", { first: BEN, who: { users: [BEN], groups: [], more: 0 } }),
+    ),
+    drawn("no one to mention", PENDING, call("waits", { who: { users: [], groups: [], more: 0 } })),
   ],
   "call:last": [
     drawn("then it is denied", timed(PENDING), call("last")),
