@@ -68,11 +68,22 @@ export function joinCalls(run: Run, of: Gathered["of"], carrier: RunKey): Run {
     }, run);
 }
 
-/** The run carries the message from now on, and its own calls are part of it. */
+/** Whether the call waits for a message of this carrier. */
+export const hasJoined = (run: Run, { approval, n }: Gathered["of"][number], carrier: RunKey): boolean =>
+  callsOf(run).some(
+    (each) => each.approval.id === approval && each.call.n === n && each.call.within === carrier,
+  );
+
+/**
+ * The run carries the message from now on, and its own calls are part of it, except for those that are posted already. The same run
+ * where fewer than two are left.
+ */
 export function carry(run: Run, gathered: Gathered): Run {
   const { gathered: before = [] } = run;
   const joined = joinCalls(run, gathered.of, run.key);
-  return { ...markTold(joined, run), gathered: [...before, gathered].slice(-MOST_CARRIED) };
+  const of = gathered.of.filter((each) => each.run !== run.key || hasJoined(joined, each, run.key));
+  if (of.length < 2) return run;
+  return { ...markTold(joined, run), gathered: [...before, { ...gathered, of }].slice(-MOST_CARRIED) };
 }
 
 /** What the calls that wait for this carrier's message have become: told by it, or to be posted after all. */

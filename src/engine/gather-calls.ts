@@ -6,6 +6,7 @@ import {
   carry,
   doubtfulCalls,
   endGathered,
+  hasJoined,
   joinable,
   joinCalls,
   settleJoined,
@@ -173,9 +174,15 @@ async function together(deps: Deps, carrier: RunKey, calls: readonly KnownCall[]
   const { change, clock, log, store } = deps;
   const [first] = calls;
   if (first === undefined) return;
-  const of = calls.map(({ run, approval, n }) => ({ run, approval, n }));
-  const others = [...new Set(of.map(({ run }) => run))].filter((key) => key !== carrier);
-  for (const key of others) await change(key, (run) => joinCalls(run, of, carrier));
+  const wanted = calls.map(({ run, approval, n }) => ({ run, approval, n }));
+  const others = [...new Set(wanted.map(({ run }) => run))].filter((key) => key !== carrier);
+  const of = wanted.filter(({ run }) => run === carrier);
+  for (const key of others) {
+    const joined = await change(key, (run) => joinCalls(run, wanted, carrier));
+    // Its own message may have begun to leave since the calls were listed.
+    if (joined !== null)
+      of.push(...wanted.filter((each) => each.run === key && hasJoined(joined, each, carrier)));
+  }
   const notice: Gathered = {
     since: clock.now(),
     says: saidTogether(first.says),

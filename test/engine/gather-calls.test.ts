@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { joinCalls } from "#src/domain/gathered.ts";
-import { callsOf } from "#src/domain/call.ts";
+import { callSlot, callsOf } from "#src/domain/call.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { type Bench, createBench } from "../make/bot.ts";
@@ -90,6 +90,27 @@ describe("requests of a channel that wait", () => {
     const told = [...singles(bench).map(({ slot }) => slot), ...several(bench).flatMap(() => ["a", "b"])];
     expect(told).toHaveLength(2);
     expect(new Set(told).size).toBe(2);
+  });
+
+  test("one whose own message has begun to leave is not told of once more, whichever run carries the message", async () => {
+    for (const nth of [0, 1]) {
+      const { bench, ids } = await waiting(3);
+      // The requests were made a few seconds ago: their reminders are due now, and not gathered yet.
+      await bench.clock.pass(15 * MIN - 2_000);
+      const { key } = await bench.run(ids[nth] as RunId);
+      const stored = await bench.store.load(key);
+      const [own] = callsOf(stored?.run ?? { approvals: [] });
+      if (stored === null || own === undefined) throw new Error("no reminder is due");
+      expect(own.call.within).toBeUndefined();
+      const leaving = { type: "sending", at: bench.clock.monotonic(), tries: 1 } as const;
+      const posts = { ...stored.run.posts, [callSlot(own.approval, own.call)]: leaving };
+      await bench.store.save(stored, { ...stored.run, posts });
+      await bench.clock.pass(4_000);
+      const runs = await Promise.all(ids.map((id) => bench.run(id)));
+      const told = runs.flatMap(({ gathered = [] }) => gathered).flatMap(({ of }) => of);
+      expect(told).toHaveLength(2);
+      expect(told.map(({ run }) => run)).not.toContain(key);
+    }
   });
 
   test("a restart right after they were gathered doubles nothing", async () => {
