@@ -211,7 +211,7 @@ async function findDisproof(audit: AuditLookup, run: Run, approval: Approval): P
   return decision.verdict === "approve" ? doubtfulStage(audit, run, approval) : null;
 }
 
-/** People of a stage may decide, so a stage that nobody reached would let others in. */
+/** People of a stage may decide, so a stage that was not reached would let others in. */
 async function doubtfulStage(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
   for (const { afterMs, entry: seq = 0 } of reachedStages(approval)) {
     const proven = await audit.provenEntry(seq);

@@ -1,5 +1,5 @@
-// Looks up the earlier decisions on the same request: found by the index of the audit, read from the signed entries. What readers may
-// not know of, and what nobody can tell whether they may, is left out.
+// Looks up the earlier decisions on the same request: found by the index of the audit, read from the signed entries. A decision
+// is left out where readers may not know of it, or where that is unknown.
 
 import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import type { Approval, Verdict } from "../domain/approval.ts";

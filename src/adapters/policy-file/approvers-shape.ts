@@ -27,7 +27,7 @@ const part = z
       .meta({ description: "as the card calls this part; left out: by its ids" }),
     ...lists,
   })
-  .refine(namesSomeone, { error: "names nobody: give users, groups or channels" });
+  .refine(namesSomeone, { error: "names no one: give users, groups or channels" });
 
 /** More make a card hard to read. */
 const MOST_PARTS = 6;
@@ -54,7 +54,7 @@ const given = z
     if (many > 1) issues.addIssue({ code: "custom", message: ONE_WAY });
   });
 
-const NOBODY = "names nobody: give users, groups or channels, or the word anyone";
+const NOBODY = "names no one: give users, groups or channels, or the word anyone";
 const ONE_WAY = "mixes anyone, lists and all-of: give one of them";
 
 export const approversShape = z.union([z.literal("anyone"), given], { error: principalsFault });

@@ -13,7 +13,7 @@ export const user = id("UW", "a person's id", "U0123ABCD");
 export const group = id("S", "a user group's id", "S0123ABCD");
 export const channel = id("CG", "a channel's id", "C0123ABCD");
 
-export const EMPTY = "is empty, so nobody is in it";
+export const EMPTY = "is empty, so no one is in it";
 
 export function oneOrMore<Item extends z.ZodType<string>>(item: Item, what: string) {
   return z.union([item, z.array(item).min(1)], {
@@ -31,7 +31,7 @@ export const principals = z
     { error: principalsFault },
   )
   .refine((given) => Object.values(given).some((list) => list !== undefined), {
-    error: "names nobody: give users, groups or channels, or the word anyone",
+    error: "names no one: give users, groups or channels, or the word anyone",
   });
 export const who = z.union([z.literal("anyone"), principals], { error: principalsFault });
 

@@ -237,7 +237,7 @@ function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
   return b.afterMs < a.afterMs ? b : a;
 }
 
-/** `a` lets in nobody whom `b` excepts. */
+/** Each person that `b` excepts is excepted by `a`, too. */
 function exceptsAll({ except: a }: Rule, { except: b }: Rule): boolean {
   return b === null || (a !== null && isWithin(b, a));
 }

@@ -18,7 +18,7 @@ export function combineParts(a: readonly Part[], b: readonly Part[]): readonly P
   return [...a, ...missingParts(a, b)];
 }
 
-/** Whoever satisfies `a` satisfies `b`. */
+/** Approvals that fill the parts of `a` also fill those of `b`. */
 export const coversParts = (a: readonly Part[], b: readonly Part[]): boolean =>
   missingParts(a, b).length === 0;
 

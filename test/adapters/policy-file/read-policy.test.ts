@@ -46,12 +46,12 @@ describe("a policy file is refused, each fault with its line, for", () => {
     [
       "an empty list of approvers",
       "rules:\n  - name: a\n    approvers:\n      groups: [S0GROUP]\n      users: []",
-      ["p:5: rules[0].approvers.users is empty, so nobody is in it"],
+      ["p:5: rules[0].approvers.users is empty, so no one is in it"],
     ],
     [
       "approvers who are nobody",
       "rules:\n  - name: a\n    approvers: {}",
-      ["p:3: rules[0].approvers names nobody: give users, groups or channels, or the word anyone"],
+      ["p:3: rules[0].approvers names no one: give users, groups or channels, or the word anyone"],
     ],
     [
       "a name where an id belongs",
