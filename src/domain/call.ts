@@ -8,14 +8,16 @@ import { isFresh } from "./posted-message.ts";
 import { findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
 
 /** A call of this age (ms) is posted: until then others of its channel may join it. */
-export const GATHER_MS = 5_000;
+export const GATHER_MS = 15_000;
+/** A reminder comes so much (ms) before its time, at most, to be one with another of its channel. */
+export const EARLY_MS = 5 * 60_000;
 /** The older ones of a request are forgotten; their messages stay. */
 const MOST_CALLS = 40;
 /** If Slack does not answer so often, no one is mentioned. */
 const MOST_TRIES = 3;
 const NO_ONE: Called = { users: [], groups: [], more: 0 };
 
-export const isReminder = ({ says }: Call): boolean => says === "waits" || says === "last";
+export const isReminder = ({ says }: Pick<Call, "says">): boolean => says === "waits" || says === "last";
 
 export function withCall(
   approval: Approval,

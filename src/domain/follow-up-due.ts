@@ -4,7 +4,7 @@
 // Time counts by the request's own clock (`ageAt`), which stands still while people cannot act. So nothing is made up for all at once.
 
 import type { Approval } from "./approval.ts";
-import { GATHER_MS, withCall } from "./call.ts";
+import { EARLY_MS, GATHER_MS, withCall } from "./call.ts";
 import type { Context } from "./context.ts";
 import { nextStage, reachStage } from "./escalation.ts";
 import { ageAt, extendedMs, momentOfAge, withFollowUp } from "./follow-up.ts";
@@ -114,8 +114,34 @@ function reminderDue(approval: Approval, age: number): "waits" | "last" | null {
   return remindersBy(appliedRule.rule.followUp.remind, age) > (followUp.reminded ?? 0) ? "waits" : null;
 }
 
-function reminded(run: Run, approval: Approval, ctx: Now): Approval {
-  const age = ageAt(approval, ctx.monotonic);
+/** When a reminder may be sent with another of its channel (monotonic). Null: none comes, or the request's clock stands still. */
+export function joinsReminderFrom(run: Run): number | null {
+  const moments = run.approvals.flatMap((approval) => {
+    const { remind } = approval.appliedRule.rule.followUp;
+    const due = isWatched(run) && approval.state.type === "pending" ? reminderAt(run, approval) : null;
+    if (due === null || remind === null) return [];
+    return [Math.max(due - earliness(remind), approval.followUp?.quietUntil ?? 0)];
+  });
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+const earliness = ({ afterMs }: Reminders): number => Math.min(EARLY_MS, afterMs / 3);
+
+/** Reminders that `joinsReminderFrom` allows are due now. The same object when none is. */
+export function remindEarly(run: Run, ctx: Now): Run {
+  const from = joinsReminderFrom(run);
+  if (from === null || from > ctx.monotonic) return run;
+  const approvals = run.approvals.map((approval) => {
+    const { remind } = approval.appliedRule.rule.followUp;
+    return remind === null || approval.state.type !== "pending"
+      ? approval
+      : reminded(run, approval, ctx, earliness(remind));
+  });
+  return approvals.every((each, at) => each === run.approvals[at]) ? run : { ...run, approvals };
+}
+
+function reminded(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval {
+  const age = ageAt(approval, ctx.monotonic) + earlyMs;
   const says = reminderDue(approval, age);
   if (says === null || run.frozen !== undefined) return withoutQuiet(approval);
   const rule = approval.appliedRule.rule.followUp;
@@ -178,23 +204,26 @@ function withoutQuiet(approval: Approval): Approval {
 export function nextFollowUpAt(run: Run, approval: Approval): number | null {
   const { state, appliedRule, followUp = {} } = approval;
   if (state.type !== "pending" || !isWatched(run)) return null;
-  const { remind, ...rule } = appliedRule.rule.followUp;
-  const next = (followUp.reminded ?? 0) + 1;
   const warning = followUp.warned || run.frozen !== undefined ? null : warningAge(approval);
-  const reminder =
-    remind === null || next > remind.atMost || followUp.warned || run.frozen !== undefined
-      ? null
-      : reminderAge(remind, next);
-  const stage = nextStage(approval, rule)?.atAge ?? null;
-  const quiet = followUp.quietUntil ?? 0;
-  const moments = [
-    at(approval, stage),
-    ...[warning, reminder].map((age) => {
-      const moment = at(approval, age);
-      return moment === null ? null : Math.max(moment, quiet);
-    }),
-  ].filter((moment) => moment !== null);
+  const stage = nextStage(approval, appliedRule.rule.followUp)?.atAge ?? null;
+  const moments = [at(approval, stage), afterQuiet(approval, warning), reminderAt(run, approval)].filter(
+    (moment) => moment !== null,
+  );
   return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** When the next reminder but the last one is due (monotonic). */
+function reminderAt({ frozen }: Run, approval: Approval): number | null {
+  const { followUp = {}, appliedRule } = approval;
+  const { remind } = appliedRule.rule.followUp;
+  const next = (followUp.reminded ?? 0) + 1;
+  if (remind === null || next > remind.atMost || followUp.warned || frozen !== undefined) return null;
+  return afterQuiet(approval, reminderAge(remind, next));
+}
+
+function afterQuiet(approval: Approval, age: number | null): number | null {
+  const moment = at(approval, age);
+  return moment === null ? null : Math.max(moment, approval.followUp?.quietUntil ?? 0);
 }
 
 /** What would come after the time is up never comes. */

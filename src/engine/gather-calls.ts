@@ -1,5 +1,5 @@
-// Gathers the calls of a channel that are due at the same time: several requests that wait, or a storm of them, are one reminder. All runs of a
-// channel belong to one process, so one process gathers them.
+// Gathers the calls of a channel that are due at about the same time: several requests that wait, or a storm of them, are one reminder.
+// A reminder that is due soon comes with the one that is due now. All runs of a channel belong to one process, so one process gathers them.
 
 import {
   calledTogether,
@@ -11,7 +11,8 @@ import {
   joinCalls,
   settleJoined,
 } from "../domain/gathered.ts";
-import { GATHER_MS } from "../domain/call.ts";
+import { GATHER_MS, isReminder } from "../domain/call.ts";
+import { joinsReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered } from "../domain/follow-up.ts";
 import { type ApprovalId, type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
 import { OPENING, type Run } from "../domain/run.ts";
@@ -30,7 +31,7 @@ export type GatherCalls = {
 };
 
 /** So long after the first call was due, those of its channel are gathered (ms): before any of them is posted. */
-const SOON_MS = GATHER_MS / 2;
+const SOON_MS = GATHER_MS / 3;
 const CHECK_MS = 10_000;
 const RETRY_MS = [1_000, 30_000] as const;
 const MAX_RUNS = 100_000;
@@ -55,6 +56,8 @@ type Known = {
   readonly channel: ChannelId;
   /** Its thread is open, so it can carry a message. */
   readonly canCarry: boolean;
+  /** See `joinsReminderFrom`. */
+  readonly joinsFrom: number | null;
   readonly calls: readonly KnownCall[];
   /** Carriers that calls of this run wait for. */
   readonly doubts: readonly RunKey[];
@@ -84,7 +87,8 @@ export function createGatherCalls(deps: Deps): GatherCalls {
     for (const each of known.values()) await settle(deps, each);
     for (const [, runs] of Map.groupBy([...known.values()], ({ channel }) => channel)) {
       await endOld(deps, runs);
-      await gather(deps, runs);
+      if (await hasEarlyReminders(deps, runs)) loop.wake(SOON_MS);
+      else await gather(deps, runs);
     }
   }
 
@@ -121,7 +125,16 @@ function factsOf(run: Run, now: number): Known | null {
   const pending = run.approvals.filter(({ state }) => state.type === "pending").map(({ id }) => id);
   if (calls.length + doubts.length + open.length + pending.length === 0) return null;
   const canCarry = run.posts[OPENING]?.type === "up";
-  return { key, channel, canCarry, calls, doubts, open, pending: new Set(pending) };
+  return {
+    key,
+    channel,
+    canCarry,
+    joinsFrom: joinsReminderFrom(run),
+    calls,
+    doubts,
+    open,
+    pending: new Set(pending),
+  };
 }
 
 async function ownRuns({ store, engine }: Deps): Promise<readonly Run[]> {
@@ -137,6 +150,18 @@ async function settle({ store, change }: Deps, { key, doubts }: Known): Promise<
     const found = (await store.load(carrier))?.run ?? null;
     await change(key, (run) => settleJoined(run, found, carrier));
   }
+}
+
+/** Where a reminder is due, those that are due soon are due now, too. True: there were some, and who they call is asked. */
+async function hasEarlyReminders({ change, clock }: Deps, runs: readonly Known[]): Promise<boolean> {
+  const isDue = runs.some(({ calls }) =>
+    calls.some((call) => isReminder(call) && call.channel === undefined),
+  );
+  const monotonic = clock.monotonic();
+  const early = runs.filter(({ joinsFrom }) => isDue && joinsFrom !== null && joinsFrom <= monotonic);
+  for (const { key } of early)
+    await change(key, (run) => remindEarly(run, { now: clock.now(), monotonic: clock.monotonic() }));
+  return early.length > 0;
 }
 
 async function gather(deps: Deps, runs: readonly Known[]): Promise<void> {

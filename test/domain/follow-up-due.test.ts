@@ -7,9 +7,10 @@ import { channelOf } from "#src/domain/gathered.ts";
 import { expire } from "#src/domain/decide.ts";
 import { escalatedMs, widened } from "#src/domain/escalation.ts";
 import { type Claim, withFollowUp } from "#src/domain/follow-up.ts";
-import { applyFollowUp, nextFollowUpAt } from "#src/domain/follow-up-due.ts";
+import { applyFollowUp, joinsReminderFrom, nextFollowUpAt, remindEarly } from "#src/domain/follow-up-due.ts";
 import { ChannelId, GroupId, MessageTs, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { nextOpening } from "#src/domain/policy/hours.ts";
 import { BUILT_IN_RULE, keptRule, type Rule } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
@@ -134,6 +135,29 @@ describe("reminders", () => {
     const { run, id } = waiting({ followUp: { remind } });
     const frozen = { ...run, frozen: { entry: 1, channel: null, by: MIA, at: NOON, why: "" } };
     expect(live(frozen, id, NOON + 9 * H).due).toEqual([]);
+  });
+
+  it("come up to five minutes early with another one, and never before two thirds of their wait", () => {
+    for (const [after, early] of [
+      [60, 5],
+      [6, 2],
+    ] as const) {
+      const { run, id } = waiting({ followUp: { remind: { ...remind, afterMs: after * MIN } } });
+      const from = NOON + (after - early) * MIN;
+      expect(joinsReminderFrom(run)).toBe(from);
+      expect(remindEarly(run, ctxAt(from - 1))).toBe(run);
+      const told = remindEarly(run, ctxAt(from));
+      expect(findApproval(told, id)).toMatchObject({ calls: [{ says: "waits" }], followUp: { reminded: 1 } });
+      expect(live(told, id, from + after * MIN).due).toEqual([]);
+    }
+  });
+
+  it("do not come early outside the hours of their rule", () => {
+    const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
+    const { run, id } = waiting({ followUp: { remind, hours } });
+    const asked = remindEarly(run, ctxAt(NOON + 14 * MIN));
+    expect(findApproval(asked, id)?.calls ?? []).toEqual([]);
+    expect(joinsReminderFrom(asked)).toBe(nextOpening(hours, NOON));
   });
 
   it("are posted once it is known whom they mention, after others of the channel could join", () => {

@@ -53,6 +53,28 @@ describe("requests of a channel that wait", () => {
     expect(await carried()).toMatchObject([{ over: true }]);
   });
 
+  test("are one reminder if they were asked within a few minutes", async () => {
+    const { bench } = await waiting(1, { ...remind, atMost: 2 });
+    await bench.clock.pass(4 * MIN);
+    const { id } = await bench.withCard();
+    await bench.clock.pass(12 * MIN);
+    expect(singles(bench)).toEqual([]);
+    expect(several(bench)).toHaveLength(1);
+    expect((await bench.run(id)).approvals[0]?.followUp?.reminded).toBe(1);
+    await bench.clock.pass(15 * MIN);
+    expect(several(bench)).toHaveLength(2);
+    expect(singles(bench)).toEqual([]);
+  });
+
+  test("are reminders of their own if a long time lies between them", async () => {
+    const { bench } = await waiting(1);
+    await bench.clock.pass(6 * MIN);
+    await bench.withCard();
+    await bench.clock.pass(16 * MIN);
+    expect(several(bench)).toEqual([]);
+    expect(singles(bench)).toHaveLength(2);
+  });
+
   test("a later reminder of them ends the earlier one", async () => {
     const { bench, ids } = await waiting(2, { ...remind, atMost: 2 });
     await bench.clock.pass(31 * MIN);
