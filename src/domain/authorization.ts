@@ -36,8 +36,8 @@ export type Person = {
 export type Refusal =
   | { readonly type: "requester"; readonly rule: Rule }
   | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
-  /** The rule lets others decide. */
-  | { readonly type: "not-approver"; readonly rule: Rule }
+  /** The rule lets others decide. `requester`: may not either. */
+  | { readonly type: "not-approver"; readonly rule: Rule; readonly requester?: UserId }
   /** The rule wants approvals from certain parts, and theirs fills none that is missing. */
   | { readonly type: "part-filled"; readonly missing: readonly Part[] }
   /** The look-up failed, so we cannot say whether they may decide. `of`: the earlier voters for whom it failed. */
@@ -104,20 +104,25 @@ export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
   if (person.user === run.requester && !rule.selfApproval) return { type: "requester", rule };
-  const no = refusalByNames(person, rule);
+  const ofOthers = {
+    type: "not-approver",
+    rule,
+    ...(rule.selfApproval ? {} : { requester: run.requester }),
+  } as const;
+  const no = refusalByNames(person, rule, ofOthers);
   if (no !== null || rule.except === null) return no;
   const excepted = isOneOf(person, rule.except);
-  return excepted === false ? null : excepted ? { type: "not-approver", rule } : { type: "unverified" };
+  return excepted === false ? null : excepted ? ofOthers : { type: "unverified" };
 }
 
-function refusalByNames(person: Person, rule: Rule): Refusal | null {
+function refusalByNames(person: Person, rule: Rule, ofOthers: Refusal): Refusal | null {
   const { escalated } = rule;
   const called = escalated === undefined ? false : isOneOf(person, escalated);
   if (called === true) return null;
   if (!person.seesChannel) return called === null ? { type: "unverified" } : { type: "not-in-channel" };
   const among = isOneOf(person, rule.approvers);
   if (among === true) return null;
-  return among === null || called === null ? { type: "unverified" } : { type: "not-approver", rule };
+  return among === null || called === null ? { type: "unverified" } : ofOthers;
 }
 
 /** Null: Slack was not asked, so it is unknown. Compares ids only. */

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
 import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
+import { withoutNamed } from "../../domain/policy/principals.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { approversOf } from "./approvers-shape.ts";
 import { findFaults } from "./find-faults.ts";
@@ -105,7 +106,7 @@ function ruleOf(rule: PolicyText["rules"][number], hours: Hours | null): Rule {
     expiry: expiry === undefined ? null : { afterMs: expiry.after, outcome: expiry.outcome },
     friction: { readFirst: friction?.["read-first"] ?? false, word: friction?.type ?? null },
     denyReasons: [...new Set(rule["deny-reasons"])],
-    mention: mentionOf(rule.mention, people.approvers),
+    mention: mentionOf(rule.mention, people),
     receiptAtOnce: rule.receipt === "at-once",
     followUp: followUpOf(rule, hours),
   };
@@ -114,10 +115,12 @@ function ruleOf(rule: PolicyText["rules"][number], hours: Hours | null): Rule {
 /** By default the people and groups that may decide. Members of a channel are not mentioned. */
 function mentionOf(
   mention: PolicyText["rules"][number]["mention"],
-  approvers: Rule["approvers"],
+  { approvers, except }: Pick<Rule, "approvers" | "except">,
 ): Rule["mention"] {
-  if (mention === undefined && approvers !== "anyone")
-    return { users: approvers.users, groups: approvers.groups };
+  if (mention === undefined && approvers !== "anyone") {
+    const { users, groups } = withoutNamed(approvers, except);
+    return { users, groups };
+  }
   if (mention === undefined || mention === "nobody") return { users: [], groups: [] };
   return { users: mention.users?.map(UserId) ?? [], groups: mention.groups?.map(GroupId) ?? [] };
 }

@@ -14,3 +14,13 @@ export type Principals = "anyone" | NamedPeople;
 export function groupsAndChannelsOf(principals: Principals): readonly (GroupId | ChannelId)[] {
   return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
 }
+
+/** Those of `named` that `except` does not name. Members of a group who are excepted by id stay in. */
+export function withoutNamed(named: NamedPeople, except: NamedPeople | null): NamedPeople {
+  if (except === null) return named;
+  return {
+    users: named.users.filter((each) => !except.users.includes(each)),
+    groups: named.groups.filter((each) => !except.groups.includes(each)),
+    channels: named.channels.filter((each) => !except.channels.includes(each)),
+  };
+}

@@ -128,9 +128,10 @@ describe("approvers in a policy file", () => {
       except: { users: [], groups: ["S0TEMPS"], channels: [] },
       mention: { users: [], groups: [] },
     });
-    expect(read("{ groups: [S0SRE], except: { users: [U0ANA] } }")).toMatchObject({
+    expect(read("{ users: [U0ANA, U0BEN], groups: [S0SRE], except: { users: [U0ANA] } }")).toMatchObject({
       approvers: { groups: ["S0SRE"] },
       except: { users: ["U0ANA"] },
+      mention: { users: ["U0BEN"], groups: ["S0SRE"] },
     });
   });
 

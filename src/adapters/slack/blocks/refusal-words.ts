@@ -5,6 +5,7 @@ import type { Refusal } from "../../../domain/authorization.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
+import { withoutNamed } from "../../../domain/policy/principals.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
 import { freezeWords } from "./brake.ts";
 import { beyondForm } from "./card-state.ts";
@@ -58,12 +59,12 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
   if (isFollowUpRefusal(refusal)) return followUpRefusalWords(refusal);
   switch (refusal.type) {
     case "requester":
-      return `${ASKED_YOURSELF} ${whoDecides(refusal.rule, asker)} Nothing was sent.`;
+      return `${ASKED_YOURSELF} ${whoDecides(refusal.rule, [asker])} Nothing was sent.`;
     case "not-approver":
-      return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule)} Nothing was sent.`;
+      return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
     case "unverified":
       if (refusal.of !== undefined)
-        return `Slack could not say just now whether ${mentions(refusal.of)}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
+        return `Slack could not say just now whether ${refusal.of.map((user) => `<@${user}>`).join(", ")}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
       return "Slack could not confirm just now that you may decide this. Nothing was sent. Try again in a moment.";
     case "already-voted":
       return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
@@ -97,13 +98,14 @@ const ASKED_YOURSELF = "You asked for this run, so somebody else must decide.";
 /** Most people, groups and channels that a refusal names; Slack draws long lists badly. */
 const NAMED_MOST = 20;
 
-/** Who may decide, and what to do now. `except`: who may not, although the rule may list them. */
-function whoDecides({ approvers }: Rule, except: UserId | null = null): string {
+/** Who may decide, and what to do now. `not`: who may not, although the rule may list them. */
+function whoDecides({ approvers, except }: Rule, not: readonly (UserId | null | undefined)[]): string {
   if (approvers === "anyone") return "Any other full member in this channel can: ask one of them.";
+  const { users, groups, channels } = withoutNamed(approvers, except);
   const listed = [
-    ...approvers.users.filter((user) => user !== except).map((user) => `<@${user}>`),
-    ...approvers.groups.map((group) => `<!subteam^${group}>`),
-    ...approvers.channels.map((channel) => `the members of <#${channel}>`),
+    ...users.filter((user) => !not.includes(user)).map((user) => `<@${user}>`),
+    ...groups.map((group) => `<!subteam^${group}>`),
+    ...channels.map((channel) => `the members of <#${channel}>`),
   ];
   if (listed.length === 0)
     return "The rule lists nobody else: ask the person who runs Countersign to change the policy.";
@@ -118,8 +120,6 @@ const PARTS_CHARS = 300;
 const ruleName = ({ name }: Rule): string => escaped(oneLine(name, 80)).replaceAll("`", "'");
 /** `policy-shape.ts` refuses a word with markup in it. */
 const quoted = (word: string): string => `"${word}"`;
-
-const mentions = (people: readonly UserId[]): string => people.map((user) => `<@${user}>`).join(", ");
 
 const when = ({ at }: Decision): string =>
   `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${new Date(at).toISOString()}>`;

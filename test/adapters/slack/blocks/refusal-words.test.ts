@@ -13,7 +13,7 @@ import {
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
 import { expectMessage, expectSeen, expectView } from "./oracle.ts";
-import { BEN } from "./page/example.ts";
+import { BEN, CLEO } from "./page/example.ts";
 import { COMMAND_REFUSALS, REFUSALS } from "./page/refusals.ts";
 
 const NAMED: Rule = {
@@ -48,6 +48,16 @@ test("a refusal fits into a modal and into a field's error", () => {
     expectView(refusedModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`));
     expect(refusalPlain(each)).not.toMatch(/[<>*]/);
   }
+});
+
+test("who may not decide is not sent to people who may not either", () => {
+  const approvers = { users: [APPROVER, BEN, CLEO], groups: [GroupId("S0TEMPS")], channels: [] };
+  const except = { users: [APPROVER], groups: [GroupId("S0TEMPS")], channels: [] };
+  const words = refusalWords(
+    { type: "not-approver", rule: { ...NAMED, approvers, except }, requester: BEN },
+    APPROVER,
+  );
+  expect(words.match(/<[^>]+>/g)).toEqual([`<@${CLEO}>`]);
 });
 
 test("who may not decide is told who can, without the person who asked", () => {
