@@ -18,10 +18,12 @@ export const createShortcut =
     if (!acting.manifest.interactive)
       return failed("This app is not configured to handle interactive responses.");
     const who = "person" in person ? person.person : person;
-    const place = on ? onMessage(acting, who, on) : { type: "shortcut" };
+    const place = on ? onMessage(acting, who, on) : fromAnywhere(who);
     if (!place) return failed("This message is gone.");
+    // Unlike other interactions, shortcuts name no app (docs.slack.dev, shortcuts payload; third party: recorded payloads).
+    const { api_app_id: _unnamed, ...common } = interaction(acting, who);
     const body = {
-      ...interaction(acting, who),
+      ...common,
       callback_id: callbackId,
       trigger_id: acting.triggers.issue(who.id),
       action_ts: acting.workspace.nextTs(),
@@ -31,6 +33,12 @@ export const createShortcut =
     const outcome = await acting.deliver({ kind: "interactive", body });
     return outcome.ok ? done : failed(`The shortcut failed with the error "${failureCode(outcome)}"`);
   };
+
+/** docs.slack.dev, shortcuts payload: the person comes without `name`. */
+const fromAnywhere = ({ id, handle, team }: Person): Json => ({
+  type: "shortcut",
+  user: { id, username: handle, team_id: team },
+});
 
 /** @slack/bolt, MessageShortcut. */
 const onMessage = (acting: Acting, person: Person, { channel: id, ts }: On): Json | null => {

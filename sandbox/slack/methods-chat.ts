@@ -3,6 +3,7 @@
 import { acceptContent, acceptMetadata, truncation } from "./content.ts";
 import { type Code, Refused } from "./errors.ts";
 import { messageJson, permalink } from "./formats.ts";
+import type { Json } from "./json.ts";
 import { type Call, method, type Method, type Schema } from "./method.ts";
 import type { Message } from "./model.ts";
 import { isActiveThread, publicMessage, threadAt, visibleChannel, writableChannel } from "./places.ts";
@@ -104,8 +105,17 @@ const update = method({ ...write, tier: "tier3" }, updateArgs, (args, call) => {
     args.metadata === undefined ? message.metadata : removes ? null : acceptMetadata(args.metadata);
   call.workspace.edit(message, { text, blocks: said.blocks, metadata });
   const { channel, ts } = message;
-  return { channel, ts, text: message.text, message: messageJson(message, call) };
+  return { channel, ts, text: message.text, message: updatedJson(message, call) };
 });
+
+/** Of the message an update answers with its content and author, not with its place (@slack/web-api, ChatUpdateResponse). */
+const updatedJson = (message: Message, call: Call): Json => {
+  const { type, user, team, bot_id, app_id, text, blocks, edited, files, metadata } = messageJson(
+    message,
+    call,
+  );
+  return { type, user, team, bot_id, app_id, text, blocks, edited, files, metadata };
+};
 
 const ownMessage = (call: Call, at: { channel: string; ts: string }, otherwise: Code): Message => {
   const channel = visibleChannel(call, at.channel);

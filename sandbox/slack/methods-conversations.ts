@@ -12,6 +12,7 @@ import {
   paging,
   type Schema,
 } from "./method.ts";
+import type { Json } from "./json.ts";
 import type { Channel } from "./model.ts";
 import { readableChannel, scopesFor, visibleChannel } from "./places.ts";
 
@@ -91,8 +92,14 @@ const joined = method({ ...read, tier: "tier3" }, joinedArgs, (args, call) => {
     );
   });
   const { page, next } = pageOf(all, args, { usual: 100, most: 999 });
-  return { channels: page.map((channel) => channelJson(channel, call.workspace)), ...cursorJson(next) };
+  return { channels: page.map((channel) => listedJson(channel, call.workspace)), ...cursorJson(next) };
 });
+
+/** In listings Slack does not say what the app is to the channel (@slack/web-api, UsersConversationsResponse). */
+const listedJson = (channel: Channel, workspace: Call["workspace"]): Json => {
+  const { is_member: _member, connected_team_ids: _teams, ...listed } = channelJson(channel, workspace);
+  return listed;
+};
 
 const kinds: Record<string, Channel["kind"] | null> = {
   public_channel: "public",

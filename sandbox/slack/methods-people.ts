@@ -2,7 +2,9 @@
 
 import { Refused } from "./errors.ts";
 import { personJson, usergroupJson } from "./formats.ts";
+import type { Json } from "./json.ts";
 import { cursorJson, method, type Method, pageOf, paging } from "./method.ts";
+import type { Person } from "./model.ts";
 
 const people = { scopes: ["users:read"], token: "bot", source: "slack_kit" } as const;
 
@@ -15,6 +17,12 @@ const info = method(
     return { user: personJson(person) };
   },
 );
+
+/** Only users.info says who is a stranger (@slack/web-api, UsersListResponse). */
+const listedJson = (person: Person): Json => {
+  const { is_stranger: _stranger, ...listed } = personJson(person);
+  return listed;
+};
 
 /** slack_kit, users.list: everybody, deactivated people and bots too; without a limit all at once. */
 const list = method(
@@ -29,7 +37,7 @@ const list = method(
       { usual: Math.max(all.length, 1), most: 1000 },
     );
     const cache_ts = Math.floor(now() / 1000);
-    return { members: page.map((person) => personJson(person)), cache_ts, ...cursorJson(next) };
+    return { members: page.map(listedJson), cache_ts, ...cursorJson(next) };
   },
 );
 

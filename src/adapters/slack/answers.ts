@@ -8,7 +8,7 @@ const flag = z.boolean().optional().default(false);
 
 const someName = z.string().optional().catch(undefined);
 
-const userAnswer = z.object({
+export const userAnswer = z.object({
   user: z.object({
     id: z.string(),
     real_name: someName,
@@ -57,7 +57,7 @@ export function slackUser(answer: unknown): SlackUser {
 }
 
 const nextCursor = z.object({ next_cursor: z.string().optional() }).optional();
-const listAnswer = z.object({ members: z.array(z.unknown()), response_metadata: nextCursor });
+export const listAnswer = z.object({ members: z.array(z.unknown()), response_metadata: nextCursor });
 
 /** Leaves out people whose record cannot be read: nothing is known about them. */
 export function slackUsers(answer: unknown): {
@@ -76,14 +76,14 @@ export function slackUsers(answer: unknown): {
 }
 
 const channelFlags = { is_private: flag, is_im: flag, is_mpim: flag };
-const channelAnswer = z.object({ channel: z.object({ id: z.string(), ...channelFlags }) });
+export const channelAnswer = z.object({ channel: z.object({ id: z.string(), ...channelFlags }) });
 
 export function slackChannel(answer: unknown): { readonly isPublic: boolean } {
   const { channel } = read(channelAnswer, answer);
   return { isPublic: !channel.is_private && !channel.is_im && !channel.is_mpim };
 }
 
-const channelsAnswer = z.object({
+export const channelsAnswer = z.object({
   channels: z.array(z.object({ id: z.string() })),
   response_metadata: nextCursor,
 });
@@ -93,9 +93,9 @@ export function slackChannels(answer: unknown): { readonly ids: readonly string[
   return { ids: channels.map(({ id }) => id), next: response_metadata?.next_cursor ?? "" };
 }
 
-const groupAnswer = z.object({ users: z.array(z.string()) });
+export const groupAnswer = z.object({ users: z.array(z.string()) });
 
-const membersAnswer = z.object({ members: z.array(z.string()), response_metadata: nextCursor });
+export const membersAnswer = z.object({ members: z.array(z.string()), response_metadata: nextCursor });
 
 export function slackMembers(answer: unknown): { readonly ids: readonly string[]; readonly next: string } {
   const { members, response_metadata } = read(membersAnswer, answer);
@@ -106,7 +106,7 @@ export function slackGroup(answer: unknown): readonly string[] {
   return read(groupAnswer, answer).users;
 }
 
-const historyAnswer = z.object({
+export const historyAnswer = z.object({
   messages: z.array(
     z.object({
       ts: z.string(),
@@ -137,8 +137,10 @@ export function slackHistory(answer: unknown): SlackHistory {
   return read(historyAnswer, answer);
 }
 
+export const postedAnswer = z.object({ ts: z.string() });
+
 export function postedTs(answer: unknown): MessageTs {
-  const ts = parsed(MessageTs, read(z.object({ ts: z.string() }), answer).ts);
+  const ts = parsed(MessageTs, read(postedAnswer, answer).ts);
   if (ts !== null) return ts;
   throw new PortError("Slack did not say which message it posted", {
     applied: "maybe",
@@ -147,24 +149,26 @@ export function postedTs(answer: unknown): MessageTs {
   });
 }
 
+export const postedPlace = z.object({ channel: z.string() });
+
 /** The channel that a message went to. For a message to a person, that is the direct-message channel with them. */
 export function postedChannel(answer: unknown): string {
-  return read(z.object({ channel: z.string() }), answer).channel;
+  return read(postedPlace, answer).channel;
 }
 
-const botAnswer = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
+export const botAnswer = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
 
 export function appOfBot(answer: unknown): string {
   return read(botAnswer, answer).bot.app_id;
 }
 
-const uploadAnswer = z.object({ upload_url: z.string(), file_id: z.string() });
+export const uploadAnswer = z.object({ upload_url: z.string(), file_id: z.string() });
 
 export function uploadTarget(answer: unknown): { readonly upload_url: string; readonly file_id: string } {
   return read(uploadAnswer, answer);
 }
 
-const authAnswer = z.object({
+export const authAnswer = z.object({
   team_id: z.string(),
   user_id: z.string(),
   bot_id: z.string(),

@@ -105,13 +105,13 @@ export const mentionEvent = z.object({
 });
 export type MentionEvent = z.infer<typeof mentionEvent>;
 
-const mentionBody = z.object({ event: z.object({ type: z.literal(MENTIONED) }) });
+export const mentionBody = z.object({ event: z.object({ type: z.literal(MENTIONED) }) });
 export const isMention = (body: unknown): boolean => mentionBody.safeParse(body).success;
 
 const none = z.undefined().optional();
 /** A reply that is also sent to the channel, and a message with files. People write both. */
 const written = z.enum(["thread_broadcast", "file_share"]).optional();
-const personsOwn = z.object({ bot_id: none, edited: none, subtype: written });
+export const personsOwn = z.object({ bot_id: none, edited: none, subtype: written });
 /** A person wrote it, and it is as they sent it. */
 export const isPersonsOwn = (event: unknown): boolean => personsOwn.safeParse(event).success;
 
@@ -200,7 +200,8 @@ const word = z.string().nullish().catch(null);
 const flag = z.union([z.boolean(), z.stringbool()]).optional().catch(false);
 
 /** The fields of any payload that say where it comes from. Commands have them flat, interactions and events in records. */
-const payloadOrigin = z.object({
+export const payloadOrigin = z.object({
+  type: word,
   api_app_id: word,
   team: idOf,
   team_id: word,
@@ -218,6 +219,8 @@ const payloadOrigin = z.object({
 
 export type Origin = {
   readonly app: string | null;
+  /** A message's shortcut: Slack's payload of it has no field for the app. */
+  readonly unnamed: boolean;
   /** Each workspace that the payload is said to be for. */
   readonly teams: readonly string[];
   /** Null unless the payload is for an installation of a whole organisation. */
@@ -225,10 +228,14 @@ export type Origin = {
   readonly user: string | null;
 };
 
+/** A field of any value, null too, claims an app. */
+const hasApp = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && "api_app_id" in body && body.api_app_id !== undefined;
+
 export function originOf(body: unknown): Origin {
   const read = payloadOrigin.safeParse(body);
-  if (!read.success) return { app: null, teams: [], organisation: null, user: null };
-  const { api_app_id, view, team, team_id, authorizations, ...rest } = read.data;
+  if (!read.success) return { app: null, unnamed: false, teams: [], organisation: null, user: null };
+  const { type, api_app_id, view, team, team_id, authorizations, ...rest } = read.data;
   // In a shared channel `team` may be the workspace of the person who acts, so the installation's own field goes first.
   const installed = view?.app_installed_team_id ?? team?.id ?? team_id ?? null;
   const granted = (authorizations ?? []).flatMap((each) => each.team_id ?? []);
@@ -237,6 +244,7 @@ export function originOf(body: unknown): Origin {
     : null;
   return {
     app: api_app_id ?? null,
+    unnamed: type === "message_action" && !hasApp(body),
     teams: granted.length > 0 ? granted : installed === null ? [] : [installed],
     organisation,
     user: rest.user?.id ?? rest.user_id ?? null,

@@ -17,6 +17,9 @@ every method, payload, refusal, limit, block and element has a row, and every ro
 "slack-api-ref", "slack_kit": copies of the methods' pages with their arguments and errors. "third party": seen by others on
 the real Slack. "guess": nobody has said so; the sandbox is strict on purpose.
 
+**Every key is held to the types of Slack's own packages**, which Slack makes from recorded answers
+(\`test/sandbox/slack/published-types.test.ts\`). What differs is listed with its reason (\`published/differences.ts\` beside it).
+
 **None of this was compared with a real workspace yet.** The probes (\`test/contract/slack-probes.ts\`) do that: a list of
 calls and what must come back. They ask the sandbox in every run of the tests, and a real workspace when it is named:
 

@@ -42,14 +42,14 @@ export const payloadRows: readonly Row[] = [
   },
   {
     subject: "shortcut",
-    what: "a global shortcut of the manifest; the page does not offer it yet",
+    what: "a global shortcut of the manifest; names no app; the page does not offer it yet",
     how: "close",
     source: "docs.slack.dev, shortcuts",
     proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
   },
   {
     subject: "message_action",
-    what: "a shortcut on a message, with the message and a response_url; the page has it in the menu of each message",
+    what: "a shortcut on a message, with the message and a response_url; names no app; the page has it in the menu of each message",
     how: "close",
     source: "docs.slack.dev, shortcuts",
     proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
