@@ -113,7 +113,8 @@ type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {
   signals: Signals;
 };
 
-function storeOn(db: Database, parts: Parts): Store {
+/** The store of one owner of a database that is open and has the newest schema. */
+export function storeOn(db: Database, parts: Parts): Store {
   const { file, owner, now, key, onCorrupt } = parts;
   const seals = sealsOf(key);
   const findings = createFindings();

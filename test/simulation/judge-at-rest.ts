@@ -1,0 +1,185 @@
+// What must hold once everything obeys and nothing is left to do.
+
+import type { KeptEntry } from "#src/audit/entry.ts";
+import { earlierVotes } from "#src/domain/approval-transitions.ts";
+import { type Approval, isFinal } from "#src/domain/approval.ts";
+import { reconcile } from "#src/domain/reconcile.ts";
+import { isSameJson } from "#src/domain/json.ts";
+import { isWatched, OPENING, runId } from "#src/domain/run.ts";
+import type { Store } from "#src/ports/store.ts";
+import type { Start, Submit } from "./records.ts";
+import type { Item, ServiceRun } from "./service.ts";
+import { buttonsOf } from "./slack.ts";
+import { CHANNELS } from "./cast.ts";
+import type { SimulatedWorld } from "./world.ts";
+
+/** A stretch of healthy time (ms), and how many of them may pass until nothing is left to do. */
+const STRETCH_MS = 15_000;
+const STRETCHES = 40;
+
+/** From here on everything obeys. Resolves when nothing is left to do, and the newest answers of the service are taken in. */
+export async function comeToRest(world: SimulatedWorld): Promise<void> {
+  const store = world.database.sharedBy("judge", () => world.timeline.now);
+  await world.pass(STRETCH_MS);
+  for (let stretch = 0; stretch < STRETCHES; stretch += 1) {
+    await world.pass(STRETCH_MS);
+    if (await isQuiet(world, store)) return judgeAtRest(world, store);
+  }
+  const left = (await unfinished(world, store)).join("; ");
+  world.judge.must("quiet", false, `an obedient world finds no rest: ${left}`);
+  await world.pass(0);
+}
+
+async function isQuiet(world: SimulatedWorld, store: Store): Promise<boolean> {
+  if (world.ready.length < world.replicas) return false;
+  return (await unfinished(world, store)).length === 0;
+}
+
+async function unfinished({ timeline, ready, replicas }: SimulatedWorld, store: Store): Promise<string[]> {
+  const runs = await timeline.during(() => store.list({ channels: CHANNELS, only: "all", limit: 100 }));
+  const [only] = ready;
+  const now = replicas === 1 && only !== undefined ? only.clock.monotonic() : timeline.now;
+  return runs.flatMap((run) => {
+    const { effects, wakeAt, fetchAt } = reconcile(run, now);
+    const wakes = wakeAt !== null && wakeAt < now + 60_000;
+    const fetches = fetchAt !== null;
+    const what = JSON.stringify({ key: run.key, effects, wakeAt, fetchAt, now });
+    return effects.length > 0 || wakes || fetches ? [what] : [];
+  });
+}
+
+async function judgeAtRest(world: SimulatedWorld, store: Store): Promise<void> {
+  for (const start of world.records.starts) startIsTold(world, start);
+  oneMessageEach(world);
+  for (const run of world.service.runs.values())
+    for (const item of run.items.values()) itemIsShown(world, run, item);
+  for (const submit of world.records.submits) submitIsTold(world, submit);
+  await eachHasItsEntry(world, store);
+  await world.pass(0);
+}
+
+/** I2: a run, a clear refusal, or a shown unknown; and no message claims what is not so (I7). */
+function startIsTold({ judge, service, slack }: SimulatedWorld, start: Start): void {
+  const made = service.created.filter(({ input }) => input === start.input);
+  judge.must("I1", made.length <= 1, `"${start.input}" started ${made.length} runs`);
+  if (start.told !== "ok" || start.key === null) return;
+  const [opening] = slack.of(start.key, OPENING);
+  judge.must("I2", opening !== undefined, `nothing tells of "${start.input}"`);
+  const claim = opening?.run.creation;
+  if (claim?.type === "created")
+    judge.must("I7", made[0]?.run === claim.id, `"${start.input}" is said to run as ${claim.id}`);
+  if (claim?.type === "refused")
+    judge.must("I7", made.length === 0, `"${start.input}" is said to be refused`);
+  const settled = claim !== undefined && claim.type !== "planned" && claim.type !== "sending";
+  judge.must("I2", settled, `"${start.input}" is still ${claim?.type} at rest`);
+}
+
+function oneMessageEach({ judge, slack }: SimulatedWorld): void {
+  const places = slack.messages.map(({ channel, key, slot }) => `${channel} ${key} ${slot}`);
+  const twice = places.find((place, index) => places.indexOf(place) !== index);
+  judge.must("I3", twice === undefined, `"${twice}" is up twice at rest`);
+}
+
+/** The messages of one approval of the service's. */
+function cardsOf({ slack }: SimulatedWorld, { id: run }: ServiceRun, { id }: Item) {
+  return slack
+    .cards()
+    .filter(({ message, approval }) => approval.serviceId === id && runId(message.run) === run);
+}
+
+/** I3: what is pending has exactly one message with live buttons, about what is asked now; what is resolved has none. */
+function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
+  const { judge } = world;
+  const cards = cardsOf(world, run, item);
+  const live = cards.filter(({ message }) => buttonsOf(message).decides);
+  const followed = world.slack.messages.some((each) => runId(each.run) === run.id && isWatched(each.run));
+  const waits = item.listed && item.resolved === null && !run.ended;
+  if (!waits)
+    return judge.must("I3", live.length === 0, `${item.id} of ${run.id} is over and has live buttons`);
+  if (!followed) return;
+  const over = cards.some(({ approval }) => isOver(approval));
+  judge.must(
+    "I3",
+    live.length === 1 || (over && live.length === 0),
+    `${item.id} of ${run.id} waits and has ${live.length} messages with live buttons: ${cards.map(({ approval }) => JSON.stringify(approval.state)).join()}`,
+  );
+  const [shown] = live;
+  if (shown === undefined) return world.saw("an approval waits that cannot be decided here any more");
+  judge.must(
+    "I7",
+    isSameJson(shown.approval.request.content, item.content),
+    `the card of ${item.id} shows what was asked before`,
+  );
+}
+
+/** Nothing more is sent for it, although the service still lists it: it expired, or its decision was never confirmed. */
+function isOver({ state, past }: Approval): boolean {
+  if (state.type === "closed") return state.cause === "expired";
+  if (state.type === "decided") return isFinal(state.delivery);
+  return past.length > 0 && past.every(({ decision }) => decision.by === null);
+}
+
+/** I6: what was recorded is told of, and what is told is so (I7). */
+function submitIsTold(world: SimulatedWorld, submit: Submit): void {
+  const { judge, service, slack } = world;
+  const { run, approval, reason, by, told } = submit;
+  if (told === "refused") return;
+  const took = service.resolved.filter(
+    (each) => each.run === run && each.approval === approval && each.reason.split("\n\n").includes(reason),
+  );
+  judge.must("I4", took.length <= 1, `"${reason}" took effect twice`);
+  const places = slack.cards().flatMap(({ message, approval: shown }) => {
+    if (runId(message.run) !== run || shown.serviceId !== approval) return [];
+    return placesOf(shown, submit);
+  });
+  if (told === "ok")
+    judge.must("I6", places.length === 1, `"${reason}" of ${by} is told of ${places.length} times`);
+  const [place] = places;
+  const words = `"${reason}" of ${by} is ${place}`;
+  if (place === "past" || place === "votes" || place === "refused" || place === "elsewhere")
+    judge.must("I7", took.length === 0, `${words}, and took effect`);
+  // Others may have decided the same: then the service says so.
+  const same = service.runs.get(run)?.items.get(approval)?.resolved?.verdict === submit.verdict;
+  if (place === "confirmed") judge.must("I7", took.length === 1 || same, `${words}, and took no effect`);
+  const open = ["recorded", "sending", "retry", "unsure", "held"].includes(place ?? "");
+  judge.must("I6", !open, `${words} at rest`);
+  if (place !== undefined) world.saw(`a decision ends as ${place}`);
+}
+
+function placesOf({ state, votes, past }: Approval, { by, reason }: Submit): readonly string[] {
+  const isIt = (each: { readonly by: { readonly user: string } | null; readonly reason: string }): boolean =>
+    each.reason === reason && each.by?.user === by;
+  const now =
+    state.type === "decided" && [...earlierVotes(state.decision), state.decision].some(isIt)
+      ? [state.delivery.type]
+      : [];
+  const waits = votes.some(isIt) ? ["votes"] : [];
+  return [...now, ...waits, ...past.filter(({ decision }) => isIt(decision)).map(() => "past")];
+}
+
+const TOLD_OF = ["decided", "voted", "refused"] as const;
+
+/** I8, and I10: one entry for each decision, however often its form came. */
+async function eachHasItsEntry(world: SimulatedWorld, store: Store): Promise<void> {
+  const { judge, records } = world;
+  const entries = await world.timeline.during(() => store.auditAfter(0, TOLD_OF, 1_000));
+  for (const { reason, by, told } of records.submits) {
+    const isIts = ({ entry }: KeptEntry): boolean => entry.reason === reason && entry.by?.user === by;
+    const taken = entries.filter((each) => isIts(each) && each.entry.what !== "refused");
+    const most = told === "refused" ? 0 : 1;
+    const least = told === "ok" ? 1 : 0;
+    judge.must(
+      "I8",
+      taken.length >= least && taken.length <= most,
+      `"${reason}" of ${by} (${told}) has ${taken.length} entries in the audit`,
+    );
+  }
+}
+
+/** Every entry is chained and signed. Slow, so not every history asks. */
+export async function auditIsWhole(world: SimulatedWorld): Promise<void> {
+  const store = world.database.sharedBy("judge", () => world.timeline.now);
+  const finding = await world.timeline.during(() => store.walkAudit());
+  world.judge.must("I8", finding === null, `the audit is not whole: ${finding?.words}`);
+  await world.pass(0);
+}

@@ -1,0 +1,208 @@
+// What must hold in every history, judged by what people and the service saw. trust.md names the invariants, I1 to I10.
+
+import type { Approval, Decision } from "#src/domain/approval.ts";
+import { earlierVotes } from "#src/domain/approval-transitions.ts";
+import { isSameJson, type Json } from "#src/domain/json.ts";
+import { cardSlot, type Run, runId, type Slot } from "#src/domain/run.ts";
+import type { Snapshot } from "#src/domain/snapshot.ts";
+import { STOP_REASON } from "#src/domain/brake.ts";
+import { PortError } from "#src/ports.ts";
+import type { Brake, Sent, SentCreate, Submit } from "./records.ts";
+import type { Hears, Host, Setting } from "./setting.ts";
+
+export class BrokenInvariant extends Error {
+  override readonly name = "BrokenInvariant";
+}
+
+/** A look-up of people may be so old when a decision leaves (ms). */
+const LOOK_UP_AGE_MS = 5_000;
+/** The longest lease (ms): so long may a process act that stood still. */
+const LEASE_MS = 60_000;
+
+export class Judge implements Hears {
+  /** The first of what was broken. */
+  broken: BrokenInvariant | null = null;
+  readonly #world: Setting;
+  /** By process: what each request said when this process heard of it last. */
+  readonly #heard = new WeakMap<object, Map<string, Json>>();
+
+  constructor(world: Setting) {
+    this.#world = world;
+  }
+
+  must(invariant: string, holds: boolean, words: string): void {
+    if (holds || this.broken !== null) return;
+    this.#world.note(`BROKEN ${invariant}: ${words}`);
+    this.broken = new BrokenInvariant(`${invariant}: ${words}`);
+  }
+
+  told(by: Host, { id, pending }: Snapshot): void {
+    const heard = this.#heard.get(by) ?? new Map<string, Json>();
+    this.#heard.set(by, heard);
+    for (const { id: approval, content } of pending ?? []) heard.set(`${id} ${approval}`, content);
+  }
+
+  /** I1: a task leaves once for each time that a person asked, unless the service surely did not take it. */
+  creates(creation: SentCreate): void {
+    const before = this.#world.records.creations.filter(
+      ({ key, disproved }) => key === creation.key && !disproved,
+    );
+    this.must("I1", before.length === 0, `"${creation.input}" left twice`);
+    if (this.#world.records.creations.some(({ key }) => key === creation.key))
+      this.#world.saw("a start is tried again");
+    this.#world.records.creations.push(creation);
+  }
+
+  sends(sent: Sent): void {
+    this.#oneContent(sent);
+    this.#authorised(sent);
+    this.#upToDate(sent);
+    this.#notBraked(sent);
+    this.#world.records.sent.push(sent);
+  }
+
+  answered(sent: Sent): void {
+    const earlier = this.#earlier(sent).filter((each) => each !== sent);
+    if (sent.answer?.type === "refused" && earlier.length > 0)
+      this.#world.saw("a decision is refused after it was sent before");
+    if (sent.answer?.type === "confirmed" && earlier.length > 0)
+      this.#world.saw("a decision is confirmed at the second try");
+    if (sent.answer?.type === "elsewhere") this.#world.saw("a decision was taken elsewhere");
+  }
+
+  recorded(submit: Submit): void {
+    const { run, approval } = submit;
+    const item = this.#world.service.runs.get(run)?.items.get(approval);
+    if (item?.resolved !== null) this.#world.saw("a decision is recorded on what is resolved already");
+  }
+
+  /** I7, at the moment when people get to see it: "confirmed" only if the service has said so. */
+  shows(run: Run, slot: Slot): void {
+    const approval = run.approvals.find(({ id }) => cardSlot(id) === slot);
+    if (approval?.state.type !== "decided") return;
+    const { decision, delivery } = approval.state;
+    this.must("I7", this.#isGiven(approval, run, decision), `a card shows a decision that nobody gave`);
+    if (delivery.type !== "confirmed") return;
+    const said = this.#world.records.sent.some(
+      (each) =>
+        each.run === runId(run) &&
+        each.approval === approval.serviceId &&
+        each.verdict === decision.verdict &&
+        each.answer?.type === "confirmed",
+    );
+    this.must("I7", said, `the card of ${approval.id} says confirmed, and the service never did`);
+  }
+
+  tampered(findings: number): void {
+    this.must("quiet", findings === 0, "the bot takes its own database for tampered with");
+  }
+
+  /** Only failures of ports are expected. */
+  logged(error: Error | null): void {
+    if (error === null || error instanceof PortError) return;
+    this.must("crash", false, `a fault in Countersign: ${error.stack ?? error.message}`);
+  }
+
+  /** I4: a second content leaves only when everything of the first was surely not applied. */
+  #oneContent(sent: Sent): void {
+    const { approval, verdict, reason, at } = sent;
+    for (const each of this.#earlier(sent)) {
+      const same = each.verdict === verdict && each.reason === reason;
+      const disproved = each.answer?.type === "later" || each.answer?.type === "refused";
+      this.must("I4", same || disproved, `a second decision on ${approval} left, and the first may hold`);
+      this.must("I4", disproved || each.arrivesBy <= at, `${approval}: a decision left twice at a time`);
+      if (same && !disproved) this.#world.saw("a decision is sent again after a lost answer");
+      if (same && each.from !== sent.from) this.#world.saw("another process sends a decision again");
+      if (!same) this.#world.saw("another decision follows a refused one");
+    }
+  }
+
+  #earlier({ run, approval, asked }: Sent): readonly Sent[] {
+    return this.#world.records.sent.filter(
+      (each) =>
+        each.run === run && each.approval === approval && isSameJson(each.asked ?? null, asked ?? null),
+    );
+  }
+
+  /** I5: enough different people who may decide have submitted exactly this, or the policy or a stop denies. */
+  #authorised(sent: Sent): void {
+    const { run, approval, verdict, reason, asked = null, at } = sent;
+    const { rule, slack } = this.#world;
+    const given = reason.split("\n\n");
+    const by = this.#world.records.submits.filter(
+      (each) =>
+        each.run === run &&
+        each.approval === approval &&
+        each.verdict === verdict &&
+        given.includes(each.reason) &&
+        isSameJson(each.saw, asked),
+    );
+    if (by.length === 0) return this.#denied(sent);
+    const users = new Set(by.map((each) => each.by));
+    this.must(
+      "I5",
+      by.length === given.length,
+      `${approval} leaves with a reason that nobody typed: ${reason}`,
+    );
+    this.must("I5", users.size === by.length, `one person's words count twice for ${approval}`);
+    const enough = verdict === "deny" || users.size >= rule.needs;
+    this.must("I5", enough, `${approval} leaves, and too few approved it`);
+    for (const each of by) {
+      this.must("I5", each.told !== "refused", `${approval} leaves though ${each.by} was refused`);
+      const undone = each.undoneAt !== null && each.undoneAt < at && !stoodStill(sent.from);
+      this.must("I5", !undone, `${approval} leaves though ${each.by} took it back`);
+      const gone = verdict === "approve" ? (slack.gone.get(each.by) ?? null) : null;
+      const old = gone !== null && gone < at - LOOK_UP_AGE_MS && !stoodStill(sent.from);
+      this.must("I5", !old, `${approval} leaves though ${each.by} may not decide any more`);
+    }
+    const held = at >= Math.max(...by.map((each) => each.at)) + (verdict === "approve" ? rule.holdMs : 0);
+    this.must("I5", held, `${approval} leaves before its hold is over`);
+  }
+
+  #denied({ run, approval, verdict, reason }: Sent): void {
+    const { records, rule, slack } = this.#world;
+    const key = slack.messages.find((each) => runId(each.run) === run)?.key;
+    const stopped = reason === STOP_REASON && key !== undefined && records.stopped.has(key);
+    const expired = rule.expiry?.outcome === "deny";
+    const allowed = verdict === "deny" && (stopped || expired);
+    this.must("I5", allowed, `${verdict} on ${approval} leaves, and nobody decided that: "${reason}"`);
+  }
+
+  /** I5: what leaves is about the request as this process heard of it last. */
+  #upToDate({ from, run, approval, asked = null, verdict }: Sent): void {
+    const heard = this.#heard.get(from)?.get(`${run} ${approval}`);
+    if (heard === undefined) return this.must("I5", false, `${approval} leaves without a look at it`);
+    this.must("I5", isSameJson(heard, asked), `${verdict} on ${approval} leaves for another request`);
+  }
+
+  /** No approval leaves once the person who braked was told that the brake holds. */
+  #notBraked({ from, run, verdict, at }: Sent): void {
+    if (verdict !== "approve") return;
+    const message = this.#world.slack.messages.find((each) => runId(each.run) === run);
+    const braked = [message?.key, message?.run.channel].flatMap((of): Brake[] => {
+      const brake = of === undefined ? null : this.#world.records.brakeOn(of);
+      return brake === null ? [] : [brake];
+    });
+    const graceMs = stoodStill(from) ? LEASE_MS : 0;
+    for (const { of, from: since } of braked)
+      this.must("I5", at <= since + graceMs, `an approval leaves ${at - since} ms after ${of} was braked`);
+  }
+
+  #isGiven({ serviceId }: Approval, run: Run, decision: Decision): boolean {
+    const { records } = this.#world;
+    return [...earlierVotes(decision), decision].every(({ by, reason, verdict }) => {
+      if (by === null) return verdict === "deny";
+      return records.submits.some(
+        (each) =>
+          each.key === run.key &&
+          each.approval === serviceId &&
+          each.by === by.user &&
+          each.reason === reason &&
+          each.verdict === verdict,
+      );
+    });
+  }
+}
+
+/** It may have stood still between its last look and its call. */
+const stoodStill = ({ stalledMs }: Pick<Host, "stalledMs">): boolean => stalledMs > 0;

@@ -1,0 +1,204 @@
+// People in front of Slack. They act on what Slack shows them, and each act goes to one process, which may die on the way. What they did,
+// and what they were told, is recorded here; the judge compares it with what reached the service.
+
+import type { Bot } from "#src/bot.ts";
+import type { Verdict } from "#src/domain/approval.ts";
+import type { ChannelId, RunKey, UserId } from "#src/domain/ids.ts";
+import { runId } from "#src/domain/run.ts";
+import { PortError } from "#src/ports.ts";
+import type { Click } from "#src/usecases/open-form.ts";
+import { TEAM } from "../make/run.ts";
+import type { Form, Start, Submit } from "./records.ts";
+import type { Host, Setting } from "./setting.ts";
+import { approvalOf, type Message } from "./slack.ts";
+
+/** What an act came to for its person. "lost": the process died, or its store failed, so they were told nothing certain. */
+export type Told<Value> =
+  | { readonly type: "ok"; readonly value: Value }
+  | { readonly type: "refused"; readonly why: string }
+  | { readonly type: "lost" };
+
+type Outcome<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | {
+      readonly ok: false;
+      readonly error: { readonly type?: string; readonly refusal?: { readonly type: string } };
+    };
+
+export class SimulatedPeople {
+  readonly #world: Setting;
+  #count = 0;
+
+  constructor(world: Setting) {
+    this.#world = world;
+  }
+
+  /** The same intention may come twice: Slack delivers a command again. */
+  async start(at: Host, by: UserId, channel: ChannelId, again?: Start): Promise<Start> {
+    this.#count += again === undefined ? 1 : 0;
+    const start: Start = again ?? {
+      input: `task ${this.#count}`,
+      intention: `trigger ${this.#count}`,
+      by,
+      channel,
+      key: null,
+      told: "lost",
+    };
+    if (again === undefined) this.#world.records.starts.push(start);
+    const { input, intention } = start;
+    const told = await this.#act(at, `${by} starts ${input}`, ({ startRun }) =>
+      startRun.start({ team: TEAM, user: by, channel }, { input, intention, answerUrl: null }),
+    );
+    if (told.type === "ok") Object.assign(start, { key: told.value, told: "ok" });
+    else if (start.told !== "ok") start.told = told.type;
+    return start;
+  }
+
+  async open(at: Host, by: UserId, message: Message, verdict: Verdict): Promise<Form | null> {
+    const click = this.clickOn(message, by);
+    const shown = approvalOf(message);
+    if (click === null || shown === null) return null;
+    const told = await this.#act(at, `${by} opens ${shown.id} to ${verdict}`, ({ openForm }) =>
+      openForm.decide(click, verdict),
+    );
+    if (told.type !== "ok") return null;
+    const { run, ticket } = told.value;
+    const id = runId(run);
+    if (id === null) throw new Error("a form of a run that the service does not know");
+    const form: Form = {
+      by,
+      key: run.key,
+      run: id,
+      approval: shown.serviceId,
+      verdict: ticket.verdict,
+      saw: ticket.saw.content,
+      nonce: ticket.nonce,
+      bundle: null,
+    };
+    this.#world.records.forms.push(form);
+    return form;
+  }
+
+  /** `again`: Slack delivers the same submit once more. */
+  async submit(at: Host, form: Form, again?: Submit): Promise<Submit> {
+    this.#count += 1;
+    const reason = again?.reason ?? `reason ${this.#count}.`;
+    const { timeline, judge } = this.#world;
+    const submit: Submit = again ?? {
+      ...form,
+      reason,
+      at: timeline.now,
+      told: "lost",
+      why: "",
+      undoneAt: null,
+    };
+    if (again === undefined) this.#world.records.submits.push(submit);
+    const { by: user, nonce } = form;
+    const told = await this.#act(at, `${user} submits ${form.approval} ${form.verdict}`, (bot) =>
+      bot.submitDecision({ team: TEAM, user }, nonce, reason),
+    );
+    if (again === undefined || submit.told === "lost") submit.told = told.type;
+    if (told.type === "refused") {
+      submit.why = told.why;
+      this.#world.saw(`a submit is refused: ${told.why}`);
+    }
+    if (told.type === "ok") judge.recorded(submit);
+    return submit;
+  }
+
+  async undo(at: Host, by: UserId, message: Message): Promise<void> {
+    const click = this.clickOn(message, by);
+    const shown = approvalOf(message);
+    if (click === null || shown === null) return;
+    const began = this.#world.timeline.now;
+    const told = await this.#act(at, `${by} undoes ${shown.id}`, ({ undoDecision }) =>
+      undoDecision.onCard(click),
+    );
+    this.#world.saw(told.type === "ok" ? "an undo comes in time" : `an undo is ${told.type}`);
+    if (told.type !== "ok") return;
+    const { value: run } = told;
+    const now = run.approvals.find((each) => each.id === shown.id);
+    const undone = new Set(
+      (now?.past ?? []).filter(({ cause }) => cause === "undone").map(({ decision }) => decision.reason),
+    );
+    for (const each of this.#world.records.submits)
+      if (each.by === by && each.at <= began && undone.has(each.reason))
+        each.undoneAt ??= this.#world.timeline.now;
+  }
+
+  async stop(at: Host, by: UserId, key: RunKey, channel: ChannelId): Promise<void> {
+    this.#world.records.stopped.add(key);
+    const press = { team: TEAM, user: by, channel, run: key };
+    const told = await this.#act(at, `${by} stops ${key}`, ({ stopRun }) => stopRun.stop(press));
+    if (told.type !== "ok" || this.#world.records.brakeOn(key) !== null) return;
+    this.#world.records.brakes.push({ of: key, from: this.#world.timeline.now, until: null });
+    this.#world.saw("a run is stopped");
+  }
+
+  async lift(at: Host, by: UserId, key: RunKey, channel: ChannelId): Promise<void> {
+    const began = this.#world.timeline.now;
+    const press = { team: TEAM, user: by, channel, run: key };
+    this.#end(key, began);
+    await this.#act(at, `${by} lifts the stop of ${key}`, ({ stopRun }) => stopRun.lift(press));
+  }
+
+  async freeze(at: Host, by: UserId, channel: ChannelId): Promise<void> {
+    const told = await this.#act(at, `${by} freezes ${channel}`, ({ freeze }) =>
+      freeze.freeze({ team: TEAM, user: by, channel }, channel, "because"),
+    );
+    if (told.type !== "ok") return;
+    this.#world.records.brakes.push({ of: channel, from: this.#world.timeline.now, until: null });
+    this.#world.saw("a channel is frozen");
+  }
+
+  async unfreeze(at: Host, by: UserId, channel: ChannelId): Promise<boolean> {
+    this.#end(channel, this.#world.timeline.now);
+    const told = await this.#act(at, `${by} lifts the freeze of ${channel}`, ({ freeze }) =>
+      freeze.lift({ team: TEAM, user: by, channel }, null, "because"),
+    );
+    return told.type === "ok" || (told.type === "refused" && told.why === "not-frozen");
+  }
+
+  /** Anything else that a person does, of which the judge expects nothing by itself. */
+  async other(at: Host, words: string, act: (bot: Bot) => Promise<Outcome<unknown>>): Promise<void> {
+    const told = await this.#act(at, words, act);
+    this.#world.saw(`${words.replace(/^\S+ /, "").replace(/ .*/, "")}: ${told.type}`);
+  }
+
+  clickOn(message: Message, user: UserId): Click | null {
+    const approval = approvalOf(message);
+    const { channel, ts } = message;
+    return approval === null ? null : { team: TEAM, user, channel, ts, nonce: approval.nonce };
+  }
+
+  #end(of: RunKey | ChannelId, at: number): void {
+    for (const each of this.#world.records.brakes) if (each.of === of) each.until ??= at;
+  }
+
+  async #act<Value>(
+    at: Host,
+    words: string,
+    act: (bot: Bot) => Promise<Outcome<Value>>,
+  ): Promise<Told<Value>> {
+    const { bot } = at;
+    if (bot === null || !at.alive || !at.ready) return { type: "lost" };
+    this.#world.note(`${words}, at ${at.name}`);
+    const told = await Promise.race([
+      this.#heard(act(bot)),
+      at.died.then((): Told<Value> => ({ type: "lost" })),
+    ]);
+    this.#world.note(`${words}: ${told.type === "refused" ? told.why : told.type}`);
+    return told;
+  }
+
+  async #heard<Value>(acting: Promise<Outcome<Value>>): Promise<Told<Value>> {
+    try {
+      const result = await acting;
+      if (result.ok) return { type: "ok", value: result.value };
+      return { type: "refused", why: result.error.refusal?.type ?? result.error.type ?? "?" };
+    } catch (error) {
+      if (!(error instanceof PortError)) throw error;
+      return { type: "lost" };
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// One seed, one history: what people, the service and the machines do, in what order, and how each call goes.
+
+import type { UserId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import type { Rule } from "#src/domain/policy/policy.ts";
+import type { Chance } from "../make/chance.ts";
+import { REQUESTER } from "../make/run.ts";
+import { ACTS, type Playing } from "./acts.ts";
+import { ADMIN, APPROVERS, CHANNELS, LEAD } from "./cast.ts";
+import { type Seeded, seededFortune } from "./fortune.ts";
+import { auditIsWhole, comeToRest } from "./judge-at-rest.ts";
+import { inWorld, type SimulatedWorld, type WorldOptions } from "./world.ts";
+
+const named = (users: readonly UserId[]) => ({ users, groups: [], channels: [] });
+
+const STAGES: Partial<Rule> = {
+  approvers: named(APPROVERS),
+  followUp: {
+    ...NO_FOLLOW_UP,
+    remind: { afterMs: 10_000, doubles: true, atMost: 3 },
+    escalate: [{ afterMs: 20_000, to: named([LEAD]), call: null }],
+    extend: { byMs: 30_000, atMostMs: 120_000 },
+  },
+};
+
+export const RULES = {
+  "no policy": undefined,
+  "two must approve": { needs: 2 },
+  "held for five seconds": { holdMs: 5_000 },
+  "two must approve, held": { needs: 2, holdMs: 5_000 },
+  "denied after a while": { ...STAGES, expiry: { afterMs: 40_000, outcome: "deny" } },
+  "closed after a while": { expiry: { afterMs: 40_000, outcome: "nothing" } },
+  staged: STAGES,
+} as const satisfies { readonly [name: string]: Partial<Rule> | undefined };
+
+const NAMES = Object.keys(RULES) as [keyof typeof RULES, ...(keyof typeof RULES)[]];
+
+/** Of a thousand calls, so many go wrong. */
+const FAULTS = [0, 15, 40, 100] as const;
+const WAITS = [0, 0, 20, 200, 200, 1_000, 1_000, 3_000, 6_000, 12_000] as const;
+const LONG_WAIT_MS = 35_000;
+const [FEWEST, MORE] = [10, 16];
+
+/** Checking every signature is slow. */
+const WHOLE_AUDIT_EVERY = 20;
+
+export function playSeed(seed: number): Promise<SimulatedWorld> {
+  const fortune = seededFortune(seed, 0);
+  const { chance } = fortune;
+  const rule = RULES[chance.of(NAMES)];
+  const replicas = chance.of([1, 1, 1, 2, 2, 3] as const);
+  const options: WorldOptions = rule === undefined ? { replicas } : { replicas, rule };
+  return inWorld(fortune, options, async (world) => {
+    world.service.repeats = chance.of(["conflict", "record"]);
+    await live(world, fortune);
+    await heal(world, fortune);
+    await comeToRest(world);
+    if (seed % WHOLE_AUDIT_EVERY === 0) await auditIsWhole(world);
+  });
+}
+
+async function live(world: SimulatedWorld, fortune: Seeded): Promise<void> {
+  const { chance } = fortune;
+  await begin(world);
+  fortune.perMille = chance.of(FAULTS);
+  world.isShaky = chance.below(3) > 0 && fortune.perMille > 0;
+  const playing: Playing = { world, chance, contents: 0 };
+  const acts = ACTS.flatMap(({ weight, act }) => Array.from({ length: weight }, () => act));
+  for (let left = FEWEST + chance.below(MORE); left > 0; left -= 1) {
+    const act = acts[chance.below(acts.length)];
+    // Several acts may be under way at a time.
+    act?.(playing);
+    await world.pass(waitOf(chance));
+  }
+}
+
+const waitOf = (chance: Chance): number => (chance.below(30) === 0 ? LONG_WAIT_MS : chance.of(WAITS));
+
+/** Most histories begin where the interesting part does: a run with a request that has its card. */
+async function begin(world: SimulatedWorld): Promise<void> {
+  const [process] = world.ready;
+  if (process === undefined) throw new Error("no process is ready");
+  await world.finish(world.people.start(process, REQUESTER, CHANNELS[0]));
+  await world.pass(1_500);
+  const [run] = world.service.runs.values();
+  if (run !== undefined)
+    world.service.raise(run, "apr_1" as never, { action: "delete it", version: 0 }, world.timeline.now);
+  await world.pass(2_500);
+}
+
+/** From here on everything obeys. */
+async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void> {
+  world.note("from here on everything obeys");
+  fortune.perMille = 0;
+  world.isShaky = false;
+  world.slack.gone.clear();
+  for (const process of world.processes) process.cutOff = false;
+  for (const run of world.service.runs.values()) run.known = true;
+  await world.pass(3_000);
+  for (const channel of CHANNELS) await unfreeze(world, channel);
+}
+
+async function unfreeze(world: SimulatedWorld, channel: (typeof CHANNELS)[number]): Promise<void> {
+  for (let tries = 0; tries < 40; tries += 1) {
+    const [process] = world.ready;
+    if (process !== undefined)
+      for (const by of [LEAD, ADMIN])
+        if (await world.finish(world.people.unfreeze(process, by, channel))) return;
+    await world.pass(2_000);
+  }
+  world.judge.must("quiet", false, `the freeze of ${channel} cannot be lifted`);
+}

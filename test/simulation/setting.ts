@@ -1,0 +1,69 @@
+// What the parts of a simulated world know of each other.
+
+import type { Bot } from "#src/bot.ts";
+import type { Nonce } from "#src/domain/ids.ts";
+import type { Policy, Rule } from "#src/domain/policy/policy.ts";
+import type { Run, Slot } from "#src/domain/run.ts";
+import type { Snapshot } from "#src/domain/snapshot.ts";
+import type { Clock } from "#src/engine/clock.ts";
+import type { Fortune } from "./fortune.ts";
+import type { Records, Sent, SentCreate, Submit } from "./records.ts";
+import type { SimulatedService } from "./service.ts";
+import type { SharedDatabase } from "./shared-database.ts";
+import type { SimulatedSlack } from "./slack.ts";
+import type { Timeline } from "./timeline.ts";
+
+export type Setting = {
+  readonly timeline: Timeline;
+  readonly fortune: Fortune;
+  readonly service: SimulatedService;
+  readonly slack: SimulatedSlack;
+  readonly records: Records;
+  readonly judge: Hears;
+  readonly database: SharedDatabase;
+  readonly policy: Policy;
+  readonly rule: Rule;
+  readonly replicas: number;
+  /** Calls of the database may go wrong. */
+  readonly isShaky: boolean;
+  /** A line of the history. Equal histories have equal lines. */
+  note(words: string): void;
+  /** A named state that must occur somewhere in a campaign. */
+  saw(state: string): void;
+  nonce(): Nonce;
+  key(): string;
+  onDeath(dead: Host): void;
+};
+
+/** A process, as the doubles of its ports know it. */
+export type Host = {
+  readonly world: Setting;
+  readonly name: string;
+  readonly alive: boolean;
+  /** It has taken up its runs. */
+  readonly ready: boolean;
+  /** The database does not answer it. */
+  readonly cutOff: boolean;
+  /** How long it has stood still at some time (ms). */
+  readonly stalledMs: number;
+  readonly clock: Clock;
+  readonly bot: Bot | null;
+  readonly died: Promise<void>;
+  /** An alarm of this process: never after its death, and not while it stands still. */
+  later(ms: number, what: () => void): () => void;
+  stall(ms: number): void;
+  die(when: string): void;
+};
+
+/** What the judge hears of as it happens. */
+export type Hears = {
+  must(invariant: string, holds: boolean, words: string): void;
+  told(by: Host, snapshot: Snapshot): void;
+  creates(creation: SentCreate): void;
+  sends(sent: Sent): void;
+  answered(sent: Sent): void;
+  recorded(submit: Submit): void;
+  shows(run: Run, slot: Slot): void;
+  tampered(findings: number): void;
+  logged(error: Error | null): void;
+};

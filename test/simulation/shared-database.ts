@@ -1,0 +1,56 @@
+// One real database in memory. Each replica has a store of its own on it, as an owner with its own leases.
+
+import { sql } from "kysely";
+import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
+import { newestTime, startAlone } from "#src/adapters/store/leases.ts";
+import { storeOn } from "#src/adapters/store/open.ts";
+import type { Signals } from "#src/adapters/store/postgres-signals.ts";
+import { migrate } from "#src/adapters/store/schema.ts";
+import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
+import { ALONE } from "#src/engine/lease-keeper.ts";
+import type { Store } from "#src/ports/store.ts";
+import type { Timeline } from "./timeline.ts";
+
+const KEY = auditKeyOf(Buffer.alloc(32, 7).toString("base64"));
+
+export type SharedDatabase = {
+  /** Of one of several owners: leases are measured by the database's own time. */
+  sharedBy(owner: string, now: () => number): Store;
+  /** Of the only owner: every earlier lease is void, and leases are measured by its clock, which must continue after the time given. */
+  ownedBy(owner: string, clock: AloneClock): Promise<Store>;
+  close(): Promise<void>;
+};
+
+type AloneClock = { readonly now: () => number; readonly continueAfter: (stored: number) => void };
+
+export async function openSharedDatabase(timeline: Timeline): Promise<SharedDatabase> {
+  const db = openSqlite(":memory:");
+  await migrate(db, SQLITE);
+  const listeners = new Set<() => void>();
+  // A hint goes to every replica at once.
+  const signals = (): Signals => ({
+    tell: () => {
+      for (const hears of listeners) timeline.after(1, hears);
+      return Promise.resolve();
+    },
+    onTold: (hears) => void listeners.add(hears),
+    close: () => Promise.resolve(),
+  });
+  const facts = { file: null, key: KEY, onCorrupt: unreadable };
+  return {
+    sharedBy: (owner, now) => {
+      const timeOf = () => sql<number>`cast(${timeline.now} as bigint)`;
+      return storeOn(db, { ...facts, owner, now, timeOf, signals: signals() });
+    },
+    async ownedBy(owner, { now, continueAfter }) {
+      continueAfter(await newestTime(db, SQLITE.timeOf));
+      await startAlone(db, owner, now() + ALONE.leaseMs);
+      return storeOn(db, { ...facts, owner, now, timeOf: SQLITE.timeOf, signals: signals() });
+    },
+    close: () => db.destroy(),
+  };
+}
+
+function unreadable(key: string, error: Error): never {
+  throw new Error(`run ${key} cannot be read`, { cause: error });
+}

@@ -1,0 +1,137 @@
+// Slack as one process reaches it.
+
+import { channelOf } from "#src/domain/gathered.ts";
+import { type ChannelId, type MessageTs, type UserId } from "#src/domain/ids.ts";
+import type { Run, Slot } from "#src/domain/run.ts";
+import type { Chat, NotificationSender, People } from "#src/ports.ts";
+import type { OwnMessages } from "#src/ports/own-messages.ts";
+import { callOut, type Fate } from "./call-out.ts";
+import { APPROVERS, CHANNELS, GUEST } from "./cast.ts";
+import type { Host } from "./setting.ts";
+
+const POST_FATES = [
+  "done",
+  "lost",
+  "unanswered",
+  "late",
+  "hung",
+  "busy",
+  "dies",
+  "dies-sent",
+  "stalls",
+] as const;
+const UPDATE_FATES = ["done", "lost", "unanswered", "busy", "dies", "dies-sent"] as const;
+const READ_FATES = ["done", "lost", "slow", "busy", "dies"] as const;
+
+type Fates = readonly [Fate, ...Fate[]];
+type Act<Answer> = () => Answer;
+
+export function slackPorts(from: Host) {
+  return {
+    chat: chat(from),
+    people: people(from),
+    notificationSender: notificationSender(from),
+    ownMessages: NO_OWN_MESSAGES,
+  };
+}
+
+function chat(from: Host): Chat {
+  const { slack } = from.world;
+  const posts = <A>(place: string, act: Act<A>): Promise<A> =>
+    callOut(from, { place, fates: POST_FATES, changes: true, act });
+  const updates = <A>(place: string, act: Act<A>): Promise<A> =>
+    callOut(from, { place, fates: UPDATE_FATES, changes: true, act });
+  const reads = <A>(place: string, act: Act<A>): Promise<A> =>
+    callOut(from, { place, fates: READ_FATES, act });
+  return {
+    waitForTurn: () => new Promise((resolve) => void from.later(0, resolve)),
+    hasten: () => undefined,
+    shareLimits: () => undefined,
+    tellIfQueued: () => Promise.resolve(),
+    post: (run, slot) => posts(`post ${slot}`, () => post(from, run, slot)),
+    update: (run, slot, ts) =>
+      updates(`update ${slot}`, () => {
+        const done = slack.update(channelOf(run, slot), ts, run);
+        if (done === "updated") from.world.judge.shows(run, slot);
+        return done;
+      }),
+    find: (run, slot) => reads(`find ${slot}`, () => found(from, run, slot)),
+    isThere: (channel, ts) => reads("is there", () => slack.at(channel, ts) !== null),
+    remove: (run, slot, ts) =>
+      updates(`remove ${slot}`, () => {
+        from.world.saw("an extra copy of a message is removed");
+        slack.remove(channelOf(run, slot), ts);
+      }),
+    upload: () => posts("upload", () => ({ file: slack.nextTs() })),
+    share: () => posts("share", () => "shared" as const),
+    hasFile: () => reads("has file", () => true),
+    notify: (_run, to, says) => posts("tell", () => void slack.told.push(`${to} ${says.type}`)),
+  };
+}
+
+function post(from: Host, run: Run, slot: Slot): MessageTs {
+  const { slack, judge } = from.world;
+  if (slack.of(run.key, slot).length > 0) from.world.saw("a message is posted once more");
+  const ts = slack.post(channelOf(run, slot), run, slot);
+  judge.shows(run, slot);
+  return ts;
+}
+
+function found(from: Host, run: Run, slot: Slot): readonly MessageTs[] {
+  const copies = from.world.slack.copies(channelOf(run, slot), run.key, slot);
+  if (copies.length > 0 && run.posts[slot]?.type === "unsure") from.world.saw("a lost post is found");
+  return copies;
+}
+
+function people(from: Host): People {
+  const { slack } = from.world;
+  const asks = <A>(act: Act<A>): Promise<A> => {
+    const fates: Fates = READ_FATES;
+    return callOut(from, { place: "who is", fates, act });
+  };
+  const kindOf = (user: UserId): "member" | "guest" | "deactivated" =>
+    slack.gone.has(user) ? "deactivated" : user === GUEST ? "guest" : "member";
+  return {
+    shareLimits: () => undefined,
+    lookUp: (team, user) => asks(() => ({ team, user, kind: kindOf(user), seesChannel: true })),
+    nameOf: () => Promise.resolve(null),
+    channelsOf: () => asks(() => new Set<ChannelId>(CHANNELS)),
+    membersOf: () => asks(() => APPROVERS.filter((user) => !slack.gone.has(user))),
+    isPublic: () => asks(() => true),
+    memberOf: (_user, sets) => Promise.resolve(new Map(sets.map((set) => [set, false]))),
+  };
+}
+
+function notificationSender(from: Host): NotificationSender {
+  const { slack } = from.world;
+  const copies = new Map<string, MessageTs[]>();
+  const posts = (id: string): Promise<MessageTs> =>
+    callOut(from, {
+      place: "notification",
+      fates: UPDATE_FATES,
+      changes: true,
+      act: () => {
+        slack.told.push(id);
+        const ts = slack.nextTs();
+        copies.set(id, [...(copies.get(id) ?? []), ts]);
+        return ts;
+      },
+    });
+  return {
+    post: ({ id }) => posts(id),
+    postReceipts: (_to, receipts) => posts(receipts.map(({ receipt }) => receipt.id).join(" ")),
+    find: ({ id }) => Promise.resolve(copies.get(id) ?? []),
+    remove: () => Promise.resolve(),
+    attach: () => Promise.resolve(),
+    file: () => Promise.resolve(),
+  };
+}
+
+/** No copy of a database is restored here. */
+const NO_OWN_MESSAGES: OwnMessages = {
+  channels: () => Promise.resolve({ channels: [...CHANNELS], next: "" }),
+  since: () => Promise.resolve({ messages: [], next: "" }),
+  at: () => Promise.resolve(null),
+  slotOf: () => null,
+  close: () => Promise.resolve("gone"),
+};

@@ -1,0 +1,86 @@
+// One virtual time for everything in a history. Nothing waits for real time: what comes due is rung in order, and after each alarm all
+// that follows from it happens before the next one.
+
+import TinyQueue from "tinyqueue";
+import { NOON } from "../make/run.ts";
+
+type Alarm = { readonly at: number; readonly order: number; what: (() => void) | null };
+
+export class Timeline {
+  /** True time (ms since 1970), whole milliseconds. */
+  now = NOON;
+  readonly #alarms = new TinyQueue<Alarm>([], (a, b) => a.at - b.at || a.order - b.order);
+  #order = 0;
+  #underWay = 0;
+  #begun = 0;
+
+  after(ms: number, what: () => void): () => void {
+    this.#order += 1;
+    const alarm: Alarm = { at: this.now + Math.ceil(Math.max(ms, 0)), order: this.#order, what };
+    this.#alarms.push(alarm);
+    return () => void (alarm.what = null);
+  }
+
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.after(ms, resolve));
+  }
+
+  /** Work that takes no virtual time, but may take several turns of the event loop. */
+  async during<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    this.#begun += 1;
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  /** Lets everything happen that needs no virtual time. A turn of the event loop ends when no promise is left to settle. */
+  async rest(): Promise<void> {
+    for (;;) {
+      const begun = this.#begun;
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      if (this.#underWay === 0 && this.#begun === begun) return;
+    }
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.now + ms;
+    await this.rest();
+    for (let next = this.#next(until); next !== null; next = this.#next(until)) {
+      this.now = Math.max(this.now, next.at);
+      next.what?.();
+      await this.rest();
+    }
+    this.now = until;
+  }
+
+  #next(until: number): Alarm | null {
+    for (let first = this.#alarms.peek(); first !== undefined; first = this.#alarms.peek()) {
+      if (first.what !== null && first.at > until) return null;
+      this.#alarms.pop();
+      if (first.what !== null) return first;
+    }
+    return null;
+  }
+}
+
+// Packages keep their own timers (p-retry). Within a history they ring by the virtual time too.
+
+const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+
+/** Until the function returned is called, `setTimeout` is the timeline's. */
+export function takeTimers(timeline: Timeline): () => void {
+  const set = (what: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) => {
+    const cancel = timeline.after(ms, () => what(...given));
+    const timer = { cancel, ref: () => timer, unref: () => timer, hasRef: () => true };
+    return timer;
+  };
+  const clear = (timer: unknown): void => {
+    if (typeof timer === "object" && timer !== null && "cancel" in timer) (timer.cancel as () => void)();
+    else real.clearTimeout(timer as NodeJS.Timeout);
+  };
+  Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+  return () => void Object.assign(globalThis, real);
+}
