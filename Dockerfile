@@ -22,6 +22,14 @@ COPY src ./src
 
 RUN mkdir /data && chown node:node /data
 VOLUME /data
+
+# A start without a configuration loads the whole program and ends with 2. Node keeps what it has compiled, which halves the time of each
+# start in a container. It asks for files of the same user; the bot can read them and not change them.
+RUN mkdir node_modules/.cache && chown node:node node_modules/.cache
+USER node
+RUN node --max-semi-space-size=8 --disable-sigusr1 src/main.ts; test $? -eq 2
+USER root
+RUN chown -R root:root node_modules/.cache && chmod -R a+rX,a-w node_modules/.cache
 USER node
 
 EXPOSE 3000
@@ -30,4 +38,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
 # SIGUSR1 would open a debugger, through which anybody on the machine could read the tokens.
-CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=30", "--disable-sigusr1", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "--disable-sigusr1", "src/main.ts"]

@@ -54,7 +54,8 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/open-ports.ts", own: [...BOT, "src/adapters/", "src/reload.ts", ...SHARED], packages: null },
   { place: "src/app.ts", own: [...BOT, "src/adapters/", ...ROOT_PARTS, ...SHARED], packages: null },
   { place: "src/load-config.ts", own: [...CORE, "src/adapters/policy-file/", ...SHARED], packages: NONE },
-  { place: "src/main.ts", own: SHELL, packages: null },
+  { place: "src/start-bot.ts", own: SHELL, packages: null },
+  { place: "src/main.ts", own: ["src/version-option.ts", "src/start-bot.ts"], packages: null },
   // The shell commands examine the parts one by one and build nothing, so they reach below app.ts.
   { place: "src/cli/", own: [...CORE, "src/engine/", "src/adapters/", ...SHELL], packages: null },
 ];
@@ -136,7 +137,7 @@ type Ban = { readonly what: string; readonly pattern: RegExp; readonly allowed: 
 
 const inSandbox = (path: string): boolean => path.startsWith("sandbox/");
 const isCommand = (path: string): boolean =>
-  /^src\/(main|cli\/(doctor|audit|backup|policy|migrate-store))\.ts$/.test(path);
+  /^src\/(start-bot|cli\/(doctor|audit|backup|policy|migrate-store))\.ts$/.test(path);
 
 const BANS: readonly Ban[] = [
   {

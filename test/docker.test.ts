@@ -195,6 +195,9 @@ describe("what the image would hold", () => {
     expect(stderr).toContain("Countersign cannot start with this configuration");
     expect(stderr).not.toMatch(/ERR_MODULE_NOT_FOUND|SyntaxError/);
     expect(code).toBe(2);
+    // The Dockerfile starts it once so, for what it keeps.
+    const [kept = ""] = readdirSync(join(folder, "node_modules/.cache/node-compile"));
+    expect(readdirSync(join(folder, "node_modules/.cache/node-compile", kept)).length).toBeGreaterThan(500);
   });
 
   test.each([

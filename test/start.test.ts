@@ -6,13 +6,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
 
 type Starting = { readonly bot: BotProcess; readonly asked: Promise<unknown> };
 
 /** A bot whose Slack takes every call and answers none. */
-async function starting(): Promise<Starting> {
+async function starting(given: { readonly [name: string]: string } = {}): Promise<Starting> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-start-"));
   const slack = createServer();
   slack.listen(0, "127.0.0.1");
@@ -26,6 +27,7 @@ async function starting(): Promise<Starting> {
     DATABASE_URL: `sqlite:${join(folder, "countersign.db")}`,
     HOST: "127.0.0.1",
     PORT: String(await portOfNobody()),
+    ...given,
   });
   onTestFinished(async () => {
     await bot.end("SIGKILL");
@@ -74,8 +76,13 @@ test("a SIGUSR1 opens no debugger and ends nothing", async () => {
   expect(bot.printed()).not.toMatch(/debugger/i);
 });
 
+test("it starts where it cannot keep its compiled modules", async () => {
+  const { asked } = await starting({ NODE_COMPILE_CACHE: fileURLToPath(`${import.meta.url}/no-folder`) });
+  await asked;
+});
+
 test("npm start, the image and the README start it as the tests do", () => {
-  const said = /--max-semi-space-size=8 --heap-growing-percent=30 --disable-sigusr1 src\/main\.ts/;
+  const said = /--max-semi-space-size=8 --disable-sigusr1 src\/main\.ts/;
   const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
   expect(read("package.json")).toMatch(said);
   expect(read("README.md").replaceAll("\n", " ")).toMatch(said);
