@@ -5,6 +5,7 @@ import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import { cardStateOf, idOf, isInState, says } from "../make/message-id.ts";
 import type { Lane } from "./lane.ts";
+import { submitForm } from "./submit-form.ts";
 
 export type Life = {
   readonly name: string;
@@ -15,7 +16,7 @@ export type Life = {
   readonly channel: string;
   readonly requester: string;
   readonly approver: string;
-  /** Reasons that were typed, each once; `kept` when the form closed, which says that it was recorded. */
+  /** Reasons that were typed, each once; `kept` when the app answered that it is recorded. */
   readonly attempts: { readonly reason: string; kept: boolean }[];
   /** How often the requester chose to start again. */
   again: number;
@@ -116,13 +117,11 @@ const isForm = ({ view }: OpenView): boolean =>
 
 /** A form that could not be submitted stays open, and is submitted again with another reason. */
 async function submit(lane: Lane, life: Life, modal: OpenView, before: Before): Promise<boolean> {
-  const { workspace, acts } = lane.world.slack;
   await before("submit");
   await lane.up();
   const attempt = { reason: `reason ${life.attempts.length + 1} of ${life.task}`, kept: false };
   life.attempts.push(attempt);
-  await acts.submit(life.approver, modal.id, filled(life, modal, attempt.reason));
-  attempt.kept = workspace.viewById(modal.id) === undefined;
+  attempt.kept = await submitForm(lane.world.slack, modal, filled(life, modal, attempt.reason));
   return attempt.kept;
 }
 

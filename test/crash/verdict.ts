@@ -139,7 +139,7 @@ function judgeDecision({ attempts }: Life, posts: readonly Recorded[]): string[]
   ];
 }
 
-/** A form that closed said "recorded". Of two approvals one may have lost its answer while the other's form closed: each reason counts alone. */
+/** The app said that it is recorded. Of two approvals one may have lost its answer while the other's was heard: each reason counts alone. */
 function judgeAcknowledged({ attempts }: Life, posts: readonly Recorded[]): string[] {
   const forgotten = attempts.filter(
     ({ kept, reason }) => kept && !posts.some(({ body }) => saysReason(body, reason)),

@@ -1,0 +1,41 @@
+// A person submits a form, and the app answers.
+
+import { isJson, type Json } from "#sandbox/slack/json.ts";
+import type { OpenView } from "#sandbox/slack/model.ts";
+import type { Slack } from "#sandbox/slack/server.ts";
+import { says } from "../make/message-id.ts";
+
+type Submitting = { readonly acts: Pick<Slack["acts"], "submit"> } & Pick<Slack, "traffic">;
+
+/**
+ * Whether the app's answer, as Slack got it, says that the decision is recorded: it closes the form, or shows that the approval is held.
+ * The screen does not tell. A form is also gone when another one opens: a person who pressed twice on a slow day has that.
+ */
+export async function submitForm(
+  { acts, traffic }: Submitting,
+  { id, person }: Pick<OpenView, "id" | "person">,
+  values: OpenView["values"],
+): Promise<boolean> {
+  let sent: number | null = null;
+  let answer: Json | null = null;
+  const stop = traffic.onLine(({ number, what, answers, from, detail }) => {
+    if (what === "view_submission" && viewIn(detail) === id) sent = number;
+    else if (from === "app" && sent !== null && answers === sent) answer = fieldOf(detail, "answered");
+  });
+  await acts.submit(person, id, values).finally(stop);
+  return answer !== null && isRecorded(answer);
+}
+
+function isRecorded({ response_action: action, view }: Json): boolean {
+  if (action === undefined) return true;
+  const blocks = isJson(view) && Array.isArray(view["blocks"]) ? (view["blocks"] as Json[]) : [];
+  return action === "update" && says("form:held", { blocks });
+}
+
+const viewIn = (detail: unknown): unknown =>
+  fieldOf(fieldOf(fieldOf(detail, "payload"), "body"), "view")?.["id"];
+
+function fieldOf(value: unknown, name: string): Json | null {
+  const field = isJson(value) ? value[name] : null;
+  return isJson(field) ? field : null;
+}
