@@ -6,7 +6,7 @@ import type { GroupId, UserId } from "../domain/ids.ts";
 import { isList, type Json, parseJson } from "../domain/json.ts";
 import { laxerFields, ruleFor } from "../domain/policy/choose-rule.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
-import { type Policy, type Rule } from "../domain/policy/policy.ts";
+import type { Facts, Policy, Rule } from "../domain/policy/policy.ts";
 import { assignParts } from "../domain/policy/parts.ts";
 import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/principals.ts";
 import { requesterGroupsOf, setsOfRule } from "../domain/rule-facts.ts";
@@ -53,8 +53,20 @@ export async function replay(request: PastRequest, policy: Policy, tools: Replay
   const after = ruleFor(policy, facts);
   const before = was === null ? null : ruleFor(was, facts);
   const approvable = await canBeApproved(after, request, tools.people);
-  const sufficed = await shortfall(after, request, tools.people);
-  return { request, judged: true, before, after, action: facts.action, approvable, ...sufficed };
+  const { lacks, isSure } = await shortfall(after, request, tools.people);
+  const sure = isSure && isRuleKnown(policy, facts);
+  return { request, judged: true, before, after, action: facts.action, approvable, lacks, isSure: sure };
+}
+
+/** False: the rule depends on whether the requester is in a group whose members are unknown. */
+function isRuleKnown(policy: Policy, facts: Facts): boolean {
+  const { requesterIn = {} } = facts;
+  const unknown = requesterGroupsOf(policy).filter((group) => !Object.hasOwn(requesterIn, group));
+  const [none, all] = [false, true].map((isIn) => {
+    const supposed = Object.fromEntries(unknown.map((group) => [group, isIn]));
+    return ruleFor(policy, { ...facts, requesterIn: { ...requesterIn, ...supposed } }).name;
+  });
+  return none === all;
 }
 
 async function factsOf(request: PastRequest, policy: Policy, was: Policy | null, tools: ReplayTools) {

@@ -93,6 +93,31 @@ test("the policy of that time changes nothing, but a laxer one is called easier"
   expect(lax.out).toContain("0 would be harder to approve, 1 easier.");
 });
 
+test("each part of a rule must have approved, and a person whom it excepts may not", async () => {
+  await write(history(aRun(), { action: "deploy it" }, { action: "drop it" }));
+  const { out } = await replayed(`rules:
+  - { name: parts, when: { action: "deploy *" }, approvers: { all-of: [{ users: [U0BEN, U0EVE] }, { users: [U0CAT] }] } }
+  - { name: others, when: { action: "drop *" }, approvers: { users: [U0BEN, U0CAT], except: { users: [U0BEN] } } }
+  - { name: everything, approvers: anyone }
+`);
+  expect(out).toContain("Of 2 requests, 2 stand under another rule; 1 would want more people, 0 would have");
+  expect(out).toContain("Of 2 that were approved and sent, 2 had not enough for this policy.");
+  expect(out).toMatch(/apr_0 \(deploy it\): everything → parts; .*1 → 2 people; .*too few people/);
+  expect(out).toMatch(/apr_1 \(drop it\): everything → others; .*a person who may not approve/);
+});
+
+test("numbers choose the rule, and an unknown group of the requester leaves it in doubt", async () => {
+  await write(history(aRun(), { amount: 50 }, { amount: 500 }));
+  const numbers = (when: string): string =>
+    `rules:\n  - { name: small, when: { ${when} field: { amount: "<= 100" } }, approvers: anyone }\n` +
+    "  - { name: everything, approvers: { users: [U0BEN] } }\n";
+  const { out } = await replayed(numbers(""));
+  expect(out).toContain("Of 2 requests, 1 stand under another rule");
+  expect(out).not.toContain("it is unknown who is in the groups");
+  const grouped = await replayed(numbers("requester: { groups: [S0TEAM] },"));
+  expect(grouped.out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
+});
+
 test("an ambiguous request is held to the stricter rule, as when it is live", async () => {
   await write(history(aRun(), { action: ["read it", "deploy it"] }));
   const { out } = await replayed(NEW);

@@ -1,7 +1,7 @@
-// What was decided before on the same request, on its card and in its form: the newest denial with its reason, then the approvals. Facts
+// What was decided before on the same request, on its card and in the forms: the newest denial with its reason, then the approvals. Facts
 // in plain type: no colour, no icon and no button, because they are no advice.
 
-import type { Block, RichTextElement } from "@slack/types";
+import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { NO_PRECEDENTS, PRECEDENT_DAYS, type Precedent, type Precedents } from "../../../domain/precedent.ts";
 import { partWithId } from "./message-id.ts";
 import { count, day, line, person, rich, span, untrustedSpan } from "./rich.ts";
@@ -14,17 +14,16 @@ const HEADING = span("Same request before: ");
 /** None: nothing is drawn. */
 export function precedentBlocks({ denied, approved }: Precedents = NO_PRECEDENTS): Block[] {
   if (denied === null && approved === null) return [];
+  const which = denied === null ? "approved" : approved === null ? "denied" : "both";
+  return [partWithId(`before:${which}`, rich(...precedentLines({ denied, approved })))];
+}
+
+export function precedentLines({ denied, approved }: Precedents): RichTextSection[] {
   const lines = [
     ...(denied === null ? [] : [deniedWords(denied)]),
     ...(approved === null ? [] : [[...toldWords("Approved", approved), span(".")]]),
   ];
-  const which = denied === null ? "approved" : approved === null ? "denied" : "both";
-  return [
-    partWithId(
-      `before:${which}`,
-      rich(...lines.map((words, at) => line(...(at === 0 ? [HEADING] : []), ...words))),
-    ),
-  ];
+  return lines.map((words, at) => line(...(at === 0 ? [HEADING] : []), ...words));
 }
 
 /** The reason ends its line and alone is slanted, so nothing in it passes for our words. Slack draws code in red, so it is no code. */

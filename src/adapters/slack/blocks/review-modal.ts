@@ -7,6 +7,7 @@ import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { QueueItem } from "../../../domain/queue.ts";
 import type { Run } from "../../../domain/run.ts";
+import { precedentsOf } from "../../../domain/same-request.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import type { OpenedReview } from "../../../usecases/review.ts";
 import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
@@ -40,7 +41,7 @@ import {
   wordInput,
 } from "./form-parts.ts";
 import { withId } from "./message-id.ts";
-import { precedentBlocks } from "./precedent-lines.ts";
+import { precedentBlocks, precedentLines } from "./precedent-lines.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
 import { count, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
@@ -220,6 +221,7 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
       line(span(`Request ${count(at + 1)}`, { bold: true }), span(" by "), person(run.requester)),
       ...marksLine(run, request, UNNAMED),
       ...wholeRequest(request, "open").elements,
+      ...precedentLines(precedentsOf(approval)),
     ),
     ...(isSameRun ? [] : runDetails(run, request, "open")),
     verdictInput(`${REVIEW_BLOCK}${nonce}`, `${count(at + 1)}. ${asked}`, [LEAVE, ...VERDICTS], LEAVE),

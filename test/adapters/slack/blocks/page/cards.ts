@@ -261,6 +261,8 @@ const DENIED = {
 } as const;
 const APPROVED = { times: 3, more: false, entry: 40, by: CLEO, at: NOON - 5 * DAY_MS } as const;
 
+export const DENIED_BEFORE = before({ denied: DENIED });
+
 /** By the id of the part. */
 export const CARD_PARTS: Record<
   | Exclude<PartId, `${"past" | "rule" | "cause" | "home" | "queue"}:${string}`>

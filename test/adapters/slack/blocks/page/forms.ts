@@ -29,6 +29,7 @@ import {
   REQUEST,
   seenAs,
 } from "./example.ts";
+import { DENIED_BEFORE } from "./cards.ts";
 import { FOLLOW_UP_FORMS } from "./follow-up.ts";
 
 const RUN: Run = { ...CREATED, approvals: [PENDING] };
@@ -143,6 +144,20 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
             link: LINK,
           },
         ],
+      ),
+    },
+    {
+      when: "the same was denied before",
+      drawn: reviewSeveralModal(
+        {
+          ...OPENED,
+          forms: aQueue([{ ...RUN, approvals: [DENIED_BEFORE] }]).yours.map((item) => ({
+            item,
+            nonce: aNonce(),
+          })),
+          later: [],
+        },
+        [],
       ),
     },
     {
