@@ -43,7 +43,7 @@ type Deps = {
 
 /** `start` resolves to how many runs were claimed; it rejects when the store cannot be read. */
 export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
-  const { clock, log, store } = deps;
+  const { clock, store } = deps;
   const lease = createLease(deps, times);
   let lookedAfter: ReadonlySet<number> = new Set();
   let started = false;
@@ -62,9 +62,10 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
     // A claim or a start may have come between the moment when the database gave us a shard and the moment when we looked after it. Its
     // run is ours in the database, and nobody follows it.
     if (added.length > 0) await store.claimAgain(added);
-    lookedAfter = kept;
+    // If the answer to a claim is lost, its runs are ours in the database, and only another claim of all shards brings them here.
+    lookedAfter = new Set();
     const taken = await claimAll(deps, { turn, stopping });
-    if (taken > 0) log.debug({ runs: taken }, "took up runs that no process had claimed");
+    lookedAfter = kept;
     return taken;
   }
 
@@ -156,7 +157,7 @@ function shardsToGive(
 }
 
 async function claimAll(
-  { store, engine }: Deps,
+  { store, engine, log }: Deps,
   { turn, stopping }: { readonly turn: Turn; readonly stopping: () => boolean },
 ): Promise<number> {
   for (let taken = 0; ;) {
@@ -169,6 +170,7 @@ async function claimAll(
       await engine.resume(stored);
       turn.progress();
     }
+    log.debug({ runs: batch.length }, "took up runs that no process had claimed");
     taken += batch.length;
   }
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { createWatchdog } from "#src/engine/watchdog.ts";
 import { ALONE, createLeaseKeeper, SHARED } from "#src/engine/lease-keeper.ts";
+import type { Run } from "#src/domain/run.ts";
+import { PortError } from "#src/ports.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
 import { aRun } from "../make/run.ts";
 
@@ -80,6 +82,41 @@ test("a run that came before its shard was looked after is claimed again", async
     "again 2 3",
     "look after 1 2 3",
   ]);
+});
+
+test("a run is claimed again when the answer to its claim was lost", async () => {
+  const clock = createHandClock();
+  const stored = { run: aRun(), revision: 1 };
+  // The claim is written, and the connection breaks before its answer.
+  let claimed = false;
+  let lost = false;
+  const store = {
+    renew: () => Promise.resolve({ shards: [1, 2], surplus: 0, replicas: 1, nextEndMs: null }),
+    extend: () => Promise.resolve(true),
+    giveBack: () => Promise.resolve(),
+    claimAgain: () => Promise.resolve(void (claimed = false)),
+    claim: () => {
+      const found = claimed ? [] : [stored];
+      claimed = true;
+      if (lost) return Promise.resolve(found);
+      lost = true;
+      return Promise.reject(new PortError("", { applied: "maybe", retry: "later", code: "store_down" }));
+    },
+  };
+  const resumed: string[] = [];
+  const engine = {
+    resume: ({ run }: { run: Run }) => Promise.resolve(void resumed.push(run.key)),
+    lookAfter: quiet,
+    shardsSending: () => new Set<number>(),
+  };
+  const keeper = createLeaseKeeper(
+    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    SHARED,
+  );
+  await expect(keeper.start()).rejects.toThrow(PortError);
+  await keeper.start();
+  await keeper.stop();
+  expect(resumed).toEqual([stored.run.key]);
 });
 
 /** A store each of whose statements takes 500 ms, on a database that keeps one lease. */

@@ -241,13 +241,7 @@ const cutOff: Act = ({ world, chance }) => {
   world.timeline.after(ms, () => (process.cutOff = false));
 };
 
-const jump: Act = ({ world, chance }) => {
-  const ms = chance.below(2 * HOUR_MS) - HOUR_MS;
-  world.note(`the wall clocks step by ${ms} ms`);
-  world.saw("a wall clock steps");
-  world.ahead += ms;
-  for (const process of world.processes) process.ahead += ms;
-};
+const jump: Act = ({ world, chance }) => world.stepClocks(chance.below(2 * HOUR_MS) - HOUR_MS);
 
 export const ACTS: readonly { readonly weight: number; readonly act: Act }[] = [
   { weight: 4, act: start },

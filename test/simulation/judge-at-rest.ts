@@ -13,9 +13,9 @@ import { buttonsOf } from "./slack.ts";
 import { CHANNELS } from "./cast.ts";
 import type { SimulatedWorld } from "./world.ts";
 
-/** A stretch of healthy time (ms), and how many of them may pass until nothing is left to do. */
-const STRETCH_MS = 15_000;
-const STRETCHES = 40;
+/** A stretch of healthy time (ms), longer than the slowest poll, and how many of them may pass until nothing is left to do. */
+const STRETCH_MS = 6_000;
+const STRETCHES = 100;
 
 /** From here on everything obeys. Resolves when nothing is left to do, and the newest answers of the service are taken in. */
 export async function comeToRest(world: SimulatedWorld): Promise<void> {
@@ -32,6 +32,12 @@ export async function comeToRest(world: SimulatedWorld): Promise<void> {
 
 async function isQuiet(world: SimulatedWorld, store: Store): Promise<boolean> {
   if (world.ready.length < world.replicas) return false;
+  const healedAt = world.healedAt ?? 0;
+  const followed = world.slack.messages.filter(
+    ({ run, slot }) => slot === OPENING && isWatched(run) && (run.seen?.ended ?? null) === null,
+  );
+  const ids = followed.flatMap(({ run }) => runId(run) ?? []);
+  if (ids.some((id) => (world.judge.heardAt.get(id) ?? 0) <= healedAt)) return false;
   return (await unfinished(world, store)).length === 0;
 }
 

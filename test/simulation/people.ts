@@ -89,15 +89,19 @@ export class SimulatedPeople {
       reason,
       at: timeline.now,
       told: "lost",
+      asked: 0,
+      answers: [],
       why: "",
       undoneAt: null,
     };
     if (again === undefined) this.#world.records.submits.push(submit);
+    submit.asked += 1;
     const { by: user, nonce } = form;
     const told = await this.#act(at, `${user} submits ${form.approval} ${form.verdict}`, (bot) =>
       bot.submitDecision({ team: TEAM, user }, nonce, reason),
     );
-    if (again === undefined || submit.told === "lost") submit.told = told.type;
+    submit.answers.push(told.type);
+    submit.told = toldOf(submit);
     if (told.type === "refused") {
       submit.why = told.why;
       this.#world.saw(`a submit is refused: ${told.why}`);
@@ -201,4 +205,10 @@ export class SimulatedPeople {
       return { type: "lost" };
     }
   }
+}
+
+/** A form that came several times: what is known of it altogether. */
+function toldOf({ asked, answers }: Submit): Submit["told"] {
+  if (answers.includes("ok")) return "ok";
+  return answers.length < asked || answers.includes("lost") ? "lost" : "refused";
 }

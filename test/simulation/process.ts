@@ -20,7 +20,7 @@ import type { Host, Setting } from "./setting.ts";
 
 /** Slower than in the product, in the same proportion, so that a history costs fewer renewals. */
 const SHARED: LeaseTimes = { leaseMs: 12_000, renewEveryMs: 3_000 };
-const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
+const LIMITS = { minMs: 1_000, maxMs: 5_000, maxInFlight: 4 };
 const FINE = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
 
 export const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");

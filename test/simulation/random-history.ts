@@ -96,6 +96,7 @@ async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void> {
   world.slack.gone.clear();
   for (const process of world.processes) process.cutOff = false;
   for (const run of world.service.runs.values()) run.known = true;
+  world.healedAt = world.timeline.now;
   await world.pass(3_000);
   for (const channel of CHANNELS) await unfreeze(world, channel);
 }

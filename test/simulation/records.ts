@@ -32,6 +32,9 @@ export type Submit = Form & {
   readonly reason: string;
   readonly at: number;
   told: ToldType;
+  /** How often the form came, and how often its person was told what. */
+  asked: number;
+  readonly answers: ToldType[];
   why: string;
   /** The decision or vote was taken back, and its person was told so. */
   undoneAt: number | null;

@@ -78,7 +78,7 @@ async function fetchRun(from: Host, id: RunId, timeoutMs?: number): Promise<Fetc
   if (how !== "fresh") world.note(`${from.name} GET ${id}: ${how}`);
   const limit = timeoutMs === undefined ? {} : { limitMs: timeoutMs };
   const fetched = await callOut(from, {
-    place: "GET run",
+    place: `GET ${id}`,
     fates: LOOK_FATES,
     ...limit,
     act: (): FetchedRun | PortError => {

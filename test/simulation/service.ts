@@ -78,6 +78,11 @@ export class SimulatedService {
   /** Decisions of ours that took effect. */
   readonly resolved: Resolved[] = [];
   repeats: Repeats = "conflict";
+  readonly #note: (words: string) => void;
+
+  constructor(note: (words: string) => void) {
+    this.#note = note;
+  }
 
   create(key: RunKey | string, input: string, at: number): ServiceRun {
     const id = RunId(`run_${this.runs.size + 1}`);
@@ -93,6 +98,7 @@ export class SimulatedService {
     if (run.ended || known?.resolved) return false;
     if (known !== undefined && isSameJson(known.content, content) && known.listed) return false;
     run.items.set(id, { id, content, listed: true, resolved: null });
+    this.#note(`${run.id} asks for ${id} ${JSON.stringify(content)}`);
     run.changed(at);
     return true;
   }
@@ -101,6 +107,7 @@ export class SimulatedService {
     const item = run.items.get(id);
     if (item === undefined || run.ended || item.resolved !== null) return;
     item.listed = listed;
+    this.#note(`${run.id} ${listed ? "lists" : "hides"} ${id}`);
     run.changed(at);
   }
 
@@ -108,6 +115,7 @@ export class SimulatedService {
     const item = run.items.get(id);
     if (item === undefined || item.resolved !== null || !item.listed || run.ended) return false;
     Object.assign(item, { listed: false, resolved: { verdict, reason: "", by: "others" } });
+    this.#note(`others resolve ${id} of ${run.id}: ${verdict}`);
     run.changed(at);
     return true;
   }
@@ -115,6 +123,7 @@ export class SimulatedService {
   end(run: ServiceRun, how: Ending, at: number): void {
     if (run.ended) return;
     run.status = how;
+    this.#note(`${run.id} ends: ${how}`);
     run.changed(at);
   }
 

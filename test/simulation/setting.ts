@@ -26,6 +26,8 @@ export type Setting = {
   readonly replicas: number;
   /** Calls of the database may go wrong. */
   readonly isShaky: boolean;
+  /** How often wall clocks were set. */
+  readonly steps: number;
   /** A line of the history. Equal histories have equal lines. */
   note(words: string): void;
   /** A named state that must occur somewhere in a campaign. */

@@ -9,6 +9,7 @@ import { migrate } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import type { Store } from "#src/ports/store.ts";
+import { RepeatedReads } from "./repeated-reads.ts";
 import type { Timeline } from "./timeline.ts";
 
 const KEY = auditKeyOf(Buffer.alloc(32, 7).toString("base64"));
@@ -36,16 +37,19 @@ export async function openSharedDatabase(timeline: Timeline): Promise<SharedData
     onTold: (hears) => void listeners.add(hears),
     close: () => Promise.resolve(),
   });
+  const reads = new RepeatedReads();
   const facts = { file: null, key: KEY, onCorrupt: unreadable };
   return {
     sharedBy: (owner, now) => {
       const timeOf = () => sql<number>`cast(${timeline.now} as bigint)`;
-      return storeOn(db, { ...facts, owner, now, timeOf, signals: signals() });
+      return reads.over(storeOn(db, { ...facts, owner, now, timeOf, signals: signals() }), owner);
     },
     async ownedBy(owner, { now, continueAfter }) {
       continueAfter(await newestTime(db, SQLITE.timeOf));
       await startAlone(db, owner, now() + ALONE.leaseMs);
-      return storeOn(db, { ...facts, owner, now, timeOf: SQLITE.timeOf, signals: signals() });
+      reads.forget();
+      const own = { owner, now, timeOf: SQLITE.timeOf, signals: signals() };
+      return reads.over(storeOn(db, { ...facts, ...own }), owner);
     },
     close: () => db.destroy(),
   };

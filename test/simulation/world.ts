@@ -37,7 +37,7 @@ const RESTART_MS = 1_000;
 export class SimulatedWorld implements Setting {
   readonly timeline = new Timeline();
   readonly fortune: Fortune;
-  readonly service = new SimulatedService();
+  readonly service = new SimulatedService((words) => this.note(words));
   readonly slack = new SimulatedSlack();
   readonly records = new Records();
   readonly people = new SimulatedPeople(this);
@@ -49,8 +49,11 @@ export class SimulatedWorld implements Setting {
   processes: SimulatedProcess[] = [];
   /** Calls of the database may go wrong. */
   isShaky = false;
+  /** Since when everything obeys (ms); null: not yet. */
+  healedAt: number | null = null;
+  steps = 0;
   /** So far the wall clocks of new processes are ahead (ms). */
-  ahead = 0;
+  #ahead = 0;
   #database: SharedDatabase | null = null;
   #lives = 0;
   #made = 0;
@@ -87,13 +90,22 @@ export class SimulatedWorld implements Setting {
   startProcess(): void {
     this.#lives += 1;
     const started = new SimulatedProcess(this, `p${this.#lives}`);
-    started.ahead = this.ahead;
+    started.ahead = this.#ahead;
     this.processes.push(started);
     this.note(`${started.name} starts`);
     started.start().catch((error: unknown) => {
       this.note(`${started.name} could not start: ${String(error)}`);
       started.die("its start failed");
     });
+  }
+
+  /** Somebody sets the wall clocks. */
+  stepClocks(ms: number): void {
+    this.note(`the wall clocks step by ${ms} ms`);
+    this.saw("a wall clock steps");
+    this.steps += 1;
+    this.#ahead += ms;
+    for (const process of this.processes) process.ahead += ms;
   }
 
   onDeath(dead: Host): void {

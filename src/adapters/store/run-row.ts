@@ -141,12 +141,14 @@ export function parsedJson(what: string, text: string): Json {
   }
 }
 
+const UNREADABLE = "row_unreadable";
+
 function unreadable(what: string, words: string, cause?: unknown): PortError {
-  const facts = { applied: "no", retry: "never", code: "row_unreadable", cause } as const;
+  const facts = { applied: "no", retry: "never", code: UNREADABLE, cause } as const;
   return new PortError(`the stored ${what} cannot be read: ${words}`, facts);
 }
 
-/** Reads what can be read and reports the rest. */
+/** Reads what can be read and reports the rest. Rejects with PortError when the database fails. */
 export async function readable(
   db: Reader,
   rows: readonly StoredRow[],
@@ -158,7 +160,8 @@ export async function readable(
     try {
       stored.push(await fromRow(db, row, reading));
     } catch (error) {
-      if (!(error instanceof PortError)) throw error;
+      // A database that does not answer says nothing about the row.
+      if (!(error instanceof PortError) || error.code !== UNREADABLE) throw error;
       onCorrupt(row.key, error);
     }
   }

@@ -4,6 +4,8 @@ import type { Json } from "#src/domain/json.ts";
 import type { Run } from "#src/domain/run.ts";
 import type { Store } from "#src/ports/store.ts";
 import { createLongTexts, unpacked } from "#src/adapters/store/long-texts.ts";
+import { readable, type StoredRow } from "#src/adapters/store/run-row.ts";
+import { PortError } from "#src/ports.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -117,4 +119,20 @@ describe("in the store", () => {
     await store.forget(Number.MAX_SAFE_INTEGER);
     expect(await inFile(rows)).toBe(0);
   });
+});
+
+test("a database that does not answer while a long text is read makes no run unreadable", async () => {
+  const away = new PortError("", { applied: "no", retry: "later", code: "store_down" });
+  const textsOf = () => Promise.reject(away);
+  const reading = {
+    seals: null,
+    now: Date.now,
+    findings: { report: () => undefined },
+    texts: { ...createLongTexts(), textsOf },
+  };
+  const row = { key: aRun().key, doc_version: 1, doc: "{}" } as StoredRow;
+  const corrupt: unknown[] = [];
+  const reader = {} as Parameters<typeof readable>[0];
+  await expect(readable(reader, [row], reading, (key) => void corrupt.push(key))).rejects.toBe(away);
+  expect(corrupt).toEqual([]);
 });
