@@ -160,8 +160,9 @@ describe("the image", () => {
 /** The packages that a file needs at run time: what is imported only for its types is gone by then. */
 function packagesIn(text: string): string[] {
   const imports = text.matchAll(/^(?:import|export)\s(type\s)?(?:[^;]*?\sfrom\s)?"([^."#][^"]*)";/gm);
-  return [...imports]
-    .filter(([, type, name = ""]) => type === undefined && !name.startsWith("node:"))
+  const later = text.matchAll(/\bimport()\("([^."#][^"]*)"\)/g);
+  return [...imports, ...later]
+    .filter(([, type = "", name = ""]) => type === "" && !name.startsWith("node:"))
     .map(([, , name = ""]) =>
       name
         .split("/")

@@ -182,7 +182,7 @@ test("it is refused for a schema that this program does not write", async () => 
 
 test("what was interrupted leaves nothing, and succeeds when it is done again; once more changes nothing", async () => {
   await installation();
-  const db = openPostgres(url);
+  const db = await openPostgres(url);
   await migrate(db, POSTGRES);
   await db.destroy();
   await server.run(

@@ -17,7 +17,7 @@ export function createPolicyFollower(
     const entries = await store.auditAfter(cursor, ["policy-loaded"], MOST_LOADED);
     const last = entries.at(-1);
     if (last === undefined) return false;
-    const changed = holder.adopt(await textOf(store, last.seq));
+    const changed = await holder.adopt(await textOf(store, last.seq));
     cursor = last.seq;
     if (changed)
       log.info({ policy: holder.now().version }, "took over the policy that another replica put into force");

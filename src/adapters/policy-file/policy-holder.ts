@@ -7,7 +7,7 @@ import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { type EventLog, PortError } from "../../ports.ts";
 import { findDoubts, findEvasions } from "./find-faults.ts";
-import { type Finding, finding, readLines, readPolicy } from "./read-policy.ts";
+import type { Finding } from "./read-policy.ts";
 
 export type PolicyHolder = {
   now(): Policy;
@@ -20,9 +20,9 @@ export type PolicyHolder = {
   reload(beforeUse?: (loaded: LoadedPolicy) => Promise<void>): Promise<boolean>;
   /**
    * Puts the policy with this text into force, null: the built-in one, because another replica has. True: it is another one than before.
-   * Throws PortError if this program cannot read it; then the old policy stays in force.
+   * Rejects with PortError if this program cannot read it; then the old policy stays in force.
    */
-  adopt(text: string | null): boolean;
+  adopt(text: string | null): Promise<boolean>;
   /** How the last reading of the file went, the one at the start included. For the metrics. */
   lastReload(): PolicyReload;
   /** What the file held at the start; null: there is none. */
@@ -70,9 +70,10 @@ export async function createPolicyHolder(
     now: () => inForce.policy,
     loaded: () => inForce,
     reload,
-    adopt: (text) => {
+    adopt: async (text) => {
+      const next = text === null ? { policy: builtIn, text } : await adopted(text);
       const before = inForce.policy.version;
-      inForce = text === null ? { policy: builtIn, text } : adopted(text);
+      inForce = next;
       return inForce.policy.version !== before;
     },
     lastReload: () => last,
@@ -110,8 +111,8 @@ async function firstPolicy(path: string | null, log: EventLog, builtIn: Policy):
   return read.value;
 }
 
-function adopted(text: string): LoadedPolicy {
-  const read = policyOf(text);
+async function adopted(text: string): Promise<LoadedPolicy> {
+  const read = await policyOf(text);
   if (read.ok) return read.value;
   throw new PortError(
     "another replica put a policy into force that this version of Countersign cannot read",
@@ -148,14 +149,18 @@ export async function loadPolicy(path: string): Promise<Result<Policy, readonly 
 
 async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
   try {
-    return policyOf(await readFile(path, "utf8"));
+    return await policyOf(await readFile(path, "utf8"));
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
     return err([{ line: 0, where: "", says: `can't be read: ${says}` }]);
   }
 }
 
-function policyOf(text: string): Result<LoadedPolicy, readonly Finding[]> {
+/** A bot without a policy of its own need not load what reads one. */
+const reader = () => import("./read-policy.ts");
+
+async function policyOf(text: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
+  const { readPolicy } = await reader();
   const policy = readPolicy(text, digestOf(text).slice(0, VERSION_CHARS));
   return policy.ok ? ok({ policy: policy.value, text }) : policy;
 }
@@ -164,6 +169,7 @@ export const digestOf = (text: string): string => createHash("sha256").update(te
 
 /** What the linter reports about a policy that can be used. */
 export async function lintPolicy(path: string): Promise<readonly Finding[]> {
+  const { finding, readLines, readPolicy } = await reader();
   const text = await readFile(path, "utf8");
   const read = readPolicy(text, "");
   if (!read.ok) return read.error;

@@ -44,7 +44,7 @@ export async function openForArchive(database: string, key: AuditKey): Promise<A
   const server = isServer(database);
   if (!server && !existsSync(database)) throw unusable(database, new Error("there is no such file"));
   try {
-    const db = server ? openPostgres(database, PATIENT) : openSqlite(database);
+    const db = server ? await openPostgres(database, PATIENT) : openSqlite(database);
     if (server) await write(db, refuseReplicas);
     const engine = server ? POSTGRES : SQLITE;
     const audit = server

@@ -28,7 +28,7 @@ export async function rotateKey(
   at: number,
 ): Promise<Rotated> {
   try {
-    const db = isServer(database) ? openPostgres(database, PATIENT) : openSqlite(database);
+    const db = isServer(database) ? await openPostgres(database, PATIENT) : openSqlite(database);
     try {
       return await write(db, async (trx) => {
         await takeAuditLock(trx);
@@ -141,7 +141,7 @@ export async function lockAudit(database: string, key: AuditKey): Promise<Locked
 
 async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
   const audit = await openAuditFile(url);
-  const db = openPostgres(url, PATIENT);
+  const db = await openPostgres(url, PATIENT);
   return {
     ...audit,
     redact: (wanted) => write(db, (trx) => erase(trx, key, wanted)),

@@ -61,7 +61,7 @@ async function moveTo(
   check: (there: AuditFile) => Promise<void>,
 ): Promise<Moved | "already"> {
   try {
-    const to = openPostgres(url, PATIENT);
+    const to = await openPostgres(url, PATIENT);
     try {
       await migrate(to, POSTGRES);
       return await write(to, (trx) => move(from, trx, check));

@@ -187,7 +187,7 @@ async function prepared<Found>(
 ): Promise<{ db: Database; key: Found }> {
   let db: Database | null = null;
   try {
-    db = place.type === "sqlite" ? openSqlite(place.path) : openPostgres(place.url);
+    db = place.type === "sqlite" ? openSqlite(place.path) : await openPostgres(place.url);
     return { db, key: await prepare(db) };
   } catch (error) {
     await db?.destroy();
@@ -206,7 +206,7 @@ async function whoseFault(file: string, error: unknown): Promise<string | undefi
 async function migrated(place: Place, db: Database): Promise<void> {
   if (place.type === "sqlite") return migrate(db, SQLITE);
   if ((await schemaState(db, POSTGRES)) === "current") return;
-  const patient = openPostgres(place.url, PATIENT);
+  const patient = await openPostgres(place.url, PATIENT);
   try {
     await migrate(patient, POSTGRES);
   } finally {

@@ -4,7 +4,6 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "kysely";
-import { Client } from "pg";
 import type { Trx } from "./database.ts";
 import { connectionOf } from "./postgres.ts";
 
@@ -69,6 +68,8 @@ async function keepListening(url: string, signal: AbortSignal, hears: Hears): Pr
 
 /** Resolves or rejects when the connection has ended. */
 async function listen(url: string, signal: AbortSignal, { listens, told }: Hears): Promise<void> {
+  const { Client } = await import("pg");
+  if (signal.aborted) return;
   const client = new Client({
     ...connectionOf(url),
     keepAlive: true,

@@ -1,4 +1,5 @@
 // The server engine: PostgreSQL behind Kysely's own dialect, with time limits on every statement. Only postgres-signals.ts beside it knows the driver too.
+// Both load it when it is first needed, because SQLite needs none.
 // It keeps no state in a session (no prepared statements, no settings outside a transaction, no session locks), so PgBouncer may stand
 // between in transaction mode.
 
@@ -6,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import { setTimeout as pause } from "node:timers/promises";
 import { Kysely, sql, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
-import { type ClientConfig, Pool, type PoolClient, types } from "pg";
+import type { ClientConfig, Pool, PoolClient, types } from "pg";
 import { isAway } from "./faults.ts";
 import type { Engine } from "./schema.ts";
 import type { Database, Tables } from "./database.ts";
@@ -82,11 +83,12 @@ const CONNECTIONS = 10;
 const [CONNECT_MS, AWAY_MS] = [5_000, 3_000];
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 800];
 
-/** Connects with the first statement. Throws if the URL names files that cannot be read. */
-export function openPostgres(url: string, limits: Limits = WORKING): Database {
-  const pool = new Pool({
+/** Connects with the first statement. Rejects if the URL names files that cannot be read. */
+export async function openPostgres(url: string, limits: Limits = WORKING): Promise<Database> {
+  const driver = await import("pg");
+  const pool = new driver.Pool({
     ...connectionOf(url),
-    types: { getTypeParser: parserOf },
+    types: { getTypeParser: parserIn(driver.types) },
     max: CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
@@ -139,10 +141,12 @@ function fileIn(given: URLSearchParams, name: string): string | null {
 
 const [INT8, TEXT] = [20, 25];
 
-function parserOf(oid: number, format?: "text" | "binary"): (value: string) => unknown {
-  if (oid === INT8) return wholeNumber;
-  if (oid === TEXT) return unescaped;
-  return types.getTypeParser(oid, format) as (value: string) => unknown;
+function parserIn(usual: typeof types) {
+  return (oid: number, format?: "text" | "binary"): ((value: string) => unknown) => {
+    if (oid === INT8) return wholeNumber;
+    if (oid === TEXT) return unescaped;
+    return usual.getTypeParser(oid, format) as (value: string) => unknown;
+  };
 }
 
 /** SQLite's driver refuses greater numbers too. */

@@ -46,7 +46,7 @@ async function fileSnapshot(database: string): Promise<Snapshot> {
 }
 
 async function serverSnapshot(url: string): Promise<Snapshot> {
-  const db = openPostgres(url, PATIENT);
+  const db = await openPostgres(url, PATIENT);
   try {
     const begun = db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only");
     const trx = await begun.execute();

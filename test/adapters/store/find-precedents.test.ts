@@ -51,7 +51,7 @@ test("SQLite uses the indexes", async () => {
 });
 
 test("PostgreSQL uses the indexes", async () => {
-  const db = openPostgres(await server.database());
+  const db = await openPostgres(await server.database());
   await migrate(db, POSTGRES);
   await FILL.execute(db);
   await sql`analyze audit`.execute(db);

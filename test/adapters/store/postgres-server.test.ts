@@ -31,8 +31,8 @@ async function aStore(owner = "test"): Promise<Store> {
   return store;
 }
 
-function aDatabase(limits?: Limits): Database {
-  const db = openPostgres(url, limits);
+async function aDatabase(limits?: Limits): Promise<Database> {
+  const db = await openPostgres(url, limits);
   closers.push(() => db.destroy());
   return db;
 }
@@ -170,13 +170,13 @@ describe("the audit", () => {
 });
 
 describe("writers that get in each other's way", () => {
-  beforeEach(() => migrate(aDatabase(), POSTGRES));
+  beforeEach(async () => migrate(await aDatabase(), POSTGRES));
 
   test.each(["40001", "40P01", "23505"])(
     "try again after %s, and leave no trace of the failed try",
     async (code) => {
       let tries = 0;
-      const answer = await write<string>(aDatabase(), async (trx) => {
+      const answer = await write<string>(await aDatabase(), async (trx) => {
         tries += 1;
         await trx
           .insertInto("documents")
@@ -191,14 +191,14 @@ describe("writers that get in each other's way", () => {
   );
 
   test("give up in the end, and nothing was applied", async () => {
-    const db = aDatabase();
+    const db = await aDatabase();
     await put(db, "taken");
     await expect(put(db, "taken")).rejects.toMatchObject({ name: "PortError", applied: "no" });
     expect(await documents()).toEqual(["taken"]);
   });
 
   test("and deadlock are both done in the end", async () => {
-    const db = aDatabase();
+    const db = await aDatabase();
     for (const name of ["a", "b"]) await put(db, name);
     const both = (first: string, second: string) =>
       write<string>(db, async (trx) => {
@@ -218,8 +218,9 @@ describe("writers that get in each other's way", () => {
   });
 
   test("an error of the server is told without the values of the row", async () => {
+    const db = await aDatabase();
     await expect(
-      aDatabase()
+      db
         .insertInto("documents")
         .values({ name: "a", doc: null as never })
         .execute(),
@@ -228,25 +229,25 @@ describe("writers that get in each other's way", () => {
 });
 
 describe("a statement that takes too long", () => {
-  beforeEach(() => migrate(aDatabase(), POSTGRES));
+  beforeEach(async () => migrate(await aDatabase(), POSTGRES));
   const slowly = (db: Database) =>
     write(db, async (trx) => void (await sql`select pg_sleep(30)`.execute(trx)));
 
   test("is ended by the server", async () => {
-    const db = aDatabase(QUICK);
+    const db = await aDatabase(QUICK);
     await expect(slowly(db)).rejects.toMatchObject({ applied: "no", code: "store_slow" });
     expect(await put(db, "after")).toBe("put");
   });
 
   test("is given up where the server does not end it, with its connection, and outside transactions too", async () => {
-    const db = aDatabase({ statementMs: 60_000, answerMs: 200 });
+    const db = await aDatabase({ statementMs: 60_000, answerMs: 200 });
     await expect(slowly(db)).rejects.toMatchObject({ applied: "no", code: "store_down" });
     await expect(sql`select pg_sleep(30)`.execute(db)).rejects.toThrow("no answer within 200 ms");
     expect(await put(db, "after")).toBe("put");
   });
 
   test("a transaction that nobody goes on with is ended, and its locks are free", async () => {
-    const db = aDatabase(QUICK);
+    const db = await aDatabase(QUICK);
     const idle = write<string>(db, async (trx) => {
       await trx.insertInto("documents").values({ name: "idle", doc: "{}" }).execute();
       await pause(600);
@@ -259,10 +260,10 @@ describe("a statement that takes too long", () => {
 });
 
 describe("a connection that breaks", () => {
-  beforeEach(() => migrate(aDatabase(), POSTGRES));
+  beforeEach(async () => migrate(await aDatabase(), POSTGRES));
 
   test("in the middle of a transaction undoes it, and the next one has another connection", async () => {
-    const db = aDatabase();
+    const db = await aDatabase();
     const broken = write<string>(db, async (trx) => {
       await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
       await cutAll();
@@ -276,7 +277,7 @@ describe("a connection that breaks", () => {
   });
 
   test("during the commit leaves open whether it was applied", async () => {
-    const db = aDatabase();
+    const db = await aDatabase();
     await outside(
       "create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(30); return null; end'",
     );
@@ -293,7 +294,7 @@ describe("a connection that breaks", () => {
   });
 
   test("a commit that the server refuses was surely not applied", async () => {
-    const db = aDatabase();
+    const db = await aDatabase();
     await outside(
       "create function no() returns trigger language plpgsql as 'begin raise sqlstate ''23514''; end'",
     );
@@ -304,7 +305,7 @@ describe("a connection that breaks", () => {
   });
 
   test("work that is undone gives its answer and leaves nothing", async () => {
-    const db = aDatabase();
+    const db = await aDatabase();
     const answer = await write<string>(db, async (trx) => {
       await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
       return new Undo("lost");
