@@ -86,6 +86,22 @@ test("names the requests that stand under another rule, want more people, or hav
   expect(out).not.toContain("apr_2 (");
 });
 
+test("an approval whose reason is too short for the policy was not enough for it", async () => {
+  const run = aRun();
+  const asked = { content: { action: "deploy it" }, run };
+  await write([
+    ...history(run),
+    ...approved({ ...asked, id: "apr_1", reason: "ok" }, 3),
+    ...approved({ ...asked, id: "apr_2", reason: "the release is tested" }, 5),
+  ]);
+  const { out } = await replayed(
+    "rules:\n  - { name: everything, approvers: anyone, reason: { approve: 10, deny: 10 } }\n",
+  );
+  expect(out).toContain("Of 2 that were approved and sent, 1 had not enough for this policy.");
+  expect(out).toMatch(/apr_1 \(deploy it\): .*too short a reason/);
+  expect(out).not.toMatch(/apr_2 .*too short a reason/);
+});
+
 test("the policy of that time changes nothing, but a laxer one is called easier", async () => {
   await write(history(aRun(), { action: "deploy it" }));
   expect((await replayed(OLD)).out).toContain("Of 1 request, 0 stand under another rule");

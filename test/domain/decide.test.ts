@@ -21,6 +21,7 @@ import {
   withApprovals,
 } from "../make/run.ts";
 import { contextAt } from "../make/history.ts";
+import { aPolicy } from "../make/policy.ts";
 
 const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
 const OTHER_TEAM = TeamId("T0ELSEWHERE");
@@ -190,3 +191,24 @@ describe("a submitted decision", () => {
     expect(second).toMatchObject({ ok: false, error: { type: "already-decided", settled: false } });
   });
 });
+
+test.each(["approve", "deny"] as const)(
+  "a submit to %s counts until the request expires, and not a millisecond later",
+  (verdict) => {
+    const approval = anApproval();
+    const { id, version, request } = approval;
+    const submission = {
+      approval: id,
+      version,
+      digest: request.digest,
+      was: request,
+      verdict,
+      reason: "why",
+    };
+    const policy = aPolicy({ expiry: { afterMs: 60_000, outcome: "nothing" } });
+    const after = (ms: number) =>
+      decide(withApprovals(run, approval), { ...submission, by: MEMBER }, contextAt(ms, policy));
+    expect(after(59_999)).toMatchObject({ ok: true });
+    expect(after(60_000)).toMatchObject({ ok: false, error: { type: "closed", why: "expired" } });
+  },
+);

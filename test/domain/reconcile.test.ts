@@ -1,12 +1,15 @@
 // What is to be done next, and when.
 
 import { describe, expect, test } from "vitest";
+import { recover } from "#src/domain/apply-outcome.ts";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
 import { cardSlot, OPENING, requestSlot, type Run } from "#src/domain/run.ts";
 import { PASSING_MS, type PostedMessage } from "#src/domain/posted-message.ts";
 import type { Creation, Seen } from "#src/domain/run.ts";
-import { MessageTs, RunId } from "#src/domain/ids.ts";
-import { deliveredRun, listedRun } from "../make/history.ts";
+import { observe } from "#src/domain/observe.ts";
+import { cardRenderKey } from "#src/domain/render-key.ts";
+import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
+import { aSnapshot, contextAt, deliveredRun, listedRun } from "../make/history.ts";
 import { aRun, NOON } from "../make/run.ts";
 
 const UP: PostedMessage = {
@@ -83,6 +86,36 @@ test("a file is made for a request that waits, and for none that is decided", ()
   const decided = long(deliveredRun({ type: "confirmed", at: NOON, stillListed: false }));
   expect(keysOf(waits)).toContain(`upload ${requestSlot(onlyApproval(waits))}`);
   expect(keysOf(decided).filter((key) => key.startsWith("upload"))).toEqual([]);
+});
+
+test("a card is drawn again for each change of its request, however often it changes", () => {
+  const card = cardSlot(ApprovalId("apr_1"));
+  let run: Run = { ...listedRun("apr_1"), posts: { [OPENING]: UP } };
+  for (const change of [1, 2, 3]) {
+    const shown = { ...UP, shows: cardRenderKey(run, onlyApproval(run)) ?? "" };
+    run = { ...run, posts: { ...run.posts, [card]: shown } };
+    expect(keysOf(run)).not.toContain(`update ${card}`);
+    const content = { action: "delete it", change };
+    const ctx = contextAt(change);
+    run = observe(run, aSnapshot(run, [{ id: "apr_1", content }], { askedAt: NOON + change }), ctx);
+    expect(onlyApproval(run).version).toBe(1 + change);
+    expect(keysOf(run, ctx.monotonic)).toContain(`update ${card}`);
+  }
+});
+
+test("an approval that is held leaves when its time is over, and not before", () => {
+  const sendAt = NOON + 30_000;
+  const run = deliveredRun({ type: "held", until: sendAt, sendAt });
+  expect(keysOf(run, sendAt - 1)).not.toContain("send-decision");
+  expect(reconcile(run, sendAt - 1).wakeAt).toBe(sendAt);
+  expect(keysOf(run, sendAt)).toContain("send-decision");
+});
+
+test("a message whose answer was lost is looked for once its request can hardly arrive any more", () => {
+  const sending: Run = { ...aRun(), posts: { [OPENING]: { type: "sending", at: NOON, tries: 1 } } };
+  const lost = recover(sending, contextAt());
+  expect(keysOf(lost, NOON + 3_999)).toEqual([]);
+  expect(keysOf(lost, NOON + 4_000)).toEqual(["find opening"]);
 });
 
 describe("an opening in the first seconds of its run", () => {

@@ -1,6 +1,7 @@
 // How effects are carried out: still wanted, looked at before, marked, performed once, stored whatever it takes.
 
 import { describe, expect, test } from "vitest";
+import { ALONE } from "#src/engine/lease-keeper.ts";
 import type { DecisionAnswer } from "#src/ports.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, aRunId, REQUESTER, TEAM } from "../make/run.ts";
@@ -187,6 +188,22 @@ describe("a decision", () => {
     await bench.clock.pass(60_000);
     expect(bench.agents.resolved).toHaveLength(1);
     expect(await delivery(bench, id)).toBe("unconfirmed");
+  });
+
+  test("does not leave when its process stood still after the mark: another one may act by now", async () => {
+    const bench = await createBench();
+    const save = bench.store.save.bind(bench.store);
+    let stands = 1;
+    bench.store.save = async (stored, next, sideWrites) => {
+      const saved = await save(stored, next, sideWrites);
+      const isMark = sideWrites?.audit?.some(({ what }) => what === "sent") === true;
+      if (isMark && stands-- > 0) bench.clock.continueAfter(bench.clock.monotonic() + ALONE.leaseMs);
+      return saved;
+    };
+    await decided(bench);
+    await bench.clock.pass(1_000);
+    expect(stands).toBe(0);
+    expect(bench.agents.resolved).toEqual([]);
   });
 
   test("that is slow holds up no poll of its run", async () => {

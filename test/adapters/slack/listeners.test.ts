@@ -1,13 +1,14 @@
 // What happens when Slack does not hear an acknowledgement, and when it delivers a click twice.
 
+import { setImmediate } from "node:timers/promises";
 import type { App } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import { createOpenedForms } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
-import { CARD_READ, RUN_FORM } from "#src/adapters/slack/names.ts";
-import { RunKey } from "#src/domain/ids.ts";
+import { CARD_READ, DECISION_MODAL, RUN_FORM } from "#src/adapters/slack/names.ts";
+import { ApprovalId, RunKey } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
 import { PortError } from "#src/ports.ts";
 import { aWatchedRun, TEAM } from "../../make/run.ts";
@@ -147,5 +148,27 @@ describe("a click that is delivered twice", () => {
     await call(CARD_READ, click);
     await call(CARD_READ, click);
     expect([opens, answers.length]).toEqual([2, 1]);
+  });
+});
+
+describe("a submitted decision", () => {
+  const form = {
+    user: { id: "U0BEN" },
+    view: { private_metadata: "n".repeat(22), state: { values: {} } },
+  };
+  const deciding = (stored: Promise<unknown>): Partial<ListenerDeps> => ({
+    submitDecision: () => stored as ReturnType<ListenerDeps["submitDecision"]>,
+    replacements: { ready: () => () => {} } as unknown as ListenerDeps["replacements"],
+  });
+
+  test("is acknowledged once it is stored, and not before", async () => {
+    const stored = Promise.withResolvers<unknown>();
+    const order: string[] = [];
+    const { call } = heardBy(deciding(stored.promise.finally(() => order.push("stored"))));
+    const answered = call(DECISION_MODAL, form, () => Promise.resolve(void order.push("acknowledged")));
+    await setImmediate();
+    stored.resolve(ok({ run: aWatchedRun(), approval: ApprovalId("ap_1") }));
+    await answered;
+    expect(order).toEqual(["stored", "acknowledged"]);
   });
 });

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createClients } from "#src/adapters/slack/clients.ts";
 import { createSlackCalls } from "#src/adapters/slack/slack-calls.ts";
 import { createLog, slackLogger } from "#src/log.ts";
+import { PortError } from "#src/ports.ts";
 
 type Says = { status?: number; headers?: Record<string, string>; body: string };
 
@@ -54,6 +55,16 @@ test("each call is counted by its method and outcome", async () => {
     "users.list failed",
     "bots.info failed",
   ]);
+});
+
+test.each<[string, Says]>([
+  ["answered with a server's fault", { status: 503, body: "down" }],
+  ["answered with what is no answer of Slack's", { body: "<html>a proxy</html>" }],
+  ["rate limited", { status: 429, headers: { "retry-after": "0" }, body: "" }],
+])("a call that is %s is made once: the first try may have posted", async (_what, answer) => {
+  const { call, asked } = await slackThatSays(answer);
+  await expect(call("chat.postMessage", {})).rejects.toThrow(PortError);
+  expect(asked).toEqual(["/chat.postMessage"]);
 });
 
 test("a token is refused from the first call that says so until one is taken", async () => {

@@ -1,0 +1,51 @@
+// The planted bugs do not rot: each patch applies to the tree as it is, and names a test that exists. `npm run planted` plants them.
+
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { plantedBugs, ROOT } from "./planted/planted-bugs.ts";
+
+const bugs = plantedBugs();
+const run = promisify(execFile);
+
+test("each planted bug says what it breaks, and which test must catch it", () => {
+  const unsaid = bugs.filter((each) => [each.bug, each.test, each.title].includes(""));
+  expect(unsaid).toEqual([]);
+  expect(bugs.length).toBeGreaterThanOrEqual(40);
+});
+
+test("each patch applies to the code, and to nothing else", async () => {
+  const checked = await Promise.all(
+    bugs.map(async ({ name, patch }) => {
+      const { stdout } = await run("git", ["apply", "--check", "--numstat", patch], { cwd: ROOT }).catch(
+        (error: unknown) => ({ stdout: `0\t0\tdoes not apply: ${String(error)}` }),
+      );
+      const files = stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.split("\t")[2] ?? "");
+      return files.every((file) => file.startsWith("src/")) ? [] : [`${name}: ${files.join(", ")}`];
+    }),
+  );
+  expect(checked.flat()).toEqual([]);
+});
+
+/** The file, and all that it imports of the tests. */
+function sourcesOf(file: string, known = new Set<string>()): string {
+  if (known.has(file)) return "";
+  known.add(file);
+  const source = readFileSync(join(ROOT, file), "utf8");
+  const imported = [...source.matchAll(/from "(\.{1,2}\/[^"]+)"/g)].map(([, path = ""]) =>
+    sourcesOf(join(dirname(file), path), known),
+  );
+  return [source, ...imported].join("\n");
+}
+
+test("each test that must catch one exists", () => {
+  const missing = bugs.filter(({ test: file, title }) => {
+    return !existsSync(join(ROOT, file)) || !sourcesOf(file).includes(title);
+  });
+  expect(missing.map(({ name, title }) => `${name}: ${title}`)).toEqual([]);
+});
