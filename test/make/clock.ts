@@ -19,6 +19,9 @@ export type HandClock = Clock & {
 /** Rounds of the event loop in which nothing is left to happen. The store and the ports of tests need a few, never a timer. */
 const ROUNDS = 6;
 
+/** More alarms at one moment are a loop of the code under test, in which a test would hang. */
+const MOST_AT_ONCE = 2_000;
+
 /** A clock that a test sets. Starts at noon. */
 export function createHandClock(): HandClock {
   let now = NOON;
@@ -55,9 +58,12 @@ export function createHandClock(): HandClock {
     waiting: () => alarms.size,
     async pass(ms) {
       const until = now + ms;
+      let rung = { at: now, times: 0 };
       await rest();
       for (let alarm = next(until); alarm !== null; alarm = next(until)) {
         now = Math.max(now, alarm.at);
+        rung = { at: now, times: rung.at === now ? rung.times + 1 : 1 };
+        if (rung.times > MOST_AT_ONCE) throw new Error("time stands still: what is due is due again at once");
         alarms.delete(alarm.id);
         alarm.what();
         await rest();
