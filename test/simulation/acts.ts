@@ -199,11 +199,9 @@ const ask: Act = (playing) =>
   );
 
 const answerUnknown: Act = (playing) =>
-  withKey(playing, ({ channel, run }, key) =>
+  withKey(playing, (opening) =>
     withProcess(playing, (at) =>
-      playing.world.people.other(at, `${run.requester} answers`, ({ startRun }) =>
-        startRun.answerUnknown({ team: TEAM, user: run.requester, channel }, key, "left"),
-      ),
+      playing.world.people.answerUnknown(at, opening, playing.chance.of(["started", "left"])),
     ),
   );
 

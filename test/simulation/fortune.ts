@@ -34,11 +34,28 @@ export function seededFortune(seed: number, perMille: number): Seeded {
   return seeded;
 }
 
-/** `choose` is asked at each choice. Times are always the shortest. */
-export function scriptedFortune(choose: (options: number, place: string) => number): Fortune {
-  return {
-    way: (place, ways) => ways[choose(ways.length, place)] ?? ways[0],
+/** Asked wherever the world has a choice: 0 is how it goes when all is well, every other answer is a fault. */
+export type Choose = (options: number, place: string) => number;
+
+export type Scripted = Fortune & {
+  /** Whether anything may go wrong now. */
+  isOpen: boolean;
+  /** The answer to the next call there is lost in any case. */
+  readonly loses: Set<string>;
+};
+
+/** Times are always the shortest. */
+export function scriptedFortune(choose: Choose): Scripted {
+  const scripted: Scripted = {
+    isOpen: false,
+    loses: new Set(),
+    way: (place, ways) => {
+      const lost = ways.find((way) => way === "unanswered");
+      if (lost !== undefined && scripted.loses.delete(place)) return lost;
+      return scripted.isOpen ? (ways[choose(ways.length, place)] ?? ways[0]) : ways[0];
+    },
     within: (least) => least,
     random: () => 0.5,
   };
+  return scripted;
 }

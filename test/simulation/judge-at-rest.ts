@@ -65,10 +65,13 @@ async function judgeAtRest(world: SimulatedWorld, store: Store): Promise<void> {
 }
 
 /** I2: a run, a clear refusal, or a shown unknown; and no message claims what is not so (I7). */
-function startIsTold({ judge, service, slack }: SimulatedWorld, start: Start): void {
-  const made = service.created.filter(({ input }) => input === start.input);
-  judge.must("I1", made.length <= 1, `"${start.input}" started ${made.length} runs`);
+function startIsTold({ judge, service, slack, records }: SimulatedWorld, start: Start): void {
+  const all = service.created.filter(({ input }) => input === start.input);
+  const asked = 1 + (records.restarts.get(start.input) ?? 0);
+  judge.must("I1", all.length <= asked, `"${start.input}" started ${all.length} runs`);
   if (start.told !== "ok" || start.key === null) return;
+  const made = all.filter(({ key }) => key === start.key);
+  judge.must("I1", made.length <= 1, `one intention started ${made.length} runs`);
   const [opening] = slack.of(start.key, OPENING);
   judge.must("I2", opening !== undefined, `nothing tells of "${start.input}"`);
   const claim = opening?.run.creation;

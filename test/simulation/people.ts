@@ -54,6 +54,18 @@ export class SimulatedPeople {
     return start;
   }
 
+  /** The requester's answer to "a run may have started". */
+  async answerUnknown(at: Host, { run, key, channel }: Message, again: "started" | "left"): Promise<void> {
+    const { requester: user, input } = run;
+    const { restarts } = this.#world.records;
+    if (again === "started") restarts.set(input, 1);
+    const by = { team: TEAM, user, channel };
+    const told = await this.#act(at, `${user} answers ${again}`, ({ startRun }) =>
+      startRun.answerUnknown(by, key, again),
+    );
+    this.#world.saw(`a start that is not known is answered ${again}: ${told.type}`);
+  }
+
   async open(at: Host, by: UserId, message: Message, verdict: Verdict): Promise<Form | null> {
     const click = this.clickOn(message, by);
     const shown = approvalOf(message);

@@ -156,6 +156,10 @@ export class SimulatedProcess implements Host {
       this.world.note(`${this.name} logs: ${message}${error === null ? "" : ` (${error.message})`}`);
       this.world.judge.logged(error);
     };
-    return { debug: nothing, info: nothing, warn: nothing, error: tells };
+    const warns = (fields: object): void => {
+      if ("code" in fields && fields.code === "lease_lost")
+        this.world.saw("a lease is lost while an effect is under way");
+    };
+    return { debug: nothing, info: nothing, warn: warns, error: tells };
   }
 }

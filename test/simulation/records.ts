@@ -67,6 +67,8 @@ export type SentCreate = { readonly key: string; readonly input: string; disprov
 
 export class Records {
   readonly starts: Start[] = [];
+  /** How often people asked for a task again, after they were told that its run may have started. Their answer counts once. */
+  readonly restarts = new Map<string, number>();
   readonly forms: Form[] = [];
   readonly submits: Submit[] = [];
   readonly brakes: Brake[] = [];

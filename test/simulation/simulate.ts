@@ -1,60 +1,122 @@
 // `npm run simulate -- --seeds N [--from SEED]`: plays random histories and judges them. `--seed S --verbose` plays one and prints it.
-// Exit code 1: an invariant was broken.
+// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M]`: plays the ten stories once for each way in which at most
+// so many of their calls go wrong. Exit code 1: an invariant was broken.
 
 import { parseArgs } from "node:util";
+import { everySchedule, type Fault, playStory } from "./enumerate.ts";
 import { playSeed } from "./random-history.ts";
-import { FailedHistory } from "./world.ts";
+import { STORIES } from "./scenarios.ts";
+import { FailedHistory, type SimulatedWorld } from "./world.ts";
 
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
+    enumerate: { type: "boolean", default: false },
+    faults: { type: "string", default: "1" },
+    story: { type: "string" },
+    minutes: { type: "string" },
+    schedule: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
 });
 
-const TELL_EVERY = 500;
+const TELL_EVERY = 200;
 /** So many failing seeds are shown before it gives up. */
-const MOST_FAILURES = 5;
+const MOST_FAILURES = 10;
+const MINUTE_MS = 60_000;
 const states = new Map<string, number>();
 const began = performance.now();
+const cpuBegan = process.cpuUsage();
 let failures = 0;
-let notes = 0;
+let played = 0;
+let events = 0;
 
-const first = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
-
-for (let seed = first; seed < first + count && failures < MOST_FAILURES; seed += 1) {
-  await playOne(seed);
-  const played = seed - first + 1;
-  if (played % TELL_EVERY === 0)
-    console.log(`${played} of ${count} seeds, ${failures} failed, ${speed(played)}`);
-}
+if (values.schedule !== undefined) await playOneSchedule(values.schedule);
+else if (values.enumerate) await enumerateStories();
+else await playSeeds();
 
 for (const [state, times] of [...states].sort(([a], [b]) => a.localeCompare(b)))
   console.log(`${times}\t${state}`);
-const seconds = (performance.now() - began) / 1_000;
 console.log(
-  `seeds ${first} to ${first + count - 1}: ${failures} failed; ${notes} events, ${states.size} named states, ${seconds.toFixed(1)} s, ${speed(count)}`,
+  `${played} histories, ${failures} broken, ${events} events, ${states.size} named states, ${seconds()} s, ${speed()}`,
 );
 process.exit(failures > 0 ? 1 : 0);
 
-async function playOne(seed: number): Promise<void> {
-  try {
-    const world = await playSeed(seed);
-    for (const [state, times] of world.states) states.set(state, (states.get(state) ?? 0) + times);
-    notes += world.notes.length;
-    if (values.verbose) console.log(`${world.notes.join("\n")}\ndigest ${world.digest()}`);
-  } catch (error) {
-    failures += 1;
-    console.log(`seed ${seed} FAILED: ${String(error)}`);
-    if (error instanceof FailedHistory && (values.verbose || failures === 1))
-      console.log(error.world.notes.join("\n"));
-    else if (!(error instanceof FailedHistory)) console.log(error);
+async function playSeeds(): Promise<void> {
+  const first = Number(values.seed ?? values.from);
+  const count = values.seed === undefined ? Number(values.seeds) : 1;
+  for (let seed = first; seed < first + count && failures < MOST_FAILURES; seed += 1) {
+    try {
+      note(await playSeed(seed));
+    } catch (error) {
+      tellFailure(`seed ${seed}`, error);
+    }
+    if (played % TELL_EVERY === 0) console.log(`${played} of ${count} seeds, ${failures} broken, ${speed()}`);
+  }
+  console.log(`the last seed was ${first + played - 1}`);
+}
+
+async function enumerateStories(): Promise<void> {
+  const until = values.minutes === undefined ? {} : { until: began + Number(values.minutes) * MINUTE_MS };
+  for (const [name, story] of Object.entries(STORIES)) {
+    if (values.story !== undefined && values.story !== name) continue;
+    const done = await everySchedule(story, Number(values.faults), { seen: note, ...until });
+    failures += done.broken.length;
+    const { played: schedules, choices, broken, ended } = done;
+    console.log(
+      `${name}: ${choices} choices, ${schedules} schedules, ${ended ? "all" : "NOT ALL"}, ${broken.length} broken, ${speed()}`,
+    );
+    for (const { faults, why } of broken) console.log(`  --schedule "${name}: ${written(faults)}": ${why}`);
   }
 }
 
-function speed(played: number): string {
-  return `${((played * 1_000) / (performance.now() - began)).toFixed(1)} seeds/s`;
+async function playOneSchedule(given: string): Promise<void> {
+  const [name = "", faults = ""] = given.split(":");
+  const story = STORIES[name];
+  if (story === undefined) throw new Error(`no story is called ${name}`);
+  try {
+    note((await playStory(story, read(faults))).world);
+  } catch (error) {
+    tellFailure(given, error);
+  }
+}
+
+const written = (faults: readonly Fault[]): string => faults.map(({ at, way }) => `${at}/${way}`).join(" ");
+
+function read(text: string): readonly Fault[] {
+  return text
+    .trim()
+    .split(" ")
+    .filter((each) => each !== "")
+    .map((each) => {
+      const [at, way] = each.split("/").map(Number);
+      return { at: at ?? 0, way: way ?? 0 };
+    });
+}
+
+function note(world: SimulatedWorld): void {
+  played += 1;
+  events += world.notes.length;
+  for (const [state, times] of world.states) states.set(state, (states.get(state) ?? 0) + times);
+  if (values.verbose) console.log(`${world.notes.join("\n")}\ndigest ${world.digest()}`);
+}
+
+function tellFailure(what: string, error: unknown): void {
+  played += 1;
+  failures += 1;
+  console.log(`${what} BROKEN: ${String(error)}`);
+  if (!(error instanceof FailedHistory)) console.log(error);
+  else if (values.verbose || failures === 1) console.log(error.world.notes.join("\n"));
+}
+
+function seconds(): string {
+  return ((performance.now() - began) / 1_000).toFixed(1);
+}
+
+/** By the time of the processor, as a machine may be busy with other things. */
+function speed(): string {
+  const { user, system } = process.cpuUsage(cpuBegan);
+  return `${((played * 1_000_000) / (user + system)).toFixed(1)} a second of the processor`;
 }
