@@ -30,6 +30,8 @@ type Way = "done" | "fails" | "slow" | "unanswered" | "dies" | "dies-done" | "st
 const READ_WAYS = ["done", "fails", "slow"] as const;
 const WRITE_WAYS = ["done", "fails", "slow", "unanswered", "dies", "dies-done", "stalls"] as const;
 const SLOW_MS = [20, 800] as const;
+/** Between what a replica has read and what it writes, others write (ms). */
+const WRITE_MS = [0, 8] as const;
 /** Longer than a lease (ms) at most. */
 const STALL_MS = [1_000, 30_000] as const;
 const AWAY_MS = 200;
@@ -57,6 +59,8 @@ async function ask(from: Host, name: string, method: Method, given: readonly unk
   const way = world.isShaky ? world.fortune.way(`store ${name}`, ways) : "done";
   if (way !== "done") world.note(`${from.name} store ${name}: ${way}`);
   if (way === "slow") await pause(from, world.fortune.within(...SLOW_MS));
+  else if (world.replicas > 1 && WRITES.has(name)) await pause(from, world.fortune.within(...WRITE_MS));
+  if (!from.alive) return NEVER;
   if (way === "fails") throw failed("no");
   if (way === "dies") return dies(from, name, "is about to be written");
   const [wrapped, onSaved] = withoutOnSaved(name, given);

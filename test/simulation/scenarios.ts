@@ -99,7 +99,8 @@ export class Stage {
   }
 
   async opens(by: UserId, card: Message | null, verdict: Verdict): Promise<Form | null> {
-    for (let tries = 0; card !== null && tries < SUBMITS; tries += 1) {
+    if (card === null) return null;
+    for (let tries = 0; tries < SUBMITS; tries += 1) {
       const form = await this.world.finish(this.world.people.open(await this.process(), by, card, verdict));
       if (form !== null) return form;
       await this.world.pass(500);

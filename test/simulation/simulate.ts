@@ -83,7 +83,9 @@ async function playOneSchedule(given: string): Promise<void> {
   }
 }
 
-const written = (faults: readonly Fault[]): string => faults.map(({ at, way }) => `${at}/${way}`).join(" ");
+function written(faults: readonly Fault[]): string {
+  return faults.map(({ at, way }) => `${at}/${way}`).join(" ");
+}
 
 function read(text: string): readonly Fault[] {
   return text
