@@ -5,13 +5,7 @@ import { parseArgs } from "node:util";
 import { FIGURE_NAMES, FIGURES, type FigureName, judged, type Measured, missing } from "./figures.ts";
 import { GROUPS, type Measurement, type Size } from "./measurements.ts";
 
-const { values } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    quick: { type: "boolean", default: false },
-    only: { type: "string" },
-  },
-});
+const values = readArgs();
 const size: Size = values.quick ? "quick" : "full";
 const only = values.only?.split(",");
 const unknown = (only ?? []).filter((name) => !(name in FIGURES));
@@ -32,6 +26,21 @@ if (values.json) {
   console.log(JSON.stringify(Object.fromEntries(wanted.map((name) => [name, rounded(measured[name])]))));
 }
 process.exit(lacking.length > 0 ? 1 : 0);
+
+function readArgs() {
+  try {
+    const options = {
+      json: { type: "boolean", default: false },
+      quick: { type: "boolean", default: false },
+      only: { type: "string" },
+    } as const;
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}
+Usage: npm run bench -- [--json] [--quick] [--only NAME,NAME]`);
+    process.exit(2);
+  }
+}
 
 async function measureOne({ gives, measure }: Measurement): Promise<void> {
   const from = performance.now();

@@ -6,6 +6,8 @@ import type { Fault } from "../service/faults.ts";
 const effect = z.boolean().exactOptional().describe("true: the request takes effect first");
 const ms = z.number().int().min(0).max(3_600_000);
 
+const headers = z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\x20-\x7e]*$/)).exactOptional();
+
 /** Faults for a request to the service or the gateway. */
 export const serverFault = z
   .discriminatedUnion("kind", [
@@ -13,7 +15,7 @@ export const serverFault = z
       kind: z.literal("answer"),
       status: z.number().int().min(200).max(599),
       body: z.union([z.string(), z.record(z.string(), z.unknown())]).exactOptional(),
-      headers: z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\x20-\x7e]*$/)).exactOptional(),
+      headers,
       effect,
     }),
     z.strictObject({ kind: z.literal("delay"), ms }),
@@ -31,6 +33,7 @@ export const serverFault = z
         .max(2 ** 28)
         .exactOptional(),
     }),
+    z.strictObject({ kind: z.literal("drip"), everyMs: ms }),
     z.strictObject({
       kind: z.literal("redirect"),
       to: z.url({ protocol: /^https?$/ }),
@@ -54,5 +57,13 @@ export const slackFault = z
     z.strictObject({ retryAfter: z.number().int().min(0).max(3_600) }),
     z.strictObject({ drop: when }),
     z.strictObject({ hang: when }),
+    z.strictObject({
+      answer: z.strictObject({ status: z.number().int().min(200).max(599), headers, body: z.string() }),
+      when: when.exactOptional(),
+    }),
+    z.strictObject({ cut: z.literal(true) }),
+    z.strictObject({ drip: ms }),
   ])
-  .describe("`{error}`, `{http, when?}`, `{retryAfter}`, `{drop: when}` or `{hang: when}`");
+  .describe(
+    "`{error}`, `{http, when?}`, `{retryAfter}`, `{drop: when}`, `{hang: when}`, `{answer, when?}`, `{cut: true}` or `{drip: ms}`",
+  );

@@ -130,6 +130,8 @@ function kindWords(fault: Fault): string {
       return "the connection is cut";
     case "cut":
       return "half an answer, after it took effect";
+    case "drip":
+      return "an answer that arrives letter by letter, after it took effect";
     case "garbage":
       return "an answer that is no JSON, after it took effect";
     case "huge":

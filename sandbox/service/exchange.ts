@@ -90,12 +90,30 @@ async function spoiled({ fault, released }: Struck, handle: () => Promise<Answer
       return "reset";
     case "cut":
       return handle();
+    case "drip": {
+      const answer = await handle();
+      return {
+        ...answer,
+        body: typeof answer.body === "string" ? drip(answer.body, fault, clock) : answer.body,
+      };
+    }
     case "garbage":
       return { status: (await handle()).status, body: '\u0000<!doctype html>{"id": oops' };
     case "huge":
       return { status: (await handle()).status, body: padding(fault.length ?? 32 * 1024 * 1024) };
     case "redirect":
       return { status: fault.status ?? 307, headers: { location: fault.to }, body: null };
+  }
+}
+
+async function* drip(
+  body: string,
+  { everyMs }: { readonly everyMs: number },
+  clock: Clock,
+): AsyncIterable<string> {
+  for (const character of body) {
+    await new Promise<void>((resolve) => clock.after(everyMs, resolve));
+    yield character;
   }
 }
 

@@ -25,6 +25,8 @@ export type Fault =
   | { readonly kind: "garbage" }
   /** The effect takes place, and the body has this many characters (of valid JSON). */
   | { readonly kind: "huge"; readonly length?: number }
+  /** The effect takes place, and the answer's body arrives character by character, one every so many milliseconds. */
+  | { readonly kind: "drip"; readonly everyMs: number }
   | { readonly kind: "redirect"; readonly to: string; readonly status?: 301 | 302 | 303 | 307 | 308 };
 
 export type FaultHandle = {

@@ -32,7 +32,11 @@ export const createApi = (call: Call) => ({
     if (await spoiled(fault, "after", res)) return;
     // Slack's answers carry its time, and the sandbox's clock can be moved.
     const date = new Date(call.now()).toUTCString();
-    if (!res.destroyed) sendJson(res, answer.status, answer.body, { date, ...answer.headers });
+    if (res.destroyed) return;
+    const headers = { date, ...answer.headers };
+    if (fault && "cut" in fault) cutOff(res, answer, headers);
+    else if (fault && "drip" in fault) await drip(res, answer, { headers, everyMs: fault.drip });
+    else sendJson(res, answer.status, answer.body, headers);
   },
 });
 
@@ -56,7 +60,7 @@ const spoils = (fault: Fault | undefined, when: When): boolean => {
   if (!fault) return false;
   if ("hang" in fault) return fault.hang === when;
   if ("drop" in fault) return fault.drop === when;
-  return "http" in fault && (fault.when ?? "before") === when;
+  return ("http" in fault || "answer" in fault) && (fault.when ?? "before") === when;
 };
 
 /** True if the fault has replaced the answer. A call that hangs ends when the sandbox stops. */
@@ -66,6 +70,8 @@ const spoiled = async (fault: Fault | undefined, when: When, res: ServerResponse
   if (!spoils(fault, when)) return false;
   if ("drop" in fault) res.destroy();
   else if ("http" in fault) res.writeHead(fault.http).end();
+  else if ("answer" in fault)
+    res.writeHead(fault.answer.status, { ...fault.answer.headers }).end(fault.answer.body);
   return true;
 };
 
@@ -74,6 +80,33 @@ const planned = (fault: Fault | undefined): Answer | null => {
     return { status: 200, body: { ok: false, error: fault.error, ...fault.more } };
   if (fault && "retryAfter" in fault) return tooMany(fault.retryAfter);
   return null;
+};
+
+type Headers = Readonly<Record<string, string>>;
+
+const begin = (res: ServerResponse, { status, body }: Answer, headers: Headers): string => {
+  const text = JSON.stringify(body);
+  const length = Buffer.byteLength(text);
+  res.writeHead(status, { "content-type": "application/json", "content-length": length, ...headers });
+  return text;
+};
+
+const cutOff = (res: ServerResponse, answer: Answer, headers: Headers): void => {
+  const text = begin(res, answer, headers);
+  res.write(text.slice(0, Math.ceil(text.length / 2)), () => res.destroy());
+};
+
+const drip = async (
+  res: ServerResponse,
+  answer: Answer,
+  { headers, everyMs }: { readonly headers: Headers; readonly everyMs: number },
+): Promise<void> => {
+  for (const character of begin(res, answer, headers)) {
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    if (res.destroyed) return;
+    res.write(character);
+  }
+  res.end();
 };
 
 const TOO_MANY = 429;

@@ -3,6 +3,12 @@
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import type { Workspace } from "./workspace.ts";
 
+export type RawAnswer = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
 /** "after": the call takes effect all the same. */
 export type Fault =
   | { readonly error: string; readonly more?: Record<string, unknown> }
@@ -10,6 +16,12 @@ export type Fault =
   | { readonly retryAfter: number }
   | { readonly drop: "before" | "after" }
   | { readonly hang: "before" | "after" }
+  /** In place of Slack's answer, as a proxy or a load balancer gives it. */
+  | { readonly answer: RawAnswer; readonly when?: "before" | "after" }
+  /** Half of the answer arrives. */
+  | { readonly cut: true }
+  /** The answer arrives character by character, one every so many milliseconds. */
+  | { readonly drip: number }
   | { readonly until: Promise<unknown>; readonly when?: "before" | "after" };
 
 /** The arguments of the call. */

@@ -2,7 +2,7 @@
 
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
 import type { AuditVerdict } from "#src/domain/audit/verify-chain.ts";
-import { startBot } from "#sandbox/bot/bot-process.ts";
+import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
 import { createDatabase } from "../make/world-database.ts";
 
@@ -25,6 +25,14 @@ export type Lane = {
   stop(): Promise<void>;
 };
 
+/** One process on a file of SQLite, unless the environment of the tests asks for PostgreSQL. */
+export type OneProcess = Lane & {
+  /** Where the database is. */
+  readonly database: string;
+  /** The process that runs now. */
+  bot(): BotProcess;
+};
+
 /** Above POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts): what was to be done by then is done. */
 const QUIET_MS = 5_500;
 
@@ -34,12 +42,17 @@ const READY_MS = 60_000;
 /** Polls as fast as they go, so that a life takes a second or two. */
 export const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
 
-/** `env`: more of the bot's variables. */
-export async function startLane(env: { readonly [name: string]: string } = {}): Promise<Lane> {
+type Environment = { readonly [name: string]: string };
+
+/** `env`: more of the bot's variables, or what becomes of those that it gets. */
+export async function startLane(
+  env: Environment | ((given: Environment) => Environment) = {},
+): Promise<OneProcess> {
   const stored = await createDatabase();
   const { place: database, env: keys } = stored;
   const world = await startWorld({ databaseUrl: stored.url, tempo: 0, slack: { rateLimits: false } });
-  const begin = () => startBot({ ...world.env, ...keys, ...FAST, ...env });
+  const given = { ...world.env, ...keys, ...FAST };
+  const begin = () => startBot(typeof env === "function" ? env(given) : { ...given, ...env });
   let bot = begin();
   let up = Promise.withResolvers<void>();
   const ready = async (): Promise<void> => {
@@ -49,6 +62,8 @@ export async function startLane(env: { readonly [name: string]: string } = {}): 
   await ready();
   return {
     world,
+    database,
+    bot: () => bot,
     up: () => up.promise,
     kill: async () => {
       const before = up;

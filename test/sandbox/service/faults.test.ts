@@ -39,6 +39,15 @@ test("an answer that breaks off in the middle has resolved the approval", async 
   expect(await ended(service, id)).toMatchObject({ phase: "succeeded" });
 });
 
+test("an answer that drips arrives whole, and late", async () => {
+  const { id, approvals } = await asking(service);
+  service.control.fault({ route: "decide" }, { kind: "drip", everyMs: 1 });
+  const { status, text } = await decide(service, id, approvals[0], approve);
+  expect(status).toBe(200);
+  expect(() => JSON.parse(text)).not.toThrow();
+  expect(await ended(service, id)).toMatchObject({ phase: "succeeded" });
+});
+
 test("a gate holds a request before its effect until it is released", async () => {
   const { id, approvals } = await asking(service);
   const gate = service.control.fault({ method: "POST", route: "decide" }, { kind: "gate" });

@@ -39,6 +39,17 @@ test("a connection dropped before the effect leaves nothing, after it leaves the
   expect(texts()).toEqual(["after"]);
 });
 
+test("an answer may come from elsewhere, in half, or letter by letter", async () => {
+  const page = { status: 200, headers: { "content-type": "text/html" }, body: "<html>" };
+  slack.faults.next("chat.postMessage", { answer: page });
+  slack.faults.next("chat.postMessage", { answer: page, when: "after" });
+  slack.faults.next("chat.postMessage", { cut: true });
+  slack.faults.next("chat.postMessage", { drip: 1 });
+  for (const text of ["before", "after", "half"]) await expect(post(text)).rejects.toThrow();
+  expect(await post("slowly")).toMatchObject({ ok: true });
+  expect(texts()).toEqual(["after", "half", "slowly"]);
+});
+
 test("a call whose answer a fault replaces, or that comes too fast, is lost in the traffic; a refused one is not", async () => {
   slack.faults.next("chat.postMessage", { drop: "before" });
   slack.faults.next("chat.postMessage", { drop: "after" });

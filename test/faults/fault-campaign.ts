@@ -1,0 +1,88 @@
+// Plays one life for each case, several side by side, judges them, and prints one line for each and one of counts.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Lane } from "../crash/lane.ts";
+import { type Disturbed, type Lay, type Played, playLife } from "./play-life.ts";
+
+type Campaign<Case extends Disturbed, Place extends Lane> = {
+  /** How it is started. */
+  readonly usage: string;
+  readonly cases: readonly Case[];
+  /** `file`: one that the lane and its faults share. */
+  readonly start: (file: string) => Promise<Place>;
+  readonly lay: (lane: Place, each: Case, file: string) => Lay;
+};
+
+/** Never returns. Exit code 1: an invariant did not hold, or a fault struck nothing. */
+export async function runCampaign<Case extends Disturbed, Place extends Lane>(
+  campaign: Campaign<Case, Place>,
+): Promise<never> {
+  const { only, lanes } = readArgs(campaign.usage);
+  const cases = campaign.cases.filter(({ name }) => name.includes(only));
+  const counts = { lives: 0, broken: 0, unmet: 0, again: 0, unconfirmed: 0, resent: 0 };
+  const startedAt = Date.now();
+  const left = cases.values();
+  await Promise.all(Array.from({ length: lanes }, () => work()));
+  const seconds = Math.round((Date.now() - startedAt) / 1_000);
+  console.log(
+    `${counts.lives} lives: ${counts.broken} broken, ${counts.unmet} whose fault struck nothing; ${counts.again} started again, ${counts.unconfirmed} decisions honestly unconfirmed, ${counts.resent} sent again with the same content; ${seconds} s`,
+  );
+  process.exit(counts.broken + counts.unmet === 0 && counts.lives > 0 ? 0 : 1);
+
+  async function work(): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), "faults-"));
+    const file = join(folder, "shared");
+    const lane = await campaign.start(file);
+    const played: (readonly [string, Played])[] = [];
+    for (const each of left) {
+      const began = Date.now();
+      const life = await playLife(lane, each, campaign.lay(lane, each, file));
+      console.log(`${each.name}: ${((Date.now() - began) / 1_000).toFixed(1)} s`);
+      played.push([each.name, life]);
+    }
+    // What a bot does late, about a life of long ago, is judged too.
+    await lane.quiet();
+    for (const [name, life] of played) tally(name, life);
+    const audit = await lane.audit();
+    if (!audit.ok) broken(`the audit is torn at entry ${audit.seq}: ${audit.fault}`);
+    await lane.stop();
+    rmSync(folder, { recursive: true });
+  }
+
+  function tally(name: string, { witness, life, struck, stuck }: Played): void {
+    const verdict = witness.verdict();
+    counts.lives += 1;
+    counts.again += life.again;
+    counts.unconfirmed += verdict.unconfirmed;
+    counts.resent += verdict.resent;
+    for (const what of stuck === null ? verdict.broken : [stuck, ...verdict.broken])
+      broken(`${name}: ${what}`);
+    if (struck) return;
+    counts.unmet += 1;
+    console.error(`${name}: the fault struck nothing`);
+  }
+
+  function broken(what: string): void {
+    counts.broken += 1;
+    console.error(what);
+  }
+}
+
+function readArgs(usage: string): { readonly only: string; readonly lanes: number } {
+  try {
+    const options = {
+      only: { type: "string", default: "" },
+      lanes: { type: "string", default: "2" },
+    } as const;
+    const { values } = parseArgs({ options });
+    const lanes = Number(values.lanes);
+    if (!Number.isSafeInteger(lanes) || lanes < 1) throw new Error("--lanes takes a whole number from 1");
+    return { only: values.only, lanes };
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\nUsage: ${usage}`);
+    process.exit(2);
+  }
+}

@@ -1,0 +1,111 @@
+// Faults of the disk, the clock and the machine under a running bot. strace makes the kernel's answers to its system calls, so the bot and
+// SQLite see what they would see on a real machine.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as after } from "node:timers/promises";
+import type { OneProcess } from "../crash/lane.ts";
+import type { Lay } from "./play-life.ts";
+
+/** Strikes, and resolves to what ends it. */
+type Fault = (lane: OneProcess, clockFile: string) => Promise<() => Promise<void>>;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WRITES = "write,pwrite64,ftruncate";
+const SYNCS = "fsync,fdatasync";
+
+export const STORAGE_FAULTS: { readonly [name: string]: Fault } = {
+  "the disk is full for 5 s": answered(WRITES, "error=ENOSPC", 5_000),
+  "the disk is full for 20 s": answered(WRITES, "error=ENOSPC", 20_000),
+  "the disk is read-only for 5 s": answered(`${WRITES},${SYNCS}`, "error=EROFS", 5_000),
+  "the disk fails to sync for 5 s": answered(SYNCS, "error=EIO", 5_000),
+  "the disk fails to read and write for 5 s": answered(`read,pread64,${WRITES}`, "error=EIO", 5_000),
+  "each sync takes 500 ms, for 10 s": answered(SYNCS, "delay_exit=500000", 10_000),
+  "the last page is torn": torn,
+  "another process holds the lock for 20 s": locked(20_000),
+  "the clock jumps an hour ahead": jump(HOUR_MS),
+  "the clock jumps an hour back": jump(-HOUR_MS),
+  "the clock jumps a day ahead": jump(DAY_MS),
+  "the clock jumps a day back": jump(-DAY_MS),
+  "the process is suspended for 20 s": suspended(20_000),
+};
+
+export const layStorage =
+  (lane: OneProcess, name: string, clockFile: string): Lay =>
+  async (onStrike) => {
+    const fault = STORAGE_FAULTS[name];
+    if (fault === undefined) throw new Error(`no such fault: ${name}`);
+    const end = await fault(lane, clockFile);
+    onStrike();
+    return end;
+  };
+
+/** The kernel answers these calls on the files of the database like this, for so long (ms). `how`: in the words of strace's `inject`. */
+function answered(calls: string, how: string, ms: number): Fault {
+  return async (lane) => {
+    const { database } = lane;
+    const files = [database, `${database}-wal`, `${database}-shm`].flatMap((file) => ["-P", file]);
+    const what = ["-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`, "-o", "/dev/null"];
+    const strace = spawn("strace", ["-f", "-p", String(lane.bot().pid), ...files, ...what]);
+    // It says that it is attached on its standard error.
+    await Promise.race([once(strace.stderr, "data"), once(strace, "exit").then(() => never())]);
+    const over = endLater();
+    return () => over;
+
+    async function endLater(): Promise<void> {
+      await after(ms);
+      const gone = once(strace, "exit");
+      if (strace.exitCode === null && strace.kill("SIGINT")) await gone;
+    }
+  };
+}
+
+function never(): never {
+  throw new Error("strace could not attach to the bot: it needs the right to trace other processes");
+}
+
+/** The machine loses its power in the middle of a write that was not synced: what was written of it is half a page of anything. */
+async function torn(lane: OneProcess): Promise<() => Promise<void>> {
+  await lane.kill();
+  appendFileSync(`${lane.database}-wal`, randomBytes(2_100));
+  await lane.restart();
+  return () => Promise.resolve();
+}
+
+function locked(ms: number): Fault {
+  return ({ database }) => {
+    const other = new DatabaseSync(database);
+    other.exec("pragma busy_timeout = 5000; begin immediate");
+    const over = releaseLater();
+    return Promise.resolve(() => over);
+
+    async function releaseLater(): Promise<void> {
+      await after(ms);
+      other.exec("rollback");
+      other.close();
+    }
+  };
+}
+
+/** Until the end of the life; then it jumps back. */
+function jump(ms: number): Fault {
+  return (_lane, clockFile) => {
+    writeFileSync(clockFile, String(ms));
+    return Promise.resolve(() => {
+      writeFileSync(clockFile, "0");
+      return Promise.resolve();
+    });
+  };
+}
+
+function suspended(ms: number): Fault {
+  return (lane) => {
+    const resume = lane.bot().pause();
+    const over = after(ms).then(resume);
+    return Promise.resolve(() => over);
+  };
+}
