@@ -45,7 +45,7 @@ test("an answer may come from elsewhere, in half, or letter by letter", async ()
   slack.faults.next("chat.postMessage", { answer: page, when: "after" });
   slack.faults.next("chat.postMessage", { cut: true });
   slack.faults.next("chat.postMessage", { drip: 1 });
-  for (const text of ["before", "after", "half"]) await expect(post(text)).rejects.toThrow();
+  for (const text of ["before", "after", "half"]) await expect(post(text)).rejects.toBeInstanceOf(Error);
   expect(await post("slowly")).toMatchObject({ ok: true });
   expect(texts()).toEqual(["after", "half", "slowly"]);
 });
