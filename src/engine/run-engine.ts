@@ -24,7 +24,7 @@ import { shownChars } from "../domain/text/request-text.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, endedWithin } from "./clock.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 import { createHeldRuns, type HeldShards } from "./held-runs.ts";
 
@@ -63,8 +63,9 @@ export function createRunEngine(deps: Deps): RunEngine {
   const debts = createLostEffects(executor, context);
   const { hold, has, ...shards } = createHeldRuns();
   const { looksAfter } = shards;
-  const again = (key: RunKey, afterMs: number): void =>
-    alarms.set(key, afterMs, () => void wake(deps, change, key, again));
+  const waking = new Set<Promise<void>>();
+  const again: Again = (key, afterMs) =>
+    alarms.set(key, afterMs, () => track(waking, wake(deps, change, key, again)));
   shards.onDrop((key) => (alarms.clear(key), drop(key)));
 
   function compare(run: Run): void {
@@ -95,23 +96,31 @@ export function createRunEngine(deps: Deps): RunEngine {
     await wake(deps, change, run.key, again);
   }
 
-  const stop = (ms: number): Promise<void> => stopAll(alarms, executor, ms);
+  const stop = (ms: number): Promise<void> => stopAll({ alarms, executor, clock, waking }, ms);
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
   return { transact, change, resume, onPlan, ...shards, shardsSending: executor.shardsSending, stop };
 }
 
-async function stopAll(alarms: Alarms, executor: EffectExecutor, ms: number): Promise<void> {
+type Stopping = Pick<Deps, "executor" | "clock"> & {
+  readonly alarms: Alarms;
+  readonly waking: ReadonlySet<Promise<void>>;
+};
+
+async function stopAll({ alarms, executor, clock, waking }: Stopping, ms: number): Promise<void> {
   alarms.stop();
-  await executor.stop(ms);
+  await Promise.all([executor.stop(ms), endedWithin(clock, ms, waking)]);
 }
 
+/** The work is in the set until it has ended. */
+function track(set: Set<Promise<void>>, work: Promise<void>): void {
+  const tracked = work.finally(() => set.delete(tracked));
+  set.add(tracked);
+}
+
+type Again = (key: RunKey, afterMs: number) => void;
+
 /** Reconciles a run although nothing happened to it; tries again when the store fails. */
-async function wake(
-  { context, log }: Deps,
-  change: Change,
-  key: RunKey,
-  again: (key: RunKey, afterMs: number) => void,
-): Promise<void> {
+async function wake({ context, log }: Deps, change: Change, key: RunKey, again: Again): Promise<void> {
   try {
     await change(key, (run) => {
       const ctx = context();

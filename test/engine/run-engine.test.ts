@@ -55,3 +55,37 @@ test("a run that another process has saved is claimed as that process left it, a
   expect(await engine.change(run.key, (newest) => newest)).toMatchObject({ input: "theirs" });
   await store.close();
 });
+
+test("a stop waits for a run that is being reconciled, because the store is closed next", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const slow: typeof store = {
+    ...store,
+    load: async (key) => {
+      asked.resolve();
+      await gate.promise;
+      return store.load(key);
+    },
+  };
+  const executor: Parameters<typeof createRunEngine>[0]["executor"] = {
+    ...IDLE,
+    start: ({ key }, _effect, { again }) => again(key, 1_000),
+  };
+  const errors: unknown[] = [];
+  const log = { ...QUIET, error: (...told: unknown[]) => void errors.push(told) };
+  const engine = createRunEngine({ store: slow, clock, context: () => contextAt(), log, executor });
+  const run = aWatchedRun();
+  await store.insert(run, {});
+  await engine.resume({ run, revision: 1 });
+  await clock.pass(1_000);
+  await asked.promise;
+
+  const closed = engine.stop(5_000).then(() => store.close());
+  await clock.rest();
+  gate.resolve();
+  await closed;
+  await clock.rest();
+  expect(errors).toEqual([]);
+});
