@@ -1,6 +1,7 @@
 // One life of a run, lived by people: somebody asks for it, somebody decides what it asks, and whoever is told that something
 // failed tries again. Everything that can be seen of it is kept, for the verdict.
 
+import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import { cardStateOf, idOf, isInState, says } from "../make/message-id.ts";
@@ -16,11 +17,23 @@ export type Life = {
   readonly channel: string;
   readonly requester: string;
   readonly approver: string;
-  /** Reasons that were typed, each once; `kept` when the app answered that it is recorded. */
-  readonly attempts: { readonly reason: string; kept: boolean }[];
+  /** Another approver, where the rule wants the approvals of two people. Both press until they have approved it. */
+  readonly second: string | null;
+  readonly holdMs: number;
+  /** Reasons that were typed, each once; `kept` when the app answered that it is recorded. `at`: before the submit. */
+  readonly attempts: Attempt[];
   /** How often the requester chose to start again. */
   again: number;
 };
+
+export type Attempt = {
+  readonly reason: string;
+  readonly by: string;
+  readonly at: number;
+  kept: boolean;
+};
+
+type Reachable = Pick<Lane, "world" | "up">;
 
 /** What people are about to do; a test may stop the clock here. */
 export type Before = (act: "command" | "click" | "submit" | "end") => Promise<void>;
@@ -34,17 +47,27 @@ const LIFE_MS = 90_000;
 
 let born = 0;
 
+type Intent = Pick<Life, "verdict"> & {
+  readonly together?: boolean;
+  /** The rule wants the approvals of two people. */
+  readonly byTwo?: boolean;
+  /** How long the rule holds an approval (ms). */
+  readonly holdMs?: number;
+};
+
 /** Channel and people of its own, so that whatever is there belongs to this life. */
 export function newLife(
   { slack }: World,
   name: string,
   task: string,
-  { verdict, together = false }: Pick<Life, "verdict"> & Partial<Pick<Life, "together">>,
+  { verdict, together = false, byTwo = false, holdMs = 0 }: Intent,
 ): Life {
   born += 1;
   const { workspace } = slack;
   const [channel, requester, approver] = [`C0LIFE${born}`, `U0ASKS${born}`, `U0DECIDES${born}`];
-  for (const id of [requester, approver])
+  const second = byTwo ? `U0DECIDESTOO${born}` : null;
+  const people = [requester, approver, ...(second === null ? [] : [second])];
+  for (const id of people)
     workspace.people.set(id, {
       id,
       team: workspace.team.id,
@@ -53,7 +76,7 @@ export function newLife(
       kind: "member",
       deactivated: false,
     });
-  const members = [requester, approver, workspace.app.person];
+  const members = [...people, workspace.app.person];
   workspace.channels.set(channel, {
     id: channel,
     name: `life-${born}`,
@@ -69,12 +92,14 @@ export function newLife(
     channel,
     requester,
     approver,
+    second,
+    holdMs,
     attempts: [],
     again: 0,
   };
 }
 
-export async function live(lane: Lane, life: Life, before: Before): Promise<void> {
+export async function live(lane: Reachable, life: Life, before: Before): Promise<void> {
   const deadline = Date.now() + LIFE_MS;
   await before("command");
   await askFor(lane, life);
@@ -85,7 +110,7 @@ export async function live(lane: Lane, life: Life, before: Before): Promise<void
   }
 }
 
-async function askFor(lane: Lane, life: Life): Promise<void> {
+async function askFor(lane: Reachable, life: Life): Promise<void> {
   const { acts, workspace } = lane.world.slack;
   for (let asked = false; !asked;) {
     await lane.up();
@@ -93,33 +118,55 @@ async function askFor(lane: Lane, life: Life): Promise<void> {
     const opened = workspace.until(() => openingsOf(lane.world, life).length > 0, { timeoutMs: RETYPE_MS });
     asked = await opened.then(
       () => true,
-      () => ok,
+      () => ok && !isTold(lane.world, life, "answer:run-not-recorded"),
     );
   }
 }
 
+/** Whether the newest answer that only the requester sees says this. */
+function isTold({ slack: { workspace } }: World, { channel, requester }: Life, id: MessageId): boolean {
+  const mine = workspace.messages.findLast(
+    (each) => each.channel === channel && each.ephemeralFor === requester,
+  );
+  return mine !== undefined && says(id, mine);
+}
+
 /** False: there was nothing to do, or it did not work. */
-async function doNext(lane: Lane, life: Life, before: Before): Promise<boolean> {
+async function doNext(lane: Reachable, life: Life, before: Before): Promise<boolean> {
+  let done = false;
+  for (const person of approversOf(life)) done = (await decide(lane, life, person, before)) || done;
+  return done || startAgain(lane, life);
+}
+
+export const approversOf = ({ approver, second }: Life): readonly string[] =>
+  second === null ? [approver] : [approver, second];
+
+async function decide(lane: Reachable, life: Life, person: string, before: Before): Promise<boolean> {
   const { workspace, acts } = lane.world.slack;
-  const [modal] = workspace.viewsOf(life.approver);
+  const [modal] = workspace.viewsOf(person);
   if (modal === undefined) {
-    const open = life.together ? openTogether : clickCard;
-    return (await open(lane, life, before)) || startAgain(lane, life);
+    if (life.together) return openTogether(lane, life, before);
+    return !hasVoted(life, person) && clickCard(lane, life, person, before);
   }
   if (isForm(modal)) return submit(lane, life, modal, before);
-  // One that says why nothing was recorded is read and closed.
-  await acts.close(life.approver, modal.id);
+  // One that says why nothing was recorded, or that it is recorded, is read and closed.
+  await acts.close(person, modal.id);
   return false;
 }
+
+/** As far as they were told. One who was not told presses again. */
+const hasVoted = ({ second, attempts }: Life, person: string): boolean =>
+  second !== null && attempts.some(({ by, kept }) => kept && by === person);
 
 const isForm = ({ view }: OpenView): boolean =>
   view["callback_id"] === "decision_modal" || view["callback_id"] === "review_modal";
 
 /** A form that could not be submitted stays open, and is submitted again with another reason. */
-async function submit(lane: Lane, life: Life, modal: OpenView, before: Before): Promise<boolean> {
+async function submit(lane: Reachable, life: Life, modal: OpenView, before: Before): Promise<boolean> {
   await before("submit");
   await lane.up();
-  const attempt = { reason: `reason ${life.attempts.length + 1} of ${life.task}`, kept: false };
+  const reason = `reason ${life.attempts.length + 1} of ${life.task}`;
+  const attempt: Attempt = { reason, by: modal.person, at: lane.world.clock.now(), kept: false };
   life.attempts.push(attempt);
   attempt.kept = await submitForm(lane.world.slack, modal, filled(life, modal, attempt.reason));
   return attempt.kept;
@@ -132,7 +179,7 @@ function filled({ verdict, together }: Life, { view }: OpenView, reason: string)
   return { ...chosen, [`reason_${verdict}`]: { reason_text: reason } };
 }
 
-async function openTogether(lane: Lane, life: Life, before: Before): Promise<boolean> {
+async function openTogether(lane: Reachable, life: Life, before: Before): Promise<boolean> {
   const { workspace, acts } = lane.world.slack;
   const { approver } = life;
   const opening = openingsOf(lane.world, life).at(-1);
@@ -156,7 +203,7 @@ async function openTogether(lane: Lane, life: Life, before: Before): Promise<boo
   );
 }
 
-async function clickCard(lane: Lane, life: Life, before: Before): Promise<boolean> {
+async function clickCard(lane: Reachable, life: Life, person: string, before: Before): Promise<boolean> {
   const { workspace } = lane.world.slack;
   const action = life.verdict === "approve" ? "card_approve" : "card_deny";
   const opening = openingsOf(lane.world, life).at(-1);
@@ -170,15 +217,15 @@ async function clickCard(lane: Lane, life: Life, before: Before): Promise<boolea
   await lane.up();
   const button = buttonOf(lane.world, life, action);
   if (button === null) return false;
-  await press(lane.world, life.approver, button);
-  const opened = workspace.until(() => workspace.viewsOf(life.approver).length > 0, { timeoutMs: 1_000 });
+  await press(lane.world, person, button);
+  const opened = workspace.until(() => workspace.viewsOf(person).length > 0, { timeoutMs: 1_000 });
   return opened.then(
     () => true,
     () => false,
   );
 }
 
-async function startAgain(lane: Lane, life: Life): Promise<boolean> {
+async function startAgain(lane: Reachable, life: Life): Promise<boolean> {
   const button = buttonOf(lane.world, life, "unknown_start_again");
   if (button === null) return false;
   await lane.up();
@@ -247,7 +294,7 @@ const isSettled = (card: Message): boolean =>
     ? idOf(card)?.startsWith("unreadable:") === true
     : isInState(card, "approved", "denied", "unconfirmed", "closed", "refused", "elsewhere");
 
-function told({ world }: Lane, { channel }: Life): string {
+function told({ world }: Reachable, { channel }: Life): string {
   return world.slack.workspace.messages
     .filter((each) => each.channel === channel)
     .map(({ ts, thread, text, ephemeralFor }) => `${thread ?? ""} ${ts} ${ephemeralFor ?? ""} ${text}`)

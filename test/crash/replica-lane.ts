@@ -27,11 +27,13 @@ type Choices = {
   /** What `kill` does to the replica that looks after the only run that is not over. */
   readonly strikes?: Strikes;
   readonly entrance?: "socket" | "http";
+  /** More of each bot's variables. */
+  readonly env?: { readonly [name: string]: string };
 };
 
 export async function startReplicaLane(
   server: PostgresServer,
-  { replicas, strikes = "kill", entrance = "socket" }: Choices,
+  { replicas, strikes = "kill", entrance = "socket", env = {} }: Choices,
 ): Promise<ReplicaLane> {
   const database = await server.database();
   const key = randomBytes(32).toString("base64");
@@ -40,7 +42,7 @@ export async function startReplicaLane(
     tempo: 0,
     entrance,
     slack: { rateLimits: false },
-    bot: { env: { ...FAST, AUDIT_KEY: key }, replicas },
+    bot: { env: { ...FAST, AUDIT_KEY: key, ...env }, replicas },
   });
   const refused: string[] = [];
   const world = noting(started, refused);

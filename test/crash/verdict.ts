@@ -5,10 +5,13 @@ import type { Run } from "#sandbox/service/service-run.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import { isInState } from "../make/message-id.ts";
-import { isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
+import { approversOf, isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
 
 export type Verdict = {
   readonly broken: readonly string[];
+  /** Decisions that the bot acknowledged to a person, and those of them that never left it. */
+  readonly acknowledged: number;
+  readonly lost: number;
   /** Cards that say, rightly, that a decision was sent and not confirmed. */
   readonly unconfirmed: number;
   /** Decisions that went out more than once, with the same content. */
@@ -83,11 +86,16 @@ function judge(world: World, life: Life, ever: readonly Message[]): Verdict {
   const broken = [...judgeThread(world, life, ever), ...judgeRuns(world, life, ever)];
   const sent = Map.groupBy(decisionsOf(world, life), ({ path }) => path);
   for (const posts of sent.values()) broken.push(...judgeDecision(life, posts));
-  broken.push(...judgeAcknowledged(life, [...sent.values()].flat()));
+  const lost = lostOf(life, [...sent.values()].flat());
+  broken.push(
+    ...lost.map((reason) => `"${reason}" was acknowledged, and another decision left the bot or none`),
+  );
   const cards = messagesOf(world, life).filter(isCard);
   if (cards.some(canDecide)) broken.push("at rest a card can still be decided");
   return {
     broken,
+    acknowledged: life.attempts.filter(({ kept }) => kept).length,
+    lost: lost.length,
     unconfirmed: cards.filter((each) => isInState(each, "unconfirmed")).length,
     resent: [...sent.values()].filter((posts) => posts.length > 1).length,
   };
@@ -117,10 +125,7 @@ function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[]
   const asked = shown.flatMap(({ approvals }) => approvals);
   const cards = ever.filter(isCard).length;
   const decided = asked.every(
-    ({ state }) =>
-      state.type === "decided" &&
-      state.verdict === life.verdict &&
-      life.attempts.some(({ reason }) => reason === state.reason),
+    ({ state }) => state.type === "decided" && state.verdict === life.verdict && isGiven(life, state.reason),
   );
   return [
     ...(shown.length === 1 ? [] : [`${shown.length} runs are told of in place of one`]),
@@ -130,24 +135,39 @@ function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[]
   ];
 }
 
-function judgeDecision({ attempts }: Life, posts: readonly Recorded[]): string[] {
+/** Each of the people whom the rule wants typed one of these reasons, and there is no other. */
+function isGiven(life: Life, reason: string | null): boolean {
+  const wanted = life.verdict === "deny" ? 1 : approversOf(life).length;
+  const givers = reasonsOf(reason).map((said) => life.attempts.find((each) => each.reason === said)?.by);
+  return givers.length === wanted && new Set(givers).size === wanted && !givers.includes(undefined);
+}
+
+function judgeDecision({ attempts, holdMs }: Life, posts: readonly Recorded[]): string[] {
   const contents = new Set(posts.map(({ body }) => body));
-  const typed = [...contents].every((body) => attempts.some(({ reason }) => saysReason(body, reason)));
+  const typed = posts.map(({ at, body }) => ({ at, by: givers(attempts, body) }));
   return [
     ...(contents.size === 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
-    ...(typed ? [] : ["a decision left the bot that nobody typed"]),
+    ...(typed.some(({ by }) => by.includes(undefined)) ? ["a decision left the bot that nobody typed"] : []),
+    ...(typed.some(({ at, by }) => at < (by.at(-1)?.at ?? 0) + holdMs)
+      ? ["an approval left the bot before its hold was over"]
+      : []),
   ];
 }
 
-/** The app said that it is recorded. Of two approvals one may have lost its answer while the other's was heard: each reason counts alone. */
-function judgeAcknowledged({ attempts }: Life, posts: readonly Recorded[]): string[] {
-  const forgotten = attempts.filter(
-    ({ kept, reason }) => kept && !posts.some(({ body }) => saysReason(body, reason)),
-  );
-  return forgotten.map(
-    ({ reason }) => `"${reason}" was acknowledged, and another decision left the bot or none`,
-  );
+const givers = (attempts: Life["attempts"], body: string | null) =>
+  reasonsIn(body).map((said) => attempts.find(({ reason }) => reason === said));
+
+/**
+ * The app said that they are recorded, and they never left. Of two approvals one may have lost its answer while the other's was heard: each
+ * reason counts alone.
+ */
+function lostOf({ attempts }: Life, posts: readonly Recorded[]): string[] {
+  const said = new Set(posts.flatMap(({ body }) => reasonsIn(body)));
+  return attempts.flatMap(({ kept, reason }) => (kept && !said.has(reason) ? [reason] : []));
 }
 
-const saysReason = (body: string | null, reason: string): boolean =>
-  body?.includes(JSON.stringify(reason)) === true;
+/** The service gets the reasons of all who approved it. */
+const reasonsIn = (body: string | null): readonly string[] =>
+  reasonsOf((JSON.parse(body ?? "{}") as { readonly reason?: string }).reason);
+
+const reasonsOf = (reason: string | null | undefined): readonly string[] => (reason ?? "").split("\n\n");

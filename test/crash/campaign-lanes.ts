@@ -1,0 +1,66 @@
+// What the kill campaign runs its lives on: one process with a file, or several processes with a PostgreSQL server of their own. Either can be
+// struck, and comes back.
+
+import { fileURLToPath } from "node:url";
+import type { Replica } from "#sandbox/bot/replicas.ts";
+import { type PostgresServer, startPostgres } from "../make/postgres.ts";
+import { type Lane, startLane } from "./lane.ts";
+import { startReplicaLane } from "./replica-lane.ts";
+
+export type Victim = "process" | "database";
+
+export type StruckLane = Pick<Lane, "world" | "up" | "audit" | "findings" | "quiet" | "stop"> & {
+  /** Ends it with SIGKILL, a database with SIGQUIT, which crashes it too. Resolves to what brings it back. */
+  strike(victim: Victim, random: () => number): Promise<() => Promise<void>>;
+};
+
+const POLICY_FILE = fileURLToPath(new URL("kill-campaign-policy.yaml", import.meta.url));
+/** Share of the kills of a process that strike the one that looks after the run; the others strike any. */
+const HOLDER_SHARE = 0.7;
+
+/** One replica: a file of SQLite, and no database that could be struck. */
+export async function startStruckLane(replicas: number): Promise<StruckLane> {
+  if (replicas > 1) return startReplicas(replicas);
+  const lane = await startLane({ POLICY_FILE });
+  return {
+    ...lane,
+    strike: async () => {
+      await lane.kill();
+      return () => lane.restart();
+    },
+  };
+}
+
+async function startReplicas(replicas: number): Promise<StruckLane> {
+  const server = await startPostgres();
+  const lane = await startReplicaLane(server, { replicas, env: { POLICY_FILE } });
+  return {
+    ...lane,
+    strike: (victim, random) =>
+      victim === "database" ? crash(server) : killReplica(lane.bot.replicas, random),
+    stop: async () => {
+      await lane.stop();
+      await server.stop();
+    },
+  };
+}
+
+async function crash(server: PostgresServer): Promise<() => Promise<void>> {
+  await server.kill();
+  return () => server.start();
+}
+
+async function killReplica(replicas: readonly Replica[], random: () => number): Promise<() => Promise<void>> {
+  const [wantsHolder, place] = [random() < HOLDER_SHARE, random()];
+  const running = replicas.filter(({ state }) => state() === "running");
+  const struck =
+    (wantsHolder ? await holderAmong(running) : null) ?? running[Math.floor(place * running.length)];
+  if (struck === undefined) return () => Promise.resolve();
+  await struck.stop("SIGKILL");
+  return () => struck.start();
+}
+
+async function holderAmong(running: readonly Replica[]): Promise<Replica | null> {
+  const watched = await Promise.all(running.map(({ metric }) => metric("countersign_runs_watched")));
+  return running.find((_, nth) => (watched[nth] ?? 0) > 0) ?? null;
+}

@@ -1,0 +1,176 @@
+// Lives of runs under a policy with quorum and holds, with kills at random instants: `npm run campaign:kills -- --lives 2000 --seed 1`. The
+// last line has the figures. Exit code 1, and what was broken, when an invariant did not hold. docs/reliability.md has results.
+
+import { setTimeout as later } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type StruckLane, startStruckLane, type Victim } from "./campaign-lanes.ts";
+import { type Life, live, newLife } from "./life.ts";
+import { watch, type Witness } from "./verdict.ts";
+
+type Task = { readonly text: string } & Parameters<typeof newLife>[3];
+
+const FIRST: Task = { text: "deploy billing", verdict: "approve" };
+/** What the words of a task mean: kill-campaign-policy.yaml, and sandbox/service/tasks.ts. */
+const TASKS: readonly Task[] = [
+  FIRST,
+  { text: "deploy billing", verdict: "deny" },
+  { text: "two approvals for the release", verdict: "approve" },
+  { text: "huge report", verdict: "approve" },
+  { text: "deploy billing in pairs", verdict: "approve", byTwo: true },
+  { text: "deploy billing after a hold", verdict: "approve", holdMs: 1_000 },
+  { text: "deploy billing in pairs after a hold", verdict: "approve", byTwo: true, holdMs: 1_000 },
+];
+const MOST_KILLS = 3;
+/** In this share of the lives the second and third kill come while what was struck is starting. */
+const STARTING_SHARE = 0.2;
+const STARTING_MS = 500;
+/** With `--database`, this share of the kills strike the database, which stays away for up to so long (ms): clicks give up before. */
+const DATABASE_SHARE = 0.5;
+const AWAY_MS = 5_000;
+/** The recorders keep 100,000 requests; so many lives stay far below. */
+const LIVES_OF_A_LANE = 25;
+
+const { values } = parseArgs({
+  options: {
+    lives: { type: "string", default: "100" },
+    replicas: { type: "string", default: "1" },
+    seed: { type: "string", default: "1" },
+    lanes: { type: "string", default: "4" },
+    minutes: { type: "string", default: "1440" },
+    database: { type: "boolean", default: false },
+  },
+});
+const numberOf = (name: "lives" | "replicas" | "seed" | "lanes" | "minutes"): number => Number(values[name]);
+const [size, replicas, seed] = [numberOf("lives"), numberOf("replicas"), numberOf("seed")];
+const [lanes, minutes] = [numberOf("lanes"), numberOf("minutes")];
+const strikesDatabase = values.database;
+if (
+  ![size, replicas, seed, lanes, minutes].every((each) => Number.isSafeInteger(each) && each >= 1) ||
+  (strikesDatabase && replicas === 1)
+) {
+  console.error(
+    "Usage: npm run campaign:kills -- [--lives 100] [--minutes 1440] [--seed 1] [--lanes 4] [--replicas 3 [--database]]\nSeveral replicas, and kills of the database, need PostgreSQL on this machine.",
+  );
+  process.exit(2);
+}
+
+const counts = {
+  lives: 0,
+  kills: 0,
+  crashes: 0,
+  acknowledged: 0,
+  lost: 0,
+  broken: 0,
+  again: 0,
+  unconfirmed: 0,
+  resent: 0,
+};
+const startedAt = Date.now();
+const endsAt = startedAt + minutes * 60_000;
+let next = 0;
+/** No life begins after the minutes that were given. */
+const isMore = (): boolean => next < size && Date.now() < endsAt;
+await Promise.all(Array.from({ length: Math.min(lanes, size) }, () => work()));
+console.log(figures());
+process.exit(counts.broken === 0 ? 0 : 1);
+
+function figures(): string {
+  const { lives, kills, crashes, acknowledged, lost, broken, again, unconfirmed, resent } = counts;
+  const seconds = Math.round((Date.now() - startedAt) / 1_000);
+  const struck = strikesDatabase
+    ? `${kills} kills of a process and ${crashes} of the database`
+    : `${kills} kills`;
+  return `${lives} lives, ${replicas} ${replicas === 1 ? "process" : "processes"}, ${struck}, ${acknowledged} decisions acknowledged, seed ${seed}: ${broken} violations, ${lost} acknowledged decisions lost; ${again} started again after an unknown start, ${unconfirmed} decisions honestly unconfirmed, ${resent} sent again with the same content; ${seconds} s`;
+}
+
+async function work(): Promise<void> {
+  while (isMore()) {
+    const lane = await startStruckLane(replicas);
+    const lived: Lived[] = [];
+    const windowMs = await undisturbed(lane);
+    while (isMore() && lived.length < LIVES_OF_A_LANE) lived.push(await oneLife(lane, next++, windowMs));
+    // What a bot does late, about a life of long ago, is judged too.
+    await lane.quiet();
+    for (const each of lived) tally(each);
+    if (lane.world.service.requests.forgotten() > 0)
+      fail("the recorder has forgotten requests, so nothing is proved");
+    for (const finding of await lane.findings()) fail(`the bot found tampering: ${finding}`);
+    await lane.stop();
+    console.error(figures());
+  }
+}
+
+/** How long a life takes here that nothing disturbs (ms): kills fall into it on a slow machine too. It is not counted. */
+async function undisturbed(lane: StruckLane): Promise<number> {
+  const began = performance.now();
+  await live(lane, newLife(lane.world, "undisturbed", FIRST.text, FIRST), () => Promise.resolve());
+  return performance.now() - began;
+}
+
+type Lived = {
+  readonly index: number;
+  readonly life: Life;
+  readonly witness: Witness;
+  readonly stuck: string | null;
+};
+
+async function oneLife(lane: StruckLane, index: number, windowMs: number): Promise<Lived> {
+  // Numbers of its own for each life: they do not depend on which lane is faster.
+  const random = numbers(seed * 1_000_003 + index);
+  const task = TASKS[Math.floor(random() * TASKS.length)] ?? FIRST;
+  const life = newLife(lane.world, `life ${index}`, task.text, task);
+  const witness = watch(lane.world, life);
+  const pauses = Array.from({ length: 1 + Math.floor(random() * MOST_KILLS) }, () => random() * windowMs);
+  const killed = killAfter(lane, pauses, random);
+  const stuck = await live(lane, life, () => Promise.resolve()).then(
+    () => null,
+    (error: unknown) => String(error),
+  );
+  await killed;
+  const audit = await lane.audit();
+  const torn = audit.ok ? null : `the audit is torn at entry ${audit.seq}: ${audit.fault}`;
+  return { index, life, witness, stuck: stuck ?? torn };
+}
+
+async function killAfter(lane: StruckLane, pauses: readonly number[], random: () => number): Promise<void> {
+  const early = random() < STARTING_SHARE;
+  for (const [nth, ms] of pauses.entries()) {
+    await later(early && nth > 0 ? Math.min(ms, STARTING_MS) : ms);
+    const victim: Victim = strikesDatabase && random() < DATABASE_SHARE ? "database" : "process";
+    const bringBack = await lane.strike(victim, random);
+    counts[victim === "database" ? "crashes" : "kills"] += 1;
+    if (victim === "database") await later(random() * AWAY_MS);
+    const back = bringBack();
+    // A process that is killed while it starts is no failure.
+    if (early && victim === "process" && nth + 1 < pauses.length) back.catch(() => undefined);
+    else await back;
+  }
+}
+
+function tally({ index, life, witness, stuck }: Lived): void {
+  const { broken, acknowledged, lost, unconfirmed, resent } = witness.verdict();
+  counts.lives += 1;
+  counts.acknowledged += acknowledged;
+  counts.lost += lost;
+  counts.again += life.again;
+  counts.unconfirmed += unconfirmed;
+  counts.resent += resent;
+  for (const each of stuck === null ? broken : [stuck, ...broken])
+    fail(`life ${index}, seed ${seed}, "${life.task}": ${each}`);
+}
+
+function fail(what: string): void {
+  counts.broken += 1;
+  console.error(what);
+}
+
+/** Mulberry32: the same seed gives the same numbers in [0, 1) everywhere. */
+function numbers(from: number): () => number {
+  let state = from >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
