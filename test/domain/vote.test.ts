@@ -5,7 +5,7 @@ import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/ap
 import type { Approval } from "#src/domain/approval.ts";
 import { markRead, type Person, type Refusal } from "#src/domain/authorization.ts";
 import { decide, expire, type Submission, undo } from "#src/domain/decide.ts";
-import { ApprovalId, ChannelId, GroupId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
+import { ApprovalId, ChannelId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { type Rule, withoutFields } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { findApproval, replaceApproval, type Run } from "#src/domain/run.ts";
@@ -201,4 +201,116 @@ describe("what is volatile", () => {
     });
     expect(withoutFields(content, ["id", "action", "action.do", "nothing", "a.b.c"])).toBe(content);
   });
+});
+
+describe("a decision that is submitted once more", () => {
+  const { at, submit, run } = under({});
+  const reason = "because";
+  const denied = done(submit(run, { verdict: "deny", reason }));
+
+  test.for<[string, Partial<Submission>]>([
+    ["with the other verdict", { verdict: "approve" }],
+    ["with another reason", { reason: "because of it" }],
+    ["about another request", { digest: "other" }],
+    ["by another person", { by: member(SECOND) }],
+  ])("%s is another one, and refused", ([, other]) => {
+    expect(refusal(submit(denied, { verdict: "deny", reason, ...other }))).toBe("already-decided");
+  });
+
+  test("under the same id in another workspace is another person's", () => {
+    const by = member(APPROVER, { team: TeamId("T0ELSEWHERE") });
+    expect(refusal(submit(denied, { verdict: "deny", reason, by }))).toBe("outsider");
+  });
+
+  test("counts for each of the people on whose approvals the decision rests", () => {
+    const two = under({ needs: 2 });
+    const one = done(two.submit(two.run, { reason: "one" }));
+    const voters = [member(APPROVER)];
+    const both = done(two.submit(one, { by: member(SECOND), reason: "two", voters }));
+    expect(two.submit(both, { reason: "one" })).toEqual({ ok: true, value: both });
+    expect(two.submit(both, { by: member(SECOND), reason: "two", voters })).toEqual({
+      ok: true,
+      value: both,
+    });
+  });
+
+  test("is none of the policy's: what the policy denied, a person did not", () => {
+    const ruled = under({ expiry: { afterMs: 60_000, outcome: "deny" } });
+    const over = expire(ruled.run, at(60_000 + approvalOf(ruled.run).since - at().now));
+    const { state } = approvalOf(over);
+    if (state.type !== "decided") throw new Error("not denied");
+    const same = { verdict: "deny", reason: state.decision.reason } as const;
+    expect(refusal(ruled.submit(over, same))).toBe("already-decided");
+  });
+
+  test("about what is not there is unknown", () => {
+    expect(refusal(submit(run, { approval: ApprovalId("apr_9") }))).toBe("unknown");
+  });
+});
+
+describe("an undo", () => {
+  const { at, submit, run } = under({ needs: 2, holdMs: 10_000 });
+  const voters = [member(APPROVER)];
+  const held = done(submit(done(submit(run)), { by: member(SECOND), voters }));
+  const { version } = approvalOf(held);
+  const by = (user: UserId) => ({ approval: ID, version, by: { team: TEAM, user } });
+
+  test.for([APPROVER, SECOND])("by one of two (%s) leaves the other's approval", (user) => {
+    const back = done(undo(held, by(user), at()));
+    const other = user === APPROVER ? SECOND : APPROVER;
+    expect(approvalOf(back).votes.map((vote) => vote.by?.user)).toEqual([other]);
+    expect(approvalOf(back).past.map(({ cause, decision }) => [cause, decision.by?.user])).toEqual([
+      ["undone", user],
+    ]);
+  });
+
+  test("by the same id in another workspace is not theirs", () => {
+    const elsewhere = { ...by(APPROVER), by: { team: TeamId("T0ELSEWHERE"), user: APPROVER } };
+    expect(undo(held, elsewhere, at())).toMatchObject({ error: { type: "not-yours" } });
+  });
+
+  test("of what is pending, or was undone by another person, comes too late", () => {
+    expect(undo(run, { ...by(APPROVER), version: 1 }, at())).toMatchObject({ error: { type: "too-late" } });
+    const back = done(undo(held, by(APPROVER), at()));
+    expect(undo(back, by(SECOND), at())).toMatchObject({ error: { type: "too-late" } });
+  });
+
+  test("of what was changed meanwhile comes too late, and of what is not there is unknown", () => {
+    const changed = replaceApproval(held, { ...approvalOf(held), version: version + 1 });
+    expect(undo(changed, by(APPROVER), at())).toMatchObject({ error: { type: "too-late" } });
+    const other = { ...by(APPROVER), approval: ApprovalId("apr_9") };
+    expect(undo(held, other, at())).toMatchObject({ error: { type: "unknown" } });
+  });
+});
+
+test("people whose earlier approval no longer counts are told, each once, and why", () => {
+  const { submit, run } = under({ needs: 2 });
+  const one = done(submit(run));
+  const voters = [member(APPROVER, { kind: "guest" })];
+  const { notices } = done(submit(one, { by: member(SECOND), voters }));
+  expect(notices).toMatchObject([
+    { to: APPROVER, says: { type: "decision-void", approval: ID, cause: "voter-may-not" } },
+  ]);
+});
+
+test("the word is kept with an approval, and with no denial", () => {
+  const { submit, run } = under({ friction: { readFirst: false, word: "yes" } });
+  const approved = done(submit(run, { word: " yes " }));
+  expect(approvalOf(approved).state).toMatchObject({ decision: { word: "yes" } });
+  const denied = approvalOf(done(submit(run, { verdict: "deny", reason: "no" }))).state;
+  expect(denied.type === "decided" && "word" in denied.decision).toBe(false);
+});
+
+test("of two requests the one expires whose time is over, under the rule's name, and its people are told", () => {
+  const { at } = under({ expiry: { afterMs: 60_000, outcome: "deny" } });
+  const both = applyPolicy(listedRun("apr_1", "apr_2"), at());
+  const [first, second] = both.approvals;
+  if (first === undefined || second === undefined) throw new Error("nothing is listed");
+  const younger = replaceApproval(both, { ...second, waitsSince: second.waitsSince + 1 });
+  const over = expire(younger, at(60_000));
+  expect(approvalOf(over)).toMatchObject({
+    state: { decision: { by: null, policy: { version: "0123456789ab", rule: "a rule" } } },
+  });
+  expect(approvalOf(over).calls).toMatchObject([{ says: "over" }]);
+  expect(findApproval(over, second.id)?.state).toEqual({ type: "pending" });
 });
