@@ -12,7 +12,7 @@ import {
   refusalToOpen,
   validityOf,
 } from "#src/domain/authorization.ts";
-import { ChannelId, GroupId, TeamId, type UserId } from "#src/domain/ids.ts";
+import { ChannelId, GroupId, TeamId, UserId } from "#src/domain/ids.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aRule, these } from "../make/policy.ts";
@@ -54,6 +54,37 @@ describe("what Slack does not say", () => {
     ],
   ])("%s", ([, facts, rule, because]) => {
     expect(refusalToDecide({ ...MEMBER, ...facts }, run, rule)?.type ?? null).toBe(because);
+  });
+});
+
+describe("whom a rule names, excepts and calls", () => {
+  const OTHER = UserId("U0OTHER");
+  const here = { memberOf: new Map([[GROUP, true]]) };
+
+  test.for<[string, Partial<Person>, Partial<Rule>, string | null]>([
+    [
+      "not named, and not excepted",
+      {},
+      { approvers: these([OTHER]), except: these([OTHER]) },
+      "not-approver",
+    ],
+    ["named, and not excepted", {}, { approvers: these([APPROVER]), except: these([OTHER]) }, null],
+    ["named, and excepted", {}, { approvers: these([APPROVER]), except: these([APPROVER]) }, "not-approver"],
+    ["called by a stage only", here, { approvers: these([OTHER]), escalated: these([], [GROUP]) }, null],
+    [
+      "called by a stage, outside the channel",
+      { ...here, seesChannel: false },
+      { approvers: these([OTHER]), escalated: these([], [GROUP]) },
+      null,
+    ],
+    [
+      "called by a stage, and excepted",
+      here,
+      { approvers: these([OTHER]), escalated: these([], [GROUP]), except: these([APPROVER]) },
+      "not-approver",
+    ],
+  ])("%s", ([, facts, rule, because]) => {
+    expect(refusalToDecide({ ...MEMBER, ...facts }, run, aRule(rule))?.type ?? null).toBe(because);
   });
 });
 

@@ -293,6 +293,15 @@ test("people whose earlier approval no longer counts are told, each once, and wh
   ]);
 });
 
+test("they are told, too, where the rule of now wants more of their approval", () => {
+  const { submit, run } = under({ needs: 2 });
+  const one = done(submit(run));
+  const stricter = under({ needs: 2, reason: { approve: 4, deny: 4 } });
+  const second = { by: member(SECOND), voters: [member(APPROVER)], reason: "long enough" };
+  const { notices } = done(stricter.submit(one, second));
+  expect(notices).toMatchObject([{ to: APPROVER, says: { type: "decision-void", cause: "rule-changed" } }]);
+});
+
 test("the word is kept with an approval, and with no denial", () => {
   const { submit, run } = under({ friction: { readFirst: false, word: "yes" } });
   const approved = done(submit(run, { word: " yes " }));
