@@ -1,7 +1,6 @@
 // One life of a run, lived by people: somebody asks for it, somebody decides what it asks, and whoever is told that something
 // failed tries again. Everything that can be seen of it is kept, for the verdict.
 
-import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import { cardStateOf, idOf, isInState, says } from "../make/message-id.ts";
@@ -42,6 +41,8 @@ export type Before = (act: "command" | "click" | "submit" | "end") => Promise<vo
 const PATIENCE_MS = 150;
 /** After a command that failed: the bot looks for a message whose answer was lost after 4 s (domain/posted-message.ts). */
 const RETYPE_MS = 7_000;
+/** No fault of the campaigns takes longer. */
+const CHECK_MS = 25_000;
 /** Nothing but a fault takes this long on a loaded machine (ms). */
 const LIFE_MS = 90_000;
 
@@ -115,20 +116,28 @@ async function askFor(lane: Reachable, life: Life): Promise<void> {
   for (let asked = false; !asked;) {
     await lane.up();
     const { ok } = await acts.command(life.requester, life.channel, "/agent", `run ${life.task}`);
-    const opened = workspace.until(() => openingsOf(lane.world, life).length > 0, { timeoutMs: RETYPE_MS });
-    asked = await opened.then(
-      () => true,
-      () => ok && !isTold(lane.world, life, "answer:run-not-recorded"),
-    );
+    const isOpen = (timeoutMs: number): Promise<boolean> =>
+      workspace
+        .until(() => openingsOf(lane.world, life).length > 0, { timeoutMs })
+        .then(
+          () => true,
+          () => false,
+        );
+    asked = await isOpen(RETYPE_MS);
+    if (asked) return;
+    const told = answerTo(lane.world, life);
+    // Who is asked to check first whether the run is there does so once whatever failed is over.
+    if (told === "answer:run-maybe-recorded") asked = await isOpen(CHECK_MS);
+    else asked = ok && told !== "answer:run-not-recorded" && told?.startsWith("command-refusal:") !== true;
   }
 }
 
-/** Whether the newest answer that only the requester sees says this. */
-function isTold({ slack: { workspace } }: World, { channel, requester }: Life, id: MessageId): boolean {
+/** The id of the newest answer that only the requester sees. */
+function answerTo({ slack: { workspace } }: World, { channel, requester }: Life): string | null {
   const mine = workspace.messages.findLast(
     (each) => each.channel === channel && each.ephemeralFor === requester,
   );
-  return mine !== undefined && says(id, mine);
+  return mine === undefined ? null : idOf(mine);
 }
 
 /** False: there was nothing to do, or it did not work. */
