@@ -107,15 +107,30 @@ export async function refusalToKnow(
 }
 
 /** Stores the run, and reconciles it if this process looks after its channel. A known intention returns the run that it created first. */
-export async function storeRun(
-  deps: UseCaseDeps,
-  run: Run,
-  sideWrites: { intention?: string; audit: AuditEntry[] },
-): Promise<RunKey> {
-  const stored = await deps.store.insert(run, sideWrites);
-  if (typeof stored === "object") return stored.known;
+export async function storeRun(deps: UseCaseDeps, run: Run, sideWrites: RunWrites): Promise<RunKey> {
+  const stored = await insertSurely(deps.store, run, sideWrites);
   if (stored === "stored") await deps.engine.resume({ run, revision: 1 });
-  return run.key;
+  if (typeof stored !== "object") return run.key;
+  // It may have been stored when the answer to the commit was lost. Then nothing follows it yet.
+  const known = await deps.store.load(stored.known);
+  if (known !== null) await deps.engine.resume(known);
+  return stored.known;
+}
+
+type RunWrites = { intention?: string; audit: AuditEntry[] };
+
+/** When the answer to the commit is lost, the same insert tells whether the run is stored. */
+async function insertSurely(
+  store: Pick<RunStore, "insert">,
+  run: Run,
+  sideWrites: RunWrites,
+): ReturnType<RunStore["insert"]> {
+  try {
+    return await store.insert(run, sideWrites);
+  } catch (error) {
+    if (!(error instanceof PortError) || error.applied === "no") throw error;
+    return store.insert(run, sideWrites);
+  }
 }
 
 /** Counts a refusal and writes its audit entry; passes every result on. `tried`: what is known about the attempt. */
