@@ -21,7 +21,7 @@ import { applyFollowUp } from "../domain/follow-up-due.ts";
 import { isFinished, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
 import { shownChars } from "../domain/text/request-text.ts";
-import type { EventLog } from "../ports.ts";
+import { type EventLog, PortError } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
 import { type Clock, endedWithin } from "./clock.ts";
@@ -62,7 +62,6 @@ export function createRunEngine(deps: Deps): RunEngine {
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const debts = createLostEffects(executor, context);
   const { hold, has, ...shards } = createHeldRuns();
-  const { looksAfter } = shards;
   const waking = new Set<Promise<void>>();
   const again: Again = (key, afterMs) =>
     alarms.set(key, afterMs, () => track(waking, wake(deps, change, key, again)));
@@ -72,13 +71,14 @@ export function createRunEngine(deps: Deps): RunEngine {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
     for (const effect of plan.effects)
-      executor.start(run, effect, { transact, change, again, onIdle: drop, looksAfter });
+      executor.start(run, effect, { transact, change, again, onIdle: drop, ...shards });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   }
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
-    const done = await debts.pay(key, apply, (apply) => save(key, { apply, mustHold, context }));
+    const saved = debts.pay(key, apply, (apply) => save(key, { apply, mustHold, context }));
+    const done = await wokenIfLost(saved, () => again(key, AFTER_FAILURE_MS));
     const mine = done !== null && (done.saved === "saved" ? hold(done.run) : has(done.run));
     if (mine) compare(done.run);
     if (!executor.isBusy(key)) drop(key);
@@ -99,6 +99,16 @@ export function createRunEngine(deps: Deps): RunEngine {
   const stop = (ms: number): Promise<void> => stopAll({ alarms, executor, clock, waking }, ms);
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
   return { transact, change, resume, onPlan, ...shards, shardsSending: executor.shardsSending, stop };
+}
+
+/** The answer to a commit was lost: what the run is now, and needs, is found out soon. */
+async function wokenIfLost<Done>(saved: Promise<Done>, wake: () => void): Promise<Done> {
+  try {
+    return await saved;
+  } catch (error) {
+    if (error instanceof PortError && error.applied === "maybe") wake();
+    throw error;
+  }
 }
 
 type Stopping = Pick<Deps, "executor" | "clock"> & {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { createBench, failure } from "../make/bot.ts";
-import { CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: REQUESTER, channel: CHANNEL };
 const TASK = { input: "rotate", intention: "a", answerUrl: null };
@@ -10,10 +10,10 @@ const LOST = failure("store_down", { applied: "maybe" });
 
 test("a run that was stored is started, and its person is told so", async () => {
   const bench = await createBench();
-  const { insert } = bench.store;
+  const before = { ...bench.store };
   bench.store.insert = async (...given) => {
-    bench.store.insert = insert;
-    await insert(...given);
+    bench.store.insert = (...given) => before.insert(...given);
+    await before.insert(...given);
     throw LOST;
   };
   const started = await bench.flow.startRun.start(BY, TASK);
@@ -24,17 +24,35 @@ test("a run that was stored is started, and its person is told so", async () => 
 
 test("a run that was stored is started when its command comes again", async () => {
   const bench = await createBench();
-  const { insert } = bench.store;
+  const before = { ...bench.store };
   let tries = 0;
   bench.store.insert = async (...given) => {
     tries += 1;
-    if (tries === 1) await insert(...given);
+    if (tries === 1) await before.insert(...given);
     throw LOST;
   };
   await expect(bench.flow.startRun.start(BY, TASK)).rejects.toBe(LOST);
-  bench.store.insert = insert;
+  bench.store.insert = (...given) => before.insert(...given);
   const started = await bench.flow.startRun.start(BY, TASK);
   expect(started.ok).toBe(true);
   await bench.clock.pass(5_000);
   expect(bench.agents.created).toEqual(["rotate"]);
+});
+
+test("a decision that was stored is sent, though its person was not told so", async () => {
+  const bench = await createBench();
+  const { click } = await bench.withCard();
+  const opened = await bench.flow.openForm.decide(click, "approve");
+  if (!opened.ok) throw new Error("refused");
+  const before = { ...bench.store };
+  bench.store.save = async (stored, next, { onSaved: _unheard, ...facts } = {}) => {
+    bench.store.save = (...given) => before.save(...given);
+    await before.save(stored, next, facts);
+    throw LOST;
+  };
+  const by = { team: TEAM, user: APPROVER };
+  const { nonce } = opened.value.ticket;
+  await expect(bench.flow.submitDecision(by, nonce, "it is time")).rejects.toBe(LOST);
+  await bench.clock.pass(30_000);
+  expect(bench.agents.resolved).toHaveLength(1);
 });
