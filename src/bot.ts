@@ -146,6 +146,8 @@ export type BotDeps = {
 };
 
 const OUTAGE_CHECK_MS = 5_000;
+/** A stop waits so long for an extension of the lease that is under way (ms). */
+const LET_GO_MS = 500;
 
 export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const { key, guard } = createServiceGuard(ports, limits);
@@ -184,7 +186,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
       for (const part of [watch, messages.cards, watchdog]) part.stop();
-      await stopInOrder([...loops.all, messages.orphans, health, news, hold, engine], ports, integrity, ms);
+      await stopInOrder([...loops.all, messages.orphans, health, news, hold, engine], { ...use, hold }, ms);
     },
   };
 }
@@ -283,12 +285,12 @@ async function claimRuns(
 /** Waits for work in progress, at most `ms`. Once the leases are handed back, nothing may claim a run. */
 async function stopInOrder(
   parts: readonly { readonly stop: (ms: number) => Promise<void> }[],
-  { clock, store }: BotDeps,
-  integrity: Integrity,
+  { clock, store, integrity, hold }: UseDeps & { readonly hold: LeaseKeeper },
   ms: number,
 ): Promise<void> {
   const work = parts.map((part) => part.stop(ms));
   await endedWithin(clock, ms, work);
+  await endedWithin(clock, LET_GO_MS, [hold.letGo()]);
   await integrity.stop();
   await store.release();
 }

@@ -28,7 +28,9 @@ export type LeaseKeeper = {
   lookNow(): void;
   /** False: the lease may have expired, so another process may look after the runs. */
   holds(): boolean;
+  /** Claims nothing any more. The lease is extended until `letGo`, so that no other process takes a call on its way for a lost one. */
   stop(): Promise<void>;
+  letGo(): Promise<void>;
 };
 
 type Deps = {
@@ -85,10 +87,7 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
     looks.start(times.renewEveryMs);
     return taken;
   }
-  async function stop(): Promise<void> {
-    await Promise.all([lease.stop(), looks.stop()]);
-  }
-  return { start, lookNow: () => wake(0), holds: lease.holds, stop };
+  return { start, lookNow: () => wake(0), holds: lease.holds, stop: looks.stop, letGo: lease.stop };
 }
 
 const retryMs = ({ renewEveryMs }: LeaseTimes) => [Math.min(1_000, renewEveryMs), renewEveryMs] as const;

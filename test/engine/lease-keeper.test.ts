@@ -44,6 +44,27 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   await stopping;
   await clock.pass(ALONE.leaseMs);
   expect(claims).toBe(2);
+  await keeper.letGo();
+});
+
+test("a replica that stops keeps its lease until it lets go, so that a call on its way is taken for lost by no other", async () => {
+  const clock = createHandClock();
+  const store = slowStore(clock);
+  const keeper = createLeaseKeeper(
+    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    SHARED,
+  );
+  const started = keeper.start();
+  await clock.pass(10_000);
+  await started;
+  const stopping = keeper.stop();
+  await clock.pass(3 * SHARED.leaseMs);
+  await stopping;
+  expect([keeper.holds(), store.endsAt() > clock.monotonic()]).toEqual([true, true]);
+  const letting = keeper.letGo();
+  await clock.pass(2 * SHARED.leaseMs);
+  await letting;
+  expect([keeper.holds(), store.endsAt() > clock.monotonic(), clock.waiting()]).toEqual([false, false, 0]);
 });
 
 test("a run that came before its shard was looked after is claimed again", async () => {
