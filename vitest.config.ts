@@ -43,7 +43,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // No secret of any test may stand in what the run prints.
-    globalSetup: ["test/make/canary-watch.ts"],
+    globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts"],
     sequence: { sequencer: SlowFirst },
     // Most files wait for servers, sockets and clocks more than they compute. With two for each core, some waits end too late.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
