@@ -5,22 +5,30 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files that take longest, the longest first. Started last, they would leave the other workers idle. */
 const SLOW = [
+  "attacks/story.test.ts",
   "crash/kill-points.test.ts",
-  "crash/replica-kills.test.ts",
   "postgres/decisions.test.ts",
-  "scenes/storm.test.ts",
-  "control/replicas.test.ts",
+  "crash/replica-kills.test.ts",
+  "adapters/store/postgres-contract.test.ts",
+  "sandbox/scenes/all-scenes.test.ts",
+  "notifications/outbox.test.ts",
+  "cli/audit-archive.test.ts",
+  "adapters/store/postgres-bouncer.test.ts",
+  "sandbox/scenes/storm.test.ts",
+  "sandbox/main.test.ts",
   "browser/panels.test.ts",
-  "browser/axe.test.ts",
-  "scenes/all-scenes.test.ts",
-  "browser/page.test.ts",
+  "cli/postgres.test.ts",
+  "sandbox/control/replicas.test.ts",
+  "crash/brake-kills.test.ts",
+  "adapters/slack/blocks/overview.test.ts",
+  "domain/laws.test.ts",
   "cli/audit.test.ts",
-  "control/policy.test.ts",
-  "cli/doctor-faults.test.ts",
-  "journeys/restore.test.ts",
-  "crash/call-kills.test.ts",
+  "browser/axe.test.ts",
+  "crash/storm-kills.test.ts",
   "cli/doctor.test.ts",
-  "browser/surfaces.test.ts",
+  "journeys/many-and-slowly.test.ts",
+  "adapters/slack/blocks/modals.test.ts",
+  "browser/page.test.ts",
 ];
 
 class SlowFirst extends BaseSequencer {
@@ -39,9 +47,28 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
   new URL("node_modules/.cache/node-compile", import.meta.url),
 );
 
+/** Tests of code that starts nothing and keeps nothing. The files of a worker share its modules: to load them for each file costs more. */
+const SHARING = [
+  "test/{audit,config,engine,notifications,usecases}/**/*.test.ts",
+  "test/adapters/{agents,http,policy-file,slack}/**/*.test.ts",
+  // A process never forgets the secrets that it was given, and a bot gives it some.
+  "test/domain/!(own-secrets).test.ts",
+  "test/sandbox/{page,service}/**/*.test.ts",
+  "test/sandbox/slack/**/!(typing|published-types).test.ts",
+];
+
+const BROWSER = "test/browser/**/*.test.ts";
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    projects: [
+      { extends: true, test: { name: "sharing", include: SHARING, isolate: false } },
+      {
+        extends: true,
+        test: { name: "isolated", include: ["test/**/*.test.ts"], exclude: [...SHARING, BROWSER] },
+      },
+      { extends: true, test: { name: "browser", include: [BROWSER] } },
+    ],
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts"],
     sequence: { sequencer: SlowFirst },

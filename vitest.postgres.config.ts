@@ -6,13 +6,13 @@ import usual from "./vitest.config.ts";
 
 process.env["TEST_STORE"] = "postgres";
 
+const INCLUDED = ["test/journeys/*.test.ts", "test/attacks/*.test.ts", "test/crash/*.test.ts"];
 const ON_A_FILE = ["test/journeys/file-of-sqlite.test.ts", "test/journeys/restore.test.ts"];
 
 export default defineConfig({
   ...usual,
   test: {
     ...usual.test,
-    include: ["test/journeys/*.test.ts", "test/attacks/*.test.ts", "test/crash/*.test.ts"],
-    exclude: ON_A_FILE,
+    projects: [{ extends: true, test: { name: "postgres", include: INCLUDED, exclude: ON_A_FILE } }],
   },
 });
