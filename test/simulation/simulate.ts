@@ -4,6 +4,7 @@
 
 import { parseArgs } from "node:util";
 import { everySchedule, type Fault, playStory } from "./enumerate.ts";
+import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
 import { STORIES } from "./scenarios.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
@@ -22,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-const TELL_EVERY = 200;
+const TELL_EVERY = 50;
 /** So many failing seeds are shown before it gives up. */
 const MOST_FAILURES = 10;
 const MINUTE_MS = 60_000;
@@ -39,6 +40,8 @@ else await playSeeds();
 
 for (const [state, times] of [...states].sort(([a], [b]) => a.localeCompare(b)))
   console.log(`${times}\t${state}`);
+const missed = NAMED_STATES.filter((state) => !states.has(state));
+if (missed.length > 0) console.log(`never reached: ${missed.join("; ")}`);
 console.log(
   `${played} histories, ${failures} broken, ${events} events, ${states.size} named states, ${seconds()} s, ${speed()}`,
 );
