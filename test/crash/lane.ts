@@ -42,7 +42,7 @@ const READY_MS = 60_000;
 /** Polls as fast as they go, so that a life takes a second or two. */
 export const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
 
-type Environment = { readonly [name: string]: string };
+export type Environment = { readonly [name: string]: string };
 
 /** `env`: more of the bot's variables, or what becomes of those that it gets. */
 export async function startLane(
@@ -52,7 +52,8 @@ export async function startLane(
   const { place: database, env: keys } = stored;
   const world = await startWorld({ databaseUrl: stored.url, tempo: 0, slack: { rateLimits: false } });
   const given = { ...world.env, ...keys, ...FAST };
-  const begin = () => startBot(typeof env === "function" ? env(given) : { ...given, ...env });
+  const changed = typeof env === "function" ? env(given) : { ...given, ...env };
+  const begin = () => startBot(changed);
   let bot = begin();
   let up = Promise.withResolvers<void>();
   const ready = async (): Promise<void> => {

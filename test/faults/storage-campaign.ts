@@ -3,22 +3,14 @@
 import { writeFileSync } from "node:fs";
 import { startLane } from "../crash/lane.ts";
 import { runCampaign } from "./fault-campaign.ts";
-import { layStorage, STORAGE_FAULTS } from "./storage-faults.ts";
-
-const CLOCK = new URL("jumping-clock.ts", import.meta.url).href;
+import { layStorage, STORAGE_CASES, withClock } from "./storage-faults.ts";
 
 await runCampaign({
   usage: "npm run campaign:storage -- [--only WORDS] [--lanes 2]",
-  cases: Object.keys(STORAGE_FAULTS).flatMap((fault) =>
-    (["command", "click", "submit"] as const).map((from) => ({
-      name: `${fault}, from the ${from} on`,
-      from,
-      fault,
-    })),
-  ),
+  cases: STORAGE_CASES,
   start: (clockFile) => {
     writeFileSync(clockFile, "0");
-    return startLane({ NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_FILE: clockFile });
+    return startLane((given) => withClock(given, clockFile));
   },
-  lay: (lane, { fault }, clockFile) => layStorage(lane, fault, clockFile),
+  lay: layStorage,
 });

@@ -7,8 +7,8 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as after } from "node:timers/promises";
-import type { OneProcess } from "../crash/lane.ts";
-import type { Lay } from "./play-life.ts";
+import type { Environment, OneProcess } from "../crash/lane.ts";
+import type { Disturbed, Lay } from "./play-life.ts";
 
 /** Strikes, and resolves to what ends it. */
 type Fault = (lane: OneProcess, clockFile: string) => Promise<() => Promise<void>>;
@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 const WRITES = "write,pwrite64,ftruncate";
 const SYNCS = "fsync,fdatasync";
 
-export const STORAGE_FAULTS: { readonly [name: string]: Fault } = {
+const FAULTS: { readonly [name: string]: Fault } = {
   "the disk is full for 5 s": answered(WRITES, "error=ENOSPC", 5_000),
   "the disk is full for 20 s": answered(WRITES, "error=ENOSPC", 20_000),
   "the disk is read-only for 5 s": answered(`${WRITES},${SYNCS}`, "error=EROFS", 5_000),
@@ -34,11 +34,28 @@ export const STORAGE_FAULTS: { readonly [name: string]: Fault } = {
   "the process is suspended for 20 s": suspended(20_000),
 };
 
+type StorageCase = Disturbed & { readonly fault: Fault };
+
+export const STORAGE_CASES: readonly StorageCase[] = Object.entries(FAULTS).flatMap(([what, fault]) =>
+  (["command", "click", "submit"] as const).map((from) => ({
+    name: `${what}, from the ${from} on`,
+    from,
+    fault,
+  })),
+);
+
+const CLOCK = new URL("jumping-clock.ts", import.meta.url).href;
+
+/** The bot's wall clock goes by this file, which must be there. */
+export const withClock = (env: Environment, clockFile: string): Environment => ({
+  ...env,
+  NODE_OPTIONS: `--import=${CLOCK}`,
+  CLOCK_FILE: clockFile,
+});
+
 export const layStorage =
-  (lane: OneProcess, name: string, clockFile: string): Lay =>
+  (lane: OneProcess, { fault }: StorageCase, clockFile: string): Lay =>
   async (onStrike) => {
-    const fault = STORAGE_FAULTS[name];
-    if (fault === undefined) throw new Error(`no such fault: ${name}`);
     const end = await fault(lane, clockFile);
     onStrike();
     return end;

@@ -2,17 +2,15 @@
 
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { type Lane, startLane } from "../crash/lane.ts";
+import type { Environment, Lane } from "../crash/lane.ts";
 import type { Lay } from "./play-life.ts";
 import type { WireCase } from "./wire-cases.ts";
 import { KINDS } from "./wire-kinds.ts";
 
 /** The bot reads the service's key from this file, as an operator who rotates keys has it. */
-export function startWireLane(keyFile: string): Promise<Lane> {
-  return startLane(({ AGENT_API_KEY: key = "", ...env }) => {
-    writeFileSync(keyFile, key);
-    return { ...env, AGENT_API_KEY_FILE: keyFile };
-  });
+export function withKeyFile({ AGENT_API_KEY: key = "", ...env }: Environment, keyFile: string): Environment {
+  writeFileSync(keyFile, key);
+  return { ...env, AGENT_API_KEY_FILE: keyFile };
 }
 
 export function layOnWire({ world }: Lane, each: WireCase, keyFile: string): Lay {

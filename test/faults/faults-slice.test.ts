@@ -1,0 +1,63 @@
+// Some lives of the campaigns at every change: `npm run campaign:wire` and `npm run campaign:storage` live all of them.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type OneProcess, startLane } from "../crash/lane.ts";
+import { type Disturbed, type Lay, playLife } from "./play-life.ts";
+import { layStorage, STORAGE_CASES, withClock } from "./storage-faults.ts";
+import { WIRE_CASES } from "./wire-cases.ts";
+import { layOnWire, withKeyFile } from "./wire-faults.ts";
+
+const WIRE = [
+  "reset after create-run, from the command on",
+  "cut JSON after chat.postMessage, from the command on",
+  "429 as a date before chat.update, from the command on",
+  "drip after read-run, from the command on",
+  "HTML before views.open, from the click on",
+  "5xx after decide, from the submit on",
+  "key rotated before decide, from the submit on",
+];
+const STORAGE = [
+  "the last page is torn, from the submit on",
+  "the clock jumps a day back, from the click on",
+];
+
+const folder = mkdtempSync(join(tmpdir(), "faults-"));
+const [keyFile, clockFile] = [join(folder, "key"), join(folder, "clock")];
+let lane: OneProcess;
+
+beforeAll(async () => {
+  writeFileSync(clockFile, "0");
+  lane = await startLane((given) => withClock(withKeyFile(given, keyFile), clockFile));
+}, 60_000);
+afterAll(async () => {
+  await lane.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function lived(life: Disturbed, lay: Lay) {
+  const { witness, struck, stuck } = await playLife(lane, life, lay);
+  return { struck, stuck, broken: witness.verdict().broken };
+}
+
+const WELL = { struck: true, stuck: null, broken: [] };
+
+describe("loses, doubles and claims nothing:", { timeout: 100_000 }, () => {
+  test.for(WIRE)("%s", async (name) => {
+    const life = WIRE_CASES.find((each) => each.name === name);
+    if (life === undefined) throw new Error("there is no such case");
+    expect(await lived(life, layOnWire(lane, life, keyFile))).toEqual(WELL);
+  });
+
+  test.for(STORAGE)("%s", async (name) => {
+    const life = STORAGE_CASES.find((each) => each.name === name);
+    if (life === undefined) throw new Error("there is no such case");
+    expect(await lived(life, layStorage(lane, life, clockFile))).toEqual(WELL);
+  });
+});
+
+test("the audit is whole after all of them", async () => {
+  expect(await lane.audit()).toMatchObject({ ok: true });
+});
