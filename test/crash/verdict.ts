@@ -108,7 +108,7 @@ function judgeThread(world: World, life: Life, ever: readonly Message[]): string
   const openings = ever.filter(({ thread }) => thread === null);
   const creates = world.service.requests
     .all({ route: "create-run" })
-    .filter(({ body }) => body === JSON.stringify({ input: life.task }));
+    .filter((each) => each.body === JSON.stringify({ input: life.task }) && !wasRefused(each));
   const files = ever.filter((each) => each.files.length > 0).length;
   return [
     ...count("opening messages", openings.length),
@@ -142,11 +142,15 @@ function isGiven(life: Life, reason: string | null): boolean {
   return givers.length === wanted && new Set(givers).size === wanted && !givers.includes(undefined);
 }
 
+/** The service said that it did nothing. Its 409 may also mean that an earlier POST did. */
+const wasRefused = ({ status }: Recorded): boolean =>
+  status !== null && status >= 400 && status < 500 && status !== 408 && status !== 409;
+
 function judgeDecision({ attempts, holdMs }: Life, posts: readonly Recorded[]): string[] {
-  const contents = new Set(posts.map(({ body }) => body));
+  const contents = new Set(posts.filter((each) => !wasRefused(each)).map(({ body }) => body));
   const typed = posts.map(({ at, body }) => ({ at, by: givers(attempts, body) }));
   return [
-    ...(contents.size === 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
+    ...(contents.size <= 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
     ...(typed.some(({ by }) => by.includes(undefined)) ? ["a decision left the bot that nobody typed"] : []),
     ...(typed.some(({ at, by }) => at < (by.at(-1)?.at ?? 0) + holdMs)
       ? ["an approval left the bot before its hold was over"]

@@ -22,11 +22,10 @@ const CALLS: readonly Call[] = [
   { call: "chat.postMessage", of: "slack", from: "command" },
   { call: "chat.update", of: "slack", from: "command" },
   { call: "views.open", of: "slack", from: "click" },
-  { call: "conversations.members", of: "slack", from: "click" },
   { call: "chat.update", of: "slack", from: "submit" },
   { call: "chat.postMessage", of: "slack", from: "submit" },
-  { call: "files.getUploadURLExternal", of: "slack", from: "submit", task: HUGE },
-  { call: "files.completeUploadExternal", of: "slack", from: "submit", task: HUGE },
+  { call: "files.getUploadURLExternal", of: "slack", from: "command", task: HUGE },
+  { call: "files.completeUploadExternal", of: "slack", from: "command", task: HUGE },
 ];
 
 /** Left out, because the interface takes them for something else. By call, kind and when. */
