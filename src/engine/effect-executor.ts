@@ -117,6 +117,8 @@ async function execute(
     if (handle.stopping()) return 0;
     const permit =
       effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
+    // The lease may be extended soon. Until then nothing is marked: what comes of it would only ask for the same effect again, at once.
+    if (!deps.holds()) return AFTER_FAILURE_MS;
     if (!handle.begin()) return 0;
     if ("not" in permit) return await heldUp(permit.not);
     const marked = await markInStore(deps, run.key, effect, { ...handle, permit });
