@@ -1,12 +1,10 @@
 import nock from "nock";
-import { afterEach, describe, expect, test } from "vitest";
-import { KEY, NOW, serviceAt } from "./service.ts";
+import { describe, expect, test } from "vitest";
+import { KEY, NOW, serviceAt, useNock } from "./service.ts";
 
 const BASE = "http://agents.test";
 
-afterEach(() => {
-  nock.cleanAll();
-});
+useNock();
 
 function answers(status: number, body: string | object, headers: Record<string, string> = {}) {
   nock(BASE).post("/v1/agent/runs").reply(status, body, headers);

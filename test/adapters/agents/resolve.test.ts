@@ -1,15 +1,13 @@
 import nock from "nock";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Verdict } from "#src/domain/approval.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
-import { KEY, approval, run, serviceAt } from "./service.ts";
+import { KEY, approval, run, serviceAt, useNock } from "./service.ts";
 
 const BASE = "http://agents.test";
 const PATH = `/v1/agent/runs/${run}/approvals/${approval}`;
 
-afterEach(() => {
-  nock.cleanAll();
-});
+useNock();
 
 function answers(
   status: number,

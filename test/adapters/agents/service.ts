@@ -2,7 +2,8 @@ import { once } from "node:events";
 import http from "node:http";
 import { text } from "node:stream/consumers";
 import net, { type AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import nock from "nock";
+import { afterAll, afterEach, beforeAll, onTestFinished } from "vitest";
 import { createAgentService, type AgentServiceOptions } from "#src/adapters/agents/agent-service.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 
@@ -71,4 +72,14 @@ async function listening(server: net.Server): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+// nock stands between the sockets of its whole process, which other files share, from its import on.
+nock.restore();
+
+/** nock is there for the tests of this file only. */
+export function useNock(): void {
+  beforeAll(() => nock.activate());
+  afterEach(() => nock.cleanAll());
+  afterAll(() => nock.restore());
 }
