@@ -88,6 +88,9 @@ async function begin(world: SimulatedWorld): Promise<void> {
   await world.pass(2_500);
 }
 
+/** A process tries again to extend its lease after at most so long. Until then it hears the service, and may store nothing. */
+const LEASE_RETRY_MS = 16_000;
+
 /** From here on everything obeys. */
 async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void> {
   world.note("from here on everything obeys");
@@ -96,6 +99,7 @@ async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void> {
   world.slack.gone.clear();
   for (const process of world.processes) process.cutOff = false;
   for (const run of world.service.runs.values()) run.known = true;
+  await world.pass(LEASE_RETRY_MS);
   world.healedAt = world.timeline.now;
   await world.pass(3_000);
   for (const channel of CHANNELS) await unfreeze(world, channel);
