@@ -50,11 +50,11 @@ const given = z
   .superRefine((who, issues) => {
     const ways = [who.anyone, who["all-of"], namesSomeone(who) ? who : undefined];
     const many = ways.filter((way) => way !== undefined).length;
-    if (many === 0) issues.addIssue({ code: "custom", message: NOBODY });
+    if (many === 0) issues.addIssue({ code: "custom", message: NAMES_NO_ONE });
     if (many > 1) issues.addIssue({ code: "custom", message: ONE_WAY });
   });
 
-const NOBODY = "names no one: give users, groups or channels, or the word anyone";
+const NAMES_NO_ONE = "names no one: give users, groups or channels, or the word anyone";
 const ONE_WAY = "mixes anyone, lists and all-of: give one of them";
 
 export const approversShape = z.union([z.literal("anyone"), given], { error: principalsFault });
