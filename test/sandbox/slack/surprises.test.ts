@@ -44,7 +44,7 @@ describe("a reply", () => {
     const whisper = { channel: opsAgents, user: ana, text: "psst", thread_ts: parent.ts };
     expect((await client.chat.postEphemeral(whisper)).message_ts).toMatch(/^\d+\.\d{6}$/);
     expect(slack.workspace.messages.some(({ text }) => text === "psst")).toBe(false);
-    expect(slack.traffic.lines().at(-2)).toMatchObject({ what: "ephemeral message not shown" });
+    expect(slack.traffic.lines().map(({ what }) => what)).toContain("ephemeral message not shown");
     await client.chat.postMessage({ channel: opsAgents, text: "answer", thread_ts: parent.ts });
     await client.chat.postEphemeral(whisper);
     expect(slack.workspace.messages.at(-1)).toMatchObject({ text: "psst", ephemeralFor: ana });
