@@ -1,7 +1,8 @@
-// Work that nobody waits for: one pass after the other, at an interval or when somebody wakes it.
+// Work that no one waits for: one pass after the other, at an interval or when it is woken.
 
 import type { EventLog } from "../ports.ts";
 import { type Clock, createAlarm } from "./clock.ts";
+import { createQuietWarnings } from "./quiet-log.ts";
 
 export type BackgroundLoop = {
   /** The first pass begins after `afterMs`. */
@@ -19,18 +20,19 @@ export type LoopOptions = {
   readonly everyMs: number | null;
   /** The wait after a failed pass (ms), and twice as long after each further one, up to the second number. */
   readonly retryMs: readonly [first: number, longest: number];
-  /** What the log says about a failed pass. */
+  /** What the log says about a failed pass: as an error, once for each cause and minute. When a pass succeeds again, the log says so. */
   readonly failure: string;
 };
 
-type Deps = { readonly clock: Clock; readonly log: Pick<EventLog, "error"> };
+type Deps = { readonly clock: Clock; readonly log: Pick<EventLog, "error" | "info" | "debug"> };
 
 export function createBackgroundLoop({ clock, log }: Deps, options: LoopOptions): BackgroundLoop {
   const { everyMs, failure } = options;
   const alarm = createAlarm(clock, begin);
+  const tellFailure = createQuietWarnings({ log: { warn: log.error, debug: log.debug }, clock });
   let underWay: Promise<void> | null = null;
   let failures = 0;
-  /** For when somebody woke the loop during a pass. */
+  /** When the next pass is due, if the loop was woken during a pass. */
   let wokenFor = Infinity;
   let stopped = false;
 
@@ -49,11 +51,12 @@ export function createBackgroundLoop({ clock, log }: Deps, options: LoopOptions)
   async function onePass(): Promise<number> {
     try {
       await options.pass(() => stopped);
+      if (failures > 0) log.info({ failures, was: failure }, "background work succeeds again");
       failures = 0;
       return Math.max(Math.min(everyMs ?? Infinity, wokenFor - clock.monotonic()), 0);
     } catch (error) {
       failures += 1;
-      log.error({ error }, failure);
+      tellFailure(error instanceof Error ? error.message : "", { error }, failure);
       return retryAfter(failures, options.retryMs);
     }
   }

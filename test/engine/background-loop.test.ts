@@ -9,7 +9,12 @@ function createTried(options: Partial<LoopOptions> = {}) {
   const began = clock.monotonic();
   const passes: number[] = [];
   const errors: string[] = [];
-  const log = { error: (_fields: object, message: string) => void errors.push(message) };
+  const infos: object[] = [];
+  const log = {
+    error: (_fields: object, message: string) => void errors.push(message),
+    info: (fields: object) => void infos.push(fields),
+    debug: () => undefined,
+  };
   const state = { work: () => Promise.resolve(), stopping: [] as boolean[] };
   const loop = createBackgroundLoop(
     { clock, log },
@@ -31,7 +36,7 @@ function createTried(options: Partial<LoopOptions> = {}) {
     state.work = () => promise;
     return resolve;
   }
-  return { clock, loop, passes, errors, state, hold };
+  return { clock, loop, passes, errors, infos, state, hold };
 }
 
 describe("a background loop", () => {
@@ -78,12 +83,11 @@ describe("a background loop", () => {
   });
 
   test("goes on after a failing pass: the waits double up to the longest, and start anew after a good one", async () => {
-    const { clock, loop, passes, errors, state } = createTried();
+    const { clock, loop, passes, state } = createTried();
     state.work = () => Promise.reject(new Error("no"));
     loop.start(0);
     await clock.pass(10_500);
     expect(passes).toEqual([0, 500, 1_500, 3_500, 6_500, 9_500]);
-    expect(errors).toEqual(Array(6).fill("it failed"));
     state.work = () => Promise.resolve();
     await clock.pass(3_000);
     state.work = () => Promise.reject(new Error("no"));
@@ -100,8 +104,26 @@ describe("a background loop", () => {
     await clock.pass(500);
     expect([passes, errors]).toEqual([
       [0, 500],
-      ["it failed", "it failed"],
+      ["it failed"],
     ]);
+  });
+
+  test("tells each cause of failure once a minute, and when a pass succeeds again", async () => {
+    const { clock, loop, errors, infos, state } = createTried();
+    let cause = "the server cannot be reached";
+    state.work = () => Promise.reject(new Error(cause));
+    loop.start(0);
+    await clock.pass(30_000);
+    expect(errors).toHaveLength(1);
+    cause = "the disk is full";
+    await clock.pass(3_000);
+    expect(errors).toHaveLength(2);
+    await clock.pass(60_000);
+    expect(errors).toHaveLength(3);
+    expect(infos).toEqual([]);
+    state.work = () => Promise.resolve();
+    await clock.pass(6_000);
+    expect(infos).toEqual([{ failures: expect.any(Number) as unknown, was: "it failed" }]);
   });
 
   test("does not lose a wake during a pass: the next one follows it", async () => {
