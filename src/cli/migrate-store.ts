@@ -87,7 +87,7 @@ function doneWords({ database, key }: Where, url: string, done: Moved, state: st
   const { runs, audit, forms, notifications } = done;
   const given = key === null ? `what is in ${auditKeyFile(database)}` : "the same key as here";
   return [
-    `Moved to ${shown(url)}: ${runs} runs, ${forms} forms, ${audit} audit entries, ${notifications} notifications.`,
+    `Moved to ${shown(url)}. Runs: ${runs}, forms: ${forms}, audit entries: ${audit}, notifications: ${notifications}.`,
     `The audit is whole there. ${state}`,
     `${database} is unchanged. Keep Countersign stopped on it: two installations would both act on the same runs.`,
     `Start it with DATABASE_URL set to the new address, and AUDIT_KEY to ${given}.`,

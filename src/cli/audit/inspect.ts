@@ -53,7 +53,7 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
   lines.push(
     heads > 0
       ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it: up to there nothing was cut off or rewritten.`
-      : "No witnessed head was given. Only a head proves that nothing was cut off at the end, or rewritten by somebody with the key: --head",
+      : "No witnessed head was given. Only a head proves that nothing was cut off at the end, or rewritten by someone with the key: --head",
   );
   return lines.join("\n");
 }
