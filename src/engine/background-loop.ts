@@ -26,12 +26,11 @@ export type LoopOptions = {
 
 type Deps = { readonly clock: Clock; readonly log: Pick<EventLog, "error" | "info" | "debug"> };
 
-export function createBackgroundLoop({ clock, log }: Deps, options: LoopOptions): BackgroundLoop {
-  const { everyMs, failure } = options;
+export function createBackgroundLoop(deps: Deps, options: LoopOptions): BackgroundLoop {
+  const { clock } = deps;
   const alarm = createAlarm(clock, begin);
-  const tellFailure = createQuietWarnings({ log: { warn: log.error, debug: log.debug }, clock });
+  const failures = createFailures(deps, options);
   let underWay: Promise<void> | null = null;
-  let failures = 0;
   /** When the next pass is due, if the loop was woken during a pass. */
   let wokenFor = Infinity;
   let stopped = false;
@@ -51,13 +50,10 @@ export function createBackgroundLoop({ clock, log }: Deps, options: LoopOptions)
   async function onePass(): Promise<number> {
     try {
       await options.pass(() => stopped);
-      if (failures > 0) log.info({ failures, was: failure }, "background work succeeds again");
-      failures = 0;
-      return Math.max(Math.min(everyMs ?? Infinity, wokenFor - clock.monotonic()), 0);
+      failures.end();
+      return Math.max(Math.min(options.everyMs ?? Infinity, wokenFor - clock.monotonic()), 0);
     } catch (error) {
-      failures += 1;
-      tellFailure(error instanceof Error ? error.message : "", { error }, failure);
-      return retryAfter(failures, options.retryMs);
+      return failures.waitAfter(error);
     }
   }
 
@@ -65,7 +61,7 @@ export function createBackgroundLoop({ clock, log }: Deps, options: LoopOptions)
     if (stopped) return;
     const at = clock.monotonic() + withinMs;
     if (underWay !== null) wokenFor = Math.min(wokenFor, at);
-    else if (failures === 0) alarm.setBy(at);
+    else if (!failures.goOn()) alarm.setBy(at);
   }
 
   async function stop(): Promise<void> {
@@ -77,6 +73,20 @@ export function createBackgroundLoop({ clock, log }: Deps, options: LoopOptions)
   return { start: wake, wake, stop };
 }
 
-function retryAfter(failures: number, [first, longest]: LoopOptions["retryMs"]): number {
-  return Math.min(first * 2 ** (failures - 1), longest);
+/** The failed passes in a row, told to the log. */
+function createFailures({ clock, log }: Deps, { failure, retryMs: [first, longest] }: LoopOptions) {
+  const tell = createQuietWarnings({ log: { warn: log.error, debug: log.debug }, clock });
+  let count = 0;
+  return {
+    goOn: () => count > 0,
+    waitAfter: (error: unknown): number => {
+      count += 1;
+      tell(error instanceof Error ? error.message : "", { error }, failure);
+      return Math.min(first * 2 ** (count - 1), longest);
+    },
+    end: (): void => {
+      if (count > 0) log.info({ failures: count, was: failure }, "background work succeeds again");
+      count = 0;
+    },
+  };
 }
