@@ -102,10 +102,7 @@ describe("a background loop", () => {
     };
     loop.start(0);
     await clock.pass(500);
-    expect([passes, errors]).toEqual([
-      [0, 500],
-      ["it failed"],
-    ]);
+    expect([passes, errors]).toEqual([[0, 500], ["it failed"]]);
   });
 
   test("tells each cause of failure once a minute, and when a pass succeeds again", async () => {
