@@ -42,8 +42,7 @@ async function attack(on: Story, [, copied]: Row): Promise<void> {
   expect(buttonsOf(card)).not.toEqual([]);
   if (author !== ana) {
     on.refused("unknown");
-    await world.click(ben, fake, "Approve");
-    await world.told(ben, "refusal:unknown");
+    await world.isRefused(ben, fake, "Approve", "unknown");
   }
   expect(textOf(fake)).toBe(before);
   expect(world.decisionPosts()).toEqual([]);

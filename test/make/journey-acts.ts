@@ -8,6 +8,8 @@ import { elementsOf, labelOf, modalSays, modalText, type Sight } from "./journey
 
 /** What a click is told that comes before the app knows where its card is. */
 const TOO_EARLY = "refusal:being-posted";
+/** What a person is told whom Slack could not name in time. It happens on a loaded machine, and people try again. */
+const UNVERIFIED = "refusal:unverified";
 
 export type Acting = ReturnType<typeof createActing>;
 
@@ -21,9 +23,18 @@ export function createActing(world: World, sight: Sight) {
   /** Types `/agent run …` and waits for the thread's first message. */
   async function run(person: string, channel: string, task: string): Promise<Message> {
     const before = new Set(sight.posted(channel));
+    const told = timesUnverified(person);
     accepted(await command(person, channel, `run ${task}`));
-    return sight.until(() => sight.posted(channel).find((each) => each.thread === null && !before.has(each)));
+    const opening = await sight.until(
+      () =>
+        sight.posted(channel).find((each) => each.thread === null && !before.has(each)) ??
+        (timesUnverified(person) > told && UNVERIFIED),
+    );
+    return opening === UNVERIFIED ? run(person, channel, task) : opening;
   }
+
+  const timesUnverified = (person: string): number =>
+    sight.privately(person).filter((each) => each.says(UNVERIFIED)).length;
 
   /** A run that waits for its (first) approval. */
   async function asking(
@@ -62,7 +73,8 @@ export function createActing(world: World, sight: Sight) {
       return view !== undefined && view.id !== before && view;
     });
     // A card is seen a moment before the app has Slack's answer for it. People click again; so does this.
-    return modalSays(opened, TOO_EARLY) ? openForm(person, card, label) : opened;
+    const again = modalSays(opened, TOO_EARLY) || modalSays(opened, UNVERIFIED);
+    return again ? openForm(person, card, label) : opened;
   }
 
   /** Presses Approve or Deny, and is privately told this instead of getting the form. */
@@ -72,14 +84,15 @@ export function createActing(world: World, sight: Sight) {
     label: "Approve" | "Deny",
     refusal: Refusal["type"],
   ): Promise<void> {
+    const told = timesUnverified(person);
     accepted(await click(person, card, label));
     const answers = (): boolean => sight.privately(person).some((each) => each.says(`refusal:${refusal}`));
-    const tooEarly = () =>
-      sight.privately(person).some((each) => each.says(TOO_EARLY)) && sight.viewOf(person);
+    const tooEarly = (): boolean =>
+      sight.privately(person).some((each) => each.says(TOO_EARLY)) || timesUnverified(person) > told;
     await sight.until(() => answers() || tooEarly());
-    const early = tooEarly();
-    if (answers() || !early) return;
-    await acts.close(person, early.id);
+    if (answers()) return;
+    const view = sight.viewOf(person);
+    if (view !== undefined) await acts.close(person, view.id);
     await isRefused(person, card, label, refusal);
   }
 
