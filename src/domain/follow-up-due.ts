@@ -172,7 +172,7 @@ function withoutLapsed(approval: Approval): Approval {
 /**
  * A reminder waits while a person looks at the request, a while after they alone were reminded, and for the hours of the rule; the last
  * one only for the hours. Who looks at it
- * and wants no reminder gets none (find-people.ts), but does not keep the others from theirs.
+ * and wants no reminder gets none (find-approvers.ts), but does not keep the others from theirs.
  */
 function quietUntil(
   { followUp }: Approval,

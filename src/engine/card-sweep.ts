@@ -7,7 +7,7 @@ import type { Run, Slot } from "../domain/run.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import type { Clock } from "./clock.ts";
-import { DueQueue } from "./due-queue.ts";
+import { DueQueue } from "./background-work.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type CardSweep = {

@@ -10,7 +10,7 @@ import { type RunId, type RunKey, shardOf } from "../domain/ids.ts";
 import { isWatched, type Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, SideWrites } from "../ports/store.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "./background-loop.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
 /** A run as it is to be saved, what is written beside it, and what the caller learns from it. */

@@ -18,7 +18,7 @@ import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
 import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
-import type { EffectLog } from "./log-effects.ts";
+import type { EffectLog } from "./logging.ts";
 import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
 import type { Perform } from "./perform-effect.ts";
 

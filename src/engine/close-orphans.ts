@@ -12,7 +12,7 @@ import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.
 import type { OwnMessages } from "../ports/own-messages.ts";
 import { type AuditLog, BACKUP_MARK, type DocumentStore, type RunStore } from "../ports/store.ts";
 import { type Change, changeUnfinished } from "./change-runs.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
 export type CloseOrphans = {

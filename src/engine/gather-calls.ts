@@ -18,7 +18,7 @@ import { type ApprovalId, type ChannelId, type RunKey, shardOf } from "../domain
 import { OPENING, type Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import type { Change } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";

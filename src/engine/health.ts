@@ -6,11 +6,11 @@
 import { type EventLog, PortError } from "../ports.ts";
 import type { Health, PartHealth, PartName, RunFigures, SlackHealth } from "../ports/monitoring.ts";
 import type { Store } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
-import type { ServiceKey } from "./service-key.ts";
-import type { StoreFaults } from "./store-faults.ts";
+import type { ServiceKey } from "./service-answers.ts";
+import type { StoreFaults } from "./listened-store.ts";
 import { STUCK_AFTER_MS, type Watchdog } from "./watchdog.ts";
 
 /** How often the token and the key are tried while nothing else tries them (ms). */

@@ -12,7 +12,7 @@ import type { TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
 export type Integrity = {

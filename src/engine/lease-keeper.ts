@@ -2,7 +2,7 @@
 // shards beyond its share. So all runs are watched again after a restart, or after another process has died, without anybody typing a
 // command.
 
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import type { EventLog } from "../ports.ts";
 import type { LeaseStore } from "../ports/store.ts";

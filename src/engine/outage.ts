@@ -2,7 +2,7 @@
 
 import { type ChannelId, shardOf } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";

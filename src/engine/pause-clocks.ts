@@ -10,7 +10,7 @@ import type { Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { SlackHealth } from "../ports/monitoring.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import { type Change, changeUnfinished } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";

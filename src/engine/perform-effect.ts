@@ -5,7 +5,7 @@ import { channelOf } from "../domain/gathered.ts";
 import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed } from "../domain/ids.ts";
-import { countApprovers, SHOWN_AGE_MS } from "./count-approvers.ts";
+import { countApprovers, findPeople, SHOWN_AGE_MS } from "./find-approvers.ts";
 import { groupsOfRequester } from "./fresh-facts.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { isPassing, mayShowButtons, renderKey, STOPPED } from "../domain/render-key.ts";
@@ -21,7 +21,6 @@ import {
   type Slot,
   UNREADABLE,
 } from "../domain/run.ts";
-import { findPeople } from "./find-people.ts";
 import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
 import { lookUpPrecedents, type PrecedentDeps } from "./precedents.ts";
 

@@ -1,10 +1,17 @@
-// What the metrics read at each scrape.
+// What the metrics read at each scrape. Counted for it are what the runs of this process wait for: requests without a decision, and decisions
+// that the service has not answered. Ages are of the monotonic clock, so setting the wall clock neither hides nor invents a delay.
 
+import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
-import type { Readings, RunFigures, SlackHealth } from "../ports/monitoring.ts";
+import type { ApprovalId, RunKey } from "../domain/ids.ts";
+import { cardSlot, isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
+import type { Counters } from "../ports.ts";
+import type { Readings, RunFigures, RunState, SlackHealth } from "../ports/monitoring.ts";
 import type { Store } from "../ports/store.ts";
+import type { Clock } from "./clock.ts";
 import type { HealthMonitor } from "./health.ts";
 import type { Poller } from "./poller.ts";
+import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
 
 type Read = {
@@ -33,3 +40,134 @@ export async function readingsOf(read: Read): Promise<Readings> {
     auditHead: head?.seq ?? null,
   };
 }
+
+/** A decision that is not sent for longer is told (ms). */
+const LATE_MS = 60_000;
+
+type Tracked = {
+  state: RunState | null;
+  /** When each request was first seen (monotonic). */
+  pending: ReadonlyMap<ApprovalId, number>;
+  /** So many of them have had their last reminder. */
+  reminded: number;
+  /** Those of them that have no message with buttons yet. */
+  unshown: ReadonlySet<ApprovalId>;
+  /** Since when each decision could be sent (monotonic). */
+  unsent: ReadonlyMap<string, number>;
+};
+
+type Deps = {
+  readonly engine: Pick<RunEngine, "onPlan" | "onDrop">;
+  readonly clock: Clock;
+  readonly metrics: Pick<Counters, "cardShown" | "decisionConfirmed">;
+};
+
+const NONE: Tracked = { state: null, pending: new Map(), reminded: 0, unshown: new Set(), unsent: new Map() };
+
+export function createRunFigures({ engine, clock, metrics }: Deps): { readonly figures: () => RunFigures } {
+  const runs = new Map<RunKey, Tracked>();
+  engine.onDrop((key) => void runs.delete(key));
+  engine.onPlan((run) => {
+    const before = runs.get(run.key) ?? null;
+    const now = trackedOf(run, before, clock);
+    tellDelays(run, before ?? NONE, now, { clock, metrics });
+    if (now.state === null && now.unsent.size === 0) runs.delete(run.key);
+    else runs.set(run.key, now);
+  });
+  return { figures: () => figuresOf(runs.values(), clock.monotonic()) };
+}
+
+function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
+  const state = stateOf(run);
+  if (run.approvals.length === 0) return { ...NONE, state };
+  const waiting = isWatched(run) ? run.approvals.filter((each) => each.state.type === "pending") : [];
+  const unsent = run.approvals.flatMap((approval): [string, number][] => {
+    const decision = unsentDecision(approval);
+    if (decision === null) return [];
+    const key = keyOf(approval, decision);
+    return [[key, before?.unsent.get(key) ?? sinceOf(decision, before, clock)]];
+  });
+  return {
+    state,
+    pending: new Map(waiting.map(({ id, waitsSince }) => [id, waitsSince])),
+    reminded: waiting.filter(hasLastReminder).length,
+    unshown: new Set(waiting.filter((each) => !isShown(run, each)).map(({ id }) => id)),
+    unsent: new Map(unsent),
+  };
+}
+
+/** At a restart only the wall clock knows how old a decision is. From then on the monotonic clock counts. */
+function sinceOf({ at }: Decision, before: Tracked | null, clock: Clock): number {
+  return clock.monotonic() - (before === null ? Math.max(clock.now() - at, 0) : 0);
+}
+
+const keyOf = ({ id }: Approval, { at, entry }: Decision): string => `${id} ${entry ?? at}`;
+
+function unsentDecision({ state }: Approval): Decision | null {
+  if (state.type !== "decided") return null;
+  const { type } = state.delivery;
+  const isUnsent = type === "recorded" || type === "retry" || type === "sending" || type === "unsure";
+  return isUnsent ? state.decision : null;
+}
+
+function hasLastReminder({ followUp = {}, appliedRule }: Approval): boolean {
+  const { remind } = appliedRule.rule.followUp;
+  return followUp.warned === true || (remind !== null && (followUp.reminded ?? 0) >= remind.atMost);
+}
+
+const isShown = ({ posts }: Run, { id, listing }: Approval): boolean =>
+  listing !== undefined || posts[cardSlot(id)]?.type === "up";
+
+/** Null: it is over, or not followed. */
+function stateOf(run: Run): RunState | null {
+  const { creation, seen } = run;
+  if (creation.type === "planned" || creation.type === "sending") return "starting";
+  if (runId(run) === null || !isWatched(run) || (seen?.ended ?? null) !== null) return null;
+  if (isMissing(run)) return "missing";
+  if (isStopped(run)) return "stopped";
+  return run.approvals.some(isUndecided) ? "awaiting_approval" : "running";
+}
+
+function tellDelays(
+  run: Run,
+  before: Tracked,
+  now: Tracked,
+  { clock, metrics }: Pick<Deps, "clock" | "metrics">,
+): void {
+  const secondsSince = (since: number): number => Math.max(clock.monotonic() - since, 0) / 1_000;
+  for (const id of before.unshown) {
+    const since = now.pending.get(id);
+    if (since !== undefined && !now.unshown.has(id)) metrics.cardShown(secondsSince(since));
+  }
+  if (before.unsent.size === 0) return;
+  for (const approval of run.approvals) {
+    const { state } = approval;
+    if (state.type !== "decided" || state.delivery.type !== "confirmed") continue;
+    const since = before.unsent.get(keyOf(approval, state.decision));
+    if (since !== undefined) metrics.decisionConfirmed(secondsSince(since));
+  }
+}
+
+function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
+  const runs = { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 };
+  const pending: number[] = [];
+  const unsent: number[] = [];
+  let reminded = 0;
+  for (const each of tracked) {
+    if (each.state !== null) runs[each.state] += 1;
+    reminded += each.reminded;
+    for (const since of each.pending.values()) pending.push(now - since);
+    for (const since of each.unsent.values()) unsent.push(now - since);
+  }
+  return {
+    runs,
+    pending: { count: pending.length, oldestMs: oldest(pending), reminded },
+    unsent: {
+      count: unsent.length,
+      oldestMs: oldest(unsent),
+      late: unsent.filter((age) => age >= LATE_MS).length,
+    },
+  };
+}
+
+const oldest = (ages: readonly number[]): number => ages.reduce((a, b) => Math.max(a, b), 0);

@@ -4,8 +4,7 @@
 import type { RunId } from "../domain/ids.ts";
 import type { Clock } from "./clock.ts";
 import { PortError } from "../ports.ts";
-import { PAUSED } from "./service-pause.ts";
-import { createUselessAnswers, isUseless } from "./useless-answers.ts";
+import { createUselessAnswers, isUseless, PAUSED } from "./service-answers.ts";
 
 /** After this many failures in a row, whichever runs they concern, calls for all runs stop. */
 const OPEN_AFTER_FAILURES = 5;

@@ -4,7 +4,7 @@
 import type { Context } from "../domain/context.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import { applyBrakeToRuns, applyPolicyToWaiting, releaseHeldBack } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Freezes } from "./freezes.ts";

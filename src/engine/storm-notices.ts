@@ -5,7 +5,7 @@ import { CALM_AT, isStorming, MOST_CARDS, waitingForCards } from "../domain/stor
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-loop.ts";
+import { createBackgroundLoop } from "./background-work.ts";
 import type { Change } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";

@@ -7,7 +7,7 @@ import { allUnreadable, listsNone, type Unreadable } from "../domain/snapshot.ts
 import { type Counters, type EventLog, type FetchedRun, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
-import { isUseless } from "./useless-answers.ts";
+import { isUseless } from "./service-answers.ts";
 
 /** How long answers must stay unreadable (ms); a single one may be a hiccup of a proxy. */
 export const UNREADABLE_AFTER_MS = 10_000;

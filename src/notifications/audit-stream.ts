@@ -4,7 +4,7 @@
 import { ocsfLine } from "../audit/ocsf.ts";
 import { NO_LINK } from "../domain/audit/hash-chain.ts";
 import { isRecord, type Json } from "../domain/json.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../engine/background-loop.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../engine/background-work.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import type { AuditSink, Counters, EventLog } from "../ports.ts";

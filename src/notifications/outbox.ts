@@ -4,7 +4,7 @@
 // receipts share a message of each quarter of an hour, unless a rule wants them at once; the first after a calm time goes at once.
 
 import { shardOfName } from "../domain/ids.ts";
-import { createBackgroundLoop } from "../engine/background-loop.ts";
+import { createBackgroundLoop } from "../engine/background-work.ts";
 import { endedWithin } from "../engine/clock.ts";
 import type { Notification } from "../ports.ts";
 import { createNotificationWriter } from "./from-audit.ts";

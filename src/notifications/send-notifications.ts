@@ -10,7 +10,7 @@ import {
 } from "../domain/message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
 import type { Clock } from "../engine/clock.ts";
-import type { WarnQuietly } from "../engine/quiet-log.ts";
+import type { WarnQuietly } from "../engine/logging.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
 import {
   type Chat,

@@ -13,7 +13,7 @@ import type { Health, PartHealth } from "../ports/monitoring.ts";
 import type { RunStore, Store } from "../ports/store.ts";
 import { storeFaultWords } from "../engine/health.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
-import type { ServiceKey } from "../engine/service-key.ts";
+import type { ServiceKey } from "../engine/service-answers.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
 import type { Poller } from "../engine/poller.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { createBackgroundLoop } from "../../engine/background-loop.ts";
+import { createBackgroundLoop } from "../../engine/background-work.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 

@@ -6,7 +6,7 @@ import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
-import { createRunFigures } from "#src/engine/run-figures.ts";
+import { createRunFigures } from "#src/engine/readings.ts";
 import { createHandClock } from "../make/clock.ts";
 import { deliveredRun, listedRun } from "../make/history.ts";
 import { aRun, aWatchedRun } from "../make/run.ts";

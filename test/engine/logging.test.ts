@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createQuietWarnings } from "#src/engine/quiet-log.ts";
+import { createQuietWarnings } from "#src/engine/logging.ts";
 import { createHandClock } from "../make/clock.ts";
 
 test("each cause is told once a minute, with the number of those left out", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createBackgroundLoop, type LoopOptions } from "#src/engine/background-loop.ts";
+import { createBackgroundLoop, type LoopOptions } from "#src/engine/background-work.ts";
 import { createAlarm, endedWithin } from "#src/engine/clock.ts";
 import { createHandClock } from "../make/clock.ts";
 
