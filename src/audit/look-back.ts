@@ -1,6 +1,6 @@
 // A week of decisions in figures, from the audit. They name rules and no people; `weekByPerson` names people, for admins alone.
 
-import { daysIn, type Week } from "../domain/policy/look-back-time.ts";
+import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { UserId } from "../domain/ids.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
 import { newestOfEach } from "./report-population.ts";

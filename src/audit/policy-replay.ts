@@ -7,8 +7,7 @@ import { isList, type Json, parseJson } from "../domain/json.ts";
 import { laxerFields, ruleFor } from "../domain/policy/choose-rule.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
 import type { Facts, Policy, Rule } from "../domain/policy/policy.ts";
-import { assignParts } from "../domain/policy/parts.ts";
-import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/principals.ts";
+import { assignParts, groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
 import { requesterGroupsOf, setsOfRule } from "../domain/rule-facts.ts";
 import { seenChars } from "../domain/text/text.ts";
 

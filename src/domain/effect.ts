@@ -1,10 +1,11 @@
-// Work is data: an effect is something to do in the outside world, an outcome its result.
+// Work is data: an effect is something to do in the outside world, an outcome its result. Below: when one that failed is tried again, for
+// the log.
 
 import type { Called } from "./follow-up.ts";
 import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
-import type { Precedents } from "./precedent.ts";
 import type { UploadedFile } from "./posted-message.ts";
-import type { Slot } from "./run.ts";
+import type { Precedents } from "./precedent.ts";
+import { findApproval, type Run, type Slot } from "./run.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export type Effect =
@@ -103,3 +104,49 @@ export type Outcome =
 
 /** A stable word for the log. The other texts are for people only, because the service's words may repeat a request. */
 type WithCode = { readonly code?: string };
+
+/** `tries`: so far. `at`: monotonic; null: not known, or never. */
+type NextTry = { readonly tries: number | null; readonly at: number | null };
+
+const UNKNOWN: NextTry = { tries: null, at: null };
+
+/** `run`: as it is after the failure. */
+export function nextTryOf(run: Run, effect: Effect): NextTry {
+  switch (effect.type) {
+    case "create-run":
+      return facts(run.creation);
+    case "send-decision": {
+      const state = findApproval(run, effect.approval)?.state;
+      return state?.type === "decided" ? facts(state.delivery) : UNKNOWN;
+    }
+    case "post":
+    case "find":
+    case "update":
+    case "sweep":
+      return facts(run.posts[effect.slot]);
+    case "upload":
+    case "share":
+    case "find-file":
+      return facts(run.uploads[effect.slot]);
+    case "tell":
+      return facts(run.notices.find(({ id }) => id === effect.tell));
+    case "find-people":
+      return facts(findApproval(run, effect.approval)?.calls?.find(({ n }) => n === effect.call));
+    case "count-approvers":
+    case "look-up-precedents":
+    case "look-up-requester":
+      return UNKNOWN;
+  }
+}
+
+type Waiting = {
+  readonly tries?: number;
+  readonly notBefore?: number;
+  readonly lookAt?: number;
+  readonly retryAt?: number;
+};
+
+function facts(state: object | undefined): NextTry {
+  const { tries, notBefore, lookAt, retryAt }: Waiting = state ?? {};
+  return { tries: tries ?? null, at: lookAt ?? retryAt ?? notBefore ?? null };
+}

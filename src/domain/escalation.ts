@@ -4,7 +4,7 @@
 import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
 import type { FollowUpRule, Stage } from "./policy/follow-up-rule.ts";
 import type { Rule } from "./policy/policy.ts";
-import type { NamedPeople } from "./policy/principals.ts";
+import type { NamedPeople } from "./policy/named-people.ts";
 
 type Followed = { readonly followUp?: FollowUp };
 

@@ -2,8 +2,7 @@
 
 import { deadlineOf } from "./applied-rule.ts";
 import type { Approval } from "./approval.ts";
-import { claimOf } from "./claim.ts";
-import { nextExtension, timesExtended } from "./extension.ts";
+import { claimOf, nextExtension, timesExtended } from "./handling.ts";
 import {
   findQuestion,
   handoverSlot,

@@ -106,7 +106,7 @@ export type Call = {
   readonly told?: true;
 };
 
-/** One message about several calls of a channel; see `gathered.ts`. */
+/** One message about several calls of a channel; see `call.ts`. */
 export type Gathered = {
   /** When it was made (wall time), which names it. */
   readonly since: number;

@@ -2,7 +2,7 @@
 
 import type { Approval, Decision } from "./approval.ts";
 import type { ChannelId, GroupId } from "./ids.ts";
-import { assignParts, type Part, setsOfParts } from "./policy/parts.ts";
+import { assignParts, type Part, setsOfParts } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
 
 type Wants = Pick<Rule, "parts" | "needs">;

@@ -3,7 +3,7 @@
 import type { Approval, Decision } from "./approval.ts";
 import { type Facts, isOneOf, validityOf, type VoteValidity } from "./authorization.ts";
 import { wasInPart } from "./part-seats.ts";
-import { assignParts, type Part } from "./policy/parts.ts";
+import { assignParts, type Part } from "./policy/named-people.ts";
 
 /**
  * Each alone, and where the rule wants approvals from certain parts also together: the earlier one in the list keeps its place, and one

@@ -4,10 +4,18 @@
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
 import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
-import { type CallIn, callRenderKey, callsOf, callSlot, isCurrent } from "./call.ts";
-import { carriesOpen, gatheredRenderKey, gatheredSlots } from "./gathered.ts";
+import {
+  type CallIn,
+  callRenderKey,
+  callSlot,
+  callsOf,
+  carriesOpen,
+  gatheredRenderKey,
+  gatheredSlots,
+  isCurrent,
+} from "./call.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
-import { claimOf } from "./claim.ts";
+import { claimOf } from "./handling.ts";
 import { followUpMessageKey, followUpSlots } from "./follow-up-shown.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";

@@ -8,9 +8,8 @@ import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
 import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./follow-up-shown.ts";
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
-import { callIn, callRenderKey } from "./call.ts";
+import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";
-import { gatheredRenderKey, isGatheredSlot } from "./gathered.ts";
 import { openDisputes } from "./approval-transitions.ts";
 import {
   cardSlot,

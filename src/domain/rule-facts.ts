@@ -10,8 +10,7 @@ import { isSameJson } from "./json.ts";
 import { candidates } from "./policy/choose-rule.ts";
 import { nextClosing, nextOpening } from "./policy/hours.ts";
 import type { Facts, Policy, Rule } from "./policy/policy.ts";
-import { setsOfParts } from "./policy/parts.ts";
-import { groupsAndChannelsOf } from "./policy/principals.ts";
+import { groupsAndChannelsOf, setsOfParts } from "./policy/named-people.ts";
 import { isWatched, type Run } from "./run.ts";
 
 /** The policy in force, and the wall time. */

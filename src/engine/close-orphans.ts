@@ -4,10 +4,15 @@
 // until all of it is done.
 
 import { auditEntry } from "../audit/entry.ts";
-import { afterRestore } from "../domain/after-restore.ts";
+import {
+  afterRestore,
+  type Judged,
+  judgeMessage,
+  type OwnMessage,
+  slotsOf,
+} from "../domain/after-restore.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
-import { judgeMessage, type Judged, type OwnMessage, slotsOf } from "../domain/orphan.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
 import type { OwnMessages } from "../ports/own-messages.ts";
 import { type AuditLog, BACKUP_MARK, type DocumentStore, type RunStore } from "../ports/store.ts";

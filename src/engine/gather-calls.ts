@@ -6,12 +6,13 @@ import {
   carry,
   doubtfulCalls,
   endGathered,
+  GATHER_MS,
   hasJoined,
+  isReminder,
   joinable,
   joinCalls,
   settleJoined,
-} from "../domain/gathered.ts";
-import { GATHER_MS, isReminder } from "../domain/call.ts";
+} from "../domain/call.ts";
 import { joinsReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered } from "../domain/follow-up.ts";
 import { type ApprovalId, type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
@@ -194,7 +195,7 @@ async function endEarlier(
 /** Last reminders are told with the others: their cards say which time ends when. */
 const saidTogether = (says: KnownCall["says"]): KnownCall["says"] => (says === "last" ? "waits" : says);
 
-/** The calls of the other runs are marked first, the carrier's last: see gathered.ts. */
+/** The calls of the other runs are marked first, the carrier's last: see call.ts. */
 async function together(deps: Deps, carrier: RunKey, calls: readonly KnownCall[]): Promise<void> {
   const { change, clock, log, store } = deps;
   const [first] = calls;

@@ -4,8 +4,7 @@
 
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
-import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
-import { nextTryOf } from "../domain/next-try.ts";
+import { type Effect, effectKey, nextTryOf, type Outcome } from "../domain/effect.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { Clock } from "./clock.ts";

@@ -1,7 +1,7 @@
 // Performs one effect: one effect, its port call, its outcome.
 
 import { sentReason } from "../domain/approval-transitions.ts";
-import { channelOf } from "../domain/gathered.ts";
+import { channelOf } from "../domain/call.ts";
 import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed } from "../domain/ids.ts";

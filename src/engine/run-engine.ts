@@ -9,7 +9,7 @@
 import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { recover } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
-import { lapseClaims } from "../domain/claim.ts";
+import { lapseClaims } from "../domain/handling.ts";
 import { applyDigest } from "../domain/storm.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";

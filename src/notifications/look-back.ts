@@ -4,7 +4,7 @@
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { COUNTED_KINDS, type LookBack, lookBackAt } from "../audit/look-back.ts";
 import type { Context } from "../domain/context.ts";
-import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/look-back-time.ts";
+import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/hours.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { AuditReaders } from "../ports.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";

@@ -1,7 +1,7 @@
 // The messages of runs that this installation has in Slack, whatever the store knows of them.
 
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
-import type { Orphan, OwnMessage } from "../domain/orphan.ts";
+import type { Orphan, OwnMessage } from "../domain/after-restore.ts";
 import type { Run, Slot } from "../domain/run.ts";
 
 /** Every call is one attempt; rejects with PortError. The caller waits for its turn (`Chat.waitForTurn`) before each. */

@@ -4,7 +4,7 @@ import type { Context } from "../domain/context.ts";
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
 import { type Freeze, freezeIn } from "../domain/freeze.ts";
-import { groupsAndChannelsOf, type Principals } from "../domain/policy/principals.ts";
+import { groupsAndChannelsOf, type Principals } from "../domain/policy/named-people.ts";
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";

@@ -5,15 +5,15 @@ import { type Person, type Refusal, refusalToDecide } from "../domain/authorizat
 import {
   claim,
   claimOf,
+  extendTime,
   handOver,
   refusalToHandOver,
   refusalToManage,
   release,
   snooze,
   SNOOZES,
-} from "../domain/claim.ts";
+} from "../domain/handling.ts";
 import { extendedMs } from "../domain/follow-up.ts";
-import { extendTime } from "../domain/extension.ts";
 import type { Nonce, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { timeWords } from "../domain/text/time-words.ts";

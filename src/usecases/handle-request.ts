@@ -5,9 +5,9 @@ import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request } from "../domain/approval.ts";
 import { type Person, type Refusal, refusalToHandle } from "../domain/authorization.ts";
-import { lapseClaims } from "../domain/claim.ts";
+import { lapseClaims } from "../domain/handling.ts";
 import type { Context } from "../domain/context.ts";
-import type { ApprovalId, UserId } from "../domain/ids.ts";
+import type { ApprovalId, Nonce, UserId } from "../domain/ids.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
@@ -24,7 +24,6 @@ import {
   type Submitter,
 } from "./open-form.ts";
 import { type Attempt, type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
-import type { Nonce } from "../domain/ids.ts";
 
 /** The run as stored, or the expected "no", which is in the audit. */
 export type Handled = Result<Run, RefusedAttempt>;

@@ -3,13 +3,12 @@
 
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import { applyBrake } from "../domain/brake.ts";
-import { callSlot, callsOf } from "../domain/call.ts";
-import { channelOf, gatheredSlots } from "../domain/gathered.ts";
+import { callSlot, callsOf, channelOf, gatheredSlots } from "../domain/call.ts";
 import type { Context } from "../domain/context.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import type { Freeze } from "../domain/freeze.ts";
 import type { ChannelId, GroupId, MessageTs, RunKey, TeamId, UserId } from "../domain/ids.ts";
-import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/principals.ts";
+import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
 import { ok, type Result } from "../domain/result.ts";

@@ -2,7 +2,7 @@
 
 import { auditEntry } from "../audit/entry.ts";
 import { type PersonFigures, weekByPerson } from "../audit/look-back.ts";
-import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/look-back-time.ts";
+import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/hours.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Clock } from "../engine/clock.ts";
 import { entriesOf } from "../notifications/look-back.ts";

@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
-import { answerCall, callIn, callSlot, GATHER_MS } from "#src/domain/call.ts";
-import { channelOf } from "#src/domain/gathered.ts";
+import { answerCall, callIn, callSlot, channelOf, GATHER_MS } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { escalatedMs, widened } from "#src/domain/escalation.ts";
 import { type Claim, withFollowUp } from "#src/domain/follow-up.ts";

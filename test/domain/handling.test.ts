@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { endsUnder } from "#src/domain/applied-rule.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
-import { claimOf } from "#src/domain/claim.ts";
+import { claimOf } from "#src/domain/handling.ts";
 import { ageAt, extendedMs } from "#src/domain/follow-up.ts";
 import { MOST_QUESTIONS, openQuestions, questionsOf } from "#src/domain/question.ts";
 

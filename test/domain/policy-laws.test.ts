@@ -7,7 +7,7 @@ import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { combineStrictly, isAsStrict, ruleFor } from "#src/domain/policy/choose-rule.ts";
 import type { Facts, Policy, Rule, When } from "#src/domain/policy/policy.ts";
-import type { Principals } from "#src/domain/policy/principals.ts";
+import type { Principals } from "#src/domain/policy/named-people.ts";
 import { aPolicy, aRule } from "../make/policy.ts";
 import { CHANNEL, REQUESTER } from "../make/run.ts";
 

@@ -7,7 +7,7 @@ import { parseJson } from "#src/domain/json.ts";
 import { observe } from "#src/domain/observe.ts";
 import { type Match, matcher, ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { BUILT_IN, type Facts, keptRule, type Policy, type When } from "#src/domain/policy/policy.ts";
-import type { Principals } from "#src/domain/policy/principals.ts";
+import type { Principals } from "#src/domain/policy/named-people.ts";
 import { foldForMatching, matchesPattern } from "#src/domain/policy/pattern.ts";
 import { aSnapshot, contextAt, listedRun } from "../make/history.ts";
 import { aPolicy, aRule, these } from "../make/policy.ts";

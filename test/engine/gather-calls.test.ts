@@ -1,8 +1,7 @@
 // Several requests of a channel that wait are one reminder, and a crash in between loses and doubles none.
 
 import { describe, expect, test } from "vitest";
-import { joinCalls } from "#src/domain/gathered.ts";
-import { callSlot, callsOf } from "#src/domain/call.ts";
+import { callSlot, callsOf, joinCalls } from "#src/domain/call.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { type Bench, createBench } from "../make/bot.ts";

@@ -6,7 +6,7 @@ import { type Bot, createBot } from "#src/bot.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createFreezes } from "#src/engine/freezes.ts";
 import type { Person } from "#src/domain/authorization.ts";
-import { channelOf } from "#src/domain/gathered.ts";
+import { channelOf } from "#src/domain/call.ts";
 import {
   type ApprovalId,
   type ChannelId,

@@ -2,8 +2,16 @@
 
 import * as fc from "fast-check";
 import type { Approval } from "#src/domain/approval.ts";
-import { claim, handOver, lapseClaims, release, snooze, SNOOZES } from "#src/domain/claim.ts";
-import { extendTime, timesExtended } from "#src/domain/extension.ts";
+import {
+  claim,
+  extendTime,
+  handOver,
+  lapseClaims,
+  release,
+  snooze,
+  SNOOZES,
+  timesExtended,
+} from "#src/domain/handling.ts";
 import { type Nonce, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { keptRule, type Rule } from "#src/domain/policy/policy.ts";

@@ -1,7 +1,7 @@
 // A Slack that holds messages of ours, set by hand, whatever the store knows of them.
 
 import { ChannelId, MessageTs, type RunKey } from "#src/domain/ids.ts";
-import type { Orphan, OwnMessage } from "#src/domain/orphan.ts";
+import type { Orphan, OwnMessage } from "#src/domain/after-restore.ts";
 import type { Slot } from "#src/domain/run.ts";
 import type { OwnMessages } from "#src/ports/own-messages.ts";
 import { CHANNEL } from "./run.ts";

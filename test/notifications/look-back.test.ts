@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { RunKey, UserId } from "#src/domain/ids.ts";
-import type { LookBackTime } from "#src/domain/policy/look-back-time.ts";
+import type { LookBackTime } from "#src/domain/policy/hours.ts";
 import { AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { anAuditEntry, aRun, NOON, TEAM } from "../make/run.ts";

@@ -1,6 +1,6 @@
 // Slack as one process reaches it.
 
-import { channelOf } from "#src/domain/gathered.ts";
+import { channelOf } from "#src/domain/call.ts";
 import { type ChannelId, type MessageTs, type UserId } from "#src/domain/ids.ts";
 import type { Run, Slot } from "#src/domain/run.ts";
 import type { Chat, NotificationSender, People } from "#src/ports.ts";

@@ -1,7 +1,7 @@
 // A claim, its end, a hand-over and more time, from the press to the audit.
 
 import { describe, expect, test } from "vitest";
-import { claimOf } from "#src/domain/claim.ts";
+import { claimOf } from "#src/domain/handling.ts";
 import { type Nonce, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { handoverSlot } from "#src/domain/question.ts";

@@ -1,8 +1,7 @@
 // Who may decide under a rule, as a policy file writes it: anyone, lists of people, or parts of which each must approve; and exceptions.
 
 import { z } from "zod";
-import type { Part } from "../../domain/policy/parts.ts";
-import type { NamedPeople } from "../../domain/policy/principals.ts";
+import type { NamedPeople, Part } from "../../domain/policy/named-people.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
 import { channel, EMPTY, group, principals, principalsFault, principalsOf, user } from "./policy-values.ts";
 

@@ -3,7 +3,7 @@
 import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
 import { coversComparison } from "../../domain/policy/comparison.ts";
 import { isComparison, isExactly, type Pattern, patternText } from "../../domain/policy/pattern.ts";
-import { assignParts, partName } from "../../domain/policy/parts.ts";
+import { assignParts, partName } from "../../domain/policy/named-people.ts";
 import type { ChannelId } from "../../domain/ids.ts";
 import type { SavedTask } from "../../domain/policy/saved-task.ts";
 import { isTimeOf, sampleHours } from "./sample-hours.ts";

@@ -2,7 +2,7 @@
 
 import { reminderAge } from "../../domain/follow-up-due.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
-import type { NamedPeople } from "../../domain/policy/principals.ts";
+import type { NamedPeople } from "../../domain/policy/named-people.ts";
 
 type Doubt = { readonly path: readonly (string | number)[]; readonly says: string };
 

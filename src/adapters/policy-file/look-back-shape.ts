@@ -1,8 +1,7 @@
 // `look-back` in a policy file: when the week ends for the audit channel's look back.
 
 import { z } from "zod";
-import { isTimeZone, WEEKDAYS } from "../../domain/policy/hours.ts";
-import { DEFAULT_LOOK_BACK, type LookBackTime } from "../../domain/policy/look-back-time.ts";
+import { DEFAULT_LOOK_BACK, isTimeZone, type LookBackTime, WEEKDAYS } from "../../domain/policy/hours.ts";
 
 const says = "is neither the word off nor a day, a time and a time zone";
 

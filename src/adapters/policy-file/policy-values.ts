@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
-import type { Principals } from "../../domain/policy/principals.ts";
+import type { Principals } from "../../domain/policy/named-people.ts";
 
 const id = (prefixes: string, what: string, example: string) =>
   z.string(`is not ${what} such as ${example}`).regex(new RegExp(`^[${prefixes}][A-Z0-9]{1,30}$`), {

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
 import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
-import { withoutNamed } from "../../domain/policy/principals.ts";
+import { withoutNamed } from "../../domain/policy/named-people.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { approversOf } from "./approvers-shape.ts";
 import { findFaults } from "./find-faults.ts";

@@ -1,7 +1,6 @@
 // The `Chat` port over Slack's Web API: draws a run's messages; posts, updates and finds them.
 
-import { callIn, isAnnouncement } from "../../domain/call.ts";
-import { channelOf, gatheredIn, isGatheredSlot } from "../../domain/gathered.ts";
+import { callIn, channelOf, gatheredIn, isAnnouncement, isGatheredSlot } from "../../domain/call.ts";
 import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
 import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
 import { isStormSlot, stormSince } from "../../domain/storm.ts";

@@ -2,7 +2,7 @@
 // installation only if its mark names it.
 
 import { ChannelId, MessageTs, parsed, RunId, RunKey } from "../../domain/ids.ts";
-import type { OrphanKind, OwnMessage } from "../../domain/orphan.ts";
+import type { OrphanKind, OwnMessage } from "../../domain/after-restore.ts";
 import type { Run, Slot } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { OwnMessages } from "../../ports/own-messages.ts";

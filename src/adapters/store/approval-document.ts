@@ -24,7 +24,7 @@ import {
   type RuleRef,
 } from "../../domain/policy/policy.ts";
 import type { Precedent, PrecedentLookUp, Precedents } from "../../domain/precedent.ts";
-import type { Part } from "../../domain/policy/parts.ts";
+import type { Part } from "../../domain/policy/named-people.ts";
 import type { Absence } from "../../domain/snapshot.ts";
 import {
   type Doc,

@@ -3,7 +3,7 @@
 import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
-import type { NamedPeople } from "../../domain/policy/principals.ts";
+import type { NamedPeople } from "../../domain/policy/named-people.ts";
 
 type Words = {
   readonly time: (ms: number) => string;

@@ -6,8 +6,12 @@ import type { Call } from "../../adapters/slack/clients.ts";
 import type { Environment } from "../../config.ts";
 import type { People } from "../../audit/policy-replay.ts";
 import { idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
-import { assignParts, partName } from "../../domain/policy/parts.ts";
-import { groupsAndChannelsOf, type NamedPeople } from "../../domain/policy/principals.ts";
+import {
+  assignParts,
+  groupsAndChannelsOf,
+  type NamedPeople,
+  partName,
+} from "../../domain/policy/named-people.ts";
 import { setsOfRule } from "../../domain/rule-facts.ts";
 import { PortError } from "../../ports.ts";
 import { slackCall } from "../audit/slack-names.ts";

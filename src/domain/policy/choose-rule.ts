@@ -3,7 +3,7 @@
 
 import type { Json } from "../json.ts";
 import { combineFollowUps } from "./follow-up-rule.ts";
-import { combineParts, coversParts } from "./parts.ts";
+import { combineParts, coversParts, type Principals } from "./named-people.ts";
 import { type Hours, isWithin as isWithinHours } from "./hours.ts";
 import {
   everyValue,
@@ -20,7 +20,6 @@ import {
   textOf,
 } from "./pattern.ts";
 import { type Facts, NO_RULE, type Policy, type Rule, type When } from "./policy.ts";
-import type { Principals } from "./principals.ts";
 
 export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));

@@ -3,7 +3,7 @@
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isSameJson } from "../json.ts";
 import type { Hours } from "./hours.ts";
-import type { NamedPeople } from "./principals.ts";
+import type { NamedPeople } from "./named-people.ts";
 
 export type FollowUpRule = {
   /** Null: no reminders. */

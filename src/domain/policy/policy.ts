@@ -4,12 +4,10 @@
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isRecord, type Json } from "../json.ts";
 import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
-import type { Hours } from "./hours.ts";
-import { DEFAULT_LOOK_BACK, type LookBackTime } from "./look-back-time.ts";
+import { DEFAULT_LOOK_BACK, type Hours, type LookBackTime } from "./hours.ts";
 import type { Pattern } from "./pattern.ts";
-import type { Part } from "./parts.ts";
+import { groupsAndChannelsOf, type NamedPeople, type Part, type Principals } from "./named-people.ts";
 import type { SavedTask } from "./saved-task.ts";
-import { groupsAndChannelsOf, type NamedPeople, type Principals } from "./principals.ts";
 
 export type Policy = {
   /** Identifies the text of the policy file; null without a file. */

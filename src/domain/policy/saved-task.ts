@@ -2,7 +2,7 @@
 
 import type { ChannelId } from "../ids.ts";
 import { isBlank } from "../text/text.ts";
-import type { Principals } from "./principals.ts";
+import type { Principals } from "./named-people.ts";
 
 export type TaskField = {
   readonly name: string;

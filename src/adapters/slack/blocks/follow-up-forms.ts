@@ -1,7 +1,7 @@
 // The forms of a card's menu: a question, its answer, a hand-over, and a time without reminders. None of them decides anything.
 
 import type { Block, View } from "@slack/types";
-import { SNOOZES } from "../../../domain/claim.ts";
+import { SNOOZES } from "../../../domain/handling.ts";
 import { MAX_SAID_CHARS, questionsOf } from "../../../domain/question.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";

@@ -2,8 +2,7 @@
 
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
-import { claimedUntil, claimOf } from "../../../domain/claim.ts";
-import { nextExtension, timesExtended } from "../../../domain/extension.ts";
+import { claimedUntil, claimOf, nextExtension, timesExtended } from "../../../domain/handling.ts";
 import { extendedMs, type Question } from "../../../domain/follow-up.ts";
 import { questionsOf, shownQuestion, waitsForAnswer } from "../../../domain/question.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";

@@ -5,7 +5,7 @@ import type { Block } from "@slack/types";
 import type { PastDecision } from "../../../domain/approval.ts";
 import type { Call } from "../../../domain/follow-up.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
-import type { OrphanKind } from "../../../domain/orphan.ts";
+import type { OrphanKind } from "../../../domain/after-restore.ts";
 import type { NoticeContent } from "../../../domain/run.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
 import type { Notification } from "../../../ports.ts";

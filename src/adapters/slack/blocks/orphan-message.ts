@@ -1,7 +1,7 @@
 // What a message becomes that was posted after the copy was made from which Countersign was restored.
 
 import type { RichTextElement } from "@slack/types";
-import type { Orphan } from "../../../domain/orphan.ts";
+import type { Orphan } from "../../../domain/after-restore.ts";
 import { type Deployment, named, runIdElement } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { line, type Message, moment, quote, rich, span, untrustedSpan } from "./rich.ts";

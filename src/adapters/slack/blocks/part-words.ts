@@ -1,7 +1,7 @@
 // The parts of a rule that have not approved yet, in words.
 
 import { missingParts } from "../../../domain/part-seats.ts";
-import { type Part, partName } from "../../../domain/policy/parts.ts";
+import { type Part, partName } from "../../../domain/policy/named-people.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 

@@ -1,7 +1,7 @@
 // The queue as a list, the same on the Home tab and in the answer to "pending": one request per line, filters above, pages below.
 
 import type { Block } from "@slack/types";
-import { claimOf } from "../../../domain/claim.ts";
+import { claimOf } from "../../../domain/handling.ts";
 import { openQuestions } from "../../../domain/question.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { Freeze } from "../../../domain/freeze.ts";

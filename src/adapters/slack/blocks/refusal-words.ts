@@ -5,7 +5,7 @@ import type { Refusal } from "../../../domain/authorization.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
-import { withoutNamed } from "../../../domain/policy/principals.ts";
+import { withoutNamed } from "../../../domain/policy/named-people.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
 import { freezeWords } from "./brake.ts";
 import { beyondForm } from "./card-state.ts";

@@ -18,8 +18,7 @@ import {
 } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { digestPages, isStormSlot } from "../../../domain/storm.ts";
-import { callIn, isAnnouncement } from "../../../domain/call.ts";
-import { gatheredIn, isGatheredSlot } from "../../../domain/gathered.ts";
+import { callIn, gatheredIn, isAnnouncement, isGatheredSlot } from "../../../domain/call.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { channelText } from "../../../domain/text/text.ts";
 import { approvalCard } from "./approval-card.ts";

@@ -5,7 +5,7 @@ import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { reachedStages } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
-import type { NamedPeople } from "../../../domain/policy/principals.ts";
+import type { NamedPeople } from "../../../domain/policy/named-people.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
 /** At most so many names of a stage stand on the card. */

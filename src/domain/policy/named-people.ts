@@ -1,8 +1,32 @@
-// A rule can want approvals from several parts, such as operations and security: one from each, by different people. Somebody who is in
-// two parts counts for one of them, whichever lets more approvals count.
+// People, as a policy names them. A rule can want approvals from several parts, such as operations and security: one from each, by different
+// people. Somebody who is in two parts counts for one of them, whichever lets more approvals count.
 
-import type { ChannelId, GroupId } from "../ids.ts";
-import { groupsAndChannelsOf, type NamedPeople } from "./principals.ts";
+import type { ChannelId, GroupId, UserId } from "../ids.ts";
+
+/** People. The lists add up; a channel stands for its members. */
+export type NamedPeople = {
+  readonly users: readonly UserId[];
+  readonly groups: readonly GroupId[];
+  readonly channels: readonly ChannelId[];
+};
+
+/** `anyone`: every full member who can see the card. */
+export type Principals = "anyone" | NamedPeople;
+
+/** The groups and channels whose members Slack must tell us. */
+export function groupsAndChannelsOf(principals: Principals): readonly (GroupId | ChannelId)[] {
+  return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
+}
+
+/** Those of `named` that `except` does not name. Members of a group who are excepted by id stay in. */
+export function withoutNamed(named: NamedPeople, except: NamedPeople | null): NamedPeople {
+  if (except === null) return named;
+  return {
+    users: named.users.filter((each) => !except.users.includes(each)),
+    groups: named.groups.filter((each) => !except.groups.includes(each)),
+    channels: named.channels.filter((each) => !except.channels.includes(each)),
+  };
+}
 
 /** `name`: as people read it; left out: the part is called by its ids. */
 export type Part = NamedPeople & { readonly name?: string };
@@ -37,7 +61,7 @@ function peopleKey({ users, groups, channels }: Part): string {
   return [users, groups, channels].map((ids) => ids.map(String).toSorted().join(" ")).join("|");
 }
 
-export type Assignment<Voter> = {
+type Assignment<Voter> = {
   /** Those whose approval counts. */
   readonly seated: readonly Voter[];
   readonly missing: readonly Part[];

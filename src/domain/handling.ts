@@ -1,13 +1,14 @@
-// "I'm looking at it": a person claims a request, asks for quiet, hands it over or lets it go. A claim is visible and changes nothing about
-// who may decide. authorization.ts says who may claim.
+// How people handle a request that waits. A person claims it ("I'm looking at it"), asks for quiet, hands it over or lets it go, or gives it
+// more time where the rule allows that. A claim is visible and changes nothing about who may decide. authorization.ts says who may claim and
+// extend; question.ts holds the questions to the requester.
 
 import { endsUnder } from "./applied-rule.ts";
 import type { Approval } from "./approval.ts";
 import type { Refusal } from "./authorization.ts";
 import type { Context } from "./context.ts";
-import { type Claim, type FollowUp, withFollowUp } from "./follow-up.ts";
+import { type Claim, extendedMs, type FollowUp, withFollowUp } from "./follow-up.ts";
 import type { Nonce, UserId } from "./ids.ts";
-import type { Rule } from "./policy/policy.ts";
+import type { KeptRule, Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import type { Run } from "./run.ts";
 
@@ -112,4 +113,36 @@ function lapsed(approval: Approval): Approval {
 function withoutClaim(approval: Approval): Approval {
   const { claim: _ended, ...rest }: FollowUp = approval.followUp ?? {};
   return { ...approval, followUp: rest };
+}
+
+/** What the next extension adds (ms). Null: the rule allows none. 0: all that it allows was added. */
+export function nextExtension(
+  approval: Approval,
+  { expiry, followUp: { extend } }: Pick<KeptRule, "expiry" | "followUp">,
+): number | null {
+  if (expiry === null || extend === null) return null;
+  return Math.max(Math.min(extend.byMs, extend.atMostMs - extendedMs(approval)), 0);
+}
+
+/** How often it was extended. Buttons name it, so a press that is delivered twice, or that comes late, adds nothing. */
+export const timesExtended = ({ followUp }: Pick<Approval, "followUp">): number =>
+  followUp?.extensions?.length ?? 0;
+
+/** `times`: how often it was extended by what the person saw. The same approval for a press that was delivered twice. */
+export function extendTime(
+  approval: Approval,
+  { by, times, rule }: { by: UserId; times: number; rule: Pick<KeptRule, "expiry" | "followUp"> },
+  { now }: Pick<Context, "now">,
+): Result<Approval, Refusal> {
+  const { extensions = [], warned: _again, ...rest }: FollowUp = approval.followUp ?? {};
+  const last = extensions.at(-1);
+  if (last !== undefined && times === extensions.length - 1 && last.by === by) return ok(approval);
+  if (times !== extensions.length) return err({ type: "extended-meanwhile", by: last?.by ?? null });
+  const byMs = nextExtension(approval, rule);
+  if (byMs === null) return err({ type: "not-extendable" });
+  const { extend } = rule.followUp;
+  if (byMs === 0) return err({ type: "extension-cap", atMostMs: extend?.atMostMs ?? 0 });
+  return ok(
+    withFollowUp({ ...approval, followUp: rest }, { extensions: [...extensions, { by, at: now, byMs }] }),
+  );
 }
