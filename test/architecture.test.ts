@@ -23,7 +23,7 @@ const DOMAIN = ["src/domain/"];
 const CORE = [...DOMAIN, "src/audit/", "src/ports.ts", "src/ports/"];
 const BOT = [...CORE, "src/engine/", "src/notifications/", "src/usecases/", "src/bot.ts"];
 
-const SHARED = ["src/config.ts", "src/log.ts", "src/outbound.ts", "src/version.ts", "src/version-option.ts"];
+const SHARED = ["src/config.ts", "src/log.ts", "src/outbound.ts", "src/version.ts", "src/program-options.ts"];
 const ROOT_PARTS = ["src/reload.ts", "src/open-ports.ts"];
 const SHELL = [...SHARED, "src/app.ts", "src/load-config.ts"];
 
@@ -31,7 +31,7 @@ const SHELL = [...SHARED, "src/app.ts", "src/load-config.ts"];
 const PRODUCT: readonly Layer[] = [
   { place: "src/domain/", own: NONE, packages: NONE },
   { place: "src/version.ts", own: NONE, packages: null },
-  { place: "src/version-option.ts", own: ["src/version.ts"], packages: NONE },
+  { place: "src/program-options.ts", own: ["src/version.ts"], packages: NONE },
   { place: "src/config/", own: NONE, packages: null },
   { place: "src/config.ts", own: ["src/config/"], packages: null },
   { place: "src/log.ts", own: DOMAIN, packages: null },
@@ -55,7 +55,7 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/app.ts", own: [...BOT, "src/adapters/", ...ROOT_PARTS, ...SHARED], packages: null },
   { place: "src/load-config.ts", own: [...CORE, "src/adapters/policy-file/", ...SHARED], packages: NONE },
   { place: "src/start-bot.ts", own: SHELL, packages: null },
-  { place: "src/main.ts", own: ["src/version-option.ts", "src/start-bot.ts"], packages: null },
+  { place: "src/main.ts", own: ["src/program-options.ts", "src/start-bot.ts"], packages: null },
   // The shell commands examine the parts one by one and build nothing, so they reach below app.ts.
   { place: "src/cli/", own: [...CORE, "src/engine/", "src/adapters/", ...SHELL], packages: null },
 ];

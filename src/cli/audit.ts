@@ -1,7 +1,7 @@
 // `npm run audit`: verifies the audit and shows what is in it. The commands that examine it read the database without the bot, and change
 // nothing.
 
-import "../version-option.ts";
+import { answerHelp } from "../program-options.ts";
 import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
@@ -33,6 +33,7 @@ import {
 
 const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
 
+answerHelp(USAGE);
 const asked = readAsked(process.argv.slice(2));
 if (typeof asked === "string") {
   console.error(`${asked}.\n\n${USAGE}`);

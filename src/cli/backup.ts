@@ -1,6 +1,6 @@
 // `npm run backup -- FILE`: copies the database of a running bot, and says what the copy holds.
 
-import "../version-option.ts";
+import { answerHelp } from "../program-options.ts";
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
@@ -29,6 +29,8 @@ const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
 
 /** The audit of the copy is not whole. */
 class Tampered extends Error {}
+
+answerHelp(USAGE);
 
 // A copy that is cut off is removed at the exit.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(UNUSABLE));

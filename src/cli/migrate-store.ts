@@ -1,6 +1,6 @@
 // `npm run migrate-store -- sqlite:PATH postgres://…`: moves a stopped installation to PostgreSQL, with its open cards and its audit.
 
-import "../version-option.ts";
+import { answerHelp } from "../program-options.ts";
 import { auditKeyFile, type AuditKey } from "../adapters/store/audit-key.ts";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";
@@ -21,6 +21,7 @@ const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
 /** The audit is not whole, here or there. */
 class Tampered extends TypeError {}
 
+answerHelp(USAGE);
 process.exitCode = await answered(process.argv.slice(2), process.env);
 
 async function answered([from = "", to, ...more]: readonly string[], env: Environment): Promise<number> {

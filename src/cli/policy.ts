@@ -1,6 +1,6 @@
 // `npm run policy`: checks a policy, explains it, and explains which rule applies to a run.
 
-import "../version-option.ts";
+import { answerHelp } from "../program-options.ts";
 import { explain } from "./policy/explain.ts";
 import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
@@ -18,6 +18,7 @@ const USAGE = `Usage:
   npm run policy -- schema        the JSON Schema of a policy file`;
 
 const [command, ...given] = process.argv.slice(2);
+answerHelp(USAGE);
 process.exitCode = await run();
 
 async function run(): Promise<number> {

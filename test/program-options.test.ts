@@ -23,6 +23,26 @@ test.each(programs)("%s --version says it, without any configuration", async (pr
   expect([stdout, stderr]).toEqual([`Countersign ${version}\n`, ""]);
 });
 
+test.each(programs)("%s --help says how it is used, without any configuration", async (program) => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, "--help"], {
+    cwd: top,
+    env: {},
+  });
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^Usage:/) as unknown, ""]);
+});
+
+test.each(["src/main.ts", "src/cli/doctor.ts"])(
+  "%s refuses an argument, lest it seem to have an effect",
+  async (program) => {
+    const run = promisify(execFile)(process.execPath, [program, "--port=3000"], { cwd: top, env: {} });
+    await expect(run).rejects.toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("--port=3000") as unknown,
+    });
+  },
+);
+
 test("log, health, metrics and audit say it", async (context) => {
   const world = await aWorld(context);
   const get = async (path: string): Promise<string> => (await fetch(`${world.url()}${path}`)).text();
