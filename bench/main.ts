@@ -1,18 +1,12 @@
 // `npm run bench`: how fast, how big, how late, each figure against its target. `--json` ends in one line of JSON with all figures;
 // `--quick` measures less of each; `--only NAME,NAME` only these. Exit code 1: a figure is missing.
 
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../test/make/command-line.ts";
 import { FIGURE_NAMES, FIGURES, type FigureName, judged, type Measured, missing } from "./figures.ts";
 import { GROUPS, type Measurement, type Size } from "./measurements.ts";
 
-const values = readArgs();
+const { only, ...values } = readArgs();
 const size: Size = values.quick ? "quick" : "full";
-const only = values.only?.split(",");
-const unknown = (only ?? []).filter((name) => !(name in FIGURES));
-if (unknown.length > 0) {
-  console.error(`No figure is called ${unknown.join(", ")}. There are: ${FIGURE_NAMES.join(", ")}.`);
-  process.exit(2);
-}
 const isWanted = (name: FigureName): boolean => only?.includes(name) ?? true;
 
 const measured: { [name: string]: number } = {};
@@ -28,18 +22,21 @@ if (values.json) {
 process.exit(lacking.length > 0 ? 1 : 0);
 
 function readArgs() {
-  try {
-    const options = {
-      json: { type: "boolean", default: false },
-      quick: { type: "boolean", default: false },
-      only: { type: "string" },
-    } as const;
-    return parseArgs({ options }).values;
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}
-Usage: npm run bench -- [--json] [--quick] [--only NAME,NAME]`);
-    process.exit(2);
-  }
+  const options = {
+    json: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+  } as const;
+  return readCommandLine(
+    "npm run bench -- [--json] [--quick] [--only NAME,NAME]",
+    options,
+    ({ only, ...values }) => {
+      const unknown = only?.split(",").filter((name) => !(name in FIGURES)) ?? [];
+      if (unknown.length > 0)
+        throw new Error(`No figure is called ${unknown.join(", ")}. There are: ${FIGURE_NAMES.join(", ")}.`);
+      return { ...values, only: only?.split(",") };
+    },
+  );
 }
 
 async function measureOne({ gives, measure }: Measurement): Promise<void> {

@@ -4,20 +4,24 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { Page } from "playwright-core";
 import { startWorld, type World } from "#sandbox/world/world.ts";
 import { launchChromium } from "../test/make/chromium.ts";
+import { readCommandLine, wholeNumber } from "../test/make/command-line.ts";
 
-const { values } = parseArgs({
-  options: {
+const { values, MESSAGES, TABS } = readCommandLine(
+  "npm run bench:page -- [--json] [--messages 500] [--tabs 20]",
+  {
     json: { type: "boolean", default: false },
     messages: { type: "string", default: "500" },
     tabs: { type: "string", default: "20" },
   },
-});
-const MESSAGES = Number(values.messages);
-const TABS = Number(values.tabs);
+  (given) => ({
+    values: given,
+    MESSAGES: wholeNumber("--messages", given.messages),
+    TABS: wholeNumber("--tabs", given.tabs),
+  }),
+);
 /** A channel takes about one message a second from an app; this is twenty-five times that. */
 const EVERY_MS = 40;
 const REST_MS = 5_000;

@@ -2,7 +2,7 @@
 // last line has the figures. Exit code 1, and what was broken, when an invariant did not hold. docs/reliability.md has results.
 
 import { setTimeout as later } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { type StruckLane, startStruckLane, type Victim } from "./campaign-lanes.ts";
 import { type Life, live, newLife } from "./life.ts";
 import { watch, type Witness } from "./verdict.ts";
@@ -30,29 +30,7 @@ const AWAY_MS = 5_000;
 /** The recorders keep 100,000 requests; so many lives stay far below. */
 const LIVES_OF_A_LANE = 25;
 
-const { values } = parseArgs({
-  options: {
-    lives: { type: "string", default: "100" },
-    replicas: { type: "string", default: "1" },
-    seed: { type: "string", default: "1" },
-    lanes: { type: "string", default: "4" },
-    minutes: { type: "string", default: "1440" },
-    database: { type: "boolean", default: false },
-  },
-});
-const numberOf = (name: "lives" | "replicas" | "seed" | "lanes" | "minutes"): number => Number(values[name]);
-const [size, replicas, seed] = [numberOf("lives"), numberOf("replicas"), numberOf("seed")];
-const [lanes, minutes] = [numberOf("lanes"), numberOf("minutes")];
-const strikesDatabase = values.database;
-if (
-  ![size, replicas, seed, lanes, minutes].every((each) => Number.isSafeInteger(each) && each >= 1) ||
-  (strikesDatabase && replicas === 1)
-) {
-  console.error(
-    "Usage: npm run campaign:kills -- [--lives 100] [--minutes 1440] [--seed 1] [--lanes 4] [--replicas 3 [--database]]\nSeveral replicas, and kills of the database, need PostgreSQL on this machine.",
-  );
-  process.exit(2);
-}
+const { lives: size, replicas, seed, lanes, minutes, strikesDatabase } = readArgs();
 
 const counts = {
   lives: 0,
@@ -173,4 +151,24 @@ function numbers(from: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+function readArgs() {
+  const options = {
+    lives: { type: "string", default: "100" },
+    replicas: { type: "string", default: "1" },
+    seed: { type: "string", default: "1" },
+    lanes: { type: "string", default: "4" },
+    minutes: { type: "string", default: "1440" },
+    database: { type: "boolean", default: false },
+  } as const;
+  const usage = `npm run campaign:kills -- [--lives 100] [--minutes 1440] [--seed 1] [--lanes 4] [--replicas 3 [--database]]
+Several replicas, and kills of the database, need PostgreSQL on this machine.`;
+  return readCommandLine(usage, options, ({ database: strikesDatabase, ...given }) => {
+    const read = (name: keyof typeof given): number => wholeNumber(`--${name}`, given[name]);
+    const replicas = read("replicas");
+    if (strikesDatabase && replicas === 1) throw new Error("--database needs several replicas");
+    const [lives, seed, lanes, minutes] = [read("lives"), read("seed"), read("lanes"), read("minutes")];
+    return { lives, replicas, seed, lanes, minutes, strikesDatabase };
+  });
 }

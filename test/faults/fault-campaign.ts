@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { Lane } from "../crash/lane.ts";
+import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { type Disturbed, type Lay, type Played, playLife } from "./play-life.ts";
 
 type Campaign<Case extends Disturbed, Place extends Lane> = {
@@ -72,17 +72,12 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
 }
 
 function readArgs(usage: string): { readonly only: string; readonly lanes: number } {
-  try {
-    const options = {
-      only: { type: "string", default: "" },
-      lanes: { type: "string", default: "2" },
-    } as const;
-    const { values } = parseArgs({ options });
-    const lanes = Number(values.lanes);
-    if (!Number.isSafeInteger(lanes) || lanes < 1) throw new Error("--lanes takes a whole number from 1");
-    return { only: values.only, lanes };
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\nUsage: ${usage}`);
-    process.exit(2);
-  }
+  const options = {
+    only: { type: "string", default: "" },
+    lanes: { type: "string", default: "2" },
+  } as const;
+  return readCommandLine(usage, options, ({ only, lanes }) => ({
+    only,
+    lanes: wholeNumber("--lanes", lanes),
+  }));
 }

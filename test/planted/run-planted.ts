@@ -1,22 +1,11 @@
 // `npm run planted [-- --only NAME] [--at-once N]`: plants each bug in a copy of the tree, and demands that its test fails.
 // docs/reliability.md has a result of it.
 
-import { parseArgs } from "node:util";
+import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { createField, type Field, tryBug, tryUnchanged, type Verdict } from "./plant.ts";
 import { type PlantedBug, plantedBugs } from "./planted-bugs.ts";
 
-const { values } = parseArgs({
-  options: { only: { type: "string", multiple: true }, "at-once": { type: "string", default: "2" } },
-});
-const all = plantedBugs();
-const bugs = values.only === undefined ? all : all.filter(({ name }) => values.only?.includes(name));
-const atOnce = Number(values["at-once"]);
-if (bugs.length !== (values.only?.length ?? all.length) || !Number.isSafeInteger(atOnce) || atOnce < 1) {
-  console.error(
-    `Use: npm run planted [-- --only NAME] [--at-once N]\nNames: ${all.map(({ name }) => name).join(", ")}`,
-  );
-  process.exit(2);
-}
+const { bugs, atOnce } = readArgs();
 
 type Tried = { readonly bug: PlantedBug; readonly verdict: Verdict; readonly seconds: number };
 
@@ -56,4 +45,20 @@ try {
   }
 } finally {
   for (const { remove } of fields) remove();
+}
+
+function readArgs(): { readonly bugs: readonly PlantedBug[]; readonly atOnce: number } {
+  const all = plantedBugs();
+  const names = all.map(({ name }) => name);
+  const options = {
+    only: { type: "string", multiple: true, default: names },
+    "at-once": { type: "string", default: "2" },
+  } as const;
+  const usage = `npm run planted -- [--only NAME] [--at-once N]\nNames: ${names.join(", ")}`;
+  return readCommandLine(usage, options, (given) => {
+    const unknown = given.only.filter((name) => !names.includes(name));
+    if (unknown.length > 0) throw new Error(`No planted bug is called ${unknown.join(", ")}`);
+    const bugs = all.filter(({ name }) => given.only.includes(name));
+    return { bugs, atOnce: wholeNumber("--at-once", given["at-once"]) };
+  });
 }

@@ -2,15 +2,18 @@
 // `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M]`: plays the ten stories once for each way in which at most
 // so many of their calls go wrong. Exit code 1: an invariant was broken.
 
-import { parseArgs } from "node:util";
+import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { everySchedule, type Fault, playStory } from "./enumerate.ts";
 import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
 import { STORIES } from "./scenarios.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
 
-const { values } = parseArgs({
-  options: {
+const values = readCommandLine(
+  `npm run simulate -- [--seeds 1000] [--from 1] [--seed N [--verbose]]
+       npm run simulate -- --enumerate [--faults 1] [--story NAME] [--minutes N]
+       npm run simulate -- --schedule SCHEDULE`,
+  {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
@@ -21,7 +24,12 @@ const { values } = parseArgs({
     schedule: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
-});
+  (given) => {
+    for (const name of ["seeds", "from", "seed", "faults", "minutes"] as const)
+      if (given[name] !== undefined) wholeNumber(`--${name}`, given[name]);
+    return given;
+  },
+);
 
 const TELL_EVERY = 50;
 /** So many failing seeds are shown before it gives up. */
