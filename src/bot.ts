@@ -13,7 +13,7 @@ import { type CloseOrphans, createCloseOrphans } from "./engine/close-orphans.ts
 import { type Clock, endedWithin } from "./engine/clock.ts";
 import type { ExecutorDeps } from "./engine/check-before-sending.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
-import type { Freezes } from "./engine/freezes.ts";
+import { createSharedNews, type Freezes, type SharedNews } from "./engine/shared-news.ts";
 import { createGatherCalls } from "./engine/gather-calls.ts";
 import { createHealth, type HealthMonitor } from "./engine/health.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";
@@ -27,7 +27,6 @@ import { createRunFigures, readingsOf } from "./engine/readings.ts";
 import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, type ServiceBreaker } from "./engine/service-breaker.ts";
 import { createServiceKey, createServicePause } from "./engine/service-answers.ts";
-import { createSharedNews, type SharedNews } from "./engine/shared-news.ts";
 import { createStormNotices } from "./engine/storm-notices.ts";
 import type { StoreFaults } from "./engine/listened-store.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";

@@ -1,10 +1,19 @@
 // What the audit says about a period, for an auditor of the control: each number with what was counted, and the entries behind it.
 
 import type { KeptEntry } from "./entry.ts";
-import { outcomes, PERSON, population } from "./report-population.ts";
-import { countRow, grouped, ofKind, type ReportRow, type ReportSection, spread } from "./report-rows.ts";
+import {
+  countRow,
+  grouped,
+  ofKind,
+  outcomes,
+  PERSON,
+  population,
+  type ReportRow,
+  type ReportSection,
+  spread,
+} from "./report-population.ts";
 
-export type { ReportSection } from "./report-rows.ts";
+export type { ReportSection } from "./report-population.ts";
 
 export type Period = { readonly from: number; readonly to: number };
 

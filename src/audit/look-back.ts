@@ -3,8 +3,7 @@
 import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { UserId } from "../domain/ids.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
-import { newestOfEach } from "./report-population.ts";
-import { grouped, ofKind, quantile } from "./report-rows.ts";
+import { grouped, newestOfEach, ofKind, quantile } from "./report-population.ts";
 
 /** What the figures are counted from. */
 export const COUNTED_KINDS: readonly AuditEntry["what"][] = [

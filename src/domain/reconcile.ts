@@ -15,8 +15,7 @@ import {
   isCurrent,
 } from "./call.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
-import { claimOf } from "./handling.ts";
-import { followUpMessageKey, followUpSlots } from "./follow-up-shown.ts";
+import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";

@@ -6,7 +6,7 @@ import { deniedByStop } from "./brake.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
-import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./follow-up-shown.ts";
+import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handling.ts";
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";

@@ -1,13 +1,15 @@
-// What other processes have written and this one must act on: a freeze or its end, another policy, findings of tampering and their
-// acknowledgement. All stand in the audit. Before a decision is sent they are read in any case; here the cards follow.
+// What any process may have written to the audit and this one must act on: a freeze or its end, another policy, findings of tampering and their
+// acknowledgement. Before a decision is sent they are read in any case; here the cards follow.
 
+import pRetry from "p-retry";
+import type { AuditEntry } from "../audit/entry.ts";
 import type { Context } from "../domain/context.ts";
+import { type Freeze, freezesAfter } from "../domain/freeze.ts";
 import type { EventLog } from "../ports.ts";
-import type { RunStore } from "../ports/store.ts";
+import type { AuditLog, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import { applyBrakeToRuns, applyPolicyToWaiting, releaseHeldBack } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
-import type { Freezes } from "./freezes.ts";
 import type { Integrity } from "./integrity.ts";
 import type { RunEngine } from "./run-engine.ts";
 
@@ -77,4 +79,54 @@ export function createSharedNews(deps: Deps): SharedNews {
     loop.start(LOOK_EVERY_MS);
   }
   return { catchUp, start, stop: loop.stop };
+}
+
+/** The freezes in force, as the audit has them. A freeze counts from the moment its entry is written; only a signed entry lifts one. */
+export type Freezes = {
+  /** Oldest first. */
+  now(): readonly Freeze[];
+  /** Reads the entries that were written since the last call. Rejects with PortError when the store fails. */
+  refresh(): Promise<void>;
+  /** Writes the entry, which is in force when this resolves. Rejects with PortError; then it may be stored, and is in force after the next read. */
+  write(entry: AuditEntry): Promise<void>;
+};
+
+const FREEZE_KINDS = ["frozen", "freeze-lifted"] as const;
+const AT_ONCE = 1_000;
+/** A freeze that cannot be read back for about ten seconds (ms) is reported as a failure. */
+const RETRY = { retries: 20, minTimeout: 50, maxTimeout: 1_000 };
+
+export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "provenEntry">): Freezes {
+  let known: readonly Freeze[] = [];
+  let cursor = 0;
+
+  let last: Promise<void> = Promise.resolve();
+
+  async function read(): Promise<void> {
+    for (let more = true; more;) {
+      const entries = await store.auditAfter(cursor, FREEZE_KINDS, AT_ONCE);
+      const proven = await Promise.all(entries.map(({ seq }) => store.provenEntry(seq)));
+      // An entry that is not proven freezes all the same: that can only stop an agent.
+      const valid = entries.filter(({ entry }, at) => entry.what === "frozen" || proven[at]?.ok === true);
+      known = freezesAfter(known, valid);
+      cursor = entries.at(-1)?.seq ?? cursor;
+      more = entries.length === AT_ONCE;
+    }
+  }
+
+  /** One after the other, so that no older answer overtakes a newer one. */
+  function refresh(): Promise<void> {
+    last = last.then(read, read);
+    return last;
+  }
+
+  return {
+    now: () => known,
+    refresh,
+    async write(entry) {
+      await store.audit([entry]);
+      // Once it is written, it must not wait for a restart to count.
+      await pRetry(refresh, RETRY);
+    },
+  };
 }

@@ -1,21 +1,28 @@
-// Who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows.
+// Who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows. And who may read of
+// them, which goes by the channels that a person is in.
 
-import type { Context } from "../domain/context.ts";
+import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import { isOneOf, type Person } from "../domain/authorization.ts";
-import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
+import type { Context } from "../domain/context.ts";
 import { type Freeze, freezeIn } from "../domain/freeze.ts";
+import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Principals } from "../domain/policy/named-people.ts";
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";
+import type { RunEngine } from "../engine/run-engine.ts";
 import { type AgentService, type Counters, type People, PortError } from "../ports.ts";
-import { channelsOf, JOINED_AGE_MS } from "../ports/memberships.ts";
 import type { AuditLog, RunStore } from "../ports/store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
-import type { RunEngine } from "../engine/run-engine.ts";
 
 /** How old a look-up for starting, watching and reading may be (ms). Deciding needs a fresher one. */
-export const RELAXED_AGE_MS = 60_000;
+const RELAXED_AGE_MS = 60_000;
+/** How old a membership may be (ms) that allows reading. */
+export const MEMBERSHIP_AGE_MS = 60_000;
+/**
+ * How old a membership may be (ms) that refuses reading: the person may have just joined. Not 0, so that repeated questions do not use up
+ * the look-ups.
+ */
+const JOINED_AGE_MS = 2_000;
 
 export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
 
@@ -206,3 +213,13 @@ export type CommandRefusal =
     }
   /** It was allowed, but Slack did not accept the file. */
   | { readonly type: "not-sent" };
+
+/** The channels of a person, for reading. An old answer never decides that they are not in `channel`. */
+export async function channelsOf(
+  people: Pick<People, "channelsOf">,
+  user: UserId,
+  channel: ChannelId,
+): Promise<ReadonlySet<ChannelId>> {
+  const known = await people.channelsOf(user, MEMBERSHIP_AGE_MS);
+  return known.has(channel) ? known : people.channelsOf(user, JOINED_AGE_MS);
+}

@@ -7,7 +7,7 @@ import type { Run } from "../domain/run.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import { findPrecedents, type MayKnow } from "../engine/precedents.ts";
 import { type People, PortError } from "../ports.ts";
-import { channelsOf, MEMBERSHIP_AGE_MS } from "../ports/memberships.ts";
+import { channelsOf, MEMBERSHIP_AGE_MS } from "./access.ts";
 import type { FormTicket } from "../ports/store.ts";
 import type { DecideDeps } from "./refusals.ts";
 

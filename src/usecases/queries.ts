@@ -8,7 +8,7 @@ import type { Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity, IntegrityState } from "../engine/integrity.ts";
 import { type AgentService, type AuditReaders, type Gateway, type HealthReport } from "../ports.ts";
-import { channelsOf } from "../ports/memberships.ts";
+import { channelsOf } from "./access.ts";
 import type { Health, PartHealth } from "../ports/monitoring.ts";
 import type { RunStore, Store } from "../ports/store.ts";
 import { storeFaultWords } from "../engine/health.ts";

@@ -15,7 +15,7 @@ import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import { stormSlots } from "../domain/storm.ts";
 import { type People, PortError } from "../ports.ts";
-import { channelsOf, MEMBERSHIP_AGE_MS } from "../ports/memberships.ts";
+import { channelsOf, MEMBERSHIP_AGE_MS } from "./access.ts";
 import type { RunStore } from "../ports/store.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 

@@ -10,7 +10,7 @@ import { setsOfRule } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";
-import type { Freezes } from "../engine/freezes.ts";
+import type { Freezes } from "../engine/shared-news.ts";
 import { lookUp, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import type { AuditReaders, EventLog } from "../ports.ts";

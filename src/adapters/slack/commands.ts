@@ -5,7 +5,7 @@ import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Asker } from "../../usecases/access.ts";
-import type { FilledIn } from "../../usecases/saved-tasks.ts";
+import type { FilledIn } from "../../usecases/start-run.ts";
 import { freezeWords } from "./blocks/brake.ts";
 import { help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { healthReport } from "./blocks/health-answer.ts";

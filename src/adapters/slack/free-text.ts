@@ -6,7 +6,7 @@ import { Nonce, parsed } from "../../domain/ids.ts";
 import { oneLine, shortened } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
-import type { FilledIn } from "../../usecases/saved-tasks.ts";
+import type { FilledIn } from "../../usecases/start-run.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
 import { runForm } from "./blocks/home-view.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";

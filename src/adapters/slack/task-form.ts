@@ -5,7 +5,7 @@ import { type ChannelId, ChannelId as toChannel, parsed } from "../../domain/ids
 import type { TaskValues } from "../../domain/policy/saved-task.ts";
 import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
-import type { FilledIn, OfferedTask } from "../../usecases/saved-tasks.ts";
+import type { FilledIn, OfferedTask } from "../../usecases/start-run.ts";
 import { runForm } from "./blocks/home-view.ts";
 import { fieldBlock, OWN_WORDS, savedTaskForm, taskMenu } from "./blocks/task-fields.ts";
 import type { ListenerDeps } from "./listener-deps.ts";

@@ -3,7 +3,7 @@
 
 import type { Block } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
-import { followUpMessageKey } from "../../../domain/follow-up-shown.ts";
+import { followUpMessageKey } from "../../../domain/handling.ts";
 import { findQuestion, type FoundQuestion, handoverSlot, isHandoverSlot } from "../../../domain/question.ts";
 import type { Run, Slot } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";

@@ -2,7 +2,7 @@
 // a run: these, its end, the digests and the cards.
 
 import type { Block } from "@slack/types";
-import { isFollowUpSlot } from "../../../domain/follow-up-shown.ts";
+import { isFollowUpSlot } from "../../../domain/handling.ts";
 import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
   cardSlot,
