@@ -2,8 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "./adapters/http/metrics.ts";
-import { createPolicyFollower } from "./adapters/policy-file/follow-policy.ts";
-import { createPolicyHolder, type PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
+import {
+  createPolicyFollower,
+  createPolicyHolder,
+  type PolicyHolder,
+} from "./adapters/policy-file/policy-holder.ts";
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
 import { type Bot, createBot } from "./bot.ts";

@@ -18,8 +18,15 @@ import {
   token,
   url,
 } from "./config/formats.ts";
-import { type Environment, fileVariable, type Given, givenIn, readValue } from "./config/given.ts";
-import { type Misspelt, misspeltWords } from "./config/misspelt.ts";
+import {
+  type Environment,
+  fileVariable,
+  type Given,
+  givenIn,
+  type Misspelt,
+  misspeltWords,
+  readValue,
+} from "./config/given.ts";
 import {
   passwordsIn,
   proxiesOf,
@@ -35,7 +42,7 @@ export type ConfigFault = { readonly variable: string; readonly wrong: string; r
 export type { Config } from "./config/config-shape.ts";
 export type { Proxies } from "./config/proxies.ts";
 export { type Environment, givenValue } from "./config/given.ts";
-export { findMisspelt, type Misspelt, misspeltWords } from "./config/misspelt.ts";
+export { findMisspelt, type Misspelt, misspeltWords } from "./config/given.ts";
 export { variables } from "./config/variables.ts";
 
 /** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */

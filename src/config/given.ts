@@ -1,5 +1,6 @@
 // The value of each variable: the variable itself, or the content of the file that NAME_FILE names. Docker and Kubernetes give
-// secrets as files.
+// secrets as files. Below: variables that look like a misspelt one of ours. A misspelt POLICY_FILE would otherwise mean the built-in policy,
+// which is wider.
 
 import { readFileSync } from "node:fs";
 import { PROXY_VARIABLES } from "./proxies.ts";
@@ -94,3 +95,92 @@ const shownPath = (file: string): string =>
   /^(\.{0,2}\/|[A-Za-z]:\\)/.test(file)
     ? `the file ${file}`
     : "a file by a path that does not begin with / or ./";
+
+export type Misspelt = {
+  readonly variable: string;
+  /** What may be meant; empty: nothing is near. */
+  readonly meant: readonly string[];
+};
+
+/** Other programs use variables with these too, but hardly with the others. */
+const SHARED_PREFIXES = ["SLACK_", "AGENT_"];
+const OWN_PREFIXES = ["AUDIT_", "POLICY_", "POLL_", "COUNTERSIGN_"];
+const OURS = "COUNTERSIGN_";
+
+const names: readonly string[] = variables.map(({ name }) => name);
+const known = new Set(names.flatMap((name) => [name, fileVariable(name)]));
+/** The proxies have neighbours that other programs read, such as FTP_PROXY, and lower-case forms. */
+const candidates = names.filter((name) => !PROXY_VARIABLES.includes(name));
+
+/**
+ * What is set, is not ours, and may be meant for a variable that is not set. If the variable that it resembles is set, the other one
+ * belongs to another program.
+ */
+export function findMisspelt(env: Environment): readonly Misspelt[] {
+  const isSet = (name: string): boolean => (env[name]?.trim() ?? "") !== "";
+  const open = candidates.filter((name) => !isSet(name) && !isSet(fileVariable(name)));
+  return Object.keys(env)
+    .filter((name) => isSet(name) && !known.has(name) && !isServiceLink(env, name))
+    .flatMap((variable) => {
+      const meant = meantBy(upperCase(variable), open);
+      return meant === null ? [] : [{ variable, meant }];
+    });
+}
+
+/** For people. Names only: a value may be a secret. */
+export function misspeltWords({ variable, meant }: Misspelt): string {
+  const words = `${variable} is set, and Countersign has no such variable`;
+  return meant.length === 0 ? words : `${words}; ${meant.join(" or ")} may be meant`;
+}
+
+/**
+ * Kubernetes gives each pod the addresses of the services in its namespace. Those of a service "countersign" begin with our prefix.
+ */
+function isServiceLink(env: Environment, name: string): boolean {
+  const service = /^(.+?)_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_|$)/.exec(name)?.[1];
+  return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
+}
+
+const upperCase = (name: string): string => name.toUpperCase().replaceAll(/[-.]/g, "_");
+
+/** Null: it has nothing to do with us. */
+function meantBy(name: string, open: readonly string[]): readonly string[] | null {
+  const bare = name.startsWith(OURS) ? name.slice(OURS.length) : name;
+  const nameable = open.flatMap((each) => [each, fileVariable(each)]);
+  if (nameable.includes(bare)) return [bare];
+  const own = OWN_PREFIXES.find((each) => name.startsWith(each));
+  const shared = SHARED_PREFIXES.some((each) => name.startsWith(each));
+  const near = nameable.filter(
+    (each) => distance(bare, each) <= tolerance(each) || ((own ?? shared) && sameWords(bare, each)),
+  );
+  if (near.length > 0) return near;
+  if (own === undefined) return null;
+  const siblings = open.filter((each) => each.startsWith(own));
+  return siblings.length > 0 || own === OURS ? siblings : null;
+}
+
+/** How many slips of the keyboard a name of this length may have. Short names have too many neighbours. */
+const tolerance = ({ length }: string): number => (length < 6 ? 0 : length < 10 ? 1 : 2);
+
+/** One name leaves out words of the other, as AGENT_KEY and SLACK_TOKEN do. One word alone says too little. */
+function sameWords(one: string, other: string): boolean {
+  const [left, right] = [one.split("_"), other.split("_")];
+  if (left.at(-1) !== right.at(-1) || Math.min(left.length, right.length) < 2) return false;
+  return left.every((word) => right.includes(word)) || right.every((word) => left.includes(word));
+}
+
+/** Characters that are missing, added, replaced or swapped with their neighbour (optimal string alignment). */
+function distance(one: string, other: string): number {
+  const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, index) => index)];
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;
+  for (let i = 1; i <= one.length; i += 1) {
+    rows[i] = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = at(i - 1, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const swaps = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = swaps ? at(i - 2, j - 2) + 1 : Infinity;
+      rows[i]?.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, swapped));
+    }
+  }
+  return at(one.length, other.length);
+}

@@ -1,4 +1,5 @@
-// Holds the policy in force. It reads the file at the start, and again on request (SIGHUP). Replicas take over what one of them has loaded.
+// Holds the policy in force. It reads the file at the start, and again on request (SIGHUP). Several replicas have one policy: the one that any
+// of them has loaded last, at its start or on request. The audit has its text.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -6,6 +7,7 @@ import type { LoadedPolicy } from "../../audit/entry.ts";
 import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { type EventLog, PortError } from "../../ports.ts";
+import type { AuditLog } from "../../ports/store.ts";
 import { findDoubts, findEvasions } from "./find-faults.ts";
 import type { Finding } from "./read-policy.ts";
 
@@ -29,7 +31,7 @@ export type PolicyHolder = {
   readonly firstText: string | null;
 };
 
-export type PolicyReload = {
+type PolicyReload = {
   /** Wall time (ms since 1970). */
   readonly at: number;
   /** `faulty`: the file can't be used. `not recorded`: the audit did not take the new policy. The old policy stays in force then. */
@@ -180,7 +182,7 @@ export async function lintPolicy(path: string): Promise<readonly Finding[]> {
 }
 
 /** One line per finding, for the terminal. */
-export function explain(path: string, findings: readonly Finding[]): string {
+function explain(path: string, findings: readonly Finding[]): string {
   return [
     `the policy ${path} can't be used:`,
     ...findings.map((each) => `  ${findingLine(path, each)}`),
@@ -190,4 +192,43 @@ export function explain(path: string, findings: readonly Finding[]): string {
 export function findingLine(path: string, { line, where, says }: Finding): string {
   const place = line > 0 ? `${path}:${line}` : path;
   return where === "" ? `${place}: ${says}` : `${place}: ${where} ${says}`;
+}
+
+type Audited = Pick<AuditLog, "auditAfter" | "auditText" | "provenEntry">;
+
+/** The function resolves to whether another policy is in force now. It rejects with PortError when that cannot be told. */
+export function createPolicyFollower(
+  holder: Pick<PolicyHolder, "adopt" | "now">,
+  store: Audited,
+  log: EventLog,
+): () => Promise<boolean> {
+  let cursor = 0;
+  return async () => {
+    const entries = await store.auditAfter(cursor, ["policy-loaded"], MOST_LOADED);
+    const last = entries.at(-1);
+    if (last === undefined) return false;
+    const changed = await holder.adopt(await textOf(store, last.seq));
+    cursor = last.seq;
+    if (changed)
+      log.info({ policy: holder.now().version }, "took over the policy that another replica put into force");
+    return changed;
+  };
+}
+
+/** More than any audit has between two looks. Of more, the next look sees the rest. */
+const MOST_LOADED = 10_000;
+
+async function textOf(store: Audited, seq: number): Promise<string | null> {
+  const proven = await store.provenEntry(seq);
+  if (!proven.ok) throw unproven(seq);
+  const { digest } = proven.kept.entry;
+  if (digest === null) return null;
+  const text = await store.auditText(digest);
+  if (text === null || digestOf(text) !== digest) throw unproven(seq);
+  return text;
+}
+
+function unproven(seq: number): PortError {
+  const facts = { applied: "no", retry: "later", code: "policy_changed" } as const;
+  return new PortError(`audit entry ${seq}, which names the policy in force, was changed`, facts);
 }

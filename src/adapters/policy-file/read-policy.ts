@@ -7,12 +7,11 @@ import type { Hours } from "../../domain/policy/hours.ts";
 import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { withoutNamed } from "../../domain/policy/named-people.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import { approversOf } from "./approvers-shape.ts";
+import { approversOf, principalsOf } from "./policy-values.ts";
 import { findFaults } from "./find-faults.ts";
-import { followUpOf } from "./follow-up-shape.ts";
-import { lookBackOf } from "./look-back-shape.ts";
+import { followUpOf } from "./follow-up-keys.ts";
+import { lookBackOf } from "./week-hours.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
-import { principalsOf } from "./policy-values.ts";
 import { tasksOf } from "./tasks-shape.ts";
 import { whenOf } from "./when-shape.ts";
 

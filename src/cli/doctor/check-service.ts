@@ -2,13 +2,14 @@
 // with a wrong one, so nothing is read or changed.
 
 import { randomUUID } from "node:crypto";
+import { createAgentService } from "../../adapters/agents/agent-service.ts";
+import { createGateway } from "../../adapters/agents/health.ts";
 import type { Config } from "../../config.ts";
 import { RunId } from "../../domain/ids.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
+import { createOpen } from "../../outbound.ts";
 import { type HealthReport, PortError } from "../../ports.ts";
-import { bad, type Finding, good, note } from "./finding.ts";
-import { openGateway, openService } from "./open-clients.ts";
-import { AUTHORITY, isUntrusted } from "./tls-words.ts";
+import { AUTHORITY, bad, type Finding, good, isUntrusted, note } from "./finding.ts";
 
 const SERVICE = "Agent service";
 const KEY = "Agent service key";
@@ -18,6 +19,17 @@ const NEW_KEY = "Set AGENT_API_KEY to a key that the service's operator gave out
 const NOT_TRIED = "The key could not be tried. Put the service right first.";
 const OTHER_PROGRAM =
   "Is AGENT_BASE_URL the agent-run service? If it is, it lets everybody in: its operator must make it check keys.";
+
+const monotonic = (): number => performance.now();
+
+function openService({ agents, proxies }: Config, apiKey = agents.apiKey) {
+  const given = { ...agents, apiKey: () => apiKey, open: createOpen(proxies) };
+  return createAgentService({ ...given, now: Date.now, monotonic, connections: 1 });
+}
+
+function openGateway({ gatewayUrl, proxies }: Config) {
+  return createGateway({ baseUrl: gatewayUrl, open: createOpen(proxies), monotonic });
+}
 
 export async function checkService(config: Config): Promise<Finding[]> {
   const agents = openService(config);

@@ -6,8 +6,7 @@ import { dirname } from "node:path";
 import { request } from "undici";
 import type { Config } from "../../config.ts";
 import { createOpen } from "../../outbound.ts";
-import { bad, type Finding, good } from "./finding.ts";
-import { AUTHORITY, isUntrusted } from "./tls-words.ts";
+import { AUTHORITY, bad, type Finding, good, isUntrusted } from "./finding.ts";
 
 const SINK = "Audit sink";
 /** For the whole call (ms), as when entries are sent. */

@@ -7,8 +7,7 @@ import type { Answer, Call } from "../../adapters/slack/clients.ts";
 import type { Config } from "../../config.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
-import { bad, type Finding, good, note } from "./finding.ts";
-import { AUTHORITY, isUntrusted } from "./tls-words.ts";
+import { AUTHORITY, bad, type Finding, good, isUntrusted, note } from "./finding.ts";
 
 const BOT_TOKEN = "Slack bot token";
 const APP = "Slack app";

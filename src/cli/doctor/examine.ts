@@ -1,7 +1,10 @@
 // Runs all checks. Changes nothing and posts nothing.
 
+import { type Call, createClients } from "../../adapters/slack/clients.ts";
 import { type Config, type Environment, explainFaults, findMisspelt } from "../../config.ts";
 import { loadConfig } from "../../load-config.ts";
+import { createLog, slackLogger } from "../../log.ts";
+import { openSlack } from "../../outbound.ts";
 import { checkEnvironment, checkPolicy, checkProgram, checkWords } from "./check-config.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkPlaces } from "./check-places.ts";
@@ -10,8 +13,6 @@ import { checkGateway, checkService } from "./check-service.ts";
 import { checkSink } from "./check-sink.ts";
 import { checkSlack } from "./check-slack.ts";
 import { type Finding, line } from "./finding.ts";
-import { openSlackCalls } from "./open-clients.ts";
-import { openSlack } from "../../outbound.ts";
 
 /** As `npm start` exits for a faulty configuration. */
 const BAD_CONFIG = 2;
@@ -51,6 +52,13 @@ async function checkSlackAndPlaces(
   const through = openSlack(config.proxies)?.dispatcher;
   const { findings, bot } = await checkSlack(config, openSlackCalls(config), through);
   return bot === null ? findings : [...findings, ...(await checkPlaces(config, policy, bot))];
+}
+
+/** Calls Slack's Web API with this token. The findings say what fails, so the logs of the packages are silent. */
+function openSlackCalls({ slack, proxies }: Config): (token: string) => Call {
+  const through = openSlack(proxies);
+  const logger = slackLogger(createLog({ level: "silent", pretty: false }));
+  return (token) => createClients(token, slack.apiUrl, logger, through).background;
 }
 
 /** Says "All is well" only where `npm start` starts. */

@@ -1,4 +1,4 @@
-// The result of one check of the doctor.
+// The result of one check of the doctor, and what to do when a certificate is not trusted.
 
 import { oneLine } from "../../domain/text/excerpt.ts";
 
@@ -35,3 +35,12 @@ export function line({ what, level, says, todo }: Finding): string {
   const seen = `${LABELS[level]}  ${what.padEnd(COLUMN)} ${says}`;
   return todo === "" ? seen : `${seen}\n       ${" ".repeat(COLUMN)} → ${todo}`;
 }
+
+/** Node's codes of TLS for a certificate whose authority it does not know. */
+const UNTRUSTED =
+  /UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT/;
+
+export const isUntrusted = (words: string): boolean => UNTRUSTED.test(words);
+
+export const AUTHORITY =
+  "If a private authority signs its certificate, set NODE_EXTRA_CA_CERTS to the PEM file of that authority, for npm start too.";

@@ -5,7 +5,7 @@ import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holde
 import { readRun } from "../../adapters/store/audit-file.ts";
 import { type Environment, explainFaults, givenValue, readAuditConfig } from "../../config.ts";
 import type { Approval } from "../../domain/approval.ts";
-import { conditionsInWords, conditionsOfKind } from "./conditions.ts";
+import { conditionsInWords, conditionsOfKind, followUpSentences } from "./rule-words.ts";
 import { matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import { BUILT_IN, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { type Part, partName, type Principals } from "../../domain/policy/named-people.ts";
@@ -14,7 +14,6 @@ import type { SavedTask } from "../../domain/policy/saved-task.ts";
 import { factsFor } from "../../domain/rule-facts.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
-import { followUpSentences } from "./explain-follow-up.ts";
 
 /** `well` false: the lines say what is wrong. */
 export type Explained = { readonly well: boolean; readonly lines: readonly string[] };

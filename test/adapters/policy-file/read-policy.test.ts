@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isList, isRecord, type Json } from "#src/domain/json.ts";
-import { createPolicyFollower } from "#src/adapters/policy-file/follow-policy.ts";
 import {
+  createPolicyFollower,
   createPolicyHolder,
   digestOf,
   findingLine,

@@ -1,0 +1,130 @@
+// Hours of the week, as a policy file writes them: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }; and the end of the week for
+// the audit channel's look back. Below: the moments at which hours begin or end, in one week of winter and one of summer. Between two of them
+// nothing changes, so looking at these moments looks at the whole week.
+
+import { z } from "zod";
+import {
+  DEFAULT_LOOK_BACK,
+  type Hours,
+  isTimeZone,
+  isWithin,
+  type LookBackTime,
+  nextClosing,
+  nextOpening,
+  type Weekday,
+  WEEKDAYS,
+} from "../../domain/policy/hours.ts";
+import type { When } from "../../domain/policy/policy.ts";
+
+const DAY = `(?:${WEEKDAYS.join("|")})`;
+const days = z.string().regex(new RegExp(`^${DAY}(?:-${DAY})?$`));
+
+const clock = (latest: RegExp, says: string) => z.string(says).regex(latest, says);
+
+/** `days` left out: every day. Where `to` is the earlier one, the window ends on the next day. */
+export const hoursShape = z
+  .strictObject({
+    tz: z
+      .string("is not a time zone such as Europe/Berlin")
+      .refine((tz) => /^[A-Za-z]/.test(tz) && isTimeZone(tz), {
+        error: "is not a time zone such as Europe/Berlin",
+      })
+      .meta({ description: "a time zone such as Europe/Berlin; daylight saving is its own" }),
+    days: z
+      .union([days, z.array(days).min(1)], {
+        error: "is neither days such as mon-fri or sat nor a list of them",
+      })
+      .optional()
+      .meta({ description: "mon-fri, sat, or a list; on these days the window begins; left out: every day" }),
+    from: clock(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as "08:00", in quotes'),
+    to: clock(
+      /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
+      'is not a time of day such as "20:00", in quotes',
+    ).meta({
+      description: "the first minute outside; earlier than from: on the next day",
+    }),
+  })
+  .refine(({ from, to }) => from !== to, {
+    error: 'has the same time twice; for a whole day write from: "00:00", to: "24:00"',
+  })
+  .transform(({ tz, days: given, from, to }): Hours => ({ tz, days: daysOf(given), from, to }));
+
+function daysOf(given: string | readonly string[] | undefined): readonly Weekday[] {
+  if (given === undefined) return WEEKDAYS;
+  const named = new Set((typeof given === "string" ? [given] : given).flatMap(oneSpan));
+  return WEEKDAYS.filter((day) => named.has(day));
+}
+
+/** "fri-mon" goes over the weekend. */
+function oneSpan(span: string): readonly Weekday[] {
+  const [first = "", last = first] = span.split("-");
+  const at = (name: string): number => WEEKDAYS.findIndex((day) => day === name);
+  const many = ((at(last) - at(first) + 7) % 7) + 1;
+  return [...WEEKDAYS, ...WEEKDAYS].slice(at(first), at(first) + many);
+}
+
+const says = "is neither the word off nor a day, a time and a time zone";
+
+export const lookBack = z
+  .union(
+    [
+      z.literal("off"),
+      z.strictObject({
+        tz: z
+          .string("is not a text")
+          .refine((tz) => /^[A-Za-z]/.test(tz) && isTimeZone(tz), {
+            error: "is not a time zone such as Europe/Berlin or UTC",
+          })
+          .default(DEFAULT_LOOK_BACK.tz),
+        day: z
+          .enum(WEEKDAYS, { error: `is not a day: ${WEEKDAYS.join(", ")}` })
+          .default(DEFAULT_LOOK_BACK.day),
+        at: z
+          .string("is not a text")
+          .regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'is not a time such as "08:00"' })
+          .default(DEFAULT_LOOK_BACK.at),
+      }),
+    ],
+    { error: lookBackFault },
+  )
+  .meta({
+    description: "when AUDIT_CHANNEL gets its look back at the week; left out: Mondays at 08:00 UTC",
+  });
+
+/** Names what is wrong with the one key that is. */
+function lookBackFault(issue: {
+  code?: string | undefined;
+  errors?: readonly { message: string }[][];
+}): string {
+  const [, fields = []] = issue.errors ?? [];
+  const [first] = fields;
+  return first === undefined || fields.length > 1 ? says : first.message;
+}
+
+/** Null: there is none. */
+export function lookBackOf(given: z.output<typeof lookBack> | undefined): LookBackTime | null {
+  return given === "off" ? null : (given ?? DEFAULT_LOOK_BACK);
+}
+
+const WEEKS = [Date.UTC(2026, 0, 5), Date.UTC(2026, 6, 6)];
+/** A window of one day in the week turns within eight days. */
+const WEEK_MS = 8 * 86_400_000;
+type Timed = Pick<When, "hours" | "outsideHours">;
+
+/** Wall time (ms), in order. */
+export function sampleHours(conditions: readonly Timed[]): readonly number[] {
+  const windows = conditions.flatMap(({ hours = [], outsideHours = [] }) => [...hours, ...outsideHours]);
+  const found = new Set(WEEKS);
+  for (const start of WEEKS)
+    for (const window of windows)
+      for (const next of [nextOpening, nextClosing])
+        for (let at = next(window, start); at !== null && at < start + WEEK_MS; at = next(window, at))
+          found.add(at);
+  return [...found].toSorted((a, b) => a - b);
+}
+
+/** Whether the time is right for the condition. */
+export function isTimeOf({ hours, outsideHours }: Timed, at: number): boolean {
+  const within = (windows: When["hours"]): boolean => windows?.some((each) => isWithin(each, at)) ?? false;
+  return (hours === undefined || within(hours)) && !within(outsideHours);
+}

@@ -1,0 +1,118 @@
+// What a rule says, in words: its conditions, which of them a request meets, and what happens while a request waits.
+
+import { type Match, matcher } from "../../domain/policy/choose-rule.ts";
+import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
+import type { Hours } from "../../domain/policy/hours.ts";
+import type { NamedPeople } from "../../domain/policy/named-people.ts";
+import { isComparison, type Pattern, patternText } from "../../domain/policy/pattern.ts";
+import { BUILT_IN_RULE, type Facts, type Rule, type When } from "../../domain/policy/policy.ts";
+
+export function conditionsInWords(when: When): string {
+  const { channels, requesters, requesterGroups = [], action, input, fields, hours, outsideHours } = when;
+  const asked = [...(requesters ?? []), ...requesterGroups.map((group) => `a member of ${group}`)];
+  const parts = [
+    ...(channels === null ? [] : [`channel ${channels.join(" or ")}`]),
+    ...(asked.length === 0 ? [] : [`requester ${asked.join(" or ")}`]),
+    ...texts("action", action),
+    ...texts("input", input),
+    ...Object.entries(fields).flatMap(([path, patterns]) => texts(`field ${path}`, patterns)),
+    ...(hours === undefined ? [] : [`the time is ${hours.map(hoursInWords).join(" or ")}`]),
+    ...(outsideHours === undefined ? [] : [`the time is not ${outsideHours.map(hoursInWords).join(" or ")}`]),
+  ];
+  return parts.length === 0 ? "everything" : parts.join(", and ");
+}
+
+function texts(name: string, patterns: readonly Pattern[] | null): string[] {
+  const written = (each: Pattern): string => (isComparison(each) ? each.text : `"${patternText(each)}"`);
+  return patterns === null ? [] : [`${name} ${patterns.map(written).join(" or ")}`];
+}
+
+function hoursInWords({ tz, days, from, to }: Hours): string {
+  const on = days.length === 7 ? "every day" : days.join(", ");
+  return `${on} from ${from} to ${to}${to < from ? " on the next day" : ""} (${tz})`;
+}
+
+const { when: ALWAYS } = BUILT_IN_RULE;
+
+/** The rule's conditions with this kind of match, by their keys. */
+export function conditionsOfKind({ when }: Rule, facts: Facts, so: Match): string {
+  const { channels, requesters, requesterGroups, action, input, fields, hours, outsideHours } = when;
+  const asked = requesterGroups === undefined ? { requesters } : { requesters, requesterGroups };
+  const alone: readonly (readonly [string, When])[] = [
+    ["channel", { ...ALWAYS, channels }],
+    ["requester", { ...ALWAYS, ...asked }],
+    ["action", { ...ALWAYS, action }],
+    ["input", { ...ALWAYS, input }],
+    ...Object.entries(fields).map(
+      ([path, patterns]) => [`field ${path}`, { ...ALWAYS, fields: { [path]: patterns } }] as const,
+    ),
+    ["hours", hours === undefined ? ALWAYS : { ...ALWAYS, hours }],
+    ["outside-hours", outsideHours === undefined ? ALWAYS : { ...ALWAYS, outsideHours }],
+  ];
+  const match = matcher(facts);
+  return alone.flatMap(([name, condition]) => (match(condition) === so ? [name] : [])).join(", ");
+}
+
+type Words = {
+  readonly time: (ms: number) => string;
+  readonly people: (named: NamedPeople) => string;
+};
+
+export function followUpSentences({ followUp, expiry }: Rule, { time, people }: Words): readonly string[] {
+  const { remind, escalate, warnMs } = followUp;
+  const sentences = [
+    ...(remind === null
+      ? []
+      : [
+          `Reminds the people who can decide after ${time(remind.afterMs)}, then ${remind.doubles ? "after twice as long each time" : "as often"}, at most ${remind.atMost} times.`,
+        ]),
+    ...escalate.flatMap((stage) => stageSentences(stage, { time, people })),
+    ...(expiry === null
+      ? []
+      : [
+          `The last reminder comes ${warnMs === null ? "when a fourth of the time is left, at most 15 min" : time(warnMs)} before the end.`,
+        ]),
+  ];
+  const called = sentences.length === 0 ? [] : [...sentences, hoursSentence(followUp)];
+  return [...called, ...timeSentences({ followUp, expiry }, time)];
+}
+
+/** What a rule says beyond the defaults. */
+function timeSentences(
+  { followUp, expiry }: Pick<Rule, "followUp" | "expiry">,
+  time: Words["time"],
+): readonly string[] {
+  const { claimMs, questionMs, extend } = followUp;
+  return [
+    ...(claimMs === NO_FOLLOW_UP.claimMs ? [] : [`"I'm looking at it" lasts ${time(claimMs)}.`]),
+    ...(questionMs === NO_FOLLOW_UP.questionMs
+      ? []
+      : [`A question to the requester stops its clocks for at most ${time(questionMs)}.`]),
+    ...(extend === null || expiry === null
+      ? []
+      : [
+          `Who may approve can extend its time by ${time(extend.byMs)}, together by at most ${time(extend.atMostMs)}.`,
+        ]),
+  ];
+}
+
+function stageSentences({ afterMs, to, call }: Stage, { time, people }: Words): readonly string[] {
+  return [
+    ...(to === null
+      ? []
+      : [`After ${time(afterMs)}, ${people(to)} may decide as well, also if they do not see the channel.`]),
+    ...(call === null
+      ? []
+      : [`After ${time(afterMs)}, ${people(call)} get a call, which lets them decide nothing.`]),
+  ];
+}
+
+function hoursSentence({ hours, urgent }: FollowUpRule): string {
+  if (urgent) return "It is urgent: people are reminded and called at any time.";
+  return hours === null
+    ? "People are reminded and called at any time."
+    : `People are reminded and called ${inWords(hours)}.`;
+}
+
+const inWords = ({ tz, days, from, to }: Hours): string =>
+  `on ${days.join(", ")} from ${from} to ${to} (${tz}); outside these hours messages wait`;
