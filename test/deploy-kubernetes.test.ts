@@ -1,20 +1,17 @@
 // The manifests against the types that Kubernetes generates from its own API: a field that is misspelt, misplaced or of the wrong kind
 // does not compile. Then what the types cannot hold.
 
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { readConfig, variables } from "#src/config.ts";
+import { typeFaults } from "./make/type-faults.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const FOLDERS = ["deploy/kubernetes", "deploy/kubernetes-sqlite"];
-/** Inside the repository, where the compiler finds the types. */
-const folder = mkdtempSync(join(ROOT, "node_modules/.kubernetes-"));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const Kind = z.looseObject({ apiVersion: z.string(), kind: z.string() });
 const documentsIn = (path: string) =>
@@ -30,16 +27,7 @@ function faultsOf(documents: readonly z.output<typeof Kind>[]): string {
     const json = JSON.stringify({ apiVersion, kind, ...rest });
     return `import type { ${kind} as T${at} } from "kubernetes-types/${modules[apiVersion]}.js";\nexport const d${at}: T${at} = ${json};`;
   });
-  const file = join(folder, "manifests.ts");
-  writeFileSync(file, lines.join("\n"));
-  const options = ["--noEmit", "--strict", "--skipLibCheck", "--ignoreConfig", "--module", "nodenext"];
-  const bin = join(ROOT, "node_modules/typescript/bin/tsc");
-  try {
-    execFileSync(process.execPath, [bin, ...options, file], { encoding: "utf8", stdio: "pipe" });
-    return "";
-  } catch (error) {
-    return String((error as { stdout?: unknown }).stdout);
-  }
+  return typeFaults(lines.join("\n"));
 }
 
 test.each(FOLDERS)("%s is what Kubernetes takes", { timeout: 60_000 }, (path) => {

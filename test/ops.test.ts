@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { METRICS } from "#src/adapters/http/metrics-table.ts";
+import { typeFaults } from "./make/type-faults.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const read = (path: string): string => readFileSync(at(path), "utf8");
@@ -83,7 +84,46 @@ describe("the alert rules", () => {
   });
 });
 
+/** Grafana's own types, generated from its schema. A document has the words of its enumerations. */
+const GRAFANA = `
+import type { Dashboard, Panel, RowPanel } from "@grafana/schema";
+import type { Options as StatOptions } from "@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen";
+import type * as series from "@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen";
+
+type Written<T> = T extends string
+  ? \`\${T}\`
+  : T extends readonly (infer Item)[]
+    ? Written<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Written<T[Key]> }
+      : T;
+type Query = { refId: string; expr: string; legendFormat?: string; datasource: { type: "prometheus"; uid: string } };
+type Shown<Type extends string, Options, Custom> = Omit<Written<Panel>, "type" | "options" | "targets" | "fieldConfig"> & {
+  type: Type;
+  options: Written<Partial<Options>>;
+  targets: Query[];
+  fieldConfig: {
+    defaults: Omit<Written<NonNullable<Panel["fieldConfig"]>["defaults"]>, "custom"> & { custom?: Written<Partial<Custom>> };
+    overrides: Written<NonNullable<Panel["fieldConfig"]>["overrides"]>;
+  };
+};
+type AnyPanel = Written<RowPanel> | Shown<"stat", StatOptions, never> | Shown<"timeseries", series.Options, series.FieldConfig>;
+export const dashboard: Omit<Written<Dashboard>, "panels"> & { panels: AnyPanel[] } = `;
+
 describe("the dashboard", () => {
+  test("is what Grafana takes, by its own types", { timeout: 60_000 }, () => {
+    const text = JSON.stringify(dashboard);
+    expect(typeFaults(`${GRAFANA}${text}`)).toBe("");
+    for (const [right, wrong] of [
+      ['"displayMode":', '"displaymode":'],
+      ['"schemaVersion":', '"schemaversion":'],
+      ['"reduceOptions":', '"reduceOption":'],
+    ] as const) {
+      expect(text).toContain(right);
+      expect(typeFaults(`${GRAFANA}${text.replaceAll(right, wrong)}`)).not.toBe("");
+    }
+  });
+
   test("has panels with a place and a query of their own", () => {
     const { panels } = dashboard;
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);

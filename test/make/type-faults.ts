@@ -1,0 +1,26 @@
+// What the compiler says of a file that a test writes, such as a document held to published types.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const OPTIONS = ["--noEmit", "--strict", "--skipLibCheck", "--ignoreConfig", "--module", "nodenext"];
+
+/** Empty: it compiles. */
+export function typeFaults(source: string): string {
+  // Inside the repository, where the compiler finds the packages.
+  const folder = mkdtempSync(join(ROOT, "node_modules/.types-"));
+  const file = join(folder, "document.ts");
+  writeFileSync(file, source);
+  try {
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    execFileSync(process.execPath, [tsc, ...OPTIONS, file], { encoding: "utf8", stdio: "pipe" });
+    return "";
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
