@@ -144,7 +144,7 @@ const BANS: readonly Ban[] = [
     what: "zod away from the borders",
     pattern: /from "zod"/,
     allowed: (path) =>
-      /^src\/(config(\/[a-z]+)?|adapters\/slack\/(payloads|answers|socket-count))\.ts$/.test(path) ||
+      /^src\/(config(\/[a-z]+)?|adapters\/slack\/(payloads|answers|socket-connection))\.ts$/.test(path) ||
       /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
   },
   {

@@ -18,8 +18,8 @@ import {
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { followUpForm } from "#src/adapters/slack/blocks/follow-up-forms.ts";
-import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
-import { savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/task-fields.ts";
+import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
+import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run-form.ts";
 import { SAVED_TASK } from "./make/saved-task.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { runSuggestion } from "#src/adapters/slack/free-text.ts";

@@ -8,7 +8,7 @@ import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { FilledIn } from "../../usecases/start-run.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
-import { runForm } from "./blocks/home-view.ts";
+import { runForm } from "./blocks/run-form.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";

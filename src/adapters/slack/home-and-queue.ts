@@ -5,7 +5,8 @@ import { filtered, needsOwnForm, type QueueItem, reviewGroups } from "../../doma
 import { cardSlot, UNREADABLE } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { WholeQueue } from "../../usecases/queue.ts";
-import { type HomeRows, homeView, runForm } from "./blocks/home-view.ts";
+import { type HomeRows, homeView } from "./blocks/home-view.ts";
+import { runForm } from "./blocks/run-form.ts";
 import { withId } from "./blocks/message-id.ts";
 import {
   CLOSED_QUEUE,

@@ -15,8 +15,7 @@ import {
   type Pacer,
   type Pacers,
 } from "./rate-limiter.ts";
-import { createSharedAnswers } from "./shared-answers.ts";
-import { createUserLookUp } from "./user-look-up.ts";
+import { createSharedAnswers, createUserLookUp } from "./shared-look-ups.ts";
 import type { TeamOf } from "./workspace-check.ts";
 
 /** Our own workspace, from auth.test. */

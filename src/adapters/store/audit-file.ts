@@ -6,7 +6,7 @@ import { parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Finding } from "../../ports/store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
-import { auditBase } from "./audit-base.ts";
+import { auditBase } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { announcedKeys, countStrays } from "./check-audit.ts";
 import { createLongTexts } from "./long-texts.ts";

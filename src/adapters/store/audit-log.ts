@@ -6,7 +6,7 @@ import type { PostedMessage } from "../../domain/posted-message.ts";
 import type { Notification } from "../../ports.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
 import { appendAudit, appendOnce, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
-import { linkOf } from "./audit-base.ts";
+import { linkOf } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
 import { decidedBefore } from "./find-precedents.ts";

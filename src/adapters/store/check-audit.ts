@@ -16,7 +16,7 @@ import {
 } from "../../domain/audit/verify-chain.ts";
 import type { Finding, Proven } from "../../ports/store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
-import { auditBase, linkOf } from "./audit-base.ts";
+import { auditBase, linkOf } from "./archive-bounds.ts";
 import { type AuditKey, auditSignatures, digestOf, keyIdOf } from "./audit-key.ts";
 import { type Database, read } from "./database.ts";
 

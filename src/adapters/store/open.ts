@@ -21,8 +21,7 @@ import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import { isBusy, isDenied, unusable } from "./faults.ts";
-import { type Database, onCommit, read, write } from "./database.ts";
-import { probeWrite } from "./probe.ts";
+import { type Database, onCommit, probeWrite, read, write } from "./database.ts";
 
 export type StoreOptions = {
   /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */

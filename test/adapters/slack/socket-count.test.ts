@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { watchSocketCount } from "#src/adapters/slack/socket-count.ts";
+import { watchSocketCount } from "#src/adapters/slack/socket-connection.ts";
 
 function counting(alone: boolean) {
   const client = new EventEmitter();

@@ -12,7 +12,8 @@ import {
   readModal,
   refusedModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { homeView, runForm } from "#src/adapters/slack/blocks/home-view.ts";
+import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
+import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { Approval, Decision, Delivery } from "#src/domain/approval.ts";
 import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";

@@ -30,8 +30,7 @@ import { freezeBlocks, stopButton } from "./brake.ts";
 import { followUpActions, followUpBlocks } from "./follow-up-lines.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
-import { precedentBlocks } from "./precedent-lines.ts";
-import { disputeBlocks, pastBlocks, who } from "./card-history.ts";
+import { disputeBlocks, pastBlocks, precedentBlocks, who } from "./card-history.ts";
 import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
   clock,

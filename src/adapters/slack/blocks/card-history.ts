@@ -1,10 +1,11 @@
-// What has happened to an approval: on its card the decisions that gave way and the disputes, behind Details every decision.
+// What was decided before: of an approval, on its card and behind Details, and of the same request in earlier approvals.
 
-import type { Block, RichTextElement } from "@slack/types";
+import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { ruleRefOf } from "../../../domain/applied-rule.ts";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision, Dispute, PastDecision } from "../../../domain/approval.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
+import { NO_PRECEDENTS, type Precedent, PRECEDENT_DAYS, type Precedents } from "../../../domain/precedent.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { cardState } from "./card-state.ts";
@@ -12,7 +13,7 @@ import { answerAfter } from "./delivery-words.ts";
 import { type Deployment, runNote } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
 import { shortDigest } from "./request-blocks.ts";
-import { line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { count, day, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 // Decisions that did not take effect and gave way, each with what became of it.
 
@@ -160,4 +161,42 @@ export function auditNote(
     ...(audited === undefined ? [] : [headWords(audited)]),
   ];
   return runNote(runId(run) ?? "", deployment, parts.join(" · "));
+}
+
+// What was decided before on the same request, on its card and in the forms: the newest denial with its reason, then the approvals. Facts
+// in plain type: no colour, no icon and no button, because they are no advice.
+
+/** The store holds less of it. */
+const PRECEDENT_REASON_CHARS = 200;
+
+const HEADING = span("Same request before: ");
+
+/** None: nothing is drawn. */
+export function precedentBlocks({ denied, approved }: Precedents = NO_PRECEDENTS): Block[] {
+  if (denied === null && approved === null) return [];
+  const which = denied === null ? "approved" : approved === null ? "denied" : "both";
+  return [partWithId(`before:${which}`, rich(...precedentLines({ denied, approved })))];
+}
+
+export function precedentLines({ denied, approved }: Precedents): RichTextSection[] {
+  const lines = [
+    ...(denied === null ? [] : [deniedWords(denied)]),
+    ...(approved === null ? [] : [[...toldWords("Approved", approved), span(".")]]),
+  ];
+  return lines.map((words, at) => line(...(at === 0 ? [HEADING] : []), ...words));
+}
+
+/** The reason ends its line and alone is slanted, so nothing in it passes for our words. Slack draws code in red, so it is no code. */
+function deniedWords({ reason, ...denied }: NonNullable<Precedents["denied"]>): RichTextElement[] {
+  const quoted =
+    reason.trim() === ""
+      ? [span(".")]
+      : [span(': "'), untrustedSpan(reason, PRECEDENT_REASON_CHARS, { italic: true }), span('".')];
+  return [...toldWords("Denied", denied), ...quoted];
+}
+
+function toldWords(verdict: string, { times, more, by, at }: Precedent): RichTextElement[] {
+  const many = `${more ? "at least " : ""}${count(times)} ${times === 1 ? "time" : "times"}`;
+  const said = times === 1 && !more ? `${verdict} ` : `${verdict} ${many} in ${PRECEDENT_DAYS} days, last `;
+  return [span(said), day(at), span(" by "), person(by)];
 }

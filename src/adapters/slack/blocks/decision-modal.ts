@@ -8,7 +8,7 @@ import { contextBehind, secretsInContext } from "../../../domain/run-context.ts"
 import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { DECISION_MODAL, READING_MODAL, WINDOW_UNDO } from "../names.ts";
-import { auditNote, disputeBlocks, historyBlocks } from "./card-history.ts";
+import { auditNote, disputeBlocks, historyBlocks, precedentBlocks } from "./card-history.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
   afterwards,
@@ -30,7 +30,6 @@ import {
 } from "./form-parts.ts";
 import { allQuestionBlocks } from "./follow-up-lines.ts";
 import { type MessageId, textSection, withId } from "./message-id.ts";
-import { precedentBlocks } from "./precedent-lines.ts";
 import {
   difference,
   fitsModal,

@@ -23,7 +23,7 @@ import {
 import { type Deployment, runNote } from "./deployment.ts";
 import { questionBlocks } from "./follow-up-lines.ts";
 import { partWithId } from "./message-id.ts";
-import { missingInWords } from "./part-words.ts";
+import { missingInWords } from "./waiting-lines.ts";
 import { riskMark, voteLines, wordsForDeciders } from "./pending-card.ts";
 import { fitsCard, fitsModal, requestOverview, shortDigest, wholeRequest } from "./request-blocks.ts";
 import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";

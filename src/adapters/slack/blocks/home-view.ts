@@ -1,19 +1,11 @@
-// The Home tab: what waits for a decision, the person's own runs, and a button to start one, with the form behind it.
+// The Home tab: what waits for a decision, the person's own runs, and a button to start one.
 
 import type { Block, View } from "@slack/types";
-import {
-  CHANNEL_BLOCK,
-  CHANNEL_INPUT,
-  HOME_REFRESH,
-  HOME_START,
-  RUN_FORM,
-  TASK_BLOCK,
-  TASK_INPUT,
-} from "../names.ts";
+import { HOME_REFRESH, HOME_START } from "../names.ts";
 import { type Linked, runRow } from "./command-answers.ts";
 import { partWithId, withId } from "./message-id.ts";
 import { queueBlocks, type QueuePage } from "./queue-list.ts";
-import { header, INPUT_CHARS, line, rich, span } from "./rich.ts";
+import { header, line, rich, span } from "./rich.ts";
 
 export type HomeRows = {
   readonly page: QueuePage;
@@ -61,59 +53,3 @@ function asOf(at: number): Block {
   const text = `Updated <!date^${seconds}^{date_short_pretty} at {time_secs}|${fallback}>.`;
   return { type: "context", elements: [{ type: "mrkdwn", text, verbatim: true }] } as Block;
 }
-
-// The form that starts a run. The bare command opens it for its own channel; opened from the Home tab, it asks for a channel.
-
-const plain = (text: string): object => ({ type: "plain_text", text });
-
-/** `menu`: of saved tasks. `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
-export function runForm(metadata: string, asksWhere: boolean, task = "", menu: readonly Block[] = []): View {
-  const hint = asksWhere
-    ? "What should the agent do? Its thread opens in the channel you choose."
-    : "What should the agent do? Its thread opens in the channel you came from.";
-  return {
-    type: "modal",
-    callback_id: RUN_FORM,
-    private_metadata: metadata,
-    title: plain("Start a run"),
-    submit: plain("Start"),
-    close: plain("Cancel"),
-    blocks: [
-      ...menu,
-      {
-        type: "input",
-        block_id: TASK_BLOCK,
-        label: plain("Task"),
-        hint: plain(hint),
-        element: taskInput(task),
-      },
-      ...(asksWhere ? [WHERE] : []),
-    ],
-  } as View;
-}
-
-const taskInput = (task: string): object => ({
-  ...TASK,
-  ...(task === "" ? {} : { initial_value: task }),
-});
-
-const TASK = {
-  type: "plain_text_input",
-  action_id: TASK_INPUT,
-  multiline: true,
-  max_length: INPUT_CHARS,
-  placeholder: plain("Deploy billing-api 2026.11.3 to production"),
-};
-
-const WHERE = {
-  type: "input",
-  block_id: CHANNEL_BLOCK,
-  label: plain("Channel"),
-  hint: plain("Its members see the run, its requests and its output. Countersign must be in it."),
-  element: {
-    type: "conversations_select",
-    action_id: CHANNEL_INPUT,
-    placeholder: plain("Choose a channel"),
-    filter: { include: ["public", "private"], exclude_bot_users: true },
-  },
-};

@@ -19,7 +19,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY } from "../names.ts";
 import { type PartId, partWithId } from "./message-id.ts";
-import { missingInWords } from "./part-words.ts";
+import { missingInWords, waitingLines } from "./waiting-lines.ts";
 import { fieldBoxes, fitsCard, NO_ACTION, requestOverview, secretsInWhole } from "./request-blocks.ts";
 import {
   count,
@@ -33,7 +33,6 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { waitingLines } from "./waiting-lines.ts";
 
 // The request: short fields side by side, long ones in boxes, of a very long request an overview of all fields.
 

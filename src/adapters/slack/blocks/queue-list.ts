@@ -26,7 +26,7 @@ import { frozenBlocks } from "./brake.ts";
 import { riskMark, wordsOfMarks } from "./pending-card.ts";
 import { runRow } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
-import { missingInWords } from "./part-words.ts";
+import { missingInWords } from "./waiting-lines.ts";
 import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";
 
 /** `link`: to its card; null: Slack gave none. `review`: the value of its button; null: the reader may not decide it. */

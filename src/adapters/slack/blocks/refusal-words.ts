@@ -17,7 +17,7 @@ import {
   isFollowUpRefusal,
 } from "./follow-up-refusals.ts";
 import { textAnswer } from "./message-id.ts";
-import { partsInWords } from "./part-words.ts";
+import { partsInWords } from "./waiting-lines.ts";
 import { count, escaped, localTime, type Message } from "./rich.ts";
 
 /** Refusals whose words do not depend on the case. */

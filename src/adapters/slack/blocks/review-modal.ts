@@ -41,7 +41,7 @@ import {
   wordInput,
 } from "./form-parts.ts";
 import { withId } from "./message-id.ts";
-import { precedentBlocks, precedentLines } from "./precedent-lines.ts";
+import { precedentBlocks, precedentLines } from "./card-history.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
 import { count, line, note, person, rich, span, untrustedSpan } from "./rich.ts";

@@ -1,11 +1,14 @@
-// What a pending card says about its time and about the people who were brought in: its deadline, its pauses, its escalation.
+// What a request waits for, in words: its deadline, its pauses, the people who were brought in by its escalation, and the parts of its rule that
+// have not approved yet.
 
 import type { RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { reachedStages } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
-import type { NamedPeople } from "../../../domain/policy/named-people.ts";
+import { missingParts } from "../../../domain/part-seats.ts";
+import { type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
+import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
 /** At most so many names of a stage stand on the card. */
@@ -76,3 +79,17 @@ function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSecti
 
 const isTimed = ({ expiry, followUp }: Approval["appliedRule"]["rule"]): boolean =>
   expiry !== null || followUp.remind !== null || followUp.escalate.length > 0;
+
+/** "operations and security". */
+export function partsInWords(parts: readonly Part[]): string {
+  const names = parts.map(partName);
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
+}
+
+/** Empty: no part is missing, or the rule has none. */
+export function missingInWords(
+  approval: Pick<Approval, "votes">,
+  rule: Pick<KeptRule, "parts" | "needs">,
+): string {
+  return partsInWords(missingParts(approval, rule));
+}

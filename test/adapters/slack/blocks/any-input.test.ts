@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { help, oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
 import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
-import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
+import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
 import { roomOf } from "#src/adapters/slack/blocks/request-blocks.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";

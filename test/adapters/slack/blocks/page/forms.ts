@@ -4,7 +4,7 @@ import { changedModal, formView, heldModal, readModal } from "#src/adapters/slac
 import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
-import { runForm } from "#src/adapters/slack/blocks/home-view.ts";
+import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run-form.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -12,7 +12,6 @@ import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { aPolicy } from "../../../../make/policy.ts";
-import { savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/task-fields.ts";
 import { SAVED_TASK } from "../../../../make/saved-task.ts";
 import { aQueue, aQueuePage, MEMBER } from "../../../../make/queue.ts";
 import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSharedAnswers } from "#src/adapters/slack/shared-answers.ts";
+import { createSharedAnswers } from "#src/adapters/slack/shared-look-ups.ts";
 import { failureOf } from "./failing.ts";
 
 function asking(answer: (count: number) => Promise<string> = (count) => Promise.resolve(`answer ${count}`)) {

@@ -1,12 +1,12 @@
-// Many people who act at once. Slack answers about a hundred questions a minute about single people. Beyond that we ask for a whole list,
-// which answers for all who wait. A list is asked for after the question that it answers, so its answers are as fresh as single ones.
+// Many people who act at once. All who ask Slack the same at about the same time share one call. Slack answers about a hundred questions a
+// minute about single people. Beyond that we ask for a whole list, which answers for all who wait. A list is asked for after the question that
+// it answers, so its answers are as fresh as single ones.
 
 import { parsed, UserId } from "../../domain/ids.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { type SlackUser, slackUser, slackUsers } from "./answers.ts";
 import type { Call } from "./clients.ts";
 import { beginsNow, LISTS_OF_PEOPLE, type Pacers, SINGLE_PEOPLE } from "./rate-limiter.ts";
-import { createSharedAnswers } from "./shared-answers.ts";
 
 /** One question for each person; when Slack would answer no more of those, one for everybody. A list answers as long as it is young. */
 export function createUserLookUp(
@@ -71,4 +71,40 @@ function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic 
     young: (maxAgeMs: number): Everybody | null =>
       newest !== null && monotonic() - newest.at <= maxAgeMs ? newest.found : null,
   };
+}
+
+/** The oldest answers go when there are more than this. */
+const MAX_KEPT = 5_000;
+
+type SharedAnswers<Key, Value> = {
+  (key: Key, maxAgeMs: number): Promise<Value>;
+  /** Would it share a call that has begun already? */
+  readonly has: (key: Key, maxAgeMs: number) => boolean;
+};
+
+/**
+ * Shares one call among many callers: each gets the answer of a call that began at most `maxAgeMs` ago, finished or not. Ages are
+ * measured by the monotonic clock, so no step of the wall clock makes an old answer fresh. Failures are not kept.
+ */
+export function createSharedAnswers<Key, Value>(
+  { monotonic }: Pick<Clock, "monotonic">,
+  ask: (key: Key) => Promise<Value>,
+): SharedAnswers<Key, Value> {
+  const kept = new Map<Key, { readonly at: number; readonly answer: Promise<Value> }>();
+  const young = (key: Key, maxAgeMs: number): Promise<Value> | null => {
+    const known = kept.get(key);
+    return known !== undefined && monotonic() - known.at <= maxAgeMs ? known.answer : null;
+  };
+  const answer = (key: Key, maxAgeMs: number): Promise<Value> => {
+    const known = young(key, maxAgeMs);
+    if (known !== null) return known;
+    const entry = { at: monotonic(), answer: ask(key) };
+    kept.delete(key);
+    kept.set(key, entry);
+    entry.answer.catch(() => kept.get(key) === entry && kept.delete(key));
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+    return entry.answer;
+  };
+  return Object.assign(answer, { has: (key: Key, maxAgeMs: number) => young(key, maxAgeMs) !== null });
 }

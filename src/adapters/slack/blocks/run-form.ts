@@ -1,16 +1,83 @@
-// Saved tasks in the form that starts a run: the menu, and the fields of the one that is chosen. The policy's texts stand in plain text.
+// The form that starts a run. The bare command opens it for its own channel; opened from the Home tab, it asks for a channel. Where the
+// policy has saved tasks, it has their menu, and the fields of the one that is chosen. The policy's texts stand in plain text.
 
-import type { Block, View } from "@slack/types";
+import type { Block, PlainTextElement, View } from "@slack/types";
 import type { SavedTask, TaskField, TaskValues } from "../../../domain/policy/saved-task.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { RUN_FORM, TASK_CHOICE, TASK_FIELD_BLOCK, TASK_FIELD_INPUT, TASK_MENU_BLOCK } from "../names.ts";
+import {
+  CHANNEL_BLOCK,
+  CHANNEL_INPUT,
+  RUN_FORM,
+  TASK_BLOCK,
+  TASK_CHOICE,
+  TASK_FIELD_BLOCK,
+  TASK_FIELD_INPUT,
+  TASK_INPUT,
+  TASK_MENU_BLOCK,
+} from "../names.ts";
+import { INPUT_CHARS } from "./rich.ts";
 
 /** Slack's limit for the text of an option, and for its description. */
 const OPTION_CHARS = 75;
 /** A field of a task is a word or a line, not a page. */
 const VALUE_CHARS = 500;
 
+const label = (text: string): PlainTextElement => ({ type: "plain_text", text });
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
+
+/** `menu`: of saved tasks. `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
+export function runForm(metadata: string, asksWhere: boolean, task = "", menu: readonly Block[] = []): View {
+  const hint = asksWhere
+    ? "What should the agent do? Its thread opens in the channel you choose."
+    : "What should the agent do? Its thread opens in the channel you came from.";
+  return {
+    type: "modal",
+    callback_id: RUN_FORM,
+    private_metadata: metadata,
+    title: label("Start a run"),
+    submit: label("Start"),
+    close: label("Cancel"),
+    blocks: [
+      ...menu,
+      {
+        type: "input",
+        block_id: TASK_BLOCK,
+        label: label("Task"),
+        hint: label(hint),
+        element: taskInput(task),
+      },
+      ...(asksWhere ? [WHERE] : []),
+    ],
+  } as View;
+}
+
+const taskInput = (task: string): object => ({
+  ...TASK,
+  ...(task === "" ? {} : { initial_value: task }),
+});
+
+const TASK = {
+  type: "plain_text_input",
+  action_id: TASK_INPUT,
+  multiline: true,
+  max_length: INPUT_CHARS,
+  placeholder: label("Deploy billing-api 2026.11.3 to production"),
+};
+
+const WHERE = {
+  type: "input",
+  block_id: CHANNEL_BLOCK,
+  label: label("Channel"),
+  hint: label("Its members see the run, its requests and its output. Countersign must be in it."),
+  element: {
+    type: "conversations_select",
+    action_id: CHANNEL_INPUT,
+    placeholder: label("Choose a channel"),
+    filter: { include: ["public", "private"], exclude_bot_users: true },
+  },
+};
+
+// Saved tasks.
 
 /** The value of the entry for a task in one's own words; no name of a task looks like it. */
 export const OWN_WORDS = "*";
@@ -49,9 +116,9 @@ export function savedTaskForm(
     type: "modal",
     callback_id: RUN_FORM,
     private_metadata: metadata,
-    title: { type: "plain_text", text: "Start a run" },
-    submit: { type: "plain_text", text: "Start" },
-    close: { type: "plain_text", text: "Cancel" },
+    title: label("Start a run"),
+    submit: label("Start"),
+    close: label("Cancel"),
     blocks: [
       ...taskMenu(tasks, chosen),
       about,
@@ -66,11 +133,11 @@ export const fieldBlock = (task: Pick<SavedTask, "name">, field: string): string
 
 function fieldInput(
   task: SavedTask,
-  { name, label, choices, required }: TaskField,
+  { name, label: title, choices, required }: TaskField,
   values: TaskValues,
 ): Block {
   const given = Object.hasOwn(values, name) ? values[name] : undefined;
-  const block = { type: "input", block_id: fieldBlock(task, name), label: plain(label), optional: !required };
+  const block = { type: "input", block_id: fieldBlock(task, name), label: plain(title), optional: !required };
   if (choices === null) {
     const initial = given === undefined || given === "" ? {} : { initial_value: given.slice(0, VALUE_CHARS) };
     const element = { type: "plain_text_input", action_id: TASK_FIELD_INPUT, max_length: VALUE_CHARS };
