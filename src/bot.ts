@@ -61,7 +61,7 @@ import { type CloseDispute, createCloseDispute, createDispute, type Dispute } fr
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
 import { createOpenStorm, type OpenStorm } from "./usecases/queue.ts";
-import { createQueries, type Queries } from "./usecases/queries.ts";
+import { createQueries, createReportWeek, type Queries, type ReportWeek } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
 import { createReview, type Review } from "./usecases/review.ts";
 import { createStartRun, type StartRun } from "./usecases/start-run.ts";
@@ -72,7 +72,6 @@ import {
   type UndoDecision,
 } from "./usecases/submit-decision.ts";
 import { createSubmitReview, type SubmitReview } from "./usecases/submit-review.ts";
-import { createReportWeek, type ReportWeek } from "./usecases/week-report.ts";
 
 export type Bot = {
   readonly startRun: StartRun;

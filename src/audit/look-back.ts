@@ -1,7 +1,8 @@
-// A week of decisions in figures, from the audit. They name rules and no people; `weekByPerson` names people, for admins alone.
+// A week of decisions in figures, from the audit, and their picture in words. They name rules and no people; `weekByPerson` names people, for
+// admins alone.
 
-import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { UserId } from "../domain/ids.ts";
+import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
 import { grouped, newestOfEach, ofKind, quantile } from "./report-population.ts";
 
@@ -48,7 +49,7 @@ export type LookBack = {
   readonly incomplete: boolean;
 };
 
-export type DayFigures = {
+type DayFigures = {
   /** When it begins, or the week (wall time). */
   readonly from: number;
   readonly approved: number;
@@ -143,4 +144,20 @@ export function weekByPerson(all: readonly KeptEntry[]): readonly PersonFigures[
     const refused = ofKind(of, "refused").length;
     return user === undefined ? [] : [{ user, ...verdictsIn(ofKind(of, "voted", "decided")), refused }];
   });
+}
+
+/** "Mon 16". A week that ends in the morning has a part of two Mondays. */
+export function dayName({ from }: Pick<DayFigures, "from">, tz: string): string {
+  return new Intl.DateTimeFormat("en-GB", { timeZone: tz, weekday: "short", day: "numeric" })
+    .format(from)
+    .replace(",", "");
+}
+
+/** The text alternative of the picture. */
+export function lookBackWords({ days }: Pick<LookBack, "days">, tz: string): string {
+  const told = days.map(
+    (day) =>
+      `${dayName(day, tz)}: ${day.approved} approved, ${day.denied} denied, ${day.expired} not decided in time`,
+  );
+  return `Bar chart of the decisions of each day. ${told.join("; ")}.`;
 }

@@ -1,12 +1,21 @@
 // The look back at a week. An entry of the audit says that a week has ended: it is written once, and the notification follows from it.
-// The figures are read from the audit when they are shown.
+// The figures are read from the audit when they are shown. Under the notification comes their picture, which is tried once: the text says
+// everything, and never waits for it.
 
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
-import { COUNTED_KINDS, type LookBack, lookBackAt } from "../audit/look-back.ts";
+import { COUNTED_KINDS, type LookBack, lookBackAt, lookBackWords } from "../audit/look-back.ts";
 import type { Context } from "../domain/context.ts";
+import type { MessageTs } from "../domain/ids.ts";
 import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/hours.ts";
 import type { Clock } from "../engine/clock.ts";
-import type { AuditReaders } from "../ports.ts";
+import type {
+  AuditReaders,
+  EventLog,
+  Notification,
+  NotificationFacts,
+  NotificationSender,
+} from "../ports.ts";
+import type { DrawLookBack } from "../ports/pictures.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 
 type Deps = {
@@ -95,4 +104,40 @@ async function firstAfter(store: AuditLog, first: number, at: number): Promise<n
     else high = middle;
   }
   return low;
+}
+
+export type PictureDeps = {
+  readonly notificationSender: NotificationSender;
+  readonly drawLookBack: DrawLookBack;
+  readonly context: () => Context;
+  readonly log: EventLog;
+};
+
+/** Rejects as the post does. */
+export async function postWithPicture(
+  deps: PictureDeps,
+  notification: Notification,
+  facts: NotificationFacts,
+): Promise<MessageTs> {
+  const ts = await deps.notificationSender.post(notification, facts);
+  await attachPicture(deps, notification, facts, ts);
+  return ts;
+}
+
+/** Never rejects. */
+async function attachPicture(
+  { notificationSender, drawLookBack, context, log }: PictureDeps,
+  { to, entry }: Notification,
+  { lookBack }: NotificationFacts,
+  ts: MessageTs,
+): Promise<void> {
+  if (lookBack === undefined || lookBack.days.every((day) => day.approved + day.denied + day.expired === 0))
+    return;
+  const tz = context().policy.lookBack?.tz ?? "UTC";
+  try {
+    const bytes = await drawLookBack(lookBack, tz);
+    await notificationSender.attach(to, ts, { name: "week.png", bytes, alt: lookBackWords(lookBack, tz) });
+  } catch (error) {
+    log.warn({ entry, error }, "the look back has no picture; its text says everything");
+  }
 }

@@ -23,7 +23,7 @@ import {
   SEVERAL_RECEIPTS,
 } from "../ports.ts";
 import { factsOf, factsToSend, type NotificationWriterDeps } from "./from-audit.ts";
-import { type PictureDeps, postWithPicture } from "./post-with-picture.ts";
+import { type PictureDeps, postWithPicture } from "./look-back.ts";
 
 export type SendDeps = NotificationWriterDeps &
   PictureDeps & {

@@ -1,21 +1,34 @@
-// What people may know: only members of its channel learn about a run; for others it is unknown.
+// What people may know: only members of its channel learn about a run; for others it is unknown. `/agent report` says who decided and who was
+// refused in the last week, to an admin alone; each delivery is an audit entry.
 
+import { auditEntry } from "../audit/entry.ts";
+import { type PersonFigures, weekByPerson } from "../audit/look-back.ts";
 import type { Context } from "../domain/context.ts";
 import type { Freeze } from "../domain/freeze.ts";
 import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
 import { isList } from "../domain/json.ts";
+import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/hours.ts";
+import { err, ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
-import type { Integrity, IntegrityState } from "../engine/integrity.ts";
-import { type AgentService, type AuditReaders, type Gateway, type HealthReport } from "../ports.ts";
-import { channelsOf } from "./access.ts";
-import type { Health, PartHealth } from "../ports/monitoring.ts";
-import type { RunStore, Store } from "../ports/store.ts";
 import { storeFaultWords } from "../engine/health.ts";
-import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
-import type { ServiceKey } from "../engine/service-answers.ts";
-import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
+import type { Integrity, IntegrityState } from "../engine/integrity.ts";
 import type { Poller } from "../engine/poller.ts";
+import type { ServiceKey } from "../engine/service-answers.ts";
+import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
+import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
+import { entriesOf } from "../notifications/look-back.ts";
+import type { AgentService, AuditReaders, Gateway, HealthReport } from "../ports.ts";
+import type { Health, PartHealth } from "../ports/monitoring.ts";
+import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
+import {
+  type Asker,
+  channelsOf,
+  type CommandRefusal,
+  noteIfRefused,
+  refusalToUse,
+  type UseCaseDeps,
+} from "./access.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";
 
 export type Queries = {
@@ -35,7 +48,7 @@ export type Queries = {
   health(by: UserId): Promise<HealthAnswer>;
 };
 
-export type HomeRuns = {
+type HomeRuns = {
   readonly queue: WholeQueue;
   readonly own: readonly Run[];
 };
@@ -167,4 +180,39 @@ function withoutEndpoints({ endpoints: _addresses, ...says }: HealthReport["says
 function frozenNow({ freezes }: Context): HealthAnswer["frozen"] {
   const everywhere = freezes.find(({ channel }) => channel === null) ?? null;
   return { everywhere, channels: freezes.filter(({ channel }) => channel !== null).length };
+}
+
+export type WeekReport = {
+  readonly week: Week;
+  readonly people: readonly PersonFigures[];
+  /** Older entries of the week are archived and not counted. */
+  readonly incomplete: boolean;
+};
+
+/** Without a look back in the policy: of the week that ends on Monday at 08:00 UTC. Rejects with PortError. */
+export type ReportWeek = (by: Asker) => Promise<Result<WeekReport, CommandRefusal>>;
+
+type ReportDeps = UseCaseDeps & {
+  readonly store: AuditEvidence;
+  readonly audit: AuditReaders;
+  readonly clock: Clock;
+};
+
+export function createReportWeek(deps: ReportDeps): ReportWeek {
+  return async (by) => noteIfRefused(deps, by, await reportOf(deps, by), { step: "audit" });
+}
+
+async function reportOf(deps: ReportDeps, by: Asker): Promise<Result<WeekReport, CommandRefusal>> {
+  const { store, audit, context } = deps;
+  const no = await refusalToUse(deps, by);
+  if (no !== null) return err(no);
+  const { team, user, channel } = by;
+  if (!audit.admins.includes(user) || team !== audit.team) return err({ type: "not-admin" });
+  const { now, policy } = context();
+  const week = lastWeek(policy.lookBack ?? DEFAULT_LOOK_BACK, now) ?? { from: now, to: now };
+  const outcome = `who decided from ${new Date(week.from).toISOString()} to ${new Date(week.to).toISOString()}`;
+  const facts = { at: now, what: "audit-read", outcome, by: { team, user }, channel } as const;
+  await store.audit([auditEntry(null, facts)]);
+  const { entries, incomplete } = await entriesOf(deps, week);
+  return ok({ week, people: weekByPerson(entries), incomplete });
 }

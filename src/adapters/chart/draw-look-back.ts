@@ -3,7 +3,7 @@
 
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { dayName } from "../../audit/look-back-words.ts";
+import { dayName } from "../../audit/look-back.ts";
 import type { DrawLookBack } from "../../ports/pictures.ts";
 
 const PROGRAM = fileURLToPath(new URL("chart-process.ts", import.meta.url));

@@ -11,7 +11,7 @@ import type { Acknowledge, ExportEvidence } from "../../usecases/audit-commands.
 import type { ClaimRequest } from "../../usecases/claim-request.ts";
 import type { CloseDispute, Dispute } from "../../usecases/dispute.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
-import type { Queries } from "../../usecases/queries.ts";
+import type { Queries, ReportWeek } from "../../usecases/queries.ts";
 import type { OpenStorm } from "../../usecases/queue.ts";
 import type { NoteRefusal } from "../../usecases/refusals.ts";
 import type { Review } from "../../usecases/review.ts";
@@ -19,7 +19,6 @@ import type { StartRun } from "../../usecases/start-run.ts";
 import type { StopRun, UseFreeze } from "../../usecases/stop-and-freeze.ts";
 import type { SubmitDecision, UndoDecision } from "../../usecases/submit-decision.ts";
 import type { SubmitReview } from "../../usecases/submit-review.ts";
-import type { ReportWeek } from "../../usecases/week-report.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import type { CardReplacements, OpenedForms, SuggestedRuns } from "./click-memory.ts";
 import type { Call, Responder } from "./clients.ts";

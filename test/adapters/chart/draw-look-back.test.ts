@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createDrawLookBack } from "#src/adapters/chart/draw-look-back.ts";
-import { dayName, lookBackWords } from "#src/audit/look-back-words.ts";
+import { dayName, lookBackWords } from "#src/audit/look-back.ts";
 import { NOON } from "../../make/run.ts";
 
 const DAY = 86_400_000;

@@ -3,7 +3,7 @@
 import type { Block, RichTextElement } from "@slack/types";
 import type { LookBack, RuleFigures } from "../../../audit/look-back.ts";
 import type { NotificationFacts } from "../../../ports.ts";
-import type { WeekReport } from "../../../usecases/week-report.ts";
+import type { WeekReport } from "../../../usecases/queries.ts";
 import { withId } from "./message-id.ts";
 import {
   count,
