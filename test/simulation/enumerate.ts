@@ -20,8 +20,8 @@ type Played = { readonly world: SimulatedWorld; readonly options: readonly numbe
 /** A fault is named by the number of its choice, in the order in which they come, and its way. */
 export async function playStory(story: Story, faults: readonly Fault[]): Promise<Played> {
   const options: number[] = [];
-  const choose: Choose = (many) => {
-    options.push(many);
+  const choose: Choose = (ways) => {
+    options.push(ways.length);
     return faults.find(({ at }) => at === options.length - 1)?.way ?? 0;
   };
   const fortune = scriptedFortune(choose);

@@ -34,25 +34,25 @@ export function seededFortune(seed: number, perMille: number): Seeded {
   return seeded;
 }
 
-/** Asked wherever the world has a choice: 0 is how it goes when all is well, every other answer is a fault. */
-export type Choose = (options: number, place: string) => number;
+/** Asked wherever the world has a choice, for the number of a way: 0 is how it goes when all is well, every other one is a fault. */
+export type Choose = (ways: readonly string[], place: string) => number;
 
 export type Scripted = Fortune & {
   /** Whether anything may go wrong now. */
   isOpen: boolean;
-  /** The answer to the next call there is lost in any case. */
-  readonly loses: Set<string>;
+  /** How the next call at a place goes in any case. */
+  readonly fixed: Map<string, string>;
 };
 
 /** Times are always the shortest. */
 export function scriptedFortune(choose: Choose): Scripted {
   const scripted: Scripted = {
     isOpen: false,
-    loses: new Set(),
+    fixed: new Map(),
     way: (place, ways) => {
-      const lost = ways.find((way) => way === "unanswered");
-      if (lost !== undefined && scripted.loses.delete(place)) return lost;
-      return scripted.isOpen ? (ways[choose(ways.length, place)] ?? ways[0]) : ways[0];
+      const fixed = ways.find((way) => way === scripted.fixed.get(place));
+      if (fixed !== undefined && scripted.fixed.delete(place)) return fixed;
+      return scripted.isOpen ? (ways[choose(ways, place)] ?? ways[0]) : ways[0];
     },
     within: (least) => least,
     random: () => 0.5,

@@ -14,17 +14,22 @@ const LOCAL: ReadonlySet<string> = new Set([
   "close",
 ]);
 /** These write. */
-const WRITES: ReadonlySet<string> = new Set([
+export const WRITES: readonly (keyof Store)[] = [
   "insert",
   "save",
   "saveForm",
+  "saveForms",
   "audit",
+  "auditOnce",
+  "dispute",
   "claim",
   "renew",
+  "forget",
   "addNotifications",
   "saveNotification",
   "putDocument",
-]);
+];
+const WRITING: ReadonlySet<string> = new Set(WRITES);
 
 type Way = "done" | "fails" | "slow" | "unanswered" | "dies" | "dies-done" | "stalls";
 const READ_WAYS = ["done", "fails", "slow"] as const;
@@ -55,11 +60,11 @@ async function ask(from: Host, name: string, method: Method, given: readonly unk
     await pause(from, AWAY_MS);
     throw failed("no");
   }
-  const ways: readonly [Way, ...Way[]] = WRITES.has(name) ? WRITE_WAYS : READ_WAYS;
+  const ways: readonly [Way, ...Way[]] = WRITING.has(name) ? WRITE_WAYS : READ_WAYS;
   const way = world.isShaky ? world.fortune.way(`store ${name}`, ways) : "done";
   if (way !== "done") world.note(`${from.name} store ${name}: ${way}`);
   if (way === "slow") await pause(from, world.fortune.within(...SLOW_MS));
-  else if (world.replicas > 1 && WRITES.has(name)) await pause(from, world.fortune.within(...WRITE_MS));
+  else if (world.replicas > 1 && WRITING.has(name)) await pause(from, world.fortune.within(...WRITE_MS));
   if (!from.alive) return NEVER;
   if (way === "fails") throw failed("no");
   if (way === "dies") return dies(from, name, "is about to be written");

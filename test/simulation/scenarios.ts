@@ -5,6 +5,7 @@ import type { UserId } from "#src/domain/ids.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { REQUESTER } from "../make/run.ts";
+import type { Fate } from "./call-out.ts";
 import { ADMIN, APPROVALS, APPROVERS, CHANNELS, LEAD } from "./cast.ts";
 import type { Scripted } from "./fortune.ts";
 import { comeToRest } from "./judge-at-rest.ts";
@@ -46,9 +47,9 @@ export class Stage {
     this.world.isShaky = true;
   }
 
-  /** The answer to the next call of this kind is lost, beside all other faults. */
-  loses(place: string): void {
-    this.#fortune.loses.add(place);
+  /** The next call of this kind goes so, beside all other faults. Left out: its answer is lost. */
+  goesWrong(place: string, way: Fate = "unanswered"): void {
+    this.#fortune.fixed.set(place, way);
   }
 
   /** From here on everything obeys. */
@@ -196,7 +197,7 @@ export const STORIES: { readonly [name: string]: Story } = {
     replicas: 1,
     play: async (stage) => {
       stage.faultsBegin();
-      stage.loses("POST run");
+      stage.goesWrong("POST run");
       await stage.start();
       await stage.world.pass(2_000);
       const opening = stage.world.slack.messages[0];
@@ -222,7 +223,7 @@ export const STORIES: { readonly [name: string]: Story } = {
     play: async (stage) => {
       const run = await withCard(stage);
       stage.faultsBegin();
-      stage.loses("POST decision");
+      stage.goesWrong("POST decision");
       await stage.decides(ANA, "approve");
       await stage.until(() => stage.world.records.sent.length > 0);
       stage.world.ready[0]?.die("killed");

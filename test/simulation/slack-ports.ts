@@ -85,19 +85,19 @@ function found(from: Host, run: Run, slot: Slot): readonly MessageTs[] {
 
 function people(from: Host): People {
   const { slack } = from.world;
-  const asks = <A>(act: Act<A>): Promise<A> => {
+  const asks = <A>(place: string, act: Act<A>): Promise<A> => {
     const fates: Fates = READ_FATES;
-    return callOut(from, { place: "who is", fates, act });
+    return callOut(from, { place, fates, act });
   };
   const kindOf = (user: UserId): "member" | "guest" | "deactivated" =>
     slack.gone.has(user) ? "deactivated" : user === GUEST ? "guest" : "member";
   return {
     shareLimits: () => undefined,
-    lookUp: (team, user) => asks(() => ({ team, user, kind: kindOf(user), seesChannel: true })),
+    lookUp: (team, user) => asks("who is", () => ({ team, user, kind: kindOf(user), seesChannel: true })),
     nameOf: () => Promise.resolve(null),
-    channelsOf: () => asks(() => new Set<ChannelId>(CHANNELS)),
-    membersOf: () => asks(() => APPROVERS.filter((user) => !slack.gone.has(user))),
-    isPublic: () => asks(() => true),
+    channelsOf: () => asks("channels of", () => new Set<ChannelId>(CHANNELS)),
+    membersOf: () => asks("members of", () => APPROVERS.filter((user) => !slack.gone.has(user))),
+    isPublic: () => asks("is public", () => true),
     memberOf: (_user, sets) => Promise.resolve(new Map(sets.map((set) => [set, false]))),
   };
 }
