@@ -76,8 +76,6 @@ export async function checkBeforeSending(
   effect: Sending,
   handle: ExecutionHandle,
 ): Promise<SendCheck> {
-  const behind = await behindOthers(deps);
-  if (behind !== null) return { not: behind };
   const held = heldForTampering(deps, run, effect);
   if (held !== null) return { not: held };
   const notNow = await precheck(deps, run, handle);
@@ -87,6 +85,9 @@ export async function checkBeforeSending(
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
   const unchecked = { only: null, people, requesterIn };
+  // After the look-ups, which may take seconds: what was written meanwhile counts.
+  const behind = await behindOthers(deps);
+  if (behind !== null) return { not: behind };
   const newest = await handle.change(run.key, (stored) => stored);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
   if (newest === null || approval === null) return unchecked;

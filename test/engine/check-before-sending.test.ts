@@ -3,15 +3,17 @@
 
 import { describe, expect, test } from "vitest";
 import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
+import { auditEntry } from "#src/audit/entry.ts";
 import type { Decision } from "#src/domain/approval.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
-import { anAuditEntry, APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+import { anAuditEntry, APPROVER, CHANNEL, NOON, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 const CAT = UserId("U0CAT");
+const FROZEN = auditEntry(null, { at: NOON, what: "frozen", outcome: "frozen", channel: CHANNEL, by: BY });
 
 /** The run's first approval as if it were decided so, and not sent. */
 function decidedSo(run: Run, decision: Partial<Decision>): Run {
@@ -160,6 +162,31 @@ test("a decision that another replica has sent meanwhile is no finding, and is n
   expect(bench.agents.resolved).toEqual([]);
   expect(await found(bench)).toEqual([]);
   expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
+});
+
+test("a freeze that another replica writes during the last look keeps the decision back", async () => {
+  const bench = await createBench();
+  const { store } = bench;
+  // As with two processes: what the other writes is read before a decision leaves, and every second.
+  bench.store = {
+    ...store,
+    renew: async (now, leaseMs, onLapsed) => ({
+      ...(await store.renew(now, leaseMs, onLapsed)),
+      replicas: 2,
+    }),
+  };
+  await bench.restart();
+  const { submit } = await decides(bench, "approve", "go");
+  let looks = 0;
+  bench.agents.beforeLook = async () => {
+    looks += 1;
+    if (looks === 2) await store.audit([FROZEN]);
+  };
+  await submit();
+  await bench.clock.rest();
+  expect(looks).toBe(2);
+  await bench.clock.pass(5_000);
+  expect(bench.agents.resolved).toEqual([]);
 });
 
 test("a decision that no look lets leave is kept as never sent", async () => {
