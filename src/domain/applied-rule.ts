@@ -1,14 +1,15 @@
-// Which rule applies to an approval, its deadline, and whether enough people can approve. A card shows the rule of the newest fetch; a
-// decision must meet the rule of its own moment.
+// Which rule applies to an approval, its deadline, whether enough people can approve, and which parts of the rule the approvals so far fill. A
+// card shows the rule of the newest fetch; a decision must meet the rule of its own moment.
 
-import type { Approval, ApproverCount, Request } from "./approval.ts";
+import type { Approval, ApproverCount, Decision, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
 import { escalatedMs, widened } from "./escalation.ts";
 import { extendedMs, momentOfAge } from "./follow-up.ts";
-import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import { ruleFor } from "./policy/choose-rule.ts";
+import { assignParts, type Part, setsOfParts } from "./policy/named-people.ts";
 import { keptRule, type Rule, type RuleRef } from "./policy/policy.ts";
 import { factsFor, nextTurnAt, type PolicyNow, withGroupsToAsk } from "./rule-facts.ts";
 import { findApproval, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
@@ -40,7 +41,7 @@ export function applyPolicy(before: Run, ctx: RuleMoment): Run {
 }
 
 /** The policy in force and both clocks. */
-export type RuleMoment = Pick<Context, "policy" | "now" | "monotonic">;
+type RuleMoment = Pick<Context, "policy" | "now" | "monotonic">;
 
 function withRuleOfNow(approval: Approval, run: Run, ctx: RuleMoment): Approval {
   if (approval.state.type !== "pending") return approval;
@@ -152,4 +153,45 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
     notBefore: 0,
   }));
   return { ...next, notices: [...next.notices, ...notices] };
+}
+
+type Wants = Pick<Rule, "parts" | "needs">;
+
+/** What an approval keeps of where its giver is. Undefined: the rule has no parts. */
+export function partMemberships(
+  { parts }: Pick<Rule, "parts">,
+  memberOf: ReadonlyMap<GroupId | ChannelId, boolean> | undefined,
+): Decision["memberOf"] {
+  if (parts.length === 0) return undefined;
+  return [...new Set(setsOfParts(parts))].filter((set) => memberOf?.get(set) === true);
+}
+
+export function wasInPart({ by, memberOf = [] }: Decision, part: Part): boolean {
+  if (by === null) return false;
+  const sets: readonly (GroupId | ChannelId)[] = [...part.groups, ...part.channels];
+  return part.users.includes(by.user) || sets.some((set) => memberOf.includes(set));
+}
+
+/** The parts that no approval fills yet. */
+export function missingParts({ votes }: Pick<Approval, "votes">, rule: Wants): readonly Part[] {
+  return assignParts(votes, rule, wasInPart).missing;
+}
+
+/** Null: one more approval finds its place. `isIn`: whether its giver is in the part; null: unknown. */
+export function whyNoPlace(
+  votes: readonly Decision[],
+  rule: Wants,
+  isIn: (part: Part) => boolean | null,
+):
+  | { readonly type: "unverified" }
+  | { readonly type: "part-filled"; readonly missing: readonly Part[] }
+  | null {
+  if (rule.parts.length === 0) return null;
+  const { seated, missing } = assignParts(votes, rule, wasInPart);
+  const fits = (isUnknownIn: boolean): boolean =>
+    assignParts<Decision | null>([...seated, null], rule, (vote, part) =>
+      vote === null ? (isIn(part) ?? isUnknownIn) : wasInPart(vote, part),
+    ).seated.includes(null);
+  if (fits(false)) return null;
+  return fits(true) ? { type: "unverified" } : { type: "part-filled", missing };
 }

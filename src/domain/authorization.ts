@@ -1,6 +1,6 @@
 // Who may decide what, and when, and whether a given approval still counts. One function answers each of these questions.
 
-import { endsUnder } from "./applied-rule.ts";
+import { endsUnder, whyNoPlace } from "./applied-rule.ts";
 import {
   type Approval,
   type ClosedCause,
@@ -13,7 +13,6 @@ import {
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
-import { whyNoPlace } from "./part-seats.ts";
 import type { Part, Principals } from "./policy/named-people.ts";
 import { contextBehind } from "./run-context.ts";
 import { findApproval, isStopped, replaceApproval, type Run, type Stop } from "./run.ts";

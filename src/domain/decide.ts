@@ -1,7 +1,7 @@
 // What a submitted decision, an undo or the expiry of an approval does to the approval. authorization.ts says whether a person may
 // decide.
 
-import { endsAt, ruleOf, ruleRefOf } from "./applied-rule.ts";
+import { endsAt, partMemberships, ruleOf, ruleRefOf } from "./applied-rule.ts";
 import {
   asPast,
   close,
@@ -22,7 +22,6 @@ import { applyBrake, wasDenialRefused } from "./brake.ts";
 import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
-import { partMemberships } from "./part-seats.ts";
 import { validityOfAll } from "./quorum.ts";
 import { findApproval, noticeToDecider, replaceApproval, type Run } from "./run.ts";
 import { seenChars } from "./text/text.ts";

@@ -2,7 +2,7 @@
 
 import type { Approval, Decision } from "./approval.ts";
 import { type Facts, isOneOf, validityOf, type VoteValidity } from "./authorization.ts";
-import { wasInPart } from "./part-seats.ts";
+import { wasInPart } from "./applied-rule.ts";
 import { assignParts, type Part } from "./policy/named-people.ts";
 
 /**

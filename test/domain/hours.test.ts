@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hoursShape } from "#src/adapters/policy-file/week-hours.ts";
+import { hoursShape } from "#src/adapters/policy-file/hours-shape.ts";
 import {
   daysIn,
   type Hours,

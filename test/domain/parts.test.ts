@@ -7,7 +7,7 @@ import type { Person } from "#src/domain/authorization.ts";
 import { recheckAuthority } from "#src/domain/decision-delivery.ts";
 import { decide, type Submission } from "#src/domain/decide.ts";
 import { type GroupId, GroupId as toGroup, UserId } from "#src/domain/ids.ts";
-import { missingParts } from "#src/domain/part-seats.ts";
+import { missingParts } from "#src/domain/applied-rule.ts";
 import { assignParts, combineParts, coversParts, type Part } from "#src/domain/policy/named-people.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";
 import { contextAt } from "../make/history.ts";

@@ -6,9 +6,9 @@ import { isComparison, isExactly, type Pattern, patternText } from "../../domain
 import { assignParts, partName } from "../../domain/policy/named-people.ts";
 import type { ChannelId } from "../../domain/ids.ts";
 import type { SavedTask } from "../../domain/policy/saved-task.ts";
-import { isTimeOf, sampleHours } from "./week-hours.ts";
+import { isTimeOf, sampleHours } from "./sample-hours.ts";
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
-import { followUpDoubts } from "./follow-up-keys.ts";
+import { followUpDoubts } from "./follow-up-doubts.ts";
 
 type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
 

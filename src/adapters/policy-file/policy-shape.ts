@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
-import { claim, escalate, extend, question, remind, urgent } from "./follow-up-keys.ts";
-import { hoursShape, lookBack } from "./week-hours.ts";
+import { claim, escalate, extend, question, remind, urgent } from "./follow-up-shape.ts";
+import { hoursShape, lookBack } from "./hours-shape.ts";
 import { approversShape, channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
 import { tasksShape } from "./tasks-shape.ts";
 import { whenShape } from "./when-shape.ts";

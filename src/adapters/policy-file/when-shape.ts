@@ -6,7 +6,7 @@ import { looksLikeComparison, readComparison } from "../../domain/policy/compari
 import type { Hours } from "../../domain/policy/hours.ts";
 import type { Pattern } from "../../domain/policy/pattern.ts";
 import type { When } from "../../domain/policy/policy.ts";
-import { hoursShape } from "./week-hours.ts";
+import { hoursShape } from "./hours-shape.ts";
 import { channel, EMPTY, group, oneOrMore, user } from "./policy-values.ts";
 
 const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");

@@ -9,7 +9,7 @@ import { conditionsInWords, conditionsOfKind, followUpSentences } from "./rule-w
 import { matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import { BUILT_IN, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { type Part, partName, type Principals } from "../../domain/policy/named-people.ts";
-import { missingParts } from "../../domain/part-seats.ts";
+import { missingParts } from "../../domain/applied-rule.ts";
 import type { SavedTask } from "../../domain/policy/saved-task.ts";
 import { factsFor } from "../../domain/rule-facts.ts";
 import { type Run, runId } from "../../domain/run.ts";

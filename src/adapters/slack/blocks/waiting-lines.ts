@@ -2,11 +2,10 @@
 // have not approved yet.
 
 import type { RichTextElement, RichTextSection } from "@slack/types";
-import { deadlineOf } from "../../../domain/applied-rule.ts";
+import { deadlineOf, missingParts } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { reachedStages } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
-import { missingParts } from "../../../domain/part-seats.ts";
 import { type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";

@@ -1,20 +1,15 @@
-// Hours of the week, as a policy file writes them: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }; and the end of the week for
-// the audit channel's look back. Below: the moments at which hours begin or end, in one week of winter and one of summer. Between two of them
-// nothing changes, so looking at these moments looks at the whole week.
+// Hours of the week, as a policy file writes them: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }; and the
+// end of a week.
 
 import { z } from "zod";
 import {
   DEFAULT_LOOK_BACK,
   type Hours,
   isTimeZone,
-  isWithin,
   type LookBackTime,
-  nextClosing,
-  nextOpening,
   type Weekday,
   WEEKDAYS,
 } from "../../domain/policy/hours.ts";
-import type { When } from "../../domain/policy/policy.ts";
 
 const DAY = `(?:${WEEKDAYS.join("|")})`;
 const days = z.string().regex(new RegExp(`^${DAY}(?:-${DAY})?$`));
@@ -63,6 +58,8 @@ function oneSpan(span: string): readonly Weekday[] {
   return [...WEEKDAYS, ...WEEKDAYS].slice(at(first), at(first) + many);
 }
 
+// `look-back`: when the week ends for the audit channel's look back.
+
 const says = "is neither the word off nor a day, a time and a time zone";
 
 export const lookBack = z
@@ -104,27 +101,4 @@ function lookBackFault(issue: {
 /** Null: there is none. */
 export function lookBackOf(given: z.output<typeof lookBack> | undefined): LookBackTime | null {
   return given === "off" ? null : (given ?? DEFAULT_LOOK_BACK);
-}
-
-const WEEKS = [Date.UTC(2026, 0, 5), Date.UTC(2026, 6, 6)];
-/** A window of one day in the week turns within eight days. */
-const WEEK_MS = 8 * 86_400_000;
-type Timed = Pick<When, "hours" | "outsideHours">;
-
-/** Wall time (ms), in order. */
-export function sampleHours(conditions: readonly Timed[]): readonly number[] {
-  const windows = conditions.flatMap(({ hours = [], outsideHours = [] }) => [...hours, ...outsideHours]);
-  const found = new Set(WEEKS);
-  for (const start of WEEKS)
-    for (const window of windows)
-      for (const next of [nextOpening, nextClosing])
-        for (let at = next(window, start); at !== null && at < start + WEEK_MS; at = next(window, at))
-          found.add(at);
-  return [...found].toSorted((a, b) => a - b);
-}
-
-/** Whether the time is right for the condition. */
-export function isTimeOf({ hours, outsideHours }: Timed, at: number): boolean {
-  const within = (windows: When["hours"]): boolean => windows?.some((each) => isWithin(each, at)) ?? false;
-  return (hours === undefined || within(hours)) && !within(outsideHours);
 }

@@ -1,12 +1,8 @@
-// The keys of a rule that say what happens while its request waits, and what they mean. Below: what of it is probably a mistake, because it
-// never happens or changes nothing.
+// The keys of a rule that say what happens while its request waits, and what they mean.
 
 import { z } from "zod";
-import { reminderAge } from "../../domain/follow-up-due.ts";
-import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
-import type { NamedPeople } from "../../domain/policy/named-people.ts";
-import type { Rule } from "../../domain/policy/policy.ts";
+import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import { channel, principals, principalsOf, time } from "./policy-values.ts";
 
 export const remind = z
@@ -104,74 +100,4 @@ function stageOf({ after, to, call }: z.output<typeof stage>): Stage {
 function peopleOf(given: z.output<typeof people> | undefined): Stage["to"] {
   if (given === undefined) return null;
   return principalsOf("channel" in given ? { channels: [given.channel] } : given);
-}
-
-type Doubt = { readonly path: readonly (string | number)[]; readonly says: string };
-
-export function followUpDoubts(rule: Rule, index: number): readonly Doubt[] {
-  const at = (...path: readonly (string | number)[]) => ["rules", index, ...path];
-  return [
-    ...lateStages(rule, at),
-    ...idleStages(rule, at),
-    ...lateReminders(rule, at),
-    ...longWarning(rule, at),
-  ];
-}
-
-type At = (...path: readonly (string | number)[]) => readonly (string | number)[];
-
-/** The time that extensions may add counts. */
-const longestMs = ({ expiry, followUp }: Rule): number =>
-  expiry === null ? Number.POSITIVE_INFINITY : expiry.afterMs + (followUp.extend?.atMostMs ?? 0);
-
-function lateStages(rule: Rule, at: At): readonly Doubt[] {
-  return rule.followUp.escalate.flatMap(({ afterMs }, nth) =>
-    afterMs < longestMs(rule)
-      ? []
-      : [
-          {
-            path: at("escalate", nth),
-            says: `"${rule.name}" never reaches this stage: its time is up before`,
-          },
-        ],
-  );
-}
-
-/** Groups and channels may share people; only Slack knows. */
-function idleStages({ name, approvers, followUp }: Rule, at: At): readonly Doubt[] {
-  let allowed: readonly string[] = approvers === "anyone" ? [] : idsOf(approvers);
-  return followUp.escalate.flatMap(({ to }, nth) => {
-    const before = allowed;
-    const named = to === null ? [] : idsOf(to);
-    allowed = [...allowed, ...named];
-    if (to === null || named.some((id) => !before.includes(id))) return [];
-    return [
-      {
-        path: at("escalate", nth, "to"),
-        says: `"${name}" lets no one in by this stage: all of them may decide before`,
-      },
-    ];
-  });
-}
-
-const idsOf = ({ users, groups, channels }: NamedPeople): readonly string[] => [
-  ...users,
-  ...groups,
-  ...channels,
-];
-
-function lateReminders(rule: Rule, at: At): readonly Doubt[] {
-  const { remind } = rule.followUp;
-  if (remind === null || reminderAge(remind, 1) < longestMs(rule)) return [];
-  return [{ path: at("remind"), says: `"${rule.name}" never reminds anyone: its time is up before` }];
-}
-
-function longWarning({ name, expiry, followUp: { warnMs } }: Rule, at: At): readonly Doubt[] {
-  if (expiry === null || warnMs === null || warnMs < expiry.afterMs) return [];
-  return [
-    {
-      path: at("expiry", "warn"),
-      says: `"${name}" sends its last reminder at once: warn is as long as the whole time`,
-    },
-  ];
 }

@@ -1,0 +1,75 @@
+// What a rule says about a request that waits and that is probably a mistake: it never happens, or changes nothing.
+
+import { reminderAge } from "../../domain/follow-up-due.ts";
+import type { Rule } from "../../domain/policy/policy.ts";
+import type { NamedPeople } from "../../domain/policy/named-people.ts";
+
+type Doubt = { readonly path: readonly (string | number)[]; readonly says: string };
+
+export function followUpDoubts(rule: Rule, index: number): readonly Doubt[] {
+  const at = (...path: readonly (string | number)[]) => ["rules", index, ...path];
+  return [
+    ...lateStages(rule, at),
+    ...idleStages(rule, at),
+    ...lateReminders(rule, at),
+    ...longWarning(rule, at),
+  ];
+}
+
+type At = (...path: readonly (string | number)[]) => readonly (string | number)[];
+
+/** The time that extensions may add counts. */
+const longestMs = ({ expiry, followUp }: Rule): number =>
+  expiry === null ? Number.POSITIVE_INFINITY : expiry.afterMs + (followUp.extend?.atMostMs ?? 0);
+
+function lateStages(rule: Rule, at: At): readonly Doubt[] {
+  return rule.followUp.escalate.flatMap(({ afterMs }, nth) =>
+    afterMs < longestMs(rule)
+      ? []
+      : [
+          {
+            path: at("escalate", nth),
+            says: `"${rule.name}" never reaches this stage: its time is up before`,
+          },
+        ],
+  );
+}
+
+/** Groups and channels may share people; only Slack knows. */
+function idleStages({ name, approvers, followUp }: Rule, at: At): readonly Doubt[] {
+  let allowed: readonly string[] = approvers === "anyone" ? [] : idsOf(approvers);
+  return followUp.escalate.flatMap(({ to }, nth) => {
+    const before = allowed;
+    const named = to === null ? [] : idsOf(to);
+    allowed = [...allowed, ...named];
+    if (to === null || named.some((id) => !before.includes(id))) return [];
+    return [
+      {
+        path: at("escalate", nth, "to"),
+        says: `"${name}" lets no one in by this stage: all of them may decide before`,
+      },
+    ];
+  });
+}
+
+const idsOf = ({ users, groups, channels }: NamedPeople): readonly string[] => [
+  ...users,
+  ...groups,
+  ...channels,
+];
+
+function lateReminders(rule: Rule, at: At): readonly Doubt[] {
+  const { remind } = rule.followUp;
+  if (remind === null || reminderAge(remind, 1) < longestMs(rule)) return [];
+  return [{ path: at("remind"), says: `"${rule.name}" never reminds anyone: its time is up before` }];
+}
+
+function longWarning({ name, expiry, followUp: { warnMs } }: Rule, at: At): readonly Doubt[] {
+  if (expiry === null || warnMs === null || warnMs < expiry.afterMs) return [];
+  return [
+    {
+      path: at("expiry", "warn"),
+      says: `"${name}" sends its last reminder at once: warn is as long as the whole time`,
+    },
+  ];
+}
