@@ -5,7 +5,7 @@ import { earlierVotes } from "#src/domain/approval-transitions.ts";
 import { type Approval, isFinal } from "#src/domain/approval.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { isSameJson } from "#src/domain/json.ts";
-import { isWatched, OPENING, runId } from "#src/domain/run.ts";
+import { cardSlot, isWatched, OPENING, runId } from "#src/domain/run.ts";
 import type { Store } from "#src/ports/store.ts";
 import type { Start, Submit } from "./records.ts";
 import type { Item, ServiceRun } from "./service.ts";
@@ -106,7 +106,7 @@ function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
   if (!waits)
     return judge.must("I3", live.length === 0, `${item.id} of ${run.id} is over and has live buttons`);
   if (!followed) return;
-  const over = cards.some(({ approval }) => isOver(approval));
+  const over = cards.some(({ approval }) => isOver(approval)) || expiredUnseen(world, run, item);
   judge.must(
     "I3",
     live.length === 1 || (over && live.length === 0),
@@ -119,6 +119,15 @@ function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
     isSameJson(shown.approval.request.content, item.content),
     `the card of ${item.id} shows what was asked before`,
   );
+}
+
+/** It expired before its card was surely there, so it gets none. */
+function expiredUnseen({ slack }: SimulatedWorld, run: ServiceRun, item: Item): boolean {
+  const newest = slack.messages.filter((each) => runId(each.run) === run.id).at(-1)?.run;
+  const approval = newest?.approvals.find(({ serviceId }) => serviceId === item.id);
+  if (newest === undefined || approval === undefined) return false;
+  const hasCard = newest.posts[cardSlot(approval.id)]?.type === "up";
+  return !hasCard && approval.state.type === "closed" && approval.state.cause === "expired";
 }
 
 /** Nothing more is sent for it, although the service still lists it: it expired, or its decision was never confirmed. */

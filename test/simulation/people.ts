@@ -25,8 +25,13 @@ type Outcome<Value> =
       readonly error: { readonly type?: string; readonly refusal?: { readonly type: string } };
     };
 
+/** `ended` null: it is under way. */
+type Lift = { readonly of: RunKey | ChannelId; ended: number | null };
+
 export class SimulatedPeople {
   readonly #world: Setting;
+  /** Attempts to lift a brake. */
+  readonly #lifts: Lift[] = [];
   #count = 0;
 
   constructor(world: Setting) {
@@ -145,32 +150,38 @@ export class SimulatedPeople {
   async stop(at: Host, by: UserId, key: RunKey, channel: ChannelId): Promise<void> {
     this.#world.records.stopped.add(key);
     const press = { team: TEAM, user: by, channel, run: key };
+    const began = this.#world.timeline.now;
     const told = await this.#act(at, `${by} stops ${key}`, ({ stopRun }) => stopRun.stop(press));
     if (told.type !== "ok" || this.#world.records.brakeOn(key) !== null) return;
+    if (this.#mayBeLifted(key, began)) return;
     this.#world.records.brakes.push({ of: key, from: this.#world.timeline.now, until: null });
     this.#world.saw("a run is stopped");
   }
 
   async lift(at: Host, by: UserId, key: RunKey, channel: ChannelId): Promise<void> {
-    const began = this.#world.timeline.now;
     const press = { team: TEAM, user: by, channel, run: key };
-    this.#end(key, began);
-    await this.#act(at, `${by} lifts the stop of ${key}`, ({ stopRun }) => stopRun.lift(press));
+    this.#end(key, this.#world.timeline.now);
+    await this.#lifting(key, () =>
+      this.#act(at, `${by} lifts the stop of ${key}`, ({ stopRun }) => stopRun.lift(press)),
+    );
   }
 
   async freeze(at: Host, by: UserId, channel: ChannelId): Promise<void> {
+    const began = this.#world.timeline.now;
     const told = await this.#act(at, `${by} freezes ${channel}`, ({ freeze }) =>
       freeze.freeze({ team: TEAM, user: by, channel }, channel, "because"),
     );
-    if (told.type !== "ok") return;
+    if (told.type !== "ok" || this.#mayBeLifted(channel, began)) return;
     this.#world.records.brakes.push({ of: channel, from: this.#world.timeline.now, until: null });
     this.#world.saw("a channel is frozen");
   }
 
   async unfreeze(at: Host, by: UserId, channel: ChannelId): Promise<boolean> {
     this.#end(channel, this.#world.timeline.now);
-    const told = await this.#act(at, `${by} lifts the freeze of ${channel}`, ({ freeze }) =>
-      freeze.lift({ team: TEAM, user: by, channel }, null, "because"),
+    const told = await this.#lifting(channel, () =>
+      this.#act(at, `${by} lifts the freeze of ${channel}`, ({ freeze }) =>
+        freeze.lift({ team: TEAM, user: by, channel }, null, "because"),
+      ),
     );
     return told.type === "ok" || (told.type === "refused" && told.why === "not-frozen");
   }
@@ -185,6 +196,19 @@ export class SimulatedPeople {
     const approval = approvalOf(message);
     const { channel, ts } = message;
     return approval === null ? null : { team: TEAM, user, channel, ts, nonce: approval.nonce };
+  }
+
+  async #lifting<Told>(of: RunKey | ChannelId, act: () => Promise<Told>): Promise<Told> {
+    const lift: Lift = { of, ended: null };
+    this.#lifts.push(lift);
+    const told = await act();
+    lift.ended = this.#world.timeline.now;
+    return told;
+  }
+
+  /** Of a brake and a lift that overlap, either may come last. */
+  #mayBeLifted(of: RunKey | ChannelId, began: number): boolean {
+    return this.#lifts.some((each) => each.of === of && (each.ended === null || each.ended >= began));
   }
 
   #end(of: RunKey | ChannelId, at: number): void {
