@@ -19,9 +19,15 @@ export interface RawNumber {
 export type Json =
   null | boolean | number | RawNumber | string | readonly Json[] | { readonly [key: string]: Json };
 
+/**
+ * Matches wherever a text holds a number that JavaScript might write differently: one with a fraction, an exponent or more than fifteen
+ * digits, and minus zero. Most texts hold none, and are parsed several times faster.
+ */
+const MAYBE_REWRITTEN = /(?:^|[[:,\s])(?:-0|-?\d+[.eE]|-?\d{16})/;
+
 /** The JSON value of a text, with every number as it was written. Throws a SyntaxError. */
 export function parseJson(text: string): Json {
-  return JSON.parse(text, asWritten) as Json;
+  return (MAYBE_REWRITTEN.test(text) ? JSON.parse(text, asWritten) : JSON.parse(text)) as Json;
 }
 
 function asWritten(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {

@@ -44,12 +44,15 @@ const [FEWEST, MORE] = [10, 16];
 /** Checking every signature is slow. */
 const WHOLE_AUDIT_EVERY = 20;
 
-export function playSeed(seed: number): Promise<SimulatedWorld> {
+export function playSeed(
+  seed: number,
+  given: Pick<WorldOptions, "distrustful"> = {},
+): Promise<SimulatedWorld> {
   const fortune = seededFortune(seed, 0);
   const { chance } = fortune;
   const rule = RULES[chance.of(NAMES)];
   const replicas = chance.of([1, 1, 1, 2, 2, 3] as const);
-  const options: WorldOptions = rule === undefined ? { replicas } : { replicas, rule };
+  const options: WorldOptions = { replicas, ...given, ...(rule !== undefined && { rule }) };
   return inWorld(fortune, options, async (world) => {
     world.service.repeats = chance.of(["conflict", "record"]);
     await live(world, fortune);

@@ -24,7 +24,11 @@ export type SharedDatabase = {
 
 type AloneClock = { readonly now: () => number; readonly continueAfter: (stored: number) => void };
 
-export async function openSharedDatabase(timeline: Timeline): Promise<SharedDatabase> {
+/** `distrustful`: see repeated-reads.ts. */
+export async function openSharedDatabase(
+  timeline: Timeline,
+  given: { readonly distrustful?: boolean } = {},
+): Promise<SharedDatabase> {
   const db = openSqlite(":memory:");
   await migrate(db, SQLITE);
   const listeners = new Set<() => void>();
@@ -37,7 +41,7 @@ export async function openSharedDatabase(timeline: Timeline): Promise<SharedData
     onTold: (hears) => void listeners.add(hears),
     close: () => Promise.resolve(),
   });
-  const reads = new RepeatedReads();
+  const reads = new RepeatedReads(given);
   const facts = { file: null, key: KEY, onCorrupt: unreadable };
   return {
     sharedBy: (owner, now) => {

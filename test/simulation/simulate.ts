@@ -1,21 +1,27 @@
-// `npm run simulate -- --seeds N [--from SEED]`: plays random histories and judges them. `--seed S --verbose` plays one and prints it.
+// `npm run simulate -- --seeds N [--from SEED] [--lanes L]`: plays random histories, some side by side, and judges them. `--seed S
+// --verbose` plays one and prints it.
 // `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M]`: plays the ten stories once for each way in which at most
 // so many of their calls go wrong. Exit code 1: an invariant was broken.
 
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { everySchedule, type Fault, playStory } from "./enumerate.ts";
 import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
 import { STORIES } from "./scenarios.ts";
+import type { PlayedSeed } from "./seed-lane.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
 
 const values = readCommandLine(
-  `npm run simulate -- [--seeds 1000] [--from 1] [--seed N [--verbose]]
+  `npm run simulate -- [--seeds 1000] [--from 1] [--lanes N]
+       npm run simulate -- --seed N [--verbose]
        npm run simulate -- --enumerate [--faults 1] [--story NAME] [--minutes N]
        npm run simulate -- --schedule SCHEDULE`,
   {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
+    lanes: { type: "string", default: String(availableParallelism()) },
     seed: { type: "string" },
     enumerate: { type: "boolean", default: false },
     faults: { type: "string", default: "1" },
@@ -25,13 +31,13 @@ const values = readCommandLine(
     verbose: { type: "boolean", default: false },
   },
   (given) => {
-    for (const name of ["seeds", "from", "seed", "faults", "minutes"] as const)
+    for (const name of ["seeds", "from", "lanes", "seed", "faults", "minutes"] as const)
       if (given[name] !== undefined) wholeNumber(`--${name}`, given[name]);
     return given;
   },
 );
 
-const TELL_EVERY = 50;
+const TELL_EVERY = 100;
 /** So many failing seeds are shown before it gives up. */
 const MOST_FAILURES = 10;
 const MINUTE_MS = 60_000;
@@ -44,7 +50,8 @@ let events = 0;
 
 if (values.schedule !== undefined) await playOneSchedule(values.schedule);
 else if (values.enumerate) await enumerateStories();
-else await playSeeds();
+else if (values.seed !== undefined) await playOneSeed(Number(values.seed));
+else await playSeeds(Number(values.from), Number(values.seeds));
 
 for (const [state, times] of [...states].sort(([a], [b]) => a.localeCompare(b)))
   console.log(`${times}\t${state}`);
@@ -55,18 +62,41 @@ console.log(
 );
 process.exit(failures > 0 ? 1 : 0);
 
-async function playSeeds(): Promise<void> {
-  const first = Number(values.seed ?? values.from);
-  const count = values.seed === undefined ? Number(values.seeds) : 1;
-  for (let seed = first; seed < first + count && failures < MOST_FAILURES; seed += 1) {
-    try {
-      note(await playSeed(seed));
-    } catch (error) {
-      tellFailure(`seed ${seed}`, error);
-    }
-    if (played % TELL_EVERY === 0) console.log(`${played} of ${count} seeds, ${failures} broken, ${speed()}`);
+async function playOneSeed(seed: number): Promise<void> {
+  try {
+    note(await playSeed(seed));
+  } catch (error) {
+    tellFailure(`seed ${seed}`, error);
   }
-  console.log(`the last seed was ${first + played - 1}`);
+}
+
+/** Each lane is a thread, as a history takes the timers of its thread for itself. */
+async function playSeeds(first: number, count: number): Promise<void> {
+  let next = first;
+  const hear = (done: PlayedSeed): void => {
+    played += 1;
+    events += done.events;
+    addStates(done.states);
+    if (done.broken !== null) tellBroken(`seed ${done.seed}`, done.broken, done.notes);
+    if (played % TELL_EVERY === 0) console.log(`${played} of ${count} seeds, ${failures} broken, ${speed()}`);
+  };
+  const take = (): number | null => (next < first + count && failures < MOST_FAILURES ? next++ : null);
+  await Promise.all(Array.from({ length: Math.min(Number(values.lanes), count) }, () => lane(take, hear)));
+  console.log(`the last seed was ${next - 1}`);
+}
+
+function lane(take: () => number | null, hear: (done: PlayedSeed) => void): Promise<void> {
+  const worker = new Worker(new URL("./seed-lane.ts", import.meta.url));
+  return new Promise((resolve, reject) => {
+    const send = (): void => {
+      const seed = take();
+      if (seed === null) void worker.terminate().then(() => resolve());
+      else worker.postMessage(seed);
+    };
+    worker.on("message", (done: PlayedSeed) => (hear(done), send()));
+    worker.on("error", reject);
+    send();
+  });
 }
 
 async function enumerateStories(): Promise<void> {
@@ -112,16 +142,24 @@ function read(text: string): readonly Fault[] {
 function note(world: SimulatedWorld): void {
   played += 1;
   events += world.notes.length;
-  for (const [state, times] of world.states) states.set(state, (states.get(state) ?? 0) + times);
+  addStates(world.states);
   if (values.verbose) console.log(`${world.notes.join("\n")}\ndigest ${world.digest()}`);
+}
+
+function addStates(seen: ReadonlyMap<string, number>): void {
+  for (const [state, times] of seen) states.set(state, (states.get(state) ?? 0) + times);
 }
 
 function tellFailure(what: string, error: unknown): void {
   played += 1;
-  failures += 1;
-  console.log(`${what} BROKEN: ${String(error)}`);
+  tellBroken(what, String(error), error instanceof FailedHistory ? error.world.notes : []);
   if (!(error instanceof FailedHistory)) console.log(error);
-  else if (values.verbose || failures === 1) console.log(error.world.notes.join("\n"));
+}
+
+function tellBroken(what: string, why: string, notes: readonly string[]): void {
+  failures += 1;
+  console.log(`${what} BROKEN: ${why}`);
+  if (values.verbose || failures === 1) console.log(notes.join("\n"));
 }
 
 function seconds(): string {
@@ -131,5 +169,5 @@ function seconds(): string {
 /** By the time of the processor, as a machine may be busy with other things. */
 function speed(): string {
   const { user, system } = process.cpuUsage(cpuBegan);
-  return `${((played * 1_000_000) / (user + system)).toFixed(1)} a second of the processor`;
+  return `${((played * 1_000_000) / (user + system)).toFixed(1)} a second of the processor, ${(played / Number(seconds())).toFixed(1)} a second`;
 }

@@ -29,6 +29,8 @@ export type WorldOptions = {
   readonly replicas: 1 | 2 | 3;
   /** Of the one rule; left out: there is no policy file. */
   readonly rule?: Partial<Rule>;
+  /** Repeated reads are compared with the database. */
+  readonly distrustful?: boolean;
 };
 
 /** How long a supervisor waits before it starts a dead process again (ms). */
@@ -58,8 +60,10 @@ export class SimulatedWorld implements Setting {
   #lives = 0;
   #made = 0;
   #ended = false;
+  readonly #isDistrustful: boolean;
 
-  constructor(fortune: Fortune, { replicas, rule }: WorldOptions) {
+  constructor(fortune: Fortune, { replicas, rule, distrustful = false }: WorldOptions) {
+    this.#isDistrustful = distrustful;
     this.fortune = fortune;
     this.replicas = replicas;
     this.policy = { ...(rule === undefined ? BUILT_IN : aPolicy(rule)), lookBack: null };
@@ -82,7 +86,7 @@ export class SimulatedWorld implements Setting {
   }
 
   async begin(): Promise<void> {
-    this.#database = await openSharedDatabase(this.timeline);
+    this.#database = await openSharedDatabase(this.timeline, { distrustful: this.#isDistrustful });
     for (let count = 0; count < this.replicas; count += 1) this.startProcess();
     await this.pass(100);
   }

@@ -16,6 +16,8 @@ const KEPT_CHARS = 24 * 2 ** 20;
 /** Marks the digest of a text. A real text that starts like this gets one more NUL in front. */
 const NUL = "\0";
 const REFERENCE = `${NUL}@`;
+/** As JSON writes it. A document without one holds no reference, and nothing that could be taken for one. */
+const WRITTEN_NUL = "\\u0000";
 const WRITTEN_REFERENCE = /"\\u0000@([0-9a-f]{64})"/g;
 
 export type Packed = {
@@ -85,6 +87,8 @@ function createKept(): Kept {
 }
 
 function pack(value: unknown, kept: Kept): Packed {
+  const plain = JSON.stringify(value);
+  if (plain.length <= LONG_CHARS && !plain.includes(WRITTEN_NUL)) return { doc: plain, texts: NO_TEXTS };
   const texts = new Map<string, string>();
   const doc = JSON.stringify(value, (_name, each: unknown) => {
     if (typeof each !== "string") return each;
@@ -121,8 +125,14 @@ async function readText(
   return (await query.where("digest", "=", digest).executeTakeFirst())?.text;
 }
 
-/** The value with its texts. Undefined: one of them is missing. */
-export function unpacked(value: Json, textOf: TextOf): Json | undefined {
+const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+
+/** The value of the document, with its texts. Undefined: one of them is missing. */
+export function unpackedFrom(doc: string, value: Json, textOf: TextOf): Json | undefined {
+  return doc.includes(WRITTEN_NUL) ? unpacked(value, textOf) : value;
+}
+
+function unpacked(value: Json, textOf: TextOf): Json | undefined {
   if (typeof value === "string") {
     if (value.startsWith(REFERENCE)) return textOf(value.slice(REFERENCE.length));
     return value.startsWith(NUL) ? value.slice(NUL.length) : value;

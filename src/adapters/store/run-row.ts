@@ -8,7 +8,7 @@ import { currentId, type Run, unreadableNow } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { FormTicket, StoredRun } from "../../ports/store.ts";
 import type { Doc } from "./document-shape.ts";
-import { type LongTexts, type Packed, type TextOf, unpacked } from "./long-texts.ts";
+import { type LongTexts, type Packed, type TextOf, unpackedFrom } from "./long-texts.ts";
 import { formDocument, runDocument } from "./run-document.ts";
 import { brokenForm, brokenRun, type Findings, isSealed, type SealedRun, type Seals } from "./seals.ts";
 import type { Database, RunRow, Tables } from "./database.ts";
@@ -124,7 +124,7 @@ function understood(
     throw unreadable(what, `it is written in version ${row.doc_version}, this program reads ${DOC_VERSION}`);
   }
   const written = parsedJson(what, row.doc);
-  const doc = unpacked(written, textOf);
+  const doc = unpackedFrom(row.doc, written, textOf);
   if (doc === undefined) {
     broken();
     throw unreadable(what, "a long text of it is missing, or was changed outside Countersign");

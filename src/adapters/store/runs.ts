@@ -106,7 +106,7 @@ async function save(
     const [found] = await update.returning(["holder", "finished"]).execute();
     if (found === undefined) return new Undo(await whyNotSaved(trx, stored));
     if (!(await intend(trx, next.key, sideWrites.intention))) return new Undo("lost");
-    await writeButtons(trx, next, seals);
+    await writeButtons(trx, next, seals, stored.run);
     if (found.holder !== null) return "saved";
     if (found.finished === 0) await signals.tell(trx);
     return "passed-on";
@@ -193,8 +193,11 @@ async function refuseTakenId(trx: Trx, run: Run): Promise<void> {
   throw new PortError(`the service's run is watched already, as ${other.key}`, facts);
 }
 
-async function writeButtons(trx: Trx, run: Run, seals: Seals): Promise<void> {
-  const buttons = run.approvals.map(({ nonce, id, version }) => {
+/** Those of the stored run are there: the save that stored it wrote them. */
+async function writeButtons(trx: Trx, run: Run, seals: Seals, stored?: Run): Promise<void> {
+  const there = new Map(stored?.approvals.map(({ nonce, id, version }) => [nonce, `${version} ${id}`]));
+  const added = run.approvals.filter(({ nonce, id, version }) => there.get(nonce) !== `${version} ${id}`);
+  const buttons = added.map(({ nonce, id, version }) => {
     const button = { nonce, run: run.key, approval: id, version };
     return { ...button, seal: seals.button(button) };
   });

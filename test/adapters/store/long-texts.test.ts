@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { Json } from "#src/domain/json.ts";
 import type { Run } from "#src/domain/run.ts";
 import type { Store } from "#src/ports/store.ts";
-import { createLongTexts, unpacked } from "#src/adapters/store/long-texts.ts";
+import { createLongTexts, unpackedFrom } from "#src/adapters/store/long-texts.ts";
 import { readable, type StoredRow } from "#src/adapters/store/run-row.ts";
 import { PortError } from "#src/ports.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -44,7 +44,7 @@ describe("a packed value", () => {
     fc.assert(
       fc.property(value, (each) => {
         const { doc, texts: apart } = texts.pack(each);
-        expect(unpacked(JSON.parse(doc) as Json, (digest) => apart.get(digest))).toEqual(
+        expect(unpackedFrom(doc, JSON.parse(doc) as Json, (digest) => apart.get(digest))).toEqual(
           JSON.parse(JSON.stringify(each)),
         );
         expect([...apart.values()].every((text) => text.length > 16_384)).toBe(true);
@@ -55,7 +55,7 @@ describe("a packed value", () => {
   test("without one of its texts is none", () => {
     const { doc } = createLongTexts().pack({ a: [LONG] });
     expect(doc.length).toBeLessThan(200);
-    expect(unpacked(JSON.parse(doc) as Json, () => undefined)).toBeUndefined();
+    expect(unpackedFrom(doc, JSON.parse(doc) as Json, () => undefined)).toBeUndefined();
   });
 });
 
