@@ -143,16 +143,20 @@ async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<
     (await refusalToKnow(deps, by, before.run)) ??
     (await refusalToUse(deps, { ...by, channel: before.run.channel }));
   if (no !== null) return err(no);
-  const after = await deps.engine.transact<CommandRefusal | null>(key, (run) => {
-    const bound = boundBy(applyPolicy(run, deps.context()));
-    const cause = bound ?? (isWatched(run) ? null : "not-watched");
-    if (cause !== null) return { run, value: { type: cause, run } };
-    return {
-      run: stopWatching(run, by.user, deps.context()),
-      value: null,
-      sideWrites: { audit: [runEntry(run, by, "unwatched", deps.context())] },
-    };
-  });
+  const after = await deps.engine.transact<CommandRefusal | null>(
+    key,
+    (run) => {
+      const bound = boundBy(applyPolicy(run, deps.context()));
+      const cause = bound ?? (isWatched(run) ? null : "not-watched");
+      if (cause !== null) return { run, value: { type: cause, run } };
+      return {
+        run: stopWatching(run, by.user, deps.context()),
+        value: null,
+        sideWrites: { audit: [runEntry(run, by, "unwatched", deps.context())] },
+      };
+    },
+    { mustHold: false },
+  );
   if (after === null) return err({ type: "unknown-run" });
   return after.value === null ? ok(after.run) : err(after.value);
 }

@@ -140,7 +140,8 @@ async function answer(
   // The second run is stored first. After a crash in between, the same click finds it by its intention.
   const task = { input: run.input, intention: `again ${key}`, answerUrl: null };
   const started = again === "left" ? ok(key) : await start(deps, { ...by, channel: run.channel }, task);
-  if (started.ok) await deps.engine.change(key, (newest) => answerUnknown(newest, again) ?? newest);
+  if (started.ok)
+    await deps.engine.change(key, (newest) => answerUnknown(newest, again) ?? newest, { mustHold: false });
   return started;
 }
 

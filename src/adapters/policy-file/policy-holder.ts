@@ -57,11 +57,13 @@ export async function createPolicyHolder(
       log.info({}, "there is no policy file to read again");
       return false;
     }
-    const { version } = inForce.policy;
+    const before = inForce;
+    const { version } = before.policy;
     const read = await readAgain(path, { version, beforeUse, log });
     last = { at: now(), outcome: typeof read === "string" ? read : "in force" };
     if (typeof read === "string") return false;
-    inForce = read;
+    // Another replica's policy was taken over meanwhile. Only the audit says which of the two came last, and is read for it again.
+    if (inForce === before) inForce = read;
     const changed = inForce.policy.version !== version;
     log.info({ policy: inForce.policy.version, changed }, "the policy file was read again");
     warn(log, path, await lintPolicy(path));
@@ -203,7 +205,9 @@ export function createPolicyFollower(
   log: EventLog,
 ): () => Promise<boolean> {
   let cursor = 0;
-  return async () => {
+  let look: Promise<unknown> = Promise.resolve();
+
+  async function follow(): Promise<boolean> {
     const entries = await store.auditAfter(cursor, ["policy-loaded"], MOST_LOADED);
     const last = entries.at(-1);
     if (last === undefined) return false;
@@ -212,6 +216,13 @@ export function createPolicyFollower(
     if (changed)
       log.info({ policy: holder.now().version }, "took over the policy that another replica put into force");
     return changed;
+  }
+
+  /** One after the other, so that no older answer overtakes a newer one. */
+  return () => {
+    const next = look.then(follow, follow);
+    look = next;
+    return next;
   };
 }
 
