@@ -1,5 +1,4 @@
-// A week of decisions in figures, from the audit, and their picture in words. They name rules and no people; `weekByPerson` names people, for
-// admins alone.
+// A week of decisions in figures, from the audit. They name rules and no people; `weekByPerson` names people, for admins alone.
 
 import type { UserId } from "../domain/ids.ts";
 import { daysIn, type Week } from "../domain/policy/hours.ts";
@@ -145,6 +144,8 @@ export function weekByPerson(all: readonly KeptEntry[]): readonly PersonFigures[
     return user === undefined ? [] : [{ user, ...verdictsIn(ofKind(of, "voted", "decided")), refused }];
   });
 }
+
+// The picture of a week in words: the name of each day, and what it shows of it.
 
 /** "Mon 16". A week that ends in the morning has a part of two Mondays. */
 export function dayName({ from }: Pick<DayFigures, "from">, tz: string): string {

@@ -1,4 +1,4 @@
-// The rows of the control report, how they are counted, and those about the approvals of a period and what became of them.
+// The sections of the control report about the approvals of a period, and what became of them.
 
 import type { KeptEntry } from "./entry.ts";
 
@@ -94,6 +94,8 @@ function shareRow(approved: readonly KeptEntry[], denied: readonly KeptEntry[]):
   const counted = `approved / (approved + denied), confirmed and ${PERSON}: ${approved.length} / ${all}`;
   return { measure: "Share approved", value, counted, entries: [] };
 }
+
+// The rows of the control report, and how they are counted.
 
 export type ReportRow = {
   readonly measure: string;

@@ -56,6 +56,8 @@ export function slackNames(env: Environment): (user: string) => Promise<string |
   };
 }
 
+// What Slack says about the people, user groups and channels that a policy names.
+
 /** A larger group is taken to have enough people. */
 const ASKED_AT_MOST = 100;
 

@@ -1,6 +1,5 @@
 // The value of each variable: the variable itself, or the content of the file that NAME_FILE names. Docker and Kubernetes give
-// secrets as files. Below: variables that look like a misspelt one of ours. A misspelt POLICY_FILE would otherwise mean the built-in policy,
-// which is wider.
+// secrets as files.
 
 import { readFileSync } from "node:fs";
 import { PROXY_VARIABLES } from "./proxies.ts";
@@ -95,6 +94,8 @@ const shownPath = (file: string): string =>
   /^(\.{0,2}\/|[A-Za-z]:\\)/.test(file)
     ? `the file ${file}`
     : "a file by a path that does not begin with / or ./";
+
+// Finds variables that look like a misspelt one of ours. A misspelt POLICY_FILE would otherwise mean the built-in policy, which is wider.
 
 export type Misspelt = {
   readonly variable: string;

@@ -1,7 +1,5 @@
 // What the restore of an older copy means. What a run of the copy intended when it was made may have been done since, or taken back. So
-// nothing that only the copy intends leaves by itself: people are asked again. And the copy has forgotten the messages that were posted
-// since. Slack keeps them, with buttons that decide nothing any more. Such a message is an orphan: Countersign posted it, and the stored
-// run does not know it.
+// nothing that only the copy intends leaves by itself: people are asked again.
 
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
@@ -23,6 +21,9 @@ function askAboutStart(run: Run, copiedAt: number, { monotonic }: Context): Run 
   const { why: words } = run.creation;
   return { ...run, creation: { type: "unknown", words, at: monotonic, again: "asked", restored: true } };
 }
+
+// The copy has forgotten the messages that were posted since. Slack keeps them, with buttons that decide nothing any more. Such a
+// message is an orphan: Countersign posted it, and the stored run does not know it.
 
 /** A message of a run that this installation posted, as Slack has it now. */
 export type OwnMessage = {

@@ -155,6 +155,8 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
   return { ...next, notices: [...next.notices, ...notices] };
 }
 
+// Which parts of a rule the approvals of a request fill, by what was known when each was given.
+
 type Wants = Pick<Rule, "parts" | "needs">;
 
 /** What an approval keeps of where its giver is. Undefined: the rule has no parts. */

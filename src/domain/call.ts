@@ -1,10 +1,5 @@
 // Calls: messages that call people to a request that waits. A reminder, the last one before the time is up, a stage of the escalation,
 // and the end of the time. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
-//
-// Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so it
-// is posted, found again and updated like every other message. It has no buttons of a request: Review opens the reader's own queue. The
-// calls of the other runs are marked first (`within`), then the carrier has the message, then they are marked as told. A crash in between is
-// settled by what the carrier has.
 
 import type { Approval } from "./approval.ts";
 import type { Call, Called, Gathered } from "./follow-up.ts";
@@ -97,6 +92,12 @@ export function callRenderKey(run: Pick<Run, "posts">, each: CallIn): string | n
   if (!current && isFresh(run.posts[callSlot(approval, call)])) return null;
   return current ? `${call.says} of ${call.of}` : "past";
 }
+
+// Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so it
+// is posted, found again and updated like every other message. It has no buttons of a request: Review opens the reader's own queue.
+//
+// The calls of the other runs are marked first (`within`), then the carrier has the message, then they are marked as told. A crash in
+// between is settled by what the carrier has.
 
 /** Most people and groups that it mentions. */
 const MOST_CALLED = 20;

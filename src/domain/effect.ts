@@ -1,5 +1,4 @@
-// Work is data: an effect is something to do in the outside world, an outcome its result. Below: when one that failed is tried again, for
-// the log.
+// Work is data: an effect is something to do in the outside world, an outcome its result.
 
 import type { Called } from "./follow-up.ts";
 import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
@@ -104,6 +103,8 @@ export type Outcome =
 
 /** A stable word for the log. The other texts are for people only, because the service's words may repeat a request. */
 type WithCode = { readonly code?: string };
+
+// When an effect that failed is tried again, for the log.
 
 /** `tries`: so far. `at`: monotonic; null: not known, or never. */
 type NextTry = { readonly tries: number | null; readonly at: number | null };

@@ -1,7 +1,6 @@
 // How people handle a request that waits. A person claims it ("I'm looking at it"), asks for quiet, hands it over or lets it go, or gives it
 // more time where the rule allows that. A claim is visible and changes nothing about who may decide. authorization.ts says who may claim and
-// extend; question.ts holds the questions to the requester. Below: what a card and the thread show of all this, the render keys and which
-// messages the thread has.
+// extend; question.ts holds the questions to the requester.
 
 import { deadlineOf, endsUnder } from "./applied-rule.ts";
 import type { Approval } from "./approval.ts";
@@ -126,6 +125,8 @@ function withoutClaim(approval: Approval): Approval {
   return { ...approval, followUp: rest };
 }
 
+// More time to decide, where the rule allows it.
+
 /** What the next extension adds (ms). Null: the rule allows none. 0: all that it allows was added. */
 export function nextExtension(
   approval: Approval,
@@ -157,6 +158,8 @@ export function extendTime(
     withFollowUp({ ...approval, followUp: rest }, { extensions: [...extensions, { by, at: now, byMs }] }),
   );
 }
+
+// What a card and the thread show of a claim, of questions and of more time: the render keys, and which messages the thread has.
 
 /** Empty where nothing was done yet. */
 export function followUpRenderKey(approval: Approval): string {

@@ -1,5 +1,4 @@
-// Asks Slack who can approve a request. When its card is posted, they are counted, so that people do not wait in vain. When a call is due,
-// it mentions those who can still decide.
+// Asks Slack who can approve a request. Whether they are enough is counted when its card is posted, so that people do not wait in vain.
 
 import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
@@ -99,9 +98,10 @@ async function isAble(
   }
 }
 
+// Who is mentioned by a call: the people who can still decide the request, looked up when the call is due.
+
 /** More people than this are called as the group that they are, or not at all. A message mentions at most so many. */
 const FEW = 20;
-const AGE_MS = 60_000;
 
 type Found = { readonly user: UserId; readonly escalated: boolean };
 
@@ -167,8 +167,8 @@ async function expanded(
   { users, groups, channels }: NamedPeople,
   { membersOf }: Asking,
 ): Promise<{ readonly users: readonly UserId[]; readonly groups: readonly GroupId[] }> {
-  const ofGroups = await Promise.all(groups.map((group) => membersOf(group, AGE_MS)));
-  const ofChannels = await Promise.all(channels.map((channel) => membersOf(channel, AGE_MS)));
+  const ofGroups = await Promise.all(groups.map((group) => membersOf(group, SHOWN_AGE_MS)));
+  const ofChannels = await Promise.all(channels.map((channel) => membersOf(channel, SHOWN_AGE_MS)));
   const few = [...ofGroups, ...ofChannels].filter((members) => members.length <= FEW);
   return {
     users: [...new Set([...users, ...few.flat()])],

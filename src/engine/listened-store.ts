@@ -1,8 +1,4 @@
 // The store as the bot uses it: its faults are heard, and what it writes into the audit is logged.
-//
-// A fault of any call is told for a minute, because the next write may succeed all the same. A line for each step of a decision is logged
-// once its audit entry is stored, so the log tells no step that did not happen. With the approval's id one finds them all. The entries'
-// texts (requests, reasons, tasks) are never logged.
 
 import type { AuditEntry } from "../audit/entry.ts";
 import { type Counters, type EventLog, PortError } from "../ports.ts";
@@ -22,6 +18,8 @@ export function listenTo(
   const { store, faults } = hearStoreFaults(opened, { clock, metrics });
   return { store: logAudit(store, log), storeFaults: faults };
 }
+
+// The store, with an ear on its faults. A fault of any call is told for a minute, because the next write may succeed all the same.
 
 export type StoreFaults = {
   /** Since this moment (monotonic): how many, and the code of the newest. */
@@ -66,6 +64,9 @@ function hearStoreFaults(
     },
   };
 }
+
+// A line for each step of a decision once its audit entry is stored, so the log tells no step that did not happen. With the approval's id
+// one finds them all. The entries' texts (requests, reasons, tasks) are never logged.
 
 const LINES: Partial<Record<AuditEntry["what"], string>> = {
   opened: "a form to decide was opened",

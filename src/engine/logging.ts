@@ -1,6 +1,4 @@
-// What the engine logs. Warnings that repeat while something is down: one for each cause and minute, with the number of those left out. And
-// what came of each effect, which is counted too. A failure names its cause by a stable code: its words are for people, because those of
-// the service may repeat a request.
+// What the engine logs. Warnings that repeat while something is down: one for each cause and minute, with the number of those left out.
 
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
@@ -38,6 +36,9 @@ export function createQuietWarnings({
     if (told.size > MOST_CAUSES && oldest !== undefined) told.delete(oldest);
   };
 }
+
+// What came of each effect, logged and counted. A failure names its cause by a stable code: its words are for people, because those of the
+// service may repeat a request.
 
 export type EffectLog = (run: Run, effect: Effect, outcome: Outcome) => void;
 

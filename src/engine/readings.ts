@@ -1,5 +1,4 @@
-// What the metrics read at each scrape. Counted for it are what the runs of this process wait for: requests without a decision, and decisions
-// that the service has not answered. Ages are of the monotonic clock, so setting the wall clock neither hides nor invents a delay.
+// What the metrics read at each scrape.
 
 import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
@@ -40,6 +39,9 @@ export async function readingsOf(read: Read): Promise<Readings> {
     auditHead: head?.seq ?? null,
   };
 }
+
+// What the runs of this process wait for, counted: requests without a decision, and decisions that the service has not answered. Ages are
+// of the monotonic clock, so setting the wall clock neither hides nor invents a delay.
 
 /** A decision that is not sent for longer is told (ms). */
 const LATE_MS = 60_000;

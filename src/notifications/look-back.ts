@@ -1,6 +1,5 @@
 // The look back at a week. An entry of the audit says that a week has ended: it is written once, and the notification follows from it.
-// The figures are read from the audit when they are shown. Under the notification comes their picture, which is tried once: the text says
-// everything, and never waits for it.
+// The figures are read from the audit when they are shown.
 
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { COUNTED_KINDS, type LookBack, lookBackAt, lookBackWords } from "../audit/look-back.ts";
@@ -105,6 +104,8 @@ async function firstAfter(store: AuditLog, first: number, at: number): Promise<n
   }
   return low;
 }
+
+// Posts a notification, and under a look back its picture. The picture is tried once: the text says everything, and never waits for it.
 
 export type PictureDeps = {
   readonly notificationSender: NotificationSender;

@@ -1,5 +1,5 @@
-// What people may know: only members of its channel learn about a run; for others it is unknown. `/agent report` says who decided and who was
-// refused in the last week, to an admin alone; each delivery is an audit entry.
+// What people may know: only members of its channel learn about a run; for others it is unknown. Only admins get the report
+// of a week.
 
 import { auditEntry } from "../audit/entry.ts";
 import { type PersonFigures, weekByPerson } from "../audit/look-back.ts";
@@ -181,6 +181,8 @@ function frozenNow({ freezes }: Context): HealthAnswer["frozen"] {
   const everywhere = freezes.find(({ channel }) => channel === null) ?? null;
   return { everywhere, channels: freezes.filter(({ channel }) => channel !== null).length };
 }
+
+// `/agent report`: who decided and who was refused in the last week, for an admin alone. Each delivery is an audit entry.
 
 export type WeekReport = {
   readonly week: Week;

@@ -1,5 +1,5 @@
-// Turns a task that a person typed into a stored run, which the engine then starts. Below: which saved tasks of the policy a person may use in
-// a channel, and the task that a filled one becomes. The policy of the moment decides: a form that was opened under another one is told so.
+// Turns a task that a person typed into a stored run, which the engine then starts. The task may be a saved one of the
+// policy, filled in.
 
 import { aboutTask } from "../audit/entry.ts";
 import { answerUnknown } from "../domain/apply-outcome.ts";
@@ -144,6 +144,9 @@ async function answer(
     await deps.engine.change(key, (newest) => answerUnknown(newest, again) ?? newest, { mustHold: false });
   return started;
 }
+
+// Which saved tasks of the policy a person may use in a channel, and the task that a filled one becomes. The policy of the moment decides:
+// a form that was opened under another one is told so.
 
 /** `digest`: of the task as the person saw it; left out: they typed its name. */
 export type FilledIn = { readonly name: string; readonly values: TaskValues; readonly digest?: string };

@@ -1,5 +1,4 @@
-// The values that a policy file is made of: ids, lists of people, times; and who may decide under a rule: anyone, lists of people, or parts of
-// which each must approve, and exceptions.
+// The values that a policy file is made of: ids, lists of people, times.
 
 import { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
@@ -74,6 +73,8 @@ export function principalsOf(given: z.output<typeof who>): Principals {
   const { users = [], groups = [], channels = [] } = given;
   return { users: users.map(UserId), groups: groups.map(GroupId), channels: channels.map(ChannelId) };
 }
+
+// Who may decide under a rule, as a policy file writes it: anyone, lists of people, or parts of which each must approve; and exceptions.
 
 type Lists = z.output<z.ZodObject<typeof lists>>;
 

@@ -1,6 +1,5 @@
-// Many people who act at once. All who ask Slack the same at about the same time share one call. Slack answers about a hundred questions a
-// minute about single people. Beyond that we ask for a whole list, which answers for all who wait. A list is asked for after the question that
-// it answers, so its answers are as fresh as single ones.
+// Many people who act at once. Slack answers about a hundred questions a minute about single people. Beyond that we ask for a whole list,
+// which answers for all who wait. A list is asked for after the question that it answers, so its answers are as fresh as single ones.
 
 import { parsed, UserId } from "../../domain/ids.ts";
 import type { Clock } from "../../engine/clock.ts";
@@ -72,6 +71,8 @@ function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic 
       newest !== null && monotonic() - newest.at <= maxAgeMs ? newest.found : null,
   };
 }
+
+// One call to Slack for all who ask the same at about the same time.
 
 /** The oldest answers go when there are more than this. */
 const MAX_KEPT = 5_000;

@@ -1,7 +1,4 @@
 // Socket Mode: Slack's payloads reach us over a socket that we opened. A payload that we have read is acknowledged before we close it.
-//
-// Slack hands each click to one of the app's sockets, so a second program with the same app token, such as a test installation, takes half of
-// the clicks and knows none of the cards. How many sockets Slack counts is therefore watched.
 
 import type { RequestListener } from "node:http";
 import { type Receiver, SocketModeReceiver } from "@slack/bolt";
@@ -156,6 +153,9 @@ function closeOnceAcknowledged(client: Client, { owes, acknowledged }: Debts): v
     websocket.disconnect = () => (owes() && websocket.isActive() ? void acknowledged().then(close) : close());
   });
 }
+
+// How many sockets Slack counts for our app. It hands each click to one of them, so a second program with the same app token, such as
+// a test installation, takes half of the clicks and knows none of the cards.
 
 const Greeting = z.object({ type: z.literal("hello"), num_connections: z.number().int() });
 /** Slack's greeting is shorter, and payloads are not parsed a second time (characters). */

@@ -1,5 +1,4 @@
-// The bounds of what is archived of the audit. Where the audit in the database begins: at its first entry, or after the entries that were
-// archived. And up to which entry it can be archived: everything that follows from an entry must stay in the database with it.
+// Where the audit in the database begins: at its first entry, or after the entries that were archived.
 
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import { archivedMark, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
@@ -34,6 +33,8 @@ export async function linkOf(db: Pick<Database, "selectFrom">, seq: number): Pro
   const { mark } = await auditBase(db);
   return mark.seq === seq ? mark.link : null;
 }
+
+// Up to which entry the audit can be archived: everything that follows from an entry must stay in the database with it.
 
 export type ArchiveLimit = {
   /** The last entry that can be archived. */

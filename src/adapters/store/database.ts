@@ -1,5 +1,5 @@
-// The database as the store's other files see it: the types of the rows, one transaction, what a failure means, and the proof that it takes
-// writes. schema.ts explains what each table and column holds.
+// The database as the store's other files see it: the types of the rows, one transaction, and what a failure means. schema.ts
+// explains what each table and column holds.
 
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -156,6 +156,8 @@ export function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]>
   for (let first = 0; first < rows.length; first += ROWS_AT_ONCE)
     yield rows.slice(first, first + ROWS_AT_ONCE);
 }
+
+// Proves that the database takes writes: readiness rests on it.
 
 /**
  * SQLite's log grows to this size (bytes, 1,000 pages of 4 KiB) before it is used again from its beginning. With less space, a small

@@ -1,4 +1,4 @@
-// The command line of `npm run audit`, with the days and moments that commands take.
+// The command line of `npm run audit`.
 
 import { parseArgs } from "node:util";
 import { type KnownHead, parseKnownHead } from "../../domain/audit/hash-chain.ts";
@@ -183,6 +183,8 @@ function exported(
   if (typeof period === "string") return period;
   return { type: "export", ...period, format, out: out ?? null, ...sources, tampered };
 }
+
+// Days and moments as the commands take them.
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -1,4 +1,4 @@
-// The result of one check of the doctor, and what to do when a certificate is not trusted.
+// The result of one check of the doctor.
 
 import { oneLine } from "../../domain/text/excerpt.ts";
 
@@ -35,6 +35,8 @@ export function line({ what, level, says, todo }: Finding): string {
   const seen = `${LABELS[level]}  ${what.padEnd(COLUMN)} ${says}`;
   return todo === "" ? seen : `${seen}\n       ${" ".repeat(COLUMN)} → ${todo}`;
 }
+
+// What to do when a certificate is not trusted.
 
 /** Node's codes of TLS for a certificate whose authority it does not know. */
 const UNTRUSTED =

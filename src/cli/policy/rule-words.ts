@@ -1,4 +1,4 @@
-// What a rule says, in words: its conditions, which of them a request meets, and what happens while a request waits.
+// What a rule says, in words: its conditions, and which of them a request meets.
 
 import { type Match, matcher } from "../../domain/policy/choose-rule.ts";
 import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
@@ -52,6 +52,8 @@ export function conditionsOfKind({ when }: Rule, facts: Facts, so: Match): strin
   const match = matcher(facts);
   return alone.flatMap(([name, condition]) => (match(condition) === so ? [name] : [])).join(", ");
 }
+
+// What a rule says about a request that waits, in sentences.
 
 type Words = {
   readonly time: (ms: number) => string;

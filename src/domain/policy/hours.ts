@@ -125,6 +125,8 @@ function timeOf(text: string): number {
   return Number(hours) * 60 * MINUTE + Number(minutes) * MINUTE;
 }
 
+// When a week ends: the audit channel gets its look back then.
+
 /** `at`: "HH:MM", on a clock in that zone. `tz`: a name that `Intl` knows. */
 export type LookBackTime = { readonly tz: string; readonly day: Weekday; readonly at: string };
 
@@ -133,9 +135,8 @@ export const DEFAULT_LOOK_BACK: LookBackTime = { tz: "UTC", day: "mon", at: "08:
 /** In wall time (ms). `to` is the first moment that is not in it. */
 export type Week = { readonly from: number; readonly to: number };
 
-const DAY_MS = 86_400_000;
 /** Two ends of a week lie in it, whatever a zone does to its clocks. */
-const WEEKS_SEARCHED_MS = 22 * DAY_MS;
+const WEEKS_SEARCHED_MS = 22 * DAY;
 
 /** The newest week that has ended at `now` (wall time, ms). Null: there is none, because `tz` has no such time. */
 export function lastWeek({ tz, day, at }: LookBackTime, now: number): Week | null {
@@ -148,7 +149,7 @@ export function lastWeek({ tz, day, at }: LookBackTime, now: number): Week | nul
   ) {
     // An hour that daylight saving repeats is there twice; its first time counts.
     const last = ends.at(-1);
-    if (last === undefined || end - last > DAY_MS) ends.push(end);
+    if (last === undefined || end - last > DAY) ends.push(end);
   }
   const [from, to] = ends.slice(-2);
   return from === undefined || to === undefined ? null : { from, to };

@@ -1,5 +1,4 @@
-// People, as a policy names them. A rule can want approvals from several parts, such as operations and security: one from each, by different
-// people. Somebody who is in two parts counts for one of them, whichever lets more approvals count.
+// People, as a policy names them, and the parts of a rule.
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 
@@ -27,6 +26,9 @@ export function withoutNamed(named: NamedPeople, except: NamedPeople | null): Na
     channels: named.channels.filter((each) => !except.channels.includes(each)),
   };
 }
+
+// A rule can want approvals from several parts, such as operations and security: one from each, by different people. A person who is in
+// two parts counts for one of them, whichever lets more approvals count.
 
 /** `name`: as people read it; left out: the part is called by its ids. */
 export type Part = NamedPeople & { readonly name?: string };

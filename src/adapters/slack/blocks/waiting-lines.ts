@@ -79,6 +79,8 @@ function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSecti
 const isTimed = ({ expiry, followUp }: Approval["appliedRule"]["rule"]): boolean =>
   expiry !== null || followUp.remind !== null || followUp.escalate.length > 0;
 
+// The parts of a rule that have not approved yet.
+
 /** "operations and security". */
 export function partsInWords(parts: readonly Part[]): string {
   const names = parts.map(partName);
