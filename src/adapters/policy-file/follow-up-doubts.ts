@@ -4,7 +4,8 @@ import { reminderAge } from "../../domain/follow-up-due.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
 import type { NamedPeople } from "../../domain/policy/named-people.ts";
 
-type Doubt = { readonly path: readonly (string | number)[]; readonly says: string };
+/** `path`: to what is doubted. */
+export type Doubt = { readonly path: readonly (string | number)[]; readonly says: string };
 
 export function followUpDoubts(rule: Rule, index: number): readonly Doubt[] {
   const at = (...path: readonly (string | number)[]) => ["rules", index, ...path];

@@ -2,11 +2,10 @@
 
 import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
-import { claim, escalate, extend, question, remind, urgent } from "./follow-up-shape.ts";
+import { claim, escalate, extend, question, remind, urgent, whenShape } from "./rule-shape.ts";
 import { hoursShape, lookBack } from "./hours-shape.ts";
 import { approversShape, channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
 import { tasksShape } from "./tasks-shape.ts";
-import { whenShape } from "./when-shape.ts";
 
 const chars = z
   .int("is not a whole number of characters")

@@ -8,12 +8,10 @@ import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../doma
 import { withoutNamed } from "../../domain/policy/named-people.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { approversOf, principalsOf } from "./policy-values.ts";
-import { findFaults } from "./find-faults.ts";
-import { followUpOf } from "./follow-up-shape.ts";
+import { followUpOf, whenOf } from "./rule-shape.ts";
 import { lookBackOf } from "./hours-shape.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
 import { tasksOf } from "./tasks-shape.ts";
-import { whenOf } from "./when-shape.ts";
 
 /** `version` identifies the text. */
 export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
@@ -22,8 +20,16 @@ export function readPolicy(text: string, version: string): Result<Policy, readon
   const parsed = PolicyShape.safeParse(lined.value);
   if (!parsed.success) return err(byLine(parsed.error.issues.flatMap((issue) => told(issue, lined))));
   const policy = policyOf(parsed.data, version);
-  const faults = findFaults(policy).map(({ path, says }) => finding(lined, path, says));
+  const faults = sameNames(policy.rules, lined);
   return faults.length > 0 ? err(byLine(faults)) : ok(policy);
+}
+
+function sameNames(rules: readonly Rule[], lined: Lined): Finding[] {
+  return rules.flatMap(({ name }, index) => {
+    if (rules.findIndex((each) => each.name === name) === index) return [];
+    const says = `names a second rule "${name}": the audit could not tell them apart`;
+    return [finding(lined, ["rules", index, "name"], says)];
+  });
 }
 
 export function finding({ lineOf }: Lined, path: readonly PropertyKey[], says: string): Finding {

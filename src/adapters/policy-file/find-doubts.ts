@@ -1,34 +1,15 @@
-// Finds what can be wrong with a well-formed policy. A policy with faults is refused; `npm run policy -- lint` also reports doubts.
+// Finds what of a well-formed policy is probably a mistake, for `npm run policy -- lint`.
 
-import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
-import { coversComparison } from "../../domain/policy/comparison.ts";
-import { isComparison, isExactly, type Pattern, patternText } from "../../domain/policy/pattern.ts";
-import { assignParts, partName } from "../../domain/policy/named-people.ts";
 import type { ChannelId } from "../../domain/ids.ts";
+import { coversComparison } from "../../domain/policy/comparison.ts";
+import { isWithin, nextClosing, nextOpening } from "../../domain/policy/hours.ts";
+import { assignParts, partName } from "../../domain/policy/named-people.ts";
+import { isComparison, isExactly, type Pattern } from "../../domain/policy/pattern.ts";
+import type { Policy, Rule, When } from "../../domain/policy/policy.ts";
 import type { SavedTask } from "../../domain/policy/saved-task.ts";
-import { isTimeOf, sampleHours } from "./sample-hours.ts";
-import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
-import { followUpDoubts } from "./follow-up-doubts.ts";
+import { type Doubt, followUpDoubts } from "./follow-up-doubts.ts";
 
-type Fault = { readonly path: readonly (string | number)[]; readonly says: string };
-
-export function findFaults({ rules }: Policy): Fault[] {
-  return rules.flatMap((rule, index) => [...sameName(rules, rule, index)]);
-}
-
-function sameName(rules: readonly Rule[], { name }: Rule, index: number): Fault[] {
-  const first = rules.findIndex((each) => each.name === name);
-  return first === index
-    ? []
-    : [
-        {
-          path: ["rules", index, "name"],
-          says: `names a second rule "${name}": the audit could not tell them apart`,
-        },
-      ];
-}
-
-export function findDoubts({ rules, tasks, starters }: Policy): Fault[] {
+export function findDoubts({ rules, tasks, starters }: Policy): Doubt[] {
   return [
     ...tasks.flatMap((task, index) => unusableTask(task, index, starters)),
     ...rules.flatMap((rule, index) => [
@@ -41,7 +22,7 @@ export function findDoubts({ rules, tasks, starters }: Policy): Fault[] {
   ];
 }
 
-function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): Fault[] {
+function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): Doubt[] {
   const by = rules.slice(0, index).filter((earlier) => covers(earlier.when, when));
   const moments = sampleHours([when, ...by.map((each) => each.when)]).filter((at) => isTimeOf(when, at));
   const isShadowed = moments.every((at) => by.some((each) => isTimeOf(each.when, at)));
@@ -58,7 +39,7 @@ function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): 
 }
 
 /** The starters decide who may start at all, so a task that they allow nowhere is offered in vain. */
-function unusableTask({ name, channels }: SavedTask, index: number, starters: Policy["starters"]): Fault[] {
+function unusableTask({ name, channels }: SavedTask, index: number, starters: Policy["starters"]): Doubt[] {
   const allows = (channel: ChannelId): boolean =>
     starters === null || starters.some((each) => each.channels?.includes(channel) ?? true);
   const useless = (channels ?? []).filter((channel) => !allows(channel));
@@ -72,7 +53,7 @@ function unusableTask({ name, channels }: SavedTask, index: number, starters: Po
       ];
 }
 
-function neverInTime({ name, when }: Rule, index: number): Fault[] {
+function neverInTime({ name, when }: Rule, index: number): Doubt[] {
   return sampleHours([when]).some((at) => isTimeOf(when, at))
     ? []
     : [
@@ -84,7 +65,7 @@ function neverInTime({ name, when }: Rule, index: number): Fault[] {
 }
 
 /** Only what can be seen without asking Slack: the members of groups and channels are not known here. */
-function unsatisfiable(rule: Rule, index: number): Fault[] {
+function unsatisfiable(rule: Rule, index: number): Doubt[] {
   const { name, approvers, needs, selfApproval, when, except } = rule;
   if (approvers === "anyone" || approvers.groups.length + approvers.channels.length > 0) return [];
   const people = new Set(approvers.users.filter((user) => except?.users.includes(user) !== true));
@@ -101,7 +82,7 @@ function unsatisfiable(rule: Rule, index: number): Fault[] {
     : [{ path: ["rules", index], says: `"${name}" can never be satisfied: it ${lack}` }];
 }
 
-function noLastRule(rules: readonly Rule[]): Fault[] {
+function noLastRule(rules: readonly Rule[]): Doubt[] {
   const last = rules.filter(({ when }) => covers(when, NOTHING_ASKED));
   const gap = sampleHours(last.map(({ when }) => when)).find(
     (at) => !last.some(({ when }) => isTimeOf(when, at)),
@@ -173,80 +154,28 @@ function coversPattern(outer: Pattern, inner: Pattern): boolean {
   return isComparison(outer) ? coversComparison(outer, inner) : /^\*+$/.test(String(outer));
 }
 
-// Finds rules that people or agents can evade: the agent chooses the words of a request, and the requester chooses task and channel.
+// The moments at which the hours of a policy begin or end, in one week of winter and one of summer. Between two of them nothing changes,
+// so looking at these moments looks at the whole week.
 
-export function findEvasions(policy: Policy): Fault[] {
-  return policy.rules.flatMap((rule, index) => [
-    ...laxAndOpen(policy, rule, index),
-    ...strictAndEvaded(policy, rule, index),
-  ]);
+const WEEKS = [Date.UTC(2026, 0, 5), Date.UTC(2026, 6, 6)];
+/** A window of one day in the week turns within eight days. */
+const WEEK_MS = 8 * 86_400_000;
+type Timed = Pick<When, "hours" | "outsideHours">;
+
+/** Wall time (ms), in order. */
+function sampleHours(conditions: readonly Timed[]): readonly number[] {
+  const windows = conditions.flatMap(({ hours = [], outsideHours = [] }) => [...hours, ...outsideHours]);
+  const found = new Set(WEEKS);
+  for (const start of WEEKS)
+    for (const window of windows)
+      for (const next of [nextOpening, nextClosing])
+        for (let at = next(window, start); at !== null && at < start + WEEK_MS; at = next(window, at))
+          found.add(at);
+  return [...found].toSorted((a, b) => a - b);
 }
 
-/** A rule that asks for less than a later one, and that any request can be made to match. */
-function laxAndOpen({ rules, starters }: Policy, rule: Rule, index: number): Fault[] {
-  const stricter = rules.slice(index + 1).find((later) => isStricter(later, rule));
-  if (stricter === undefined || isAnchored(rule.when, starters)) return [];
-  const less = laxerFields(rule, stricter).join(", ");
-  const says =
-    `"${rule.name}" is laxer than "${stricter.name}" after it (${less}), and ${whyOpen(rule.when)}. ` +
-    "Name exact values, without *, of the action or of a field that says what is touched";
-  return [{ path: ["rules", index], says }];
-}
-
-/** A rule that asks for more than an open one after it: a request that does not match it falls under that one. */
-function strictAndEvaded({ rules, starters }: Policy, rule: Rule, index: number): Fault[] {
-  const open = rules
-    .slice(index + 1)
-    .find((later) => isStricter(rule, later) && !isAnchored(later.when, starters));
-  if (open === undefined || isUnconditional(rule.when) || isUnconditional(atAnyTime(rule.when))) return [];
-  const less = laxerFields(open, rule).join(", ");
-  const says =
-    `"${rule.name}" can be evaded: ${whyEvaded(rule.when)}, and a request that does not match it may fall under "${open.name}", ` +
-    `which is laxer (${less}). Make the last rule the strictest, and list harmless requests before it by exact values`;
-  return [{ path: ["rules", index], says }];
-}
-
-/**
- * Whether the rule has a condition that the author of a request cannot meet at will: an exact value, a person, a channel or the time. Who
- * waits for other hours does what such a rule is for.
- */
-function isAnchored(when: When, starters: Policy["starters"]): boolean {
-  const { action, fields, requesters, channels } = when;
-  const texts = [action ?? ["*"], ...Object.values(fields)];
-  return (
-    texts.some(isExact) ||
-    requesters !== null ||
-    atAnyTime(when) !== when ||
-    (channels?.every((each) => isLimited(each, starters)) ?? false)
-  );
-}
-
-const isExact = (patterns: readonly Pattern[]): boolean =>
-  patterns.every((each) => isComparison(each) || !patternText(each).includes("*"));
-
-/** Only people whom the policy names may start runs there. */
-function isLimited(channel: NonNullable<When["channels"]>[number], starters: Policy["starters"]): boolean {
-  const here = starters?.filter(({ channels }) => channels === null || channels.includes(channel)) ?? null;
-  return here !== null && here.every(({ who }) => who !== "anyone");
-}
-
-const { when: ALWAYS } = BUILT_IN_RULE;
-/** The same object where the condition does not ask for the time. */
-function atAnyTime(when: When): When {
-  const { hours, outsideHours, ...others } = when;
-  return hours === undefined && outsideHours === undefined ? when : others;
-}
-
-const isUnconditional = (when: When): boolean => JSON.stringify(when) === JSON.stringify(ALWAYS);
-
-function whyOpen({ channels, action, input, fields }: When): string {
-  if (action !== null || Object.keys(fields).length > 0) return "any text matches its *";
-  if (input !== null) return "the requester chooses the task";
-  return channels === null ? "it matches everything" : "the requester chooses the channel";
-}
-
-function whyEvaded({ action, input, fields }: When): string {
-  return action !== null || input !== null || Object.keys(fields).length > 0
-    ? "other words for the same thing do not match it"
-    : "a run can be started elsewhere, or by somebody else";
+/** Whether the time is right for the condition. */
+function isTimeOf({ hours, outsideHours }: Timed, at: number): boolean {
+  const within = (windows: When["hours"]): boolean => windows?.some((each) => isWithin(each, at)) ?? false;
+  return (hours === undefined || within(hours)) && !within(outsideHours);
 }
