@@ -46,6 +46,7 @@ const MAX_CLASHES = 50;
 const LONG_CHARS = 20_000;
 /** How long after a failure of our own (the database, a fault in this program) the run is reconciled again (ms). */
 const AFTER_FAILURE_MS = 1_000;
+const NOT_RECONCILED = "could not reconcile a run; trying again";
 
 type Deps = {
   store: RunStore;
@@ -67,14 +68,14 @@ export function createRunEngine(deps: Deps): RunEngine {
     alarms.set(key, afterMs, () => track(waking, wake(deps, change, key, again)));
   shards.onDrop((key) => (alarms.clear(key), drop(key)));
 
-  function compare(run: Run): void {
+  const compare = sparingOthers(deps, again, (run) => {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
     for (const effect of plan.effects)
       executor.start(run, effect, { transact, change, again, onIdle: drop, ...shards });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
-  }
+  });
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
     const saved = debts.pay(key, apply, (apply) => save(key, { apply, mustHold, context }));
@@ -99,6 +100,18 @@ export function createRunEngine(deps: Deps): RunEngine {
   const stop = (ms: number): Promise<void> => stopAll({ alarms, executor, clock, waking }, ms);
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
   return { transact, change, resume, onPlan, ...shards, shardsSending: executor.shardsSending, stop };
+}
+
+/** A fault of ours keeps one run from going on, and no other from being taken up. What the run is compared for is stored already. */
+function sparingOthers({ log }: Deps, again: Again, compare: (run: Run) => void): (run: Run) => void {
+  return (run) => {
+    try {
+      compare(run);
+    } catch (error) {
+      log.error({ run: run.key, error }, NOT_RECONCILED);
+      again(run.key, AFTER_FAILURE_MS);
+    }
+  };
 }
 
 /** The answer to a commit was lost: what the run is now, and needs, is found out soon. */
@@ -137,7 +150,7 @@ async function wake({ context, log }: Deps, change: Change, key: RunKey, again: 
       return expire(applyPolicy(lapseClaims(run, ctx), ctx), ctx);
     });
   } catch (error) {
-    log.error({ run: key, error }, "could not reconcile a run; trying again");
+    log.error({ run: key, error }, NOT_RECONCILED);
     again(key, AFTER_FAILURE_MS);
   }
 }

@@ -15,7 +15,7 @@ import {
 } from "#src/domain/ids.ts";
 import { lastNewsAt, nextPollMs } from "#src/domain/observe.ts";
 import { decidedRun } from "../make/history.ts";
-import { aWatchedRun, NOON } from "../make/run.ts";
+import { anApproval, aWatchedRun, NOON } from "../make/run.ts";
 
 const LIMITS = { minMs: 1_000, maxMs: 15_000 };
 const CALM = { quietMs: 0, fails: 0, missing: false };
@@ -102,4 +102,10 @@ describe("an id", () => {
     ];
     expect(new Set(keys).size).toBe(keys.length);
   });
+});
+
+test("the newest news is known of a run with more approvals than one call takes arguments", () => {
+  const approval = anApproval();
+  const approvals = Array.from({ length: 200_000 }, () => approval);
+  expect(lastNewsAt({ ...aWatchedRun(), approvals })).toBe(NOON);
 });

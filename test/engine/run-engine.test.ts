@@ -89,3 +89,29 @@ test("a stop waits for a run that is being reconciled, because the store is clos
   await clock.rest();
   expect(errors).toEqual([]);
 });
+
+test("a run that a fault of ours keeps from being reconciled is tried again, and keeps no other from being taken up", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  const errors: unknown[] = [];
+  const log = { ...QUIET, error: (facts: object) => void errors.push(facts) };
+  const engine = createRunEngine({ store, clock, context: () => contextAt(), log, executor: IDLE });
+  const [faulty, other] = [aWatchedRun(), aWatchedRun()];
+  const seen: string[] = [];
+  engine.onPlan(({ key }) => {
+    if (key === faulty.key && errors.length < 2) throw new Error("a fault");
+    seen.push(key);
+  });
+  for (const run of [faulty, other]) {
+    await store.insert(run, {});
+    await engine.resume({ run, revision: 1 });
+  }
+  expect(seen).toEqual([other.key]);
+  // What is stored is not called a failure.
+  const renamed = await engine.change(faulty.key, (run) => ({ ...run, input: "stored" }));
+  expect(renamed).toMatchObject({ input: "stored" });
+  expect(errors).toMatchObject([{ run: faulty.key }, { run: faulty.key }]);
+  await clock.pass(1_000);
+  expect(seen).toEqual([other.key, faulty.key]);
+  await store.close();
+});
