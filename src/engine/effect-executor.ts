@@ -115,6 +115,8 @@ async function execute(
     if (turn !== null && isFirstMessage(run, effect)) void deps.chat.tellIfQueued(run, turn);
     if (turn !== null) await deps.chat.waitForTurn(turn, () => handle.looksAfter(shardOf(run)));
     if (handle.stopping()) return 0;
+    // A freeze that another process has written holds for a start, too; a decision's check catches up by itself.
+    if (effect.type === "create-run") await deps.catchUp();
     const permit =
       effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
     // The lease may be extended soon. Until then nothing is marked: what comes of it would only ask for the same effect again, at once.

@@ -146,8 +146,9 @@ async function look(deps: Deps, by: Asker): Promise<Result<readonly Freeze[], Co
   return ok(deps.freezes.now().filter(({ channel }) => channel === null || channel === by.channel));
 }
 
-/** Null: they may freeze and lift. */
+/** Null: they may freeze and lift, by what all processes have written up to now. Rejects with PortError. */
 async function refusalToFreeze(deps: Deps, by: Asker): Promise<CommandRefusal | null> {
+  await deps.freezes.refresh();
   const no = await refusalToUse(deps, by);
   if (no !== null || (deps.audit.admins.includes(by.user) && by.team === deps.audit.team)) return no;
   const { freezers } = deps.context().policy;

@@ -1,8 +1,9 @@
 // What people do reaches any of several replicas. Here it reaches one that does not look after the run.
 
 import { expect, test } from "vitest";
+import { auditEntry, type AuditEntry } from "#src/audit/entry.ts";
 import { UserId } from "#src/domain/ids.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: REQUESTER, channel: CHANNEL };
@@ -36,4 +37,47 @@ test("a run is let go", async () => {
   followedElsewhere(bench);
   expect(await bench.flow.adoptRun.unwatch(by, id)).toMatchObject({ ok: true });
   expect((await bench.run(id)).watch).toMatchObject({ type: "dropped", by: by.user });
+});
+
+const SECOND_ADMIN = { team: TEAM, user: UserId("U0SECONDADMIN") };
+const BY_ADMIN = { team: TEAM, user: ADMIN, channel: CHANNEL };
+
+/** A bench that knows of another replica, which it asks for news every second. */
+async function oneOfTwo(): Promise<Bench> {
+  const bench = await createBench();
+  const renew = bench.store.renew.bind(bench.store);
+  bench.store.renew = async (...given) => ({ ...(await renew(...given)), replicas: 2 });
+  await bench.clock.pass(16_000);
+  return bench;
+}
+
+/** The other replica writes it, and this one has not asked for news since. */
+const writtenElsewhere = (
+  { store, clock }: Bench,
+  facts: Pick<AuditEntry, "what" | "refers">,
+): Promise<void> =>
+  store.audit([
+    auditEntry(null, { at: clock.now(), outcome: facts.what, channel: CHANNEL, by: SECOND_ADMIN, ...facts }),
+  ]);
+
+test("a run does not start once a freeze is written", async () => {
+  const bench = await oneOfTwo();
+  await writtenElsewhere(bench, { what: "frozen" });
+  const started = await bench.flow.startRun.start(BY, { input: "a", intention: "a", answerUrl: null });
+  if (!started.ok) throw new Error(started.error.type);
+  await bench.clock.pass(500);
+  expect(bench.agents.created).toEqual([]);
+  const stored = await bench.store.load(started.value);
+  expect(stored?.run.creation).toMatchObject({ type: "refused" });
+});
+
+test("a freeze that is written is known, and one that is lifted can be made again", async () => {
+  const bench = await oneOfTwo();
+  await writtenElsewhere(bench, { what: "frozen" });
+  const seen = await bench.flow.freeze.look(BY_ADMIN);
+  if (!seen.ok) throw new Error(seen.error.type);
+  expect(seen.value).toMatchObject([{ by: SECOND_ADMIN.user }]);
+  await writtenElsewhere(bench, { what: "freeze-lifted", refers: seen.value[0]?.entry ?? 0 });
+  expect(await bench.flow.freeze.lift(BY_ADMIN, null, "")).toMatchObject({ error: { type: "not-frozen" } });
+  expect(await bench.flow.freeze.freeze(BY_ADMIN, CHANNEL, "again")).toMatchObject({ ok: true });
 });
