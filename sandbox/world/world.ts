@@ -28,6 +28,8 @@ export type World = {
   stop(): Promise<void>;
 };
 
+type Environment = { readonly [name: string]: string };
+
 export type WorldOptions = {
   /** The page's port; 0: any free one. */
   readonly port?: number;
@@ -39,7 +41,8 @@ export type WorldOptions = {
   readonly service?: Partial<Parameters<typeof startService>[0]>;
   /** Keeps the real bot as a process of its own, started as early as possible. Without it, the caller starts one. */
   readonly bot?: {
-    readonly env?: { readonly [name: string]: string };
+    /** More of its variables, or what becomes of those that it gets. */
+    readonly env?: Environment | ((given: Environment) => Environment);
     /** The policy to start with; without one, the bot's built-in policy. */
     readonly policyFile?: string | null;
     /** How many processes share the work (1). Several need a database that several can use. */
@@ -154,7 +157,10 @@ function keptBot(
     keep: (policy) =>
       createBot({
         ports,
-        env: (port) => ({ ...worlds(port), ...env, ...policy() }),
+        env: (port) => ({
+          ...(typeof env === "function" ? env(worlds(port)) : { ...worlds(port), ...env }),
+          ...policy(),
+        }),
         ...(echo && { echo }),
         ...(say && { say }),
       }),

@@ -6,7 +6,7 @@ import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspe
 import type { Bot, Replica } from "#sandbox/bot/replicas.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
 import type { PostgresServer } from "../make/postgres.ts";
-import { FAST, type Lane, quiet } from "./lane.ts";
+import { type Environment, FAST, type Lane, quiet } from "./lane.ts";
 
 export type ReplicaLane = Lane & {
   readonly bot: Bot;
@@ -27,8 +27,8 @@ type Choices = {
   /** What `kill` does to the replica that looks after the only run that is not over. */
   readonly strikes?: Strikes;
   readonly entrance?: "socket" | "http";
-  /** More of each bot's variables. */
-  readonly env?: { readonly [name: string]: string };
+  /** More of each bot's variables, or what becomes of those that it gets. */
+  readonly env?: Environment | ((given: Environment) => Environment);
 };
 
 export async function startReplicaLane(
@@ -37,12 +37,16 @@ export async function startReplicaLane(
 ): Promise<ReplicaLane> {
   const database = await server.database();
   const key = randomBytes(32).toString("base64");
+  const changed = (given: Environment): Environment => {
+    const all = { ...given, ...FAST, AUDIT_KEY: key };
+    return typeof env === "function" ? env(all) : { ...all, ...env };
+  };
   const started = await startWorld({
     databaseUrl: database,
     tempo: 0,
     entrance,
     slack: { rateLimits: false },
-    bot: { env: { ...FAST, AUDIT_KEY: key, ...env }, replicas },
+    bot: { env: changed, replicas },
   });
   const refused: string[] = [];
   const world = noting(started, refused);

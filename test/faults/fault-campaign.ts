@@ -12,7 +12,7 @@ type Campaign<Case extends Disturbed, Place extends Lane> = {
   readonly usage: string;
   readonly cases: readonly Case[];
   /** `file`: one that the lane and its faults share. */
-  readonly start: (file: string) => Promise<Place>;
+  readonly start: (file: string, replicas: number) => Promise<Place>;
   readonly lay: (lane: Place, each: Case, file: string) => Lay;
 };
 
@@ -20,7 +20,7 @@ type Campaign<Case extends Disturbed, Place extends Lane> = {
 export async function runCampaign<Case extends Disturbed, Place extends Lane>(
   campaign: Campaign<Case, Place>,
 ): Promise<never> {
-  const { only, lanes } = readArgs(campaign.usage);
+  const { only, lanes, replicas } = readArgs(campaign.usage);
   const cases = campaign.cases.filter(({ name }) => name.includes(only));
   const counts = { lives: 0, broken: 0, unmet: 0, again: 0, unconfirmed: 0, resent: 0 };
   const startedAt = Date.now();
@@ -35,7 +35,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
   async function work(): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), "faults-"));
     const file = join(folder, "shared");
-    const lane = await campaign.start(file);
+    const lane = await campaign.start(file, replicas);
     const played: (readonly [string, Played])[] = [];
     for (const each of left) {
       const began = Date.now();
@@ -71,13 +71,17 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
   }
 }
 
-function readArgs(usage: string): { readonly only: string; readonly lanes: number } {
+type Args = { readonly only: string; readonly lanes: number; readonly replicas: number };
+
+function readArgs(usage: string): Args {
   const options = {
     only: { type: "string", default: "" },
     lanes: { type: "string", default: "2" },
+    replicas: { type: "string", default: "1" },
   } as const;
-  return readCommandLine(usage, options, ({ only, lanes }) => ({
+  return readCommandLine(usage, options, ({ only, lanes, replicas }) => ({
     only,
     lanes: wholeNumber("--lanes", lanes),
+    replicas: wholeNumber("--replicas", replicas),
   }));
 }
