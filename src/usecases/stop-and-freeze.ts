@@ -120,8 +120,11 @@ export type UseFreeze = {
   /** It is in force when this resolves to ok. `channel` null: everywhere. Rejects with PortError: then it may be in force. */
   freeze(by: Asker, channel: ChannelId | null, why: string): Promise<Result<Freeze, CommandRefusal>>;
   /** Lifts the freeze of this audit entry, or, with null, the one that holds in the channel. */
-  lift(by: Asker, entry: number | null, why: string): Promise<Result<Freeze, CommandRefusal>>;
+  lift(by: Asker, entry: number | null, why: string): Promise<Result<Lifted, CommandRefusal>>;
 };
+
+/** `still`: another freeze that holds in the channel of the person all the same. */
+export type Lifted = Freeze & { readonly still: Freeze | null };
 
 type Deps = UseCaseDeps & {
   readonly engine: Pick<RunEngine, "looksAfter">;
@@ -180,7 +183,7 @@ async function lift(
   by: Asker,
   entry: number | null,
   why: string,
-): Promise<Result<Freeze, CommandRefusal>> {
+): Promise<Result<Lifted, CommandRefusal>> {
   const no = await refusalToFreeze(deps, by);
   if (no !== null) return err(no);
   const found =
@@ -195,7 +198,7 @@ async function lift(
   await deps.freezes.write(auditEntry(null, { ...facts, by: { team, user } }));
   deps.log.warn({ by: user, channel: found.channel }, "a freeze is lifted");
   applyToRuns(deps);
-  return ok(found);
+  return ok({ ...found, still: freezeIn(deps.freezes.now(), by.channel) });
 }
 
 /** The answer does not wait for the cards: the freeze holds already. A run that fails here is corrected at its next save. */

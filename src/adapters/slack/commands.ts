@@ -217,8 +217,12 @@ async function freezeCommand(
   if (word === "lift") {
     const lifted = await freeze.lift(by, null, why);
     if (!lifted.ok) return commandRefusal(lifted.error, command);
-    const text = `Lifted: ${freezeWords(lifted.value)}. Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.`;
-    return textAnswer("answer:freeze-lifted", text);
+    const { still } = lifted.value;
+    const then =
+      still === null
+        ? "Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again."
+        : `Another freeze still holds here: ${freezeWords(still)}. No run starts and no approval is sent until it is lifted, too.`;
+    return textAnswer("answer:freeze-lifted", `Lifted: ${freezeWords(lifted.value)}. ${then}`);
   }
   const known = await freeze.look(by);
   return known.ok ? freezeState(known.value, command) : commandRefusal(known.error, command);

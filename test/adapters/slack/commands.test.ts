@@ -6,6 +6,8 @@ import { err } from "#src/domain/result.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { createSuggestedRuns } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import { ADMIN, createBench } from "../../make/bot.ts";
+import { these } from "../../make/policy.ts";
 import { aWatchedRun, TEAM } from "../../make/run.ts";
 import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
@@ -112,4 +114,18 @@ describe("what was typed after the command", () => {
     const { acks } = await typed("&lt;b&gt;&amp;", {});
     expect(acks[0]).toContain("does not know `&lt;b&gt;&amp;`");
   });
+});
+
+test("a freeze that is lifted while another one still holds is not told as the end of both", async () => {
+  const bench = await createBench();
+  const by = { team: TEAM, user: ADMIN, channel: payload("").channel_id };
+  await bench.flow.freeze.freeze(by, null, "a leak");
+  await bench.flow.freeze.freeze(by, by.channel, "the deploy loops");
+  bench.policy = { ...bench.policy, freezers: these([payload("").user_id]) };
+  const { freeze } = bench.flow;
+  const lifts = async (): Promise<string> => textOf((await typed("freeze lift", { freeze })).answers);
+  const first = await lifts();
+  expect(first).toContain("Another freeze still holds here: <@U0ADMIN> froze <#C0OPS>");
+  expect(first).not.toContain("Runs start again");
+  expect(await lifts()).toContain("Runs start again");
 });

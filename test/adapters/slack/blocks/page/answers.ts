@@ -265,7 +265,12 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       acknowledge: async () => ok(1),
     }),
     "answer:frozen": await typed("freeze here", { freeze: { freeze: async () => ok(FROZEN) } }),
-    "answer:freeze-lifted": await typed("freeze lift", { freeze: { lift: async () => ok(FROZEN) } }),
+    "answer:freeze-lifted": [
+      ...(await typed("freeze lift", { freeze: { lift: async () => ok({ ...FROZEN, still: null }) } })),
+      ...(await typed("freeze lift", {
+        freeze: { lift: async () => ok({ ...FROZEN, channel: null, why: "", still: FROZEN }) },
+      })),
+    ],
     "answer:freeze-state": [
       ...(await typed("freeze", { freeze: { look: async () => ok([]) } })),
       ...(await typed("freeze", {
