@@ -34,7 +34,7 @@ import {
   rejecting,
   startPort,
 } from "./open-ports.ts";
-import type { AuditReaders } from "./ports.ts";
+import type { AuditReaders } from "./ports/notification.ts";
 import { createApiKey, createReloading, type Reloading } from "./reload.ts";
 import { programVersion } from "./version.ts";
 

@@ -35,18 +35,16 @@ import { createAuditStream } from "./notifications/audit-stream.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
 import type {
   AgentService,
-  AuditReaders,
   AuditSink,
   Chat,
   Counters,
   EventLog,
   Gateway,
-  NotificationSender,
+  OwnMessages,
   People,
 } from "./ports.ts";
+import type { AuditReaders, DrawLookBack, NotificationSender } from "./ports/notification.ts";
 import type { Readings, SlackHealth } from "./ports/monitoring.ts";
-import type { OwnMessages } from "./ports/own-messages.ts";
-import type { DrawLookBack } from "./ports/pictures.ts";
 import type { Store } from "./ports/store.ts";
 import { type AskRequester, createAskRequester } from "./usecases/ask-requester.ts";
 import {

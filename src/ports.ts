@@ -1,22 +1,12 @@
 // What the use cases need from the outside world, in domain words, without words of Slack, SQL or HTTP.
 
-import type { KeptEntry } from "./audit/entry.ts";
-import type { LookBack } from "./audit/look-back.ts";
+import type { Orphan, OwnMessage } from "./domain/after-restore.ts";
 import type { Verdict } from "./domain/approval.ts";
 import type { Person } from "./domain/authorization.ts";
 import type { Outcome } from "./domain/effect.ts";
-import type {
-  ApprovalId,
-  ChannelId,
-  GroupId,
-  MessageTs,
-  Nonce,
-  RunId,
-  TeamId,
-  UserId,
-} from "./domain/ids.ts";
+import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, TeamId, UserId } from "./domain/ids.ts";
 import type { Json } from "./domain/json.ts";
-import type { PostedMessage, UploadedFile } from "./domain/posted-message.ts";
+import type { UploadedFile } from "./domain/posted-message.ts";
 import type { NoticeContent, Run, Slot } from "./domain/run.ts";
 import type { Snapshot } from "./domain/snapshot.ts";
 
@@ -132,6 +122,27 @@ export type Chat = {
   notify(run: Run, to: UserId | ChannelId, says: NoticeContent): Promise<void>;
 };
 
+/**
+ * The messages of runs that this installation has in Slack, whatever the store knows of them. Every call is one
+ * attempt; rejects with PortError. The caller waits for its turn (`Chat.waitForTurn`) before each.
+ */
+export type OwnMessages = {
+  /** Those that the app is in. */
+  channels(cursor: string): Promise<{ readonly channels: readonly ChannelId[]; readonly next: string }>;
+  /** Newest first, since a moment (wall time), a page at a time: "" is the first cursor and stands for no further page. */
+  since(
+    channel: ChannelId,
+    at: number,
+    cursor: string,
+  ): Promise<{ readonly messages: readonly OwnMessage[]; readonly next: string }>;
+  /** Null: it is not there, not ours, or of another installation. */
+  at(channel: ChannelId, ts: MessageTs): Promise<OwnMessage | null>;
+  /** Null: the message belongs to none of these slots. No call. */
+  slotOf(message: OwnMessage, run: Run, slots: readonly Slot[]): Slot | null;
+  /** Idempotent. Takes its buttons, and says what stands in its place. */
+  close(message: OwnMessage, orphan: Orphan): Promise<"updated" | "gone" | "unchangeable">;
+};
+
 export type PacedEffect = {
   readonly channel: ChannelId | UserId;
   /** Of an update: the message that it changes. Left out: not known, or there is none. */
@@ -206,86 +217,4 @@ export type AuditSink = {
   /** Each line ends in a newline. Resolves once all are taken. Rejects with PortError; some may be taken then. */
   write(lines: readonly string[]): Promise<void>;
   close(): Promise<void>;
-};
-
-// Messages that follow from the audit and belong to no run's thread: a receipt for the person who decided, alerts for the admins, and the
-// daily head in the audit channel.
-
-export type Notification = {
-  /** Also the value of its button, and so bound to its one recipient. */
-  readonly id: Nonce;
-  readonly kind:
-    | "receipt"
-    | "receipt-at-once"
-    | "dispute"
-    | "head"
-    | "tampering"
-    | "redaction"
-    | "freeze"
-    | "answered"
-    | "expired"
-    | "look-back";
-  /** The number of the entry that it is about. */
-  readonly entry: number;
-  readonly to: UserId | ChannelId;
-  readonly madeAt: number;
-  readonly post: PostedMessage;
-};
-
-export const isReceipt = ({ kind }: Pick<Notification, "kind">): boolean =>
-  kind === "receipt" || kind === "receipt-at-once";
-
-/** What the message of several receipts shows. */
-export const SEVERAL_RECEIPTS = "several receipts";
-
-/** What a notification is drawn from: the audit. */
-export type NotificationFacts = {
-  readonly entry: KeptEntry;
-  /** The entry that this one is about. */
-  readonly about: KeptEntry | null;
-  /** The action of the request that was decided on; null where the service named none. */
-  readonly action: string | null;
-  /** Null: the run is deleted. */
-  readonly channel: ChannelId | null;
-  /** Its card there, for a link. Null: there is none. */
-  readonly card: MessageTs | null;
-  /** Of a look back: its figures. */
-  readonly lookBack?: LookBack;
-};
-
-/** Each takes two of the fifty blocks of a message. */
-export const RECEIPTS_AT_ONCE = 20;
-
-/** `alt`: what it shows, in words. */
-export type Picture = { readonly name: string; readonly bytes: Uint8Array; readonly alt: string };
-
-/** Slack, as far as notifications need it. Every call is one attempt; rejects with PortError. */
-export type NotificationSender = {
-  /** Not idempotent. */
-  post(notification: Notification, facts: NotificationFacts): Promise<MessageTs>;
-  /** Not idempotent. One message for at most `RECEIPTS_AT_ONCE` receipts of one person. */
-  postReceipts(
-    to: UserId | ChannelId,
-    receipts: readonly { readonly receipt: Notification; readonly facts: NotificationFacts }[],
-  ): Promise<MessageTs>;
-  /** Idempotent. The copies of the notification; none in direct messages, which cannot be read back. */
-  find(notification: Notification): Promise<readonly MessageTs[]>;
-  /** Idempotent. Removes a copy in a channel. */
-  remove(notification: Notification, ts: MessageTs): Promise<void>;
-  /** Not idempotent: a picture in the thread of this message. */
-  attach(to: UserId | ChannelId, ts: MessageTs, picture: Picture): Promise<void>;
-  /** Not idempotent: a file in a direct message. */
-  file(
-    to: UserId,
-    file: { readonly name: string; readonly text: string; readonly says: string },
-  ): Promise<void>;
-};
-
-/** Who gets notifications about the audit, from the configuration. */
-export type AuditReaders = {
-  readonly team: TeamId;
-  /** The channel for heads and alerts; null: only the log. */
-  readonly channel: ChannelId | null;
-  /** They get the alerts, and may read the audit of a run. */
-  readonly admins: readonly UserId[];
 };

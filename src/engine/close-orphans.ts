@@ -13,8 +13,7 @@ import {
 } from "../domain/after-restore.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
-import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
-import type { OwnMessages } from "../ports/own-messages.ts";
+import { type Chat, type EventLog, type OwnMessages, type PacedEffect, PortError } from "../ports.ts";
 import { type AuditLog, BACKUP_MARK, type DocumentStore, type RunStore } from "../ports/store.ts";
 import { type Change, changeUnfinished } from "./change-runs.ts";
 import { createBackgroundLoop } from "./background-work.ts";

@@ -12,13 +12,8 @@ import { PLANNED } from "../domain/posted-message.ts";
 import { cardSlot, type Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Change } from "../engine/change-runs.ts";
-import {
-  type AuditReaders,
-  type EventLog,
-  type Notification,
-  type NotificationFacts,
-  PortError,
-} from "../ports.ts";
+import { type EventLog, PortError } from "../ports.ts";
+import type { AuditReaders, Notification, NotificationFacts } from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
 
 import { createWeekEnds, lookBackIn } from "./look-back.ts";

@@ -7,14 +7,14 @@ import type { Context } from "../domain/context.ts";
 import type { MessageTs } from "../domain/ids.ts";
 import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/hours.ts";
 import type { Clock } from "../engine/clock.ts";
+import type { EventLog } from "../ports.ts";
 import type {
   AuditReaders,
-  EventLog,
+  DrawLookBack,
   Notification,
   NotificationFacts,
   NotificationSender,
-} from "../ports.ts";
-import type { DrawLookBack } from "../ports/pictures.ts";
+} from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 
 type Deps = {

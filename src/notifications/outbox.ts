@@ -6,7 +6,7 @@
 import { shardOfName } from "../domain/ids.ts";
 import { createBackgroundLoop } from "../engine/background-work.ts";
 import { endedWithin } from "../engine/clock.ts";
-import type { Notification } from "../ports.ts";
+import type { Notification } from "../ports/notification.ts";
 import { createNotificationWriter } from "./from-audit.ts";
 import {
   type Act,

@@ -12,16 +12,14 @@ import { type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { WarnQuietly } from "../engine/logging.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
+import { type Chat, type Counters, PortError } from "../ports.ts";
 import {
-  type Chat,
-  type Counters,
   type Notification,
   type NotificationFacts,
   type NotificationSender,
-  PortError,
   RECEIPTS_AT_ONCE,
   SEVERAL_RECEIPTS,
-} from "../ports.ts";
+} from "../ports/notification.ts";
 import { factsOf, factsToSend, type NotificationWriterDeps } from "./from-audit.ts";
 import { type PictureDeps, postWithPicture } from "./look-back.ts";
 

@@ -9,7 +9,7 @@ import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } f
 import type { Json } from "../domain/json.ts";
 import type { Precedents } from "../domain/precedent.ts";
 import type { Run } from "../domain/run.ts";
-import type { Notification } from "../ports.ts";
+import type { Notification } from "./notification.ts";
 
 /** A run as its row has it, with what a writer must prove. */
 export type StoredRun = {

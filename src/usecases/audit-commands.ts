@@ -9,7 +9,8 @@ import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { entryFinding, type Integrity, type NotAcknowledged } from "../engine/integrity.ts";
-import { type AuditReaders, type EventLog, type NotificationSender, PortError } from "../ports.ts";
+import { type EventLog, PortError } from "../ports.ts";
+import type { AuditReaders, NotificationSender } from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
 import {
   type Asker,

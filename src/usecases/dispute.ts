@@ -5,14 +5,14 @@ import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
 import type { Nonce, RunId, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
+import type { Counters } from "../ports.ts";
 import {
   type AuditReaders,
-  type Counters,
   isReceipt,
   type Notification,
   type NotificationFacts,
   SEVERAL_RECEIPTS,
-} from "../ports.ts";
+} from "../ports/notification.ts";
 import type { AuditLog } from "../ports/store.ts";
 import { type Asker, type CommandRefusal, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";

@@ -18,7 +18,8 @@ import type { ServiceKey } from "../engine/service-answers.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
 import { entriesOf } from "../notifications/look-back.ts";
-import type { AgentService, AuditReaders, Gateway, HealthReport } from "../ports.ts";
+import type { AgentService, Gateway, HealthReport } from "../ports.ts";
+import type { AuditReaders } from "../ports/notification.ts";
 import type { Health, PartHealth } from "../ports/monitoring.ts";
 import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
 import {

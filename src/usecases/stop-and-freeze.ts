@@ -13,7 +13,8 @@ import { applyBrakeToRuns } from "../engine/change-runs.ts";
 import type { Freezes } from "../engine/shared-news.ts";
 import { lookUp, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
-import type { AuditReaders, EventLog } from "../ports.ts";
+import type { EventLog } from "../ports.ts";
+import type { AuditReaders } from "../ports/notification.ts";
 import {
   type Asker,
   type CommandRefusal,

@@ -9,7 +9,7 @@ import { linkText, NO_LINK, signedText } from "#src/domain/audit/hash-chain.ts";
 import { type ApprovalId, RunId, UserId } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Run } from "#src/domain/run.ts";
-import type { Notification } from "#src/ports.ts";
+import type { Notification } from "#src/ports/notification.ts";
 import {
   anApproval,
   anAuditEntry,

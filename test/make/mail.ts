@@ -1,7 +1,7 @@
 // Direct messages and an audit channel for tests.
 
 import { MessageTs, type UserId } from "#src/domain/ids.ts";
-import type { Notification, NotificationFacts, NotificationSender } from "#src/ports.ts";
+import type { Notification, NotificationFacts, NotificationSender } from "#src/ports/notification.ts";
 
 /** Direct messages and an audit channel that obey at once. */
 export type HandMail = NotificationSender & {

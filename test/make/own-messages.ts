@@ -3,7 +3,7 @@
 import { ChannelId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Orphan, OwnMessage } from "#src/domain/after-restore.ts";
 import type { Slot } from "#src/domain/run.ts";
-import type { OwnMessages } from "#src/ports/own-messages.ts";
+import type { OwnMessages } from "#src/ports.ts";
 import { CHANNEL } from "./run.ts";
 
 export type HandOwnMessages = OwnMessages & {

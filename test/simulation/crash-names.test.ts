@@ -1,7 +1,8 @@
 // Every call to the outside and every write has a name, and a process dies at each of them: before it takes effect, and after.
 
 import { expect, test } from "vitest";
-import type { AgentService, Chat, NotificationSender, People } from "#src/ports.ts";
+import type { AgentService, Chat, People } from "#src/ports.ts";
+import type { NotificationSender } from "#src/ports/notification.ts";
 import type { Store } from "#src/ports/store.ts";
 import { APPROVERS } from "./cast.ts";
 import { type Choose, scriptedFortune } from "./fortune.ts";

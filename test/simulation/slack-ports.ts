@@ -3,8 +3,8 @@
 import { channelOf } from "#src/domain/call.ts";
 import { type ChannelId, type MessageTs, type UserId } from "#src/domain/ids.ts";
 import type { Run, Slot } from "#src/domain/run.ts";
-import type { Chat, NotificationSender, People } from "#src/ports.ts";
-import type { OwnMessages } from "#src/ports/own-messages.ts";
+import type { Chat, OwnMessages, People } from "#src/ports.ts";
+import type { NotificationSender } from "#src/ports/notification.ts";
 import { callOut, type Fate } from "./call-out.ts";
 import { APPROVERS, CHANNELS, GUEST } from "./cast.ts";
 import type { Host } from "./setting.ts";

@@ -4,7 +4,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { dayName } from "../../audit/look-back.ts";
-import type { DrawLookBack } from "../../ports/pictures.ts";
+import type { DrawLookBack } from "../../ports/notification.ts";
 
 const PROGRAM = fileURLToPath(new URL("chart-process.ts", import.meta.url));
 /** It takes about half a second (ms). */

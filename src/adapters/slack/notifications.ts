@@ -2,14 +2,14 @@
 // receipt comes back as a click.
 
 import { ChannelId, Nonce, parsed } from "../../domain/ids.ts";
+import { PortError } from "../../ports.ts";
 import {
   isReceipt,
   type Notification,
   type NotificationFacts,
   type NotificationSender,
-  PortError,
   SEVERAL_RECEIPTS,
-} from "../../ports.ts";
+} from "../../ports/notification.ts";
 import type { Disputed } from "../../usecases/dispute.ts";
 import { postedChannel } from "./answers.ts";
 import { type Deployment, named } from "./blocks/deployment.ts";

@@ -4,8 +4,7 @@
 import { ChannelId, MessageTs, parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { OrphanKind, OwnMessage } from "../../domain/after-restore.ts";
 import type { Run, Slot } from "../../domain/run.ts";
-import { PortError } from "../../ports.ts";
-import type { OwnMessages } from "../../ports/own-messages.ts";
+import { type OwnMessages, PortError } from "../../ports.ts";
 import { type SlackHistory, slackChannels, slackHistory } from "./answers.ts";
 import type { CardStateName } from "./blocks/card-state.ts";
 import type { Deployment } from "./blocks/deployment.ts";

@@ -8,13 +8,13 @@ import {
   type Chat,
   type Counters,
   type EventLog,
-  type NotificationSender,
+  type OwnMessages,
   type PacedEffect,
   type People,
   PortError,
 } from "../../ports.ts";
+import type { NotificationSender } from "../../ports/notification.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
-import type { OwnMessages } from "../../ports/own-messages.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";

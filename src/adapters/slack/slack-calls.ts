@@ -1,8 +1,7 @@
 // Listens to every call to Slack: counts it, and knows whether Slack still takes the bot token.
 
 import { WebAPIPlatformError } from "@slack/web-api";
-import type { Counters } from "../../ports.ts";
-import { PortError } from "../../ports.ts";
+import { type Counters, PortError } from "../../ports.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
 import type { Call } from "./clients.ts";
 

@@ -3,7 +3,7 @@
 import type { AuditEntry } from "../../audit/entry.ts";
 import { ChannelId, Nonce, RunId, UserId } from "../../domain/ids.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
-import type { Notification } from "../../ports.ts";
+import type { Notification } from "../../ports/notification.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
 import { appendAudit, appendOnce, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import { linkOf } from "./archive-bounds.ts";

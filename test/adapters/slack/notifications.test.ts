@@ -4,8 +4,8 @@ import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
 import { createNotificationSender } from "#src/adapters/slack/notifications.ts";
 import { MessageTs, UserId } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
-import type { Notification } from "#src/ports.ts";
 import { PortError } from "#src/ports.ts";
+import type { Notification } from "#src/ports/notification.ts";
 import { aNonce, CHANNEL, NOON } from "../../make/run.ts";
 
 const self = { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" };

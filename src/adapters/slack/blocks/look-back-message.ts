@@ -2,7 +2,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { LookBack, RuleFigures } from "../../../audit/look-back.ts";
-import type { NotificationFacts } from "../../../ports.ts";
+import type { NotificationFacts } from "../../../ports/notification.ts";
 import type { WeekReport } from "../../../usecases/queries.ts";
 import { withId } from "./message-id.ts";
 import {

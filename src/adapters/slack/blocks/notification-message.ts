@@ -31,7 +31,7 @@ import {
 import type { KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { Notification, NotificationFacts } from "../../../ports.ts";
+import type { Notification, NotificationFacts } from "../../../ports/notification.ts";
 
 const FINDING_CHARS = 1_500;
 

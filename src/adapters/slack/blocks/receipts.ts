@@ -6,7 +6,7 @@ import { RECEIPT_NOT_ME } from "../names.ts";
 import type { KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { Notification, NotificationFacts } from "../../../ports.ts";
+import type { Notification, NotificationFacts } from "../../../ports/notification.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { openStore } from "#src/adapters/store/open.ts";
 import { MIGRATIONS } from "#src/adapters/store/schema.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
-import type { Notification } from "#src/ports.ts";
+import type { Notification } from "#src/ports/notification.ts";
 import {
   anApproval,
   anAuditEntry,

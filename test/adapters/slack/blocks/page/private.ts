@@ -8,7 +8,7 @@ import { privateNotice, queuedNotice } from "#src/adapters/slack/blocks/private-
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { NoticeContent, Run } from "#src/domain/run.ts";
-import type { Notification, NotificationFacts } from "#src/ports.ts";
+import type { Notification, NotificationFacts } from "#src/ports/notification.ts";
 import { ADMIN } from "../../../../make/bot.ts";
 import { anAuditEntry, aNonce, NOON, TEAM } from "../../../../make/run.ts";
 import {
