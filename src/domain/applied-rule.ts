@@ -179,7 +179,10 @@ export function missingParts({ votes }: Pick<Approval, "votes">, rule: Wants): r
   return assignParts(votes, rule, wasInPart).missing;
 }
 
-/** Null: one more approval finds its place. `isIn`: whether its giver is in the part; null: unknown. */
+/**
+ * Null: one more approval finds its place. `isIn`: whether its giver is in the part; null: unknown. All places are taken only where the
+ * policy has come to want fewer; then the newest approval is the last one, and an earlier one gives way.
+ */
 export function whyNoPlace(
   votes: readonly Decision[],
   rule: Wants,
@@ -190,10 +193,13 @@ export function whyNoPlace(
   | null {
   if (rule.parts.length === 0) return null;
   const { seated, missing } = assignParts(votes, rule, wasInPart);
+  const isFull = seated.length >= rule.needs;
   const fits = (isUnknownIn: boolean): boolean =>
-    assignParts<Decision | null>([...seated, null], rule, (vote, part) =>
+    assignParts<Decision | null>(isFull ? [null, ...seated] : [...seated, null], rule, (vote, part) =>
       vote === null ? (isIn(part) ?? isUnknownIn) : wasInPart(vote, part),
     ).seated.includes(null);
   if (fits(false)) return null;
-  return fits(true) ? { type: "unverified" } : { type: "part-filled", missing };
+  return fits(true)
+    ? { type: "unverified" }
+    : { type: "part-filled", missing: isFull ? rule.parts : missing };
 }

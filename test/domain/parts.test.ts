@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Decision } from "#src/domain/approval.ts";
 import type { Person } from "#src/domain/authorization.ts";
+import type { Context } from "#src/domain/context.ts";
 import { recheckAuthority } from "#src/domain/decision-delivery.ts";
 import { decide, type Submission } from "#src/domain/decide.ts";
 import { type GroupId, GroupId as toGroup, UserId } from "#src/domain/ids.ts";
@@ -89,7 +90,7 @@ function member(user: UserId, ...of: readonly GroupId[]): Person {
 const approval = anApproval();
 const pending = withApprovals(aWatchedRun(), approval);
 
-function approve(run: Run, by: Person, voters: readonly Person[] = []) {
+function approve(run: Run, by: Person, voters: readonly Person[] = [], now: Context = ctx) {
   const { id, version, request } = approval;
   const wish: Submission = {
     approval: id,
@@ -101,7 +102,7 @@ function approve(run: Run, by: Person, voters: readonly Person[] = []) {
     by,
     voters,
   };
-  return decide(run, wish, ctx);
+  return decide(run, wish, now);
 }
 
 function after(...steps: readonly (readonly [by: Person, voters?: readonly Person[]])[]): Run {
@@ -129,6 +130,27 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(approve(after([member(ANA, SRE)]), member(BEN, SRE))).toMatchObject({
       error: { type: "part-filled", missing: [{ groups: [SEC] }] },
     });
+  });
+
+  test("is met by one more approval where a rule that wanted more had all of these already", () => {
+    const more = contextAt(0, aPolicy({ ...RULE, needs: 3 }));
+    const people = [member(ANA, SRE), member(BEN, SEC)] as const;
+    const run = people.reduce((before, by) => {
+      const voted = approve(before, by, people, more);
+      if (!voted.ok) throw new Error(voted.error.type);
+      return voted.value;
+    }, pending);
+    expect(stateOf(run)?.votes).toHaveLength(2);
+    const stranger = approve(run, member(CLEO), people);
+    expect(stranger).toMatchObject({ error: { type: "not-approver" } });
+    const third = member(CLEO, SRE);
+    const done = approve(run, third, people);
+    if (!done.ok) throw new Error(done.error.type);
+    expect(stateOf(done.value)).toMatchObject({
+      state: { type: "decided", decision: { by: { user: CLEO }, votes: [{ by: { user: BEN } }] } },
+      past: [{ cause: "rule-changed", decision: { by: { user: ANA } } }],
+    });
+    expect(recheckAuthority(done.value, approval.id, [...people, third], ctx)).toEqual({ type: "stands" });
   });
 
   test("counts somebody who is in both parts for the one that is left", () => {
