@@ -85,9 +85,6 @@ export async function checkBeforeSending(
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
   const unchecked = { only: null, people, requesterIn };
-  // After the look-ups, which may take seconds: what was written meanwhile counts.
-  const behind = await behindOthers(deps);
-  if (behind !== null) return { not: behind };
   const newest = await handle.change(run.key, (stored) => stored);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
   if (newest === null || approval === null) return unchecked;
@@ -99,6 +96,9 @@ export async function checkBeforeSending(
     deps.integrity.found(finding);
     return { not: { type: "unproven", why: finding.words } };
   }
+  // Last of all, because the look-ups may take seconds: what was written meanwhile counts.
+  const behind = await behindOthers(deps);
+  if (behind !== null) return { not: behind };
   const since = heldForTampering(deps, newest, effect);
   return since === null ? { ...unchecked, only: decisionFingerprint(approval) } : { not: since };
 }

@@ -164,30 +164,40 @@ test("a decision that another replica has sent meanwhile is no finding, and is n
   expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
 });
 
-test("a freeze that another replica writes during the last look keeps the decision back", async () => {
-  const bench = await createBench();
-  const { store } = bench;
-  // As with two processes: what the other writes is read before a decision leaves, and every second.
-  bench.store = {
-    ...store,
-    renew: async (now, leaseMs, onLapsed) => ({
-      ...(await store.renew(now, leaseMs, onLapsed)),
-      replicas: 2,
-    }),
-  };
-  await bench.restart();
-  const { submit } = await decides(bench, "approve", "go");
-  let looks = 0;
-  bench.agents.beforeLook = async () => {
-    looks += 1;
-    if (looks === 2) await store.audit([FROZEN]);
-  };
-  await submit();
-  await bench.clock.rest();
-  expect(looks).toBe(2);
-  await bench.clock.pass(5_000);
-  expect(bench.agents.resolved).toEqual([]);
-});
+test.for(["service", "audit"])(
+  "a freeze that another replica writes during the last look at the %s keeps the decision back",
+  async (where) => {
+    const bench = await createBench();
+    const { store } = bench;
+    let looks = 0;
+    const freezeAt = async (at: string): Promise<void> => {
+      if (looks === 2 && at === where) await store.audit([FROZEN]);
+    };
+    // As with two processes: what the other writes is read before a decision leaves, and every second.
+    bench.store = {
+      ...store,
+      settledAfter: async (...given) => {
+        await freezeAt("audit");
+        return store.settledAfter(...given);
+      },
+      renew: async (now, leaseMs, onLapsed) => ({
+        ...(await store.renew(now, leaseMs, onLapsed)),
+        replicas: 2,
+      }),
+    };
+    await bench.restart();
+    const { submit } = await decides(bench, "approve", "go");
+    bench.agents.beforeLook = () => {
+      looks += 1;
+      return freezeAt("service");
+    };
+    await submit();
+    await bench.clock.rest();
+    expect(looks).toBe(2);
+    await bench.clock.pass(5_000);
+    expect(bench.agents.resolved).toEqual([]);
+  },
+);
 
 test("a decision that no look lets leave is kept as never sent", async () => {
   const bench = await createBench();
