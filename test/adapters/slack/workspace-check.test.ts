@@ -1,8 +1,9 @@
 // Which payloads are for our app and our workspace.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { originOf } from "#src/adapters/slack/payloads.ts";
-import { checkOrigin } from "#src/adapters/slack/workspace-check.ts";
+import { checkOrigin, createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
+import { PortError } from "#src/ports.ts";
 
 const self = { app: "A0US", team: "T0US", enterprise: null };
 const rejectionOf = (body: object) =>
@@ -29,4 +30,127 @@ test.each(["block_actions", "view_submission", "view_closed", "event_callback", 
 
 test("a shortcut of another workspace is not", async () => {
   expect(await rejectionOf({ type: "message_action", user, team: null })).toBe("other-team");
+});
+
+describe("a person of another workspace", () => {
+  const theirs = {
+    type: "block_actions",
+    api_app_id: "A0US",
+    team: { id: "T0THEM" },
+    user: { id: "U0GUEST" },
+  };
+  const judged = (body: object, teamOf: () => Promise<string>) =>
+    checkOrigin({ self, teamOf }, originOf(body));
+
+  test("is let through to a use case when Slack says that it is theirs", async () => {
+    expect(await judged(theirs, () => Promise.resolve("T0THEM"))).toBeNull();
+  });
+  test("is refused when Slack says that they belong elsewhere", async () => {
+    expect(await judged(theirs, () => Promise.resolve("T0US"))).toBe("other-team");
+  });
+  test("is refused for now when Slack does not say it", async () => {
+    const silent = new PortError("away", { applied: "no", retry: "later", code: "down" });
+    expect(await judged(theirs, () => Promise.reject(silent))).toBe("unverified-team");
+  });
+  test("is refused when nobody is named, without asking", async () => {
+    expect(await judged({ ...theirs, user: undefined }, () => Promise.resolve("T0THEM"))).toBe("other-team");
+  });
+  test("is no fault of Slack when this program fails", async () => {
+    await expect(judged(theirs, () => Promise.reject(new Error("a fault")))).rejects.toThrow("a fault");
+  });
+});
+
+test("what an organisation installed is ours, in whichever workspace, and what another one installed is not", async () => {
+  const grid = { ...self, enterprise: "E0US" };
+  const body = { type: "block_actions", api_app_id: "A0US", is_enterprise_install: true, team: null };
+  const judged = (id: string, by: typeof self | typeof grid = grid) =>
+    checkOrigin(
+      { self: by, teamOf: () => Promise.reject(new Error("asked")) },
+      originOf({ ...body, enterprise: { id } }),
+    );
+  expect(await judged("E0US")).toBeNull();
+  expect(await judged("E0THEM")).toBe("other-team");
+  expect(await judged("E0US", self)).toBe("other-team");
+});
+
+describe("what is refused", () => {
+  async function refused(body: object, { failing = false } = {}) {
+    const met = {
+      acked: [] as (object | undefined)[],
+      told: [] as string[],
+      reasons: [] as string[],
+      passed: 0,
+    };
+    const check = createWorkspaceCheck({
+      self,
+      teamOf: () => Promise.resolve("T0US"),
+      rejectedRequests: (reason) => void met.reasons.push(reason),
+      answerAt: (url, message) => {
+        met.told.push(`${url} ${idOf(message)}`);
+        return failing ? Promise.reject(new Error("gone")) : Promise.resolve();
+      },
+      log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    const ack = (answer?: object): Promise<void> => (met.acked.push(answer), Promise.resolve());
+    const next = (): Promise<void> => ((met.passed += 1), Promise.resolve());
+    await check({ body, ack, next });
+    return met;
+  }
+  const idOf = (message: object): string => /answer:[a-z-]+/.exec(JSON.stringify(message))?.[0] ?? "";
+  const foreign = { api_app_id: "A0OTHER", ...ours };
+  const url = "https://hooks.slack.test/1";
+
+  test("is a command with words for its person alone", async () => {
+    const { acked, reasons, passed } = await refused({ ...foreign, command: "/agent" });
+    expect(acked).toEqual([expect.objectContaining({ response_type: "ephemeral" })]);
+    expect(acked.map((each) => idOf(each ?? {}))).toEqual(["answer:other-app"]);
+    expect({ reasons, passed }).toEqual({ reasons: ["other-app"], passed: 0 });
+  });
+
+  test("is a form, which shows why", async () => {
+    const { acked } = await refused({ ...foreign, type: "view_submission" });
+    expect(acked).toEqual([expect.objectContaining({ response_action: "update" })]);
+    expect(idOf(acked[0] ?? {})).toBe("answer:other-app");
+  });
+
+  test.each(["block_actions", "message_action"])(
+    "is a %s, answered where Slack wants the answer",
+    async (type) => {
+      for (const failing of [false, true]) {
+        const { acked, told } = await refused({ ...foreign, type, response_url: url }, { failing });
+        expect({ acked, told }).toEqual({ acked: [undefined], told: [`${url} answer:other-app`] });
+      }
+    },
+  );
+
+  test.each([
+    { type: "view_closed", response_url: url },
+    { type: "block_actions" },
+    { type: "block_actions", response_url: 7 },
+    { response_url: url },
+  ])("is not answered elsewhere: %j", async (body) => {
+    const { acked, told } = await refused({ ...foreign, ...body });
+    expect({ acked, told }).toEqual({ acked: [undefined], told: [] });
+  });
+
+  test("is an event, which wants no answer", async () => {
+    const reasons: string[] = [];
+    const check = createWorkspaceCheck({
+      self,
+      teamOf: () => Promise.resolve("T0US"),
+      rejectedRequests: (reason) => void reasons.push(reason),
+      answerAt: () => Promise.reject(new Error("answered")),
+      log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    await check({
+      body: { ...foreign, type: "event_callback" },
+      next: () => Promise.reject(new Error("passed on")),
+    });
+    expect(reasons).toEqual(["other-app"]);
+  });
+
+  test("is nothing of ours", async () => {
+    const { acked, reasons, passed } = await refused({ type: "message_action", ...ours });
+    expect({ acked, reasons, passed }).toEqual({ acked: [], reasons: [], passed: 1 });
+  });
 });

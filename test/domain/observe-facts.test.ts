@@ -1,0 +1,176 @@
+// What one look teaches by itself: each fact of a snapshot, and what is said to the people who decided.
+
+import { describe, expect, test } from "vitest";
+import {
+  addNotices,
+  digestedText,
+  noticesOf,
+  observe,
+  OUTPUT_IN_THREAD_CHARS,
+  requestOf,
+} from "#src/domain/observe.ts";
+import { ApprovalId, GroupId, RunId } from "#src/domain/ids.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
+import type { NoticeContent, Run } from "#src/domain/run.ts";
+import { ABSENT_AFTER_MS, type Snapshot, type UnreadableItem } from "#src/domain/snapshot.ts";
+import { aSnapshot, contextAt, decidedRun, listedRun } from "../make/history.ts";
+import { aPolicy } from "../make/policy.ts";
+import { APPROVER, aWatchedRun, NOON } from "../make/run.ts";
+
+const item = (facts: Partial<UnreadableItem> = {}): UnreadableItem => {
+  return { ids: [], code: "no-id", why: "it has no id", source: "{}", hidden: 0, ...facts };
+};
+const look = (
+  run: Run,
+  facts: Partial<Snapshot>,
+  ms = 1,
+  pending: readonly string[] | null = ["apr_1"],
+): Run => observe(run, aSnapshot(run, pending, { askedAt: NOON + ms, ...facts }), contextAt(ms));
+
+test("a look that began at the moment of the newest one is taken in", () => {
+  const run = listedRun("apr_1");
+  expect(look(run, { askedAt: run.seen?.askedAt ?? 0 }, 1, ["apr_1", "apr_2"]).approvals).toHaveLength(2);
+});
+
+describe("the task", () => {
+  const adopted: Run = { ...aWatchedRun(), origin: "adopted", input: "" };
+
+  test("of an adopted run is learnt though nothing else is new", () => {
+    const quiet = look(look(adopted, { input: null }, 1, []), { input: null }, 2, []);
+    expect(quiet.input).toBe("");
+    expect(look(quiet, { input: "the task" }, 3, []).input).toBe("the task");
+  });
+
+  test("of a run that was started here is what its person typed", () => {
+    expect(look({ ...adopted, origin: "started" }, { input: "another" }, 1, []).input).toBe("");
+  });
+});
+
+describe("what the service lists in an unreadable form", () => {
+  const run = listedRun("apr_1");
+  const LATER = [1, 1 + ABSENT_AFTER_MS, 1 + 3 * ABSENT_AFTER_MS];
+  const missed = (unreadable: readonly UnreadableItem[]): Run =>
+    LATER.reduce((next, ms) => look(next, { unreadable, status: "awaiting_approval" }, ms, []), run);
+
+  test("is news by itself, and so is its end", () => {
+    const found = look(run, { unreadable: [item()] });
+    expect(found.unreadable).toMatchObject({ what: "items", count: 1, since: NOON + 1 });
+    expect(look(found, { unreadable: [item()] }, 2)).toBe(found);
+    expect(look(found, {}, 2).unreadable).toBeNull();
+  });
+
+  test("is nothing any more once the run is over", () => {
+    expect(look(run, { unreadable: [item()], status: "succeeded" }).unreadable).toBeNull();
+  });
+
+  test("closes a card that it names at once, leaves one open that it may be, and another one is gone", () => {
+    const states = [
+      [item({ ids: [ApprovalId("apr_1")] })],
+      [item()],
+      [item({ ids: [ApprovalId("apr_2")] })],
+    ].map((unreadable) => missed(unreadable).approvals[0]?.state);
+    expect(states).toMatchObject([
+      { type: "closed", cause: "unreadable", at: NOON + 1 },
+      { type: "pending" },
+      { type: "closed", cause: "no-longer-listed" },
+    ]);
+  });
+
+  test("voids a decision on what it names, after a while, for that reason", () => {
+    const decided = decidedRun();
+    const named = [item({ ids: [ApprovalId("apr_1")] })];
+    const last = LATER.reduce(
+      (next, ms) => look(next, { unreadable: named, status: "awaiting_approval" }, ms, []),
+      decided,
+    );
+    expect(last.notices).toMatchObject([
+      { to: APPROVER, says: { type: "decision-void", cause: "unreadable" } },
+    ]);
+  });
+});
+
+test("whether the service lists what is pending is news", () => {
+  const run = listedRun("apr_1");
+  const untold = look(run, { status: "awaiting_approval" }, 1, null);
+  expect(untold.seen).toEqual({ ...run.seen, lists: false, askedAt: NOON + 1 });
+  expect(untold.notices).toEqual(run.notices);
+  expect(look(untold, {}, 2).seen?.lists).toBe(true);
+});
+
+test("the fields of the run stay known while nothing is pending", () => {
+  const run = look(listedRun("apr_1"), { extra: { plan: "a" } }, 1, ["apr_1", "apr_2"]);
+  expect(run.context).not.toBeNull();
+  expect(look(run, { extra: { plan: "b" }, status: "running" }, 2, []).context).toBe(run.context);
+});
+
+describe("an output", () => {
+  const ended = (output: string | null): boolean | undefined =>
+    look(aWatchedRun(), { status: "succeeded", output }, 1, []).seen?.ended?.asFile;
+
+  test("is a file when it is longer than the thread holds, as Slack counts it", () => {
+    expect(ended(null)).toBe(false);
+    expect(ended("x".repeat(OUTPUT_IN_THREAD_CHARS))).toBe(false);
+    expect(ended("x".repeat(OUTPUT_IN_THREAD_CHARS + 1))).toBe(true);
+    expect(ended("x".repeat(3 * OUTPUT_IN_THREAD_CHARS))).toBe(true);
+  });
+});
+
+describe("what a decision is bound to", () => {
+  test("is the run, the approval and the request, and the run's own fields where there are some", () => {
+    const [run, approval] = [RunId("run_1"), ApprovalId("apr_1")];
+    expect(digestedText(run, approval, { content: { a: 1 } })).toBe('["run_1","apr_1",{"a":1}]');
+    expect(digestedText(run, approval, { content: { a: 1 }, context: "c" })).toBe(
+      '["run_1","apr_1",{"a":1},"c"]',
+    );
+    expect(digestedText(run, approval, { content: { a: 1, b: 2 }, volatile: ["b"] })).toBe(
+      '["run_1","apr_1",{"a":1}]',
+    );
+  });
+
+  test("names what the policy calls volatile only where it is", () => {
+    const asked = { id: ApprovalId("apr_1"), action: "a", requestedAt: null };
+    const ctx = contextAt(0, { ...aPolicy({}), volatile: ["at"] });
+    expect("volatile" in requestOf(RunId("run_1"), { ...asked, content: { a: 1 } }, ctx)).toBe(false);
+    expect(requestOf(RunId("run_1"), { ...asked, content: { at: 1 } }, ctx).volatile).toEqual(["at"]);
+  });
+});
+
+test("a policy that asks for the requester's groups makes the run ask", () => {
+  const asks = contextAt(
+    1,
+    aPolicy({ when: { ...BUILT_IN_RULE.when, requesters: [], requesterGroups: [GroupId("S0OPS")] } }),
+  );
+  const run = listedRun("apr_1");
+  const asking = observe(run, aSnapshot(run, ["apr_1"], { askedAt: NOON + 1 }), asks);
+  expect(asking.requesterGroups).toMatchObject({ asks: ["S0OPS"] });
+  expect("requesterGroups" in look(asking, {}, 2)).toBe(false);
+  expect("requesterGroups" in look(run, {}, 2, ["apr_1", "apr_2"])).toBe(false);
+});
+
+describe("the people who decided", () => {
+  const run = decidedRun();
+  const [approval] = run.approvals;
+  const said = (id: string): NoticeContent => ({
+    type: "decision-void",
+    approval: ApprovalId(id),
+    cause: "run-over",
+  });
+
+  test("are told what is said about their approval, and of no other", () => {
+    const two = look(run, {}, 1, ["apr_1", "apr_2"]);
+    expect(addNotices(two, [said("apr_1")], contextAt())).toMatchObject([
+      { to: APPROVER, state: "planned", notBefore: 0 },
+    ]);
+    expect(addNotices(two, [said("apr_2")], contextAt())).toBe(two.notices);
+    expect(addNotices(two, [said("apr_9")], contextAt())).toBe(two.notices);
+  });
+
+  test("are not told what is said to nobody", () => {
+    const words = [
+      { type: "cannot-post", words: "" },
+      { type: "nobody-can-approve", approval: approval?.id },
+    ];
+    expect(addNotices(run, words as NoticeContent[], contextAt())).toBe(run.notices);
+    expect(noticesOf([{ says: null }, { says: said("apr_1") }])).toEqual([said("apr_1")]);
+  });
+});

@@ -1,0 +1,51 @@
+// What `npm run mutants -- TARGET` mutates, and which tests must notice it. They are those that lie nearest, so that a run takes minutes.
+
+export type Target = { readonly mutate: readonly string[]; readonly tests: readonly string[] };
+
+export const TARGETS = {
+  decide: {
+    mutate: ["src/domain/decide.ts"],
+    tests: ["test/domain/{decide,vote,parts,handling,policy,follow-up}.test.ts"],
+  },
+  authorization: {
+    mutate: ["src/domain/authorization.ts"],
+    tests: ["test/domain/{authorization,decide,vote,parts,policy,handling}.test.ts"],
+  },
+  reconcile: {
+    mutate: ["src/domain/reconcile.ts"],
+    tests: ["test/domain/{reconcile,apply-outcome,end-run,follow-up-due,observe}.test.ts"],
+  },
+  observe: {
+    mutate: ["src/domain/observe.ts"],
+    tests: ["test/domain/{observe,observe-facts,same-request,run-context,end-run,schedule}.test.ts"],
+  },
+  settle: {
+    mutate: ["src/engine/effect-executor.ts"],
+    tests: [
+      "test/engine/{effect-executor,perform-effect,run-engine,check-before-sending,pace,logging}.test.ts",
+    ],
+  },
+  policy: {
+    mutate: ["choose-rule", "follow-up-rule", "named-people", "policy"].map(
+      (file) => `src/domain/policy/${file}.ts`,
+    ),
+    tests: ["test/domain/{policy,policy-conditions,parts,follow-up,follow-up-due}.test.ts"],
+  },
+  patterns: {
+    mutate: ["src/domain/policy/pattern.ts", "src/domain/policy/comparison.ts"],
+    tests: ["test/domain/{policy,policy-conditions}.test.ts"],
+  },
+  ingress: {
+    mutate: ["src/adapters/slack/request-verifier.ts", "src/adapters/slack/workspace-check.ts"],
+    tests: ["test/adapters/slack/{request-verifier,signed-requests,workspace-check}.test.ts"],
+  },
+  cards: {
+    mutate: [
+      "src/adapters/slack/blocks/approval-card.ts",
+      "src/adapters/slack/blocks/pending-card.ts",
+      "src/adapters/slack/blocks/card-state.ts",
+      "src/adapters/slack/blocks/card-history.ts",
+    ],
+    tests: ["test/adapters/slack/blocks/{card,messages,true-words,service-words,thread}.test.ts"],
+  },
+} as const satisfies { readonly [name: string]: Target };
