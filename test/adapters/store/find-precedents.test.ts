@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "#src/adapters/store/database.ts";
-import { decidedBefore } from "#src/adapters/store/find-precedents.ts";
+import { decidedBefore } from "#src/adapters/store/audit-log.ts";
 import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";

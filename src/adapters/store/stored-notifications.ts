@@ -1,0 +1,140 @@
+// Reads and stores the notifications that follow from the audit.
+
+import type { AuditEntry } from "../../audit/entry.ts";
+import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
+import type { PostedMessage } from "../../domain/posted-message.ts";
+import type { Notification } from "../../ports/notification.ts";
+import type { NotificationStore } from "../../ports/store.ts";
+import { appendAudit } from "./append-audit.ts";
+import type { AuditKey } from "./audit-key.ts";
+import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
+import { type Doc, either, id, number, record, word } from "./document-shape.ts";
+import { postedMessage } from "./run-document.ts";
+import { parsedJson } from "./run-row.ts";
+import { brokenNotification, type Findings } from "./seals.ts";
+
+export function createNotifications(
+  db: Database,
+  key: AuditKey,
+  findings: Pick<Findings, "report">,
+): NotificationStore {
+  return {
+    async addNotifications(notifications) {
+      if (notifications.length === 0) return;
+      await write(db, async (trx) => {
+        for (const batch of inBatches(notifications.map(toNotificationRow)))
+          await trx
+            .insertInto("notifications")
+            .values(batch)
+            .onConflict((conflict) => conflict.doNothing())
+            .execute();
+      });
+    },
+    async notifications(limit) {
+      const rows = await read(() => toDo(db, limit).execute());
+      return rows.flatMap((row) => fromNotificationRow(row, findings) ?? []);
+    },
+    async saveNotification({ id, post }, toDo) {
+      const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
+      await write(db, async (trx) => {
+        await trx.updateTable("notifications").set(change).where("id", "=", id).execute();
+      });
+    },
+    async notification(id) {
+      const query = db.selectFrom("notifications").selectAll().where("id", "=", id);
+      const row = await read(() => query.executeTakeFirst());
+      return row === undefined ? null : fromNotificationRow(row, findings);
+    },
+    notificationsIn: (to, ts) => notificationsIn(db, findings, to, ts),
+    dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
+  };
+}
+
+/** Most notifications of one person or channel, the newest first, among which those of one message are looked for. */
+const LOOKED_THROUGH = 2_000;
+
+async function notificationsIn(
+  db: Database,
+  findings: Pick<Findings, "report">,
+  ...[to, ts]: Parameters<NotificationStore["notificationsIn"]>
+): Promise<readonly Notification[]> {
+  const query = db.selectFrom("notifications").selectAll().where("to_id", "=", to);
+  const rows = await read(() => query.orderBy("made_at", "desc").limit(LOOKED_THROUGH).execute());
+  return rows
+    .flatMap((row) => fromNotificationRow(row, findings) ?? [])
+    .filter(({ post }) => post.type === "up" && post.ts === ts)
+    .toSorted((a, b) => a.entry - b.entry);
+}
+
+function toDo(db: Database, limit: number) {
+  const all = db.selectFrom("notifications").selectAll().where("to_do", "=", 1);
+  return all
+    .orderBy((is) => is("kind", "=", "receipt"))
+    .orderBy("made_at")
+    .limit(limit);
+}
+
+async function dispute(
+  trx: Trx,
+  key: AuditKey,
+  id: Notification["id"],
+  entry: AuditEntry,
+): Promise<"disputed" | Undo<"known">> {
+  const marked = await trx
+    .updateTable("notifications")
+    .set({ disputed: 1 })
+    .where("id", "=", id)
+    .where("disputed", "=", 0)
+    .executeTakeFirst();
+  if (marked.numUpdatedRows === 0n) return new Undo("known");
+  await appendAudit(trx, [entry], key);
+  return "disputed";
+}
+
+// Notifications as rows, and back. Their rows are not sealed: what they tell is read from the audit.
+
+const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "post">>({
+  id: id(Nonce),
+  kind: word({
+    receipt: true,
+    "receipt-at-once": true,
+    dispute: true,
+    head: true,
+    tampering: true,
+    redaction: true,
+    freeze: true,
+    answered: true,
+    expired: true,
+    "look-back": true,
+  }),
+  entry: number,
+  to: either(id(UserId), id(ChannelId)),
+  madeAt: number,
+});
+
+function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification): NotificationRow {
+  return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
+}
+
+/** Null: nobody can tell what it is or to whom it goes. That is reported, and the others go on. */
+function fromNotificationRow(
+  row: NotificationRow,
+  { report }: Pick<Findings, "report">,
+): Notification | null {
+  const { id, kind, entry, to_id: to, made_at: madeAt } = row;
+  const facts = addressed.safeParse({ id, kind, entry, to, madeAt });
+  const post = postOf(row);
+  if (!facts.success || post === null) report(brokenNotification(row));
+  return facts.success ? { ...facts.data, post: post ?? LOST } : null;
+}
+
+/** How far it came is not known: it counts as sent once, is looked for, and sent when it is not there. */
+const LOST: PostedMessage = { type: "unsure", lookAt: 0, tries: 1 };
+
+function postOf({ id, post }: NotificationRow): PostedMessage | null {
+  try {
+    return postedMessage.parse(parsedJson(`notification ${id}`, post));
+  } catch {
+    return null;
+  }
+}
