@@ -16,7 +16,16 @@ import { ChannelId, GroupId, TeamId, UserId } from "#src/domain/ids.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aRule, these } from "../make/policy.ts";
-import { anApproval, APPROVER, aWatchedRun, NOON, REQUESTER, TEAM, withApprovals } from "../make/run.ts";
+import {
+  anApproval,
+  APPROVER,
+  aRequest,
+  aWatchedRun,
+  NOON,
+  REQUESTER,
+  TEAM,
+  withApprovals,
+} from "../make/run.ts";
 
 const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
 const GROUP = GroupId("S0TEAM");
@@ -179,5 +188,22 @@ describe("who has read a request", () => {
 
   test("of what is not there changes nothing", () => {
     expect(markRead(run, approval.id, digest, APPROVER)).toBe(run);
+  });
+});
+
+describe("a request with more fields than its form has room for", () => {
+  const fields = Object.fromEntries(
+    Array.from({ length: 400 }, (_, nth) => [`field_${nth}`, "x ".repeat(400)]),
+  );
+  const long: Approval = {
+    ...approval,
+    request: { ...aRequest({ action: "change", ...fields }), chars: 320_000 },
+  };
+
+  test("is not approved here, and can be denied", () => {
+    const no = refusalToOpen(long, attempt(), { ...seen, version: long.version });
+    expect(no?.type).toBe("not-all-shown");
+    expect(no?.type === "not-all-shown" && no.fields > 100).toBe(true);
+    expect(toOpen({ verdict: "deny" }, long)).toBeNull();
   });
 });

@@ -126,6 +126,17 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(stateOf(both)?.state.type).toBe("decided");
   });
 
+  test("keeps with an approval in which of their sets its person was, and with a denial nothing", () => {
+    const by = member(ANA, SRE);
+    expect(stateOf(after([by]))?.votes[0]?.memberOf).toEqual([SRE]);
+    const { id, version, request } = approval;
+    const seen = { approval: id, version, digest: request.digest, was: request };
+    const denied = decide(pending, { ...seen, verdict: "deny", reason: "no", by }, ctx);
+    const state = denied.ok ? stateOf(denied.value)?.state : undefined;
+    expect(state).toMatchObject({ type: "decided", decision: { by: { user: ANA } } });
+    expect(state?.type === "decided" && "memberOf" in state.decision).toBe(false);
+  });
+
   test("refuses a second approval from the part that has approved", () => {
     expect(approve(after([member(ANA, SRE)]), member(BEN, SRE))).toMatchObject({
       error: { type: "part-filled", missing: [{ groups: [SEC] }] },

@@ -323,3 +323,22 @@ test("of two requests the one expires whose time is over, under the rule's name,
   expect(approvalOf(over).calls).toMatchObject([{ says: "over" }]);
   expect(findApproval(over, second.id)?.state).toEqual({ type: "pending" });
 });
+
+describe("what an approval says and what its people are told", () => {
+  test("the person whose approval no longer counts is told once, however many follow", () => {
+    const { submit, run } = under({ needs: 2 });
+    const [third, fourth] = [toUser("U0THIRD"), toUser("U0FOURTH")];
+    const gone = (user: UserId): Person => member(user, { kind: "deactivated" });
+    const one = done(submit(run, { by: member(SECOND) }));
+    const two = done(submit(one, { by: member(third), voters: [gone(SECOND)] }));
+    const last = done(submit(two, { by: member(fourth), voters: [gone(third)] }));
+    expect(last.notices.map(({ to }) => to)).toEqual([SECOND, third]);
+  });
+
+  test("an empty reason is asked for, for the verdict that needs it", () => {
+    const { submit, run } = under({ reason: { approve: 3, deny: 3 } });
+    expect(submit(run)).toMatchObject({ error: { type: "reason-needed", verdict: "approve" } });
+    const denied = submit(run, { verdict: "deny" });
+    expect(denied.ok ? null : denied.error).toEqual({ type: "reason-needed" });
+  });
+});
