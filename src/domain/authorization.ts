@@ -15,7 +15,7 @@ import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./id
 import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
 import type { Part, Principals } from "./policy/named-people.ts";
 import { contextBehind } from "./run-context.ts";
-import { findApproval, isStopped, replaceApproval, type Run, type Stop } from "./run.ts";
+import { findApproval, isStopped, mayHaveAsked, replaceApproval, type Run, type Stop } from "./run.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
 import { seenChars } from "./text/text.ts";
 
@@ -32,7 +32,8 @@ export type Person = {
 
 /** An expected "no", with its evidence. `adapters/slack/blocks/refusal-words.ts` has the words for each. */
 export type Refusal =
-  | { readonly type: "requester"; readonly rule: Rule }
+  /** `perhaps`: another person is the requester now, or the answer to their start was lost. */
+  | { readonly type: "requester"; readonly rule: Rule; readonly perhaps?: true }
   | { readonly type: "guest" | "outsider" | "bot" | "deactivated" | "not-in-channel" }
   /** The rule lets others decide. `requester`: may not either. */
   | { readonly type: "not-approver"; readonly rule: Rule; readonly requester?: UserId }
@@ -101,7 +102,8 @@ export const MAX_REASON_CHARS = 3_000;
 export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): Refusal | null {
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
-  if (person.user === run.requester && !rule.selfApproval) return { type: "requester", rule };
+  if (mayHaveAsked(run, person.user) && !rule.selfApproval)
+    return { type: "requester", rule, ...(person.user === run.requester ? {} : { perhaps: true }) };
   const ofOthers = {
     type: "not-approver",
     rule,

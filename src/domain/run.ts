@@ -46,6 +46,11 @@ export type Run = {
   readonly frozen?: Freeze;
   /** What Slack says about the requester. Left out: no rule of the policy asks. */
   readonly requesterGroups?: RequesterGroups;
+  /**
+   * Who, beside the requester, has asked for this run before, or may have: it was forgotten and watched again, or the answer to their start
+   * was lost. Left out: no one.
+   */
+  readonly mayHaveAsked?: readonly UserId[];
   /** Left out: no approval was closed without a person recently. */
   readonly untouched?: Untouched;
   /** The newest entry of the audit about this run; left out until there is one. */
@@ -218,6 +223,11 @@ export function newRun(
 
 export function adoptedRun(id: RunId, facts: Parameters<typeof newRun>[0]): Run {
   return { ...newRun(facts), origin: "adopted", creation: { type: "created", id, at: facts.askedAt } };
+}
+
+/** They may not approve what the run asks for, unless the rule lets requesters. */
+export function mayHaveAsked({ requester, mayHaveAsked: others = [] }: Run, user: UserId): boolean {
+  return user === requester || others.includes(user);
 }
 
 export function runId(run: Run): RunId | null {

@@ -10,7 +10,7 @@ import type { GroupId, UserId } from "../domain/ids.ts";
 import { assignParts, groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import type { PolicyNow } from "../domain/rule-facts.ts";
-import { findApproval, type Run } from "../domain/run.ts";
+import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
 import { type People, PortError } from "../ports.ts";
 
 /** This age (ms) is enough for display; a person who clicks is looked up again. */
@@ -84,7 +84,7 @@ async function isAble(
   rule: Rule,
   ...[{ user, escalated }, people]: readonly [Candidate, Asking]
 ): Promise<boolean> {
-  if (user === run.requester && !rule.selfApproval) return false;
+  if (mayHaveAsked(run, user) && !rule.selfApproval) return false;
   if (rule.except !== null && (await everyoneIn(rule.except, people)).includes(user)) return false;
   const { escalated: _stages, ...ofRule } = rule;
   const among = escalated ? { escalated: { users: [user], groups: [], channels: [] } } : {};

@@ -53,11 +53,14 @@ export type RunStore = {
   byButton(
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
-  /** Newest first, unless the oldest are asked for. "pending": an approval waits or is held, or something cannot be read. */
+  /**
+   * Newest first, unless the oldest are asked for. "pending": an approval waits or is held, or something cannot be read. "without-id": the
+   * service has not told us their id.
+   */
   list(filter: {
     channels: readonly ChannelId[];
     oldestFirst?: true;
-    only: "unfinished" | "pending" | "all";
+    only: "unfinished" | "pending" | "without-id" | "all";
     /** Only this person's runs, or only those of others. Left out: everybody's. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };
     limit: number;

@@ -38,17 +38,34 @@ export function createAdoptRun(deps: UseCaseDeps): AdoptRun {
 async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {
   const no = await refusalToStart(deps, by, "adopted");
   if (no !== null) return err(no);
-  const known = await deps.store.byRunId(id);
-  if (known !== null) return watchAgain(deps, by, { key: known, id });
+  const followed = await deps.store.byRunId(id);
+  if (followed !== null) return watchAgain(deps, by, { key: followed, id });
   const fetched = await lookAt(deps, id);
   if (!fetched.ok) return fetched;
   if (fetched.value.type === "missing") return err({ type: "unknown-run" });
   const ctx = deps.context();
+  const others = await othersWhoMayHaveAsked(deps, by, id);
   const fresh = freshRun(by, RunKey(deps.newKey()), id, ctx.now);
-  const run = observe(fresh, fetched.value.snapshot, ctx);
+  const known = others.length === 0 ? fresh : { ...fresh, mayHaveAsked: others };
+  const run = observe(known, fetched.value.snapshot, ctx);
   const kept = await storeRun(deps, run, { audit: [runEntry(run, by, "watched", ctx)] });
-  // Somebody else adopted the same run at the same time.
+  // Another person adopted the same run at the same time.
   return kept === run.key ? ok(run) : watchAgain(deps, by, { key: kept, id });
+}
+
+/** So many starts without an answer are looked at; each is a fault that people are asked to settle. */
+const MOST_LOST = 1_000;
+
+/** The run may have been followed before and be forgotten since, or be the one whose start was sent and not answered. */
+async function othersWhoMayHaveAsked(deps: UseCaseDeps, by: Asker, id: RunId): Promise<readonly UserId[]> {
+  const { store } = deps;
+  const channels = await store.channelsInUse();
+  const lost = (await store.list({ channels, only: "without-id", limit: MOST_LOST })).filter(
+    ({ team, creation }) => team === by.team && (creation.type === "sending" || creation.type === "unknown"),
+  );
+  const first = await firstRequester(deps, id);
+  const all = [...(first === null ? [] : [first]), ...lost.map(({ requester }) => requester)];
+  return [...new Set(all)].filter((user) => user !== by.user);
 }
 
 function freshRun({ team, channel, user }: Asker, key: RunKey, id: RunId, now: number): Run {

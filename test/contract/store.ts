@@ -14,8 +14,8 @@ import {
   aRun,
   aRunId,
   aRunKey,
-  aTicket,
   aWatchedRun,
+  aTicket,
   CHANNEL,
   NOON,
   withApprovals,
@@ -242,6 +242,14 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await list({ notBy: one })).toEqual([theirs.run.key]);
         expect(await list({ by: UserId("U0NOBODY") })).toEqual([]);
       });
+    });
+
+    test("runs whose id the service has not told are listed by themselves", async () => {
+      const unknown = { type: "unknown", words: "no answer", at: 1, again: "asked" } as const;
+      const { run: lost } = await bench.stored({ ...aRun(), creation: unknown });
+      await bench.stored(aWatchedRun());
+      const listed = await bench.store.list({ channels: [CHANNEL], only: "without-id", limit: 9 });
+      expect(listed.map(({ key }) => key)).toEqual([lost.key]);
     });
 
     describe("papers", () => {

@@ -64,6 +64,7 @@ async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
     .limit(filter.limit);
   if (filter.only === "unfinished") query = query.where("finished", "=", 0);
   if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
+  if (filter.only === "without-id") query = query.where("service_run_id", "is", null);
   if (filter.asked !== undefined) {
     const [is, who] =
       "by" in filter.asked ? (["=", filter.asked.by] as const) : (["!=", filter.asked.notBy] as const);

@@ -208,6 +208,7 @@ export const runDocument: Doc<Run> = record<Run>({
   requesterGroups: optional(
     record<RequesterGroups>({ asks: list(id(GroupId)), in: byName(flag), at: orNull(number) }),
   ),
+  mayHaveAsked: optional(list(user)),
   untouched: optional(
     record<Untouched>({ since: number, told: byName(number), chars: number, omitted: number }),
   ),

@@ -59,7 +59,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
   if (isFollowUpRefusal(refusal)) return followUpRefusalWords(refusal);
   switch (refusal.type) {
     case "requester":
-      return `${ASKED_YOURSELF} ${whoDecides(refusal.rule, [asker])} Nothing was sent.`;
+      return `${refusal.perhaps === true ? MAY_HAVE_ASKED : ASKED_YOURSELF} ${whoDecides(refusal.rule, [asker])} Nothing was sent.`;
     case "not-approver":
       return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
     case "unverified":
@@ -93,7 +93,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
   }
 }
 
-const ASKED_YOURSELF = "You asked for this run, so somebody else must decide.";
+const ASKED_YOURSELF = "You asked for this run, so someone else must decide.";
+const MAY_HAVE_ASKED = "You may have asked for this run yourself, so someone else must decide.";
 
 /** Most people, groups and channels that a refusal names; Slack draws long lists badly. */
 const NAMED_MOST = 20;
@@ -107,8 +108,7 @@ function whoDecides({ approvers, except }: Rule, not: readonly (UserId | null | 
     ...groups.map((group) => `<!subteam^${group}>`),
     ...channels.map((channel) => `the members of <#${channel}>`),
   ];
-  if (listed.length === 0)
-    return "The rule lists nobody else: ask the person who runs Countersign to change the policy.";
+  if (listed.length === 0) return "The rule lists no one else: ask the people who operate Countersign.";
   const more = listed.length - NAMED_MOST;
   const named = listed.slice(0, NAMED_MOST).join(", ");
   return `Ask one of these people: ${named}${more > 0 ? ` and ${count(more)} more` : ""}.`;
@@ -186,7 +186,7 @@ export function refusalPlain(refusal: Refusal): string {
     return "Countersign is frozen, so no approval is sent. You can deny it. Nothing was sent.";
   if (refusal.type === "already-decided") {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
-    return `Somebody already ${what} this. The first decision counts; yours was not sent.`;
+    return `Someone already ${what} this. The first decision counts; yours was not sent.`;
   }
   if (isFollowUpRefusal(refusal)) return followUpRefusalPlain(refusal);
   if (refusal.type === "requester") return `${ASKED_YOURSELF} Nothing was sent.`;

@@ -17,7 +17,10 @@ import { BEN, CLEO, CREATED, decisionOf, type Example, FROZEN } from "./example.
 const decision = decisionOf("deny", "Not before the freeze ends");
 
 export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]> = {
-  requester: [{ type: "requester", rule: BUILT_IN_RULE }],
+  requester: [
+    { type: "requester", rule: BUILT_IN_RULE },
+    { type: "requester", rule: BUILT_IN_RULE, perhaps: true },
+  ],
   guest: [{ type: "guest" }],
   outsider: [{ type: "outsider" }],
   bot: [{ type: "bot" }],

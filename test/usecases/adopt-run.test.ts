@@ -1,0 +1,47 @@
+// Who asked for a run does not approve it because another person watches it later.
+
+import { expect, test } from "vitest";
+import { UserId } from "#src/domain/ids.ts";
+import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
+import { APPROVER, aRunId, CHANNEL, TEAM } from "../make/run.ts";
+
+const BY = { team: TEAM, user: APPROVER, channel: CHANNEL };
+const FRIEND = { ...BY, user: UserId("U0FRIEND") };
+const OTHER = UserId("U0OTHER");
+
+async function opens(bench: Bench, id: ReturnType<typeof aRunId>, user: UserId): Promise<string> {
+  const { click } = clickOn(await bench.run(id));
+  const opened = await bench.flow.openForm.decide({ ...click, user }, "approve");
+  return opened.ok ? "opened" : opened.error.refusal.type;
+}
+
+test("who watched a run first does not approve it after it was forgotten and watched by another person", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  expect((await bench.flow.adoptRun.adopt(BY, id)).ok).toBe(true);
+  await bench.clock.pass(1_000);
+  expect((await bench.flow.adoptRun.unwatch(BY, id)).ok).toBe(true);
+  await bench.clock.pass(60_000);
+  expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(1);
+  expect((await bench.flow.adoptRun.adopt(FRIEND, id)).ok).toBe(true);
+  await bench.clock.pass(5_000);
+  expect(await opens(bench, id, APPROVER)).toBe("requester");
+  expect(await opens(bench, id, FRIEND.user)).toBe("requester");
+  expect(await opens(bench, id, OTHER)).toBe("opened");
+});
+
+test("who lost the answer to a start does not approve a run that another person watches, which may be theirs", async () => {
+  const bench = await createBench();
+  bench.agents.create = () => Promise.reject(failure("timeout", { applied: "maybe" }));
+  await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
+  await bench.clock.pass(5_000);
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  expect((await bench.flow.adoptRun.adopt(FRIEND, id)).ok).toBe(true);
+  await bench.clock.pass(5_000);
+  expect(await opens(bench, id, APPROVER)).toBe("requester");
+  expect(await opens(bench, id, OTHER)).toBe("opened");
+  await bench.restart();
+  expect(await opens(bench, id, APPROVER)).toBe("requester");
+});
