@@ -13,11 +13,13 @@ export const TARGETS = {
   },
   reconcile: {
     mutate: ["src/domain/reconcile.ts"],
-    tests: ["test/domain/{reconcile,apply-outcome,end-run,follow-up-due,observe}.test.ts"],
+    tests: ["test/domain/{reconcile,due-effects,apply-outcome,end-run,follow-up-due,observe}.test.ts"],
   },
   observe: {
     mutate: ["src/domain/observe.ts"],
-    tests: ["test/domain/{observe,observe-facts,same-request,run-context,end-run,schedule}.test.ts"],
+    tests: [
+      "test/domain/{observe,observe-facts,due-effects,same-request,run-context,end-run,schedule}.test.ts",
+    ],
   },
   settle: {
     mutate: ["src/engine/effect-executor.ts"],
