@@ -111,11 +111,21 @@ describe("a run", () => {
     const open: readonly Partial<Run>[] = [
       { posts: { ...posts, [OUTCOME]: { type: "sending", at: NOON, tries: 1 } } },
       { uploads: { [OUTPUT]: { type: "sharing", file: "F1", at: NOON, tries: 1 } } },
+      { posts: { ...posts, [OPENING]: { type: "planned", notBefore: NOON, tries: 1 } } },
+      { posts: { ...posts, [OPENING]: { type: "planned", notBefore: NOON + 1, tries: 1 } } },
+      { creation: { type: "sending", at: NOON, tries: 1 } },
       { notices: [notice] },
       { watch: { type: "on" } },
       { outage: { at: NOON, until: null } as never },
     ];
     expect(open.map((facts) => isFinished({ ...done, ...facts }, NOON))).toEqual(open.map(() => false));
+    const refused: PostedMessage = { type: "refused", words: "no", retryAt: 0, tries: REFUSED_TRIES };
+    const decided = (delivery: object): Run => {
+      const { approvals } = deliveredRun(delivery as Delivery);
+      return { ...done, approvals, posts: { ...posts, [cardSlot(ApprovalId("apr_1"))]: refused } };
+    };
+    expect(isFinished(decided({ type: "confirmed", at: NOON, stillListed: false }), NOON)).toBe(true);
+    expect(isFinished(decided({ type: "sending", at: NOON, tries: 1 }), NOON)).toBe(false);
     expect(isFinished({ ...done, outage: { at: NOON, until: NOON } as never }, NOON)).toBe(true);
   });
 });
