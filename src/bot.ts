@@ -266,7 +266,7 @@ function createUseCases(use: UseDeps) {
 
 /** Under the freezes of the audit. A crash may have kept one from reaching every run. */
 async function claimRuns(
-  deps: Pick<BotDeps, "freezes" | "store" | "context"> & { readonly engine: RunEngine },
+  deps: Pick<BotDeps, "freezes" | "store" | "context" | "log"> & { readonly engine: RunEngine },
   hold: { start(): Promise<number> },
 ): Promise<number> {
   await deps.freezes.refresh();

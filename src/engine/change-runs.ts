@@ -8,7 +8,7 @@ import type { Context } from "../domain/context.ts";
 import { supersede } from "../domain/end-run.ts";
 import { type RunId, type RunKey, shardOf } from "../domain/ids.ts";
 import { isWatched, type Run } from "../domain/run.ts";
-import type { EventLog } from "../ports.ts";
+import { type EventLog, PortError } from "../ports.ts";
 import type { RunStore, SideWrites } from "../ports/store.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
@@ -64,7 +64,11 @@ const RELEASED = "An admin has looked at the database, and approvals leave again
 type Listing = Pick<RunStore, "list" | "channelsInUse">;
 /** The engine, as far as these changes need it. */
 type Engine = { readonly change: Change; readonly looksAfter: (shard: number) => boolean };
-type Changing = { readonly store: Listing; readonly engine: Engine };
+type Changing = {
+  readonly store: Listing;
+  readonly engine: Engine;
+  readonly log: Pick<EventLog, "error">;
+};
 type Judging = Changing & { readonly context: () => Context };
 
 /** Those that this process looks after; other processes change theirs. */
@@ -75,21 +79,41 @@ async function runsOf({ store, engine }: Changing, only: "unfinished" | "pending
   return runs.filter((run) => engine.looksAfter(shardOf(run)));
 }
 
+/** One run that cannot be changed keeps no other one from it. Rejects with PortError when the store fails, which holds for all of them. */
+export async function changeEach(
+  { log }: Pick<Changing, "log">,
+  runs: readonly Run[],
+  change: (run: Run) => Promise<void>,
+): Promise<void> {
+  for (const run of runs)
+    try {
+      await change(run);
+    } catch (error) {
+      if (error instanceof PortError) throw error;
+      log.error({ run: run.key, error }, "could not change a run");
+    }
+}
+
 /** Every unfinished run that `apply` changes, also those that no process looks after yet. */
 export async function changeUnfinished(
-  { store, change }: { readonly store: Listing; readonly change: Change },
+  deps: { readonly store: Listing; readonly change: Change } & Pick<Changing, "log">,
   apply: (run: Run) => Run,
 ): Promise<void> {
+  const { store, change } = deps;
   const channels = await store.channelsInUse();
   if (channels.length === 0) return;
-  for (const run of await store.list({ channels, only: "unfinished", limit: MAX_RUNS }))
+  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
+  await changeEach(deps, runs, async (run) => {
     if (apply(run) !== run) await change(run.key, apply, { mustHold: false });
+  });
 }
 
 /** After an acknowledgement: what was held back for tampering is looked at again at once. */
 export async function releaseHeldBack(deps: Changing): Promise<void> {
   const runs = await runsOf(deps, "unfinished");
-  for (const run of runs) if (withoutHold(run) !== run) await deps.engine.change(run.key, withoutHold);
+  await changeEach(deps, runs, async (run) => {
+    if (withoutHold(run) !== run) await deps.engine.change(run.key, withoutHold);
+  });
 }
 
 /** The same run where nothing is held back. */
@@ -107,15 +131,18 @@ function withoutHold(run: Run): Run {
 /** Brings every pending approval, and so its card, under the current rule. */
 export async function applyPolicyToWaiting(deps: Judging): Promise<void> {
   const waiting = await runsOf(deps, "pending");
-  for (const { key } of waiting) await deps.engine.change(key, (run) => applyPolicy(run, deps.context()));
+  await changeEach(deps, waiting, async ({ key }) => {
+    await deps.engine.change(key, (run) => applyPolicy(run, deps.context()));
+  });
 }
 
 /** After a freeze, or after one is lifted: approvals that were not sent give way, and open cards say so. */
 export async function applyBrakeToRuns(deps: Judging): Promise<void> {
   const runs = await runsOf(deps, "unfinished");
   // The engine applies the brake at every save.
-  for (const run of runs)
+  await changeEach(deps, runs, async (run) => {
     if (applyBrake(run, deps.context()) !== run) await deps.engine.change(run.key, (newest) => newest);
+  });
 }
 
 // Deletes finished runs and their texts after a while; the audit stays.

@@ -11,7 +11,7 @@ import type { EventLog } from "../ports.ts";
 import type { SlackHealth } from "../ports/monitoring.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import { type Change, changeUnfinished } from "./change-runs.ts";
+import { type Change, changeEach, changeUnfinished } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
@@ -77,12 +77,13 @@ export function createPauseClocks(deps: Deps): PauseClocks {
 }
 
 /** Also for runs that no process looks after yet. */
-async function makeUpForStop({ store, change, clock, log }: Deps): Promise<void> {
+async function makeUpForStop(deps: Deps): Promise<void> {
+  const { store, clock, log } = deps;
   const from = await store.document(RUNNING);
   const until = clock.monotonic();
   if (typeof from !== "number" || until - from < GRACE_MS) return;
   log.info({ ms: until - from }, "nothing ran for a while: the clocks of waiting requests stood still");
-  await changeUnfinished({ store, change }, (run) => pauseRun(run, { why: "stopped", from, until }));
+  await changeUnfinished(deps, (run) => pauseRun(run, { why: "stopped", from, until }));
 }
 
 /** Since when something is so (monotonic), as far as this process knows. Null: it is not. */
@@ -134,9 +135,12 @@ function createOutagePause(deps: Deps, why: OutageCause, lostSince: Since): Outa
 }
 
 /** The runs that this process looks after; another one changes its own. */
-async function changeWaiting({ store, engine, change }: Deps, apply: (run: Run) => Run): Promise<void> {
+async function changeWaiting(deps: Deps, apply: (run: Run) => Run): Promise<void> {
+  const { store, engine, change } = deps;
   const channels = await store.channelsInUse();
   if (channels.length === 0) return;
-  for (const run of await store.list({ channels, only: "pending", limit: MAX_RUNS }))
+  const runs = await store.list({ channels, only: "pending", limit: MAX_RUNS });
+  await changeEach(deps, runs, async (run) => {
     if (engine.looksAfter(shardOf(run)) && apply(run) !== run) await change(run.key, apply);
+  });
 }

@@ -1,10 +1,11 @@
-// The service gives a run the id of an earlier one.
+// Changes of many runs, of which one cannot be changed; and the service gives a run the id of an earlier one.
 
 import { describe, expect, test } from "vitest";
 import type { RunId, RunKey } from "#src/domain/ids.ts";
-import { type Bench, createBench } from "../make/bot.ts";
+import { changeEach } from "#src/engine/change-runs.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aSnapshot } from "../make/history.ts";
-import { aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { aRun, aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: REQUESTER, channel: CHANNEL };
 
@@ -28,6 +29,36 @@ async function loaded({ store }: Bench, key: RunKey) {
   if (found === null) throw new Error(`no run ${key}`);
   return found.run;
 }
+
+describe("a change of many runs", () => {
+  const runs = [aRun(), aRun(), aRun()];
+  const [, bad] = runs;
+
+  async function changed(
+    fault: Error,
+  ): Promise<{ readonly keys: readonly RunKey[]; readonly logged: number }> {
+    const keys: RunKey[] = [];
+    let logged = 0;
+    const log = { error: () => void (logged += 1) };
+    await changeEach({ log }, runs, ({ key }) => {
+      if (key === bad?.key) return Promise.reject(fault);
+      keys.push(key);
+      return Promise.resolve();
+    }).catch(() => undefined);
+    return { keys, logged };
+  }
+
+  test("reaches those behind one that cannot be changed, which is logged", async () => {
+    expect(await changed(new RangeError("too many"))).toEqual({
+      keys: [runs[0]?.key, runs[2]?.key],
+      logged: 1,
+    });
+  });
+
+  test("ends when the store fails, and leaves the others for the next try", async () => {
+    expect(await changed(failure("store_down"))).toEqual({ keys: [runs[0]?.key], logged: 0 });
+  });
+});
 
 describe("a run that the service gives the id of an earlier one", () => {
   test("which is over: is followed in a thread of its own, and its approvals are shown", async () => {
