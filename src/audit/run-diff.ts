@@ -55,9 +55,11 @@ function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
 function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {
   const { now: at } = ctx;
   if (before.approvals === after.approvals) return [];
+  const earlier = new Map(before.approvals.map((each) => [each.id, each]));
   return after.approvals.flatMap((is): AuditEntry[] => {
-    const was = findApproval(before, is.id);
-    if (was === null) return [...deniedByNoPerson(after, is, at), ...auditOfFollowUp(after, null, is, at)];
+    const was = earlier.get(is.id);
+    if (was === undefined)
+      return [...deniedByNoPerson(after, is, at), ...auditOfFollowUp(after, null, is, at)];
     if (is === was) return [];
     const gone = is.past.slice(was.past.length).map((past) => gaveWay(after, was, is, { past, at }));
     return [

@@ -23,6 +23,31 @@ export function isOutdated({ seen }: Run, askedAt: number): boolean {
 
 export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   if (!isWatched(run) || isOutdated(run, snapshot.askedAt)) return run;
+  return observeWithin(run, withinRoom(run, snapshot), ctx);
+}
+
+/** One run keeps at most so many approvals: it is stored whole at each change. */
+export const MOST_APPROVALS = 5_000;
+
+/** The same answer; approvals beyond those that a run may have are among what cannot be shown. */
+function withinRoom({ approvals }: Run, snapshot: Snapshot): Snapshot {
+  const { pending } = snapshot;
+  let room = MOST_APPROVALS - approvals.length;
+  if (pending === null || pending.length <= room) return snapshot;
+  const known = new Set(approvals.map(({ serviceId }) => serviceId));
+  const fits = pending.map(({ id }) => known.has(id) || (room -= 1) >= 0);
+  const beyond = pending.filter((_, at) => fits[at] === false);
+  if (beyond.length === 0) return snapshot;
+  const why = "is beyond the 5,000 requests that one run can make here";
+  const items = beyond.map(({ id }) => ({ ids: [id], code: "too-many", why, source: "", hidden: 0 }));
+  return {
+    ...snapshot,
+    pending: pending.filter((_, at) => fits[at]),
+    unreadable: [...snapshot.unreadable, ...items],
+  };
+}
+
+function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
   const over = ending(snapshot.status);
   const folded = applySightings(run, snapshot, ctx);
   const seen = withSeenStatus(run.seen, snapshot, ctx.now);
@@ -116,9 +141,12 @@ function applySightings(
   // A terminal state is final, whenever the fetch began.
   const askedAt = over ? ctx.monotonic : snapshot.askedAt;
   const context = items.length === 0 ? run.context : contextOf(run.context, snapshot, ctx);
+  // A run may have thousands.
+  const byServiceId = Map.groupBy(run.approvals, ({ serviceId }) => serviceId);
+  const taken = new Set(run.approvals.map(({ id }) => id));
   const listed = items.map((item) => {
     const request = requestOf(snapshot.id, item, ctx, context);
-    return { item, request, bearer: bearerOf(run.approvals, item.id, { request, askedAt }) };
+    return { item, request, bearer: bearerOf(byServiceId.get(item.id) ?? [], { request, askedAt }) };
   });
   const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
   const folded = run.approvals.map((approval) => {
@@ -130,9 +158,7 @@ function applySightings(
     return applySighting(approval, sighting, ctx);
   });
   const fresh = listed.flatMap(({ item: { id }, request, bearer }) =>
-    bearer === null
-      ? [newApproval(ownId(run.approvals, id), request, ctx.nonce(), { ...ctx, serviceId: id })]
-      : [],
+    bearer === null ? [newApproval(ownId(taken, id), request, ctx.nonce(), { ...ctx, serviceId: id })] : [],
   );
   const unchanged =
     fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);

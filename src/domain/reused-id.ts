@@ -12,13 +12,11 @@ import { withoutFields } from "./policy/policy.ts";
  */
 export const DECISION_LINGER_MS = 5_000;
 
-/** The approval that a listed request belongs to. Null: the request is new. */
+/** The approval that a listed request belongs to. Null: the request is new. `same`: those with its id at the service, oldest first. */
 export function bearerOf(
-  approvals: readonly Approval[],
-  serviceId: ApprovalId,
+  same: readonly Approval[],
   { request, askedAt }: { readonly request: Request; readonly askedAt: number },
 ): Approval | null {
-  const same = approvals.filter((each) => each.serviceId === serviceId);
   const newest = same.at(-1);
   if (newest === undefined) return null;
   if (isAlike(newest, request)) return newest;
@@ -49,8 +47,7 @@ function waits({ state }: Approval): boolean {
 }
 
 /** The service's id, unless the run has used it before. */
-export function ownId(approvals: readonly Approval[], serviceId: ApprovalId): ApprovalId {
-  const taken = new Set(approvals.map(({ id }) => id));
+export function ownId(taken: ReadonlySet<ApprovalId>, serviceId: ApprovalId): ApprovalId {
   const short = serviceId.slice(0, MAX_SERVICE_ID_CHARS - SUFFIX_CHARS);
   let id = serviceId;
   for (let times = 2; taken.has(id); times += 1) id = ApprovalId(`${short} (${times})`);

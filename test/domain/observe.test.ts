@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { STILL_LISTED_AFTER_MS } from "#src/domain/apply-snapshot.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { observeMissing } from "#src/domain/end-run.ts";
-import { observe } from "#src/domain/observe.ts";
+import { MOST_APPROVALS, observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -35,6 +35,27 @@ const looksFrom = (first: number, count = 3): number[] =>
 function missed(run: Run, times: readonly number[]): Run {
   return times.reduce((next, ms) => observeMissing(next, NOON + ms, contextAt(ms)), run);
 }
+
+test("a run keeps a bounded number of approvals; further ones are told as such, and those that it has go on", () => {
+  const ids = (from: number, count: number): string[] =>
+    Array.from({ length: count }, (_, at) => `apr_${from + at}`);
+  const full = [0, 2_000, 4_000].reduce(
+    (run, from, at) => after(run, ids(from, from === 4_000 ? 1_000 : 2_000), at + 1),
+    aWatchedRun(),
+  );
+  expect(full.approvals).toHaveLength(MOST_APPROVALS);
+  const more = after(full, ["apr_0", "apr_new", "apr_newer"], 4);
+  expect(more.approvals).toHaveLength(MOST_APPROVALS);
+  expect(more.approvals[0]?.state.type).toBe("pending");
+  expect(more.unreadable).toMatchObject({
+    count: 2,
+    items: [
+      { ids: ["apr_new"], code: "too-many" },
+      { ids: ["apr_newer"], code: "too-many" },
+    ],
+  });
+  expect(after(more, ["apr_0"], 5).unreadable).toBeNull();
+});
 
 describe("a look", () => {
   test("that teaches nothing leaves the very same run", () => {
