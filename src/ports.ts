@@ -166,7 +166,10 @@ export type People = {
   membersOf(set: GroupId | ChannelId, maxAgeMs: number): Promise<readonly UserId[]>;
   /** Can every full member open the channel? Rejects with PortError. */
   isPublic(channel: ChannelId, maxAgeMs: number): Promise<boolean>;
-  /** For each of these: is the person a member? Rejects with PortError when Slack does not answer for one. */
+  /**
+   * For each of these: is the person a member? Of a channel that is missing in the answer, Slack does not say: the app cannot see it, or it
+   * has too many members. Rejects with PortError when Slack does not answer.
+   */
   memberOf(
     user: UserId,
     sets: readonly (GroupId | ChannelId)[],

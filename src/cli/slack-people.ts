@@ -69,7 +69,23 @@ export async function checkIds(policy: Policy, env: Environment): Promise<string
   const says = await Promise.all(ids.map((id) => doubt(call, id)));
   const lacks = await Promise.all(policy.rules.map((rule) => lackOf(call, rule)));
   const stages = await Promise.all(policy.rules.flatMap((rule) => stageDoubts(call, rule)));
-  return [...says, ...lacks, ...stages].filter((each) => each !== null);
+  const excepted = await Promise.all(policy.rules.flatMap((rule) => exceptDoubts(call, rule)));
+  return [...says, ...lacks, ...stages, ...excepted].filter((each) => each !== null);
+}
+
+/** Channels whose members the rule excepts, and of which Slack tells the app nothing. */
+function exceptDoubts(call: Call, { name, except }: Rule): readonly Promise<string | null>[] {
+  return (except?.channels ?? []).map(async (channel) => {
+    try {
+      await call("conversations.info", { channel });
+      return null;
+    } catch (error) {
+      if (!(error instanceof PortError)) throw error;
+      // Another line says that Slack does not answer now.
+      if (error.retry === "later") return null;
+      return `"${name}" excepts ${channel}, which the app can't see: no one may decide under this rule. Invite the app there, or except its people by their ids or by a user group`;
+    }
+  });
 }
 
 /** A group of a stage without people, and a channel in which the stage can't be announced. */

@@ -89,9 +89,9 @@ export async function isAmongAny(
       RELAXED_AGE_MS,
     );
     const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
-    return principalLists.some((principals) => isOneOf(person, principals) === true)
-      ? null
-      : { type: otherwise };
+    const among = principalLists.map((principals) => isOneOf(person, principals));
+    if (among.includes(true)) return null;
+    return { type: among.includes(null) ? "unverified" : otherwise };
   } catch (error) {
     if (error instanceof PortError) return { type: "unverified" };
     throw error;

@@ -90,6 +90,17 @@ export const SLACK: readonly Planted[] = [
     "Slack bot token",
     /NODE_EXTRA_CA_CERTS/,
   ],
+  [
+    "a rule excepts the members of a channel that the app can't see",
+    ({ world, file }) => {
+      const channel = [...world.slack.workspace.channels.values()].find(({ kind }) => kind === "private");
+      world.slack.faults.removeFromChannel(channel?.id ?? "", "U0COUNTERSIGN");
+      const approvers = `{ anyone: true, except: { channels: [${channel?.id}] } }`;
+      return { POLICY_FILE: file("p.yaml", `rules:\n  - name: all\n    approvers: ${approvers}\n`) };
+    },
+    "Policy",
+    /can't see.*"all" excepts it.*\n.*Invite the app to that channel/,
+  ],
   ["the audit channel is unknown", () => ({ AUDIT_CHANNEL: "C0NOWHERE" }), "Audit channel", /C0NOWHERE/],
   [
     "the app is not in the audit channel",

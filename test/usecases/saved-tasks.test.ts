@@ -73,6 +73,14 @@ describe("a saved task", () => {
     expect(await start(bench, {})).toMatchObject({ error: { type: "not-starter" } });
   });
 
+  test("starts nothing where Slack does not say whether the person may start anything", async () => {
+    const bench = await benchWith(aTask());
+    const only = { users: [], groups: [], channels: [ChannelId("C0HIDDEN")] };
+    bench.policy = { ...bench.policy, starters: [{ channels: null, who: only }] };
+    bench.people.memberOf = () => Promise.resolve(new Map());
+    expect(await start(bench, {})).toMatchObject({ error: { type: "unverified" } });
+  });
+
   test("is offered where and to whom the policy says, and not where Slack does not say who somebody is", async () => {
     const forDev = aTask({ name: "dev", who: { users: [], groups: [DEV], channels: [] } });
     const elsewhere = aTask({ name: "elsewhere", channels: [ChannelId("C0ELSE")] });

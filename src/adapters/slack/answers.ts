@@ -76,11 +76,18 @@ export function slackUsers(answer: unknown): {
 }
 
 const channelFlags = { is_private: flag, is_im: flag, is_mpim: flag };
-export const channelAnswer = z.object({ channel: z.object({ id: z.string(), ...channelFlags }) });
+export const channelAnswer = z.object({
+  channel: z.object({ id: z.string(), is_member: z.boolean().optional(), ...channelFlags }),
+});
 
-export function slackChannel(answer: unknown): { readonly isPublic: boolean } {
+/** `isMember`: is the app in it? Null: Slack does not say. */
+export function slackChannel(answer: unknown): {
+  readonly isPublic: boolean;
+  readonly isMember: boolean | null;
+} {
   const { channel } = read(channelAnswer, answer);
-  return { isPublic: !channel.is_private && !channel.is_im && !channel.is_mpim };
+  const isPublic = !channel.is_private && !channel.is_im && !channel.is_mpim;
+  return { isPublic, isMember: channel.is_member ?? null };
 }
 
 export const channelsAnswer = z.object({

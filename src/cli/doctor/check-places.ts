@@ -16,6 +16,9 @@ const IN_POLICY = "Policy";
 
 const INVITE = "In each channel that should have runs, type: /invite @countersign";
 const INVITE_THERE = "Invite the app to that channel, or set AUDIT_CHANNEL to another one.";
+/** Countersign starts, but no one may decide under such a rule. */
+const SEE_EXCEPTED =
+  "Invite the app to that channel, or except its people by their ids or by a user group. Until then Slack does not say who is excepted, so no one may decide under these rules.";
 const COPY_ID =
   "Copy the id again from Slack: ⋮ in a person's profile, or at the end of a channel's details.";
 
@@ -25,7 +28,8 @@ const MOST_IDS = 40;
 export async function checkPlaces(config: Config, policy: Policy | null, call: Call): Promise<Finding[]> {
   const { channel, admins } = config.audit;
   const { users, groups } = config.approvers;
-  const named = policy === null ? [] : [...new Set<string>(idsNamedIn(policy))];
+  const excepted = new Map<string, readonly string[]>(policy === null ? [] : channelsExcepted(policy));
+  const named = policy === null ? [] : [...new Set<string>(idsNamedIn(policy)).difference(excepted)];
   const findings = await Promise.all([
     checkJoined(call),
     channel === null ? [] : checkAuditChannel(call, channel),
@@ -34,8 +38,34 @@ export async function checkPlaces(config: Config, policy: Policy | null, call: C
       ? []
       : checkIds(call, { what: APPROVERS, ids: [...users, ...groups], unknown: bad }),
     named.length === 0 ? [] : checkIds(call, { what: IN_POLICY, ids: named, unknown: note }),
+    checkExcepted(call, excepted),
   ]);
   return findings.flat();
+}
+
+/** Each channel, with the names of the rules. */
+function channelsExcepted({ rules }: Policy): readonly (readonly [string, readonly string[]])[] {
+  const channels = new Set(rules.flatMap(({ except }) => except?.channels ?? []));
+  return [...channels].map((id) => [
+    id,
+    rules.flatMap(({ name, except }) => (except?.channels.includes(id) === true ? [name] : [])),
+  ]);
+}
+
+async function checkExcepted(
+  call: Call,
+  excepted: ReadonlyMap<string, readonly string[]>,
+): Promise<Finding[]> {
+  const doubts = await Promise.all(
+    [...excepted].slice(0, MOST_IDS).map(async ([id, rules]) => {
+      const doubt = await doubtOf(call, id);
+      return doubt === null
+        ? []
+        : [`${doubt}, and ${rules.map((rule) => `"${rule}"`).join(", ")} excepts it`];
+    }),
+  );
+  const says = doubts.flat();
+  return says.length === 0 ? [] : [bad(IN_POLICY, says.join("; "), SEE_EXCEPTED)];
 }
 
 async function checkJoined(call: Call): Promise<Finding[]> {

@@ -1,0 +1,51 @@
+// What kind of channel an id stands for, and whether the app can see it at all.
+
+import type { ChannelId } from "../../domain/ids.ts";
+import type { Clock } from "../../engine/clock.ts";
+import { PortError } from "../../ports.ts";
+import { slackChannel } from "./answers.ts";
+import type { Call } from "./clients.ts";
+import { CHANNELS, type Pacers } from "./rate-limiter.ts";
+import { createSharedAnswers } from "./shared-look-ups.ts";
+
+/** `hidden`: Slack refuses to tell the app of it, or it is private and the app is not in it. */
+export type ChannelKind = "public" | "private" | "hidden";
+
+export type ChannelKinds = {
+  /** Rejects with PortError. */
+  readonly isPublic: (channel: ChannelId, maxAgeMs: number) => Promise<boolean>;
+  /** Would `isPublic` answer without waiting for Slack's rate limit? */
+  readonly isQuick: (channel: ChannelId, maxAgeMs: number) => boolean;
+  /** At most `KIND_AGE_MS` old. Null: Slack's rate limit would make us wait. Rejects with PortError. */
+  readonly kindOf: (channel: ChannelId) => Promise<ChannelKind | null>;
+};
+
+/**
+ * A policy may name a hidden channel, so each click would ask about it. For so long (ms) a channel that the app has just joined stays
+ * hidden, which refuses people, and a channel that an owner of the workspace has just made private counts as public.
+ */
+const KIND_AGE_MS = 60_000;
+
+export function createChannelKinds(call: Call, pacers: Pick<Pacers, "make">, clock: Clock): ChannelKinds {
+  const pacer = pacers.make(CHANNELS);
+  const facts = createSharedAnswers(clock, async (channel: ChannelId) => {
+    await pacer.waitForTurn(0, null);
+    return slackChannel(await call("conversations.info", { channel }));
+  });
+  const kinds = createSharedAnswers(clock, async (channel: ChannelId): Promise<ChannelKind> => {
+    try {
+      const { isPublic, isMember } = await facts(channel, 0);
+      return isPublic ? "public" : isMember === false ? "hidden" : "private";
+    } catch (error) {
+      if (error instanceof PortError && error.retry === "never") return "hidden";
+      throw error;
+    }
+  });
+  const isFree = (): boolean => pacer.queueBefore(0).ms === 0;
+  return {
+    isPublic: async (channel, maxAgeMs) => (await facts(channel, maxAgeMs)).isPublic,
+    isQuick: (channel, maxAgeMs) => facts.has(channel, maxAgeMs) || isFree(),
+    kindOf: async (channel) =>
+      kinds.has(channel, KIND_AGE_MS) || isFree() ? kinds(channel, KIND_AGE_MS) : null,
+  };
+}
