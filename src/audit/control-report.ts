@@ -142,7 +142,11 @@ const EXCEPTIONS = [
   ["Stops lifted", "stop-lifted", "its requests could be decided again"],
   ["Freezes", "frozen", "no run started and no approval was sent"],
   ["Freezes lifted", "freeze-lifted", "by another person"],
-  ["Escalations", "escalated", "a request reached a stage of its rule; people of a stage may decide"],
+  [
+    "Escalations",
+    "escalated",
+    "a request reached a stage of its rule; people of a stage may decide, or only deny, as the rule says",
+  ],
   ["Reminders", "reminded", "a message called people to a request that waited"],
   ["Time extended", "extended", "a person gave a request more time, as far as its rule allows"],
   ["Questions asked", "asked", "to the requester; the clocks of the request stood still meanwhile"],

@@ -2,9 +2,12 @@
 
 import type { Approval } from "../domain/approval.ts";
 import { isReminder } from "../domain/call.ts";
-import { reachedStages } from "../domain/escalation.ts";
+import { reachedStages, rightsIn } from "../domain/escalation.ts";
 import { type Call, type ReachedStage, withFollowUp } from "../domain/follow-up.ts";
 import { ruleRefOf } from "../domain/applied-rule.ts";
+import type { Stage } from "../domain/policy/follow-up-rule.ts";
+import { idsOf } from "../domain/policy/named-people.ts";
+import type { KeptRule } from "../domain/policy/policy.ts";
 import type { Run } from "../domain/run.ts";
 import { type AuditEntry, auditEntry } from "./entry.ts";
 
@@ -18,14 +21,25 @@ function stagesReached(run: Run, was: Approval | null, is: Approval, at: number)
   return reachedStages(is)
     .slice(known.length)
     .map(({ afterMs }) => {
-      const stage = is.appliedRule.rule.followUp.escalate.find((each) => each.afterMs === afterMs);
+      const { rule } = is.appliedRule;
+      const stage = rule.followUp.escalate.find((each) => each.afterMs === afterMs);
       const ids = [stage?.to ?? null, stage?.call ?? null].flatMap((each) =>
-        each === null ? [] : [...each.groups, ...each.channels, ...each.users],
+        each === null ? [] : idsOf(each),
       );
-      const outcome = (stage?.to ?? null) === null ? "called" : "may decide from here on";
+      const outcome = outcomeOf(stage?.to ?? null, rule);
       const facts = { what: "escalated", outcome, stageMs: afterMs, mentioned: ids } as const;
       return auditEntry(run, { at, ...facts, ...aboutIt(is) });
     });
+}
+
+function outcomeOf(to: Stage["to"], rule: Pick<KeptRule, "parts" | "needs">): string {
+  if (to === null) return "called";
+  const { decide, denyOnly } = rightsIn(to, rule);
+  const only = idsOf(denyOnly);
+  if (only.length === 0) return "may decide from here on";
+  return idsOf(decide).length === 0
+    ? "may deny from here on"
+    : `may decide from here on; ${only.join(", ")} may only deny`;
 }
 
 function peopleReminded(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {

@@ -4,7 +4,7 @@
 import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
 import type { FollowUpRule, Stage } from "./policy/follow-up-rule.ts";
 import type { Rule } from "./policy/policy.ts";
-import type { NamedPeople } from "./policy/named-people.ts";
+import { isOneOfParts, type NamedPeople } from "./policy/named-people.ts";
 
 type Followed = { readonly followUp?: FollowUp };
 
@@ -31,6 +31,24 @@ function together(people: readonly NamedPeople[]): NamedPeople {
     channels: [...new Set(people.flatMap(({ channels }) => channels))],
   };
 }
+
+/**
+ * What the people of a stage may do. Where each approval must come from a part of the rule, those whom no part names can only deny: their
+ * approval fills no place. Groups and channels may share people with a part; only Slack knows.
+ */
+export function rightsIn(
+  to: NamedPeople,
+  { parts, needs }: Pick<Rule, "parts" | "needs">,
+): { readonly decide: NamedPeople; readonly denyOnly: NamedPeople } {
+  const isIn = (id: string): boolean => needs > parts.length || isOneOfParts(id, parts);
+  return { decide: filtered(to, isIn), denyOnly: filtered(to, (id) => !isIn(id)) };
+}
+
+const filtered = ({ users, groups, channels }: NamedPeople, keeps: (id: string) => boolean): NamedPeople => ({
+  users: users.filter(keeps),
+  groups: groups.filter(keeps),
+  channels: channels.filter(keeps),
+});
 
 /** The stage that the request reaches next, and at which age (ms). Null: there is none. */
 export function nextStage(

@@ -1,6 +1,7 @@
 // Reminders and escalation as the engine carries them out: who may decide by a stage, what is posted, and what the audit holds.
 
 import { describe, expect, test } from "vitest";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { withFollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, GroupId, MessageTs, type RunId, TeamId, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
@@ -69,6 +70,52 @@ describe("a person whom a stage names", () => {
     bench.people.sets = new Set([LEADS]);
     await bench.clock.pass(61 * MIN);
     expect(await refusalTo(bench, { ...click, user: "U0CAT" as typeof click.user })).toBe("not-approver");
+  });
+});
+
+describe("a person whom a stage names and no part of the rule", () => {
+  const SRE = { users: [APPROVER], groups: [], channels: [] };
+  const SECURITY = { users: [], groups: [GroupId("S0SECURITY")], channels: [] };
+  const CAT = UserId("U0CAT");
+
+  async function inParts(needs: number, to: FollowUpRule["escalate"][number]["to"]) {
+    const bench = await createBench();
+    bench.policy = aPolicy({
+      approvers: these([APPROVER], SECURITY.groups),
+      parts: [SRE, SECURITY],
+      needs,
+      followUp: { ...NO_FOLLOW_UP, escalate: [{ afterMs: 30 * MIN, to, call: null }] },
+    });
+    const { id, click } = await bench.withCard();
+    bench.people.sets = new Set([ON_CALL]);
+    await bench.clock.pass(31 * MIN);
+    const run = await bench.run(id);
+    const approval = run.approvals[0];
+    if (approval === undefined) throw new Error("no request");
+    const card = JSON.stringify(approvalCard(run, approval));
+    const by = { ...click, user: CAT };
+    const denies = await bench.flow.openForm.decide(by, "deny");
+    const [entry] = await entries(bench, "escalated");
+    return { card, approves: await refusalTo(bench, by), denies: denies.ok, outcome: entry?.outcome };
+  }
+
+  test("can deny, and neither the card nor the audit says that they can decide", async () => {
+    const seen = await inParts(2, { users: [], groups: [ON_CALL], channels: [] });
+    expect(seen).toMatchObject({ approves: "part-filled", denies: true, outcome: "may deny from here on" });
+    expect(seen.card).toContain("who can deny it");
+    expect(seen.card).not.toContain("who can decide too");
+  });
+
+  test("can decide where the rule wants an approval beyond its parts", async () => {
+    const seen = await inParts(3, { users: [], groups: [ON_CALL], channels: [] });
+    expect(seen).toMatchObject({ approves: null, denies: true, outcome: "may decide from here on" });
+    expect(seen.card).toContain("who can decide too");
+  });
+
+  test("is told apart from those of the stage who are in a part", async () => {
+    const seen = await inParts(2, { users: [], groups: [ON_CALL, ...SECURITY.groups], channels: [] });
+    expect(seen.outcome).toBe("may decide from here on; S0ONCALL may only deny");
+    expect(seen.card).toMatch(/S0SECURITY.*who can decide too.*S0ONCALL.*who can deny it/s);
   });
 });
 

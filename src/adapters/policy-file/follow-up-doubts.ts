@@ -2,7 +2,8 @@
 
 import { reminderAge } from "../../domain/follow-up-due.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
-import type { NamedPeople } from "../../domain/policy/named-people.ts";
+import { rightsIn } from "../../domain/escalation.ts";
+import { idsOf } from "../../domain/policy/named-people.ts";
 
 /** `path`: to what is doubted. */
 export type Doubt = { readonly path: readonly (string | number)[]; readonly says: string };
@@ -12,6 +13,7 @@ export function followUpDoubts(rule: Rule, index: number): readonly Doubt[] {
   return [
     ...lateStages(rule, at),
     ...idleStages(rule, at),
+    ...denyingStages(rule, at),
     ...lateReminders(rule, at),
     ...longWarning(rule, at),
   ];
@@ -53,11 +55,19 @@ function idleStages({ name, approvers, followUp }: Rule, at: At): readonly Doubt
   });
 }
 
-const idsOf = ({ users, groups, channels }: NamedPeople): readonly string[] => [
-  ...users,
-  ...groups,
-  ...channels,
-];
+/** Each approval of the rule must come from a part. */
+function denyingStages(rule: Rule, at: At): readonly Doubt[] {
+  return rule.followUp.escalate.flatMap(({ to }, nth) => {
+    const ids = to === null ? [] : idsOf(rightsIn(to, rule).denyOnly);
+    if (ids.length === 0) return [];
+    return [
+      {
+        path: at("escalate", nth, "to"),
+        says: `"${rule.name}" lets ${ids.join(", ")} only deny by this stage: each approval must fill a part of "all-of", and they are in none. Add them to a part, or name them in "call"`,
+      },
+    ];
+  });
+}
 
 function lateReminders(rule: Rule, at: At): readonly Doubt[] {
   const { remind } = rule.followUp;

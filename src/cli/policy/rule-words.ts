@@ -1,9 +1,10 @@
 // What a rule says, in words: its conditions, and which of them a request meets.
 
 import { type Match, matcher } from "../../domain/policy/choose-rule.ts";
+import { rightsIn } from "../../domain/escalation.ts";
 import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
-import type { NamedPeople } from "../../domain/policy/named-people.ts";
+import { idsOf, type NamedPeople } from "../../domain/policy/named-people.ts";
 import { isComparison, type Pattern, patternText } from "../../domain/policy/pattern.ts";
 import { BUILT_IN_RULE, type Facts, type Rule, type When } from "../../domain/policy/policy.ts";
 
@@ -60,7 +61,8 @@ type Words = {
   readonly people: (named: NamedPeople) => string;
 };
 
-export function followUpSentences({ followUp, expiry }: Rule, { time, people }: Words): readonly string[] {
+export function followUpSentences(rule: Rule, { time, people }: Words): readonly string[] {
+  const { followUp, expiry } = rule;
   const { remind, escalate, warnMs } = followUp;
   const sentences = [
     ...(remind === null
@@ -68,7 +70,7 @@ export function followUpSentences({ followUp, expiry }: Rule, { time, people }: 
       : [
           `Reminds the people who can decide after ${time(remind.afterMs)}, then ${remind.doubles ? "after twice as long each time" : "as often"}, at most ${remind.atMost} times.`,
         ]),
-    ...escalate.flatMap((stage) => stageSentences(stage, { time, people })),
+    ...escalate.flatMap((stage) => stageSentences(stage, rule, { time, people })),
     ...(expiry === null
       ? []
       : [
@@ -98,11 +100,19 @@ function timeSentences(
   ];
 }
 
-function stageSentences({ afterMs, to, call }: Stage, { time, people }: Words): readonly string[] {
-  return [
-    ...(to === null
+function stageSentences(
+  { afterMs, to, call }: Stage,
+  rule: Rule,
+  { time, people }: Words,
+): readonly string[] {
+  const { decide, denyOnly } = rightsIn(to ?? { users: [], groups: [], channels: [] }, rule);
+  const sentence = (who: NamedPeople, may: string): readonly string[] =>
+    idsOf(who).length === 0
       ? []
-      : [`After ${time(afterMs)}, ${people(to)} may decide as well, also if they do not see the channel.`]),
+      : [`After ${time(afterMs)}, ${people(who)} may ${may}, also if they do not see the channel.`];
+  return [
+    ...sentence(decide, "decide as well"),
+    ...sentence(denyOnly, "deny, but not approve"),
     ...(call === null
       ? []
       : [`After ${time(afterMs)}, ${people(call)} get a call, which lets them decide nothing.`]),

@@ -36,6 +36,17 @@ export type Part = NamedPeople & { readonly name?: string };
 export const partName = ({ name, users, groups, channels }: Part): string =>
   name ?? [...users, ...groups, ...channels].join(", ");
 
+/** By its id: a person, a user group or a channel. */
+export const isOneOfParts = (id: string, parts: readonly Part[]): boolean =>
+  parts.some(({ users, groups, channels }) => [...users, ...groups, ...channels].some((each) => each === id));
+
+/** All of them, in one list. */
+export const idsOf = ({ users, groups, channels }: NamedPeople): readonly string[] => [
+  ...groups,
+  ...channels,
+  ...users,
+];
+
 export const setsOfParts = (parts: readonly Part[]): readonly (GroupId | ChannelId)[] =>
   parts.flatMap(groupsAndChannelsOf);
 

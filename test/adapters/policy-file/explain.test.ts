@@ -62,6 +62,17 @@ rules:
     expect(text).toContain(each);
 });
 
+test("a rule says which people of a stage may only deny", async () => {
+  const { path } = policyFile(`rules:
+  - name: production
+    approvers: { all-of: [{ groups: [S0SRE] }, { users: [U0BEN] }] }
+    escalate: [{ after: 30 min, to: { groups: [S0SRE, S0ONCALL] } }]
+`);
+  const text = (await explain(path, undefined, {})).lines.join("\n");
+  expect(text).toContain("After 30 min, members of S0SRE may decide as well");
+  expect(text).toContain("After 30 min, members of S0ONCALL may deny, but not approve");
+});
+
 test("a stored run's approvals are told with their rule, while a bot has the database open", async () => {
   const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

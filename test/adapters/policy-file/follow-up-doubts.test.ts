@@ -25,6 +25,18 @@ test("a stage that lets in only people who may decide before", async () => {
   expect(await doubts(`    escalate: [${twice}]\n`)).toEqual(["rules[0].escalate[1].to"]);
 });
 
+test("a stage whose people are in no part of the rule, unless further approvals are wanted", async () => {
+  const parts = "approvers: { all-of: [{ groups: [S0A] }, { users: [U0BEN, U0CAT] }] }";
+  const found = async (rule: string) =>
+    (await lintPolicy(policyFile(`rules:\n  - { name: a, ${parts}, ${rule} }\n`).path)).map(
+      ({ where, says }) => [where, /S0ONCALL only deny/.test(says)],
+    );
+  const stage = "escalate: [{ after: 1 h, to: { groups: [S0ONCALL], users: [U0CAT] } }]";
+  expect(await found(stage)).toEqual([["rules[0].escalate[0].to", true]]);
+  expect(await found(stage.replace("}]", "}], quorum: 3"))).toEqual([]);
+  expect(await found("escalate: [{ after: 1 h, call: { groups: [S0ONCALL] } }]")).toEqual([]);
+});
+
 test("reminders after the end of the time, and a last one at its beginning", async () => {
   expect(await doubts("    remind: { after: 2 h }\n    expiry: { after: 1 h }\n")).toEqual([
     "rules[0].remind",

@@ -4,7 +4,7 @@
 import type { RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf, missingParts } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { reachedStages } from "../../../domain/escalation.ts";
+import { reachedStages, rightsIn } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
 import { type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
@@ -28,19 +28,28 @@ function deadlineLine(approval: Approval): readonly RichTextSection[] {
 }
 
 function stageLines(approval: Approval): readonly RichTextSection[] {
-  const { escalate } = approval.appliedRule.rule.followUp;
+  const { rule } = approval.appliedRule;
+  const { escalate } = rule.followUp;
   return reachedStages(approval).flatMap(({ afterMs, at }) => {
     const stage = escalate.find((each) => each.afterMs === afterMs);
     if (stage === undefined) return [];
-    const to = stage.to === null ? [] : namesOf(stage.to);
-    const call = stage.call === null ? [] : namesOf(stage.call);
+    const { decide, denyOnly } = rightsIn(stage.to ?? NO_ONE, rule);
     return [
-      ...(to.length === 0
-        ? []
-        : [line(span("⏫ Escalated to ", { bold: true }), ...to, span("who can decide too, "), moment(at))]),
-      ...(call.length === 0 ? [] : [line(span("📣 Called ", { bold: true }), ...call, moment(at))]),
+      ...stageLine("⏫ Escalated to ", decide, "who can decide too, ", at),
+      ...stageLine("⏫ Escalated to ", denyOnly, "who can deny it, ", at),
+      ...stageLine("📣 Called ", stage.call ?? NO_ONE, "", at),
     ];
   });
+}
+
+const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
+
+/** None where it names no one. */
+function stageLine(title: string, who: NamedPeople, may: string, at: number): readonly RichTextSection[] {
+  const names = namesOf(who);
+  return names.length === 0
+    ? []
+    : [line(span(title, { bold: true }), ...names, ...(may === "" ? [] : [span(may)]), moment(at))];
 }
 
 function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextElement[] {

@@ -6,6 +6,7 @@ import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
 import { countKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import { NO_PRECEDENTS, type Precedents } from "#src/domain/precedent.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
@@ -228,6 +229,20 @@ const fromOperations = {
   memberOf: [GroupId("S0SRE")],
 };
 
+/** The first two stages have been reached. */
+const escalated = (approval: Approval): Approval => {
+  const to = { users: [CLEO], groups: [GroupId("S0SRE")], channels: [] };
+  const call = { users: [ANA], groups: [], channels: [] };
+  const escalate = [
+    { afterMs: 600_000, to, call: null },
+    { afterMs: 1_200_000, to: null, call },
+  ];
+  const { appliedRule } = approval;
+  const rule = { ...appliedRule.rule, followUp: { ...NO_FOLLOW_UP, escalate } };
+  const stages = escalate.map(({ afterMs }) => ({ afterMs, at: NOON + afterMs, age: afterMs }));
+  return { ...approval, appliedRule: { ...appliedRule, rule }, followUp: { stages } };
+};
+
 const counted = (approval: Approval, able: number, grows: boolean): Approval => ({
   ...approval,
   approverCount: { of: countKeyOf(approval), at: NOON, able, grows },
@@ -308,7 +323,12 @@ export const CARD_PARTS: Record<
   ],
   "before:both": [card("", before({ denied: DENIED, approved: APPROVED }))],
   frozen: [card("", PENDING, { ...CREATED, frozen: FROZEN })],
-  "rule:0-of-2": [card("", byTwo), card("one approval from each of two parts", ofParts)],
+  "rule:0-of-2": [
+    card("", byTwo),
+    card("one approval from each of two parts", ofParts),
+    card("escalated", escalated(byTwo)),
+    card("one approval from each of two parts, escalated", escalated(ofParts)),
+  ],
   "rule:1-of-2": [
     card("", { ...byTwo, votes: [decisionOf("approve", "Tests are green", CLEO)] }),
     card("one part has approved", { ...ofParts, votes: [fromOperations] }),
