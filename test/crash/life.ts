@@ -23,6 +23,8 @@ export type Life = {
   readonly attempts: Attempt[];
   /** How often the requester chose to start again. */
   again: number;
+  /** The messages on which they chose so. */
+  readonly askedAgain: Set<string>;
 };
 
 export type Attempt = {
@@ -97,6 +99,7 @@ export function newLife(
     holdMs,
     attempts: [],
     again: 0,
+    askedAgain: new Set(),
   };
 }
 
@@ -237,18 +240,22 @@ async function clickCard(lane: Reachable, life: Life, person: string, before: Be
 async function startAgain(lane: Reachable, life: Life): Promise<boolean> {
   const button = buttonOf(lane.world, life, "unknown_start_again");
   if (button === null) return false;
+  const { workspace } = lane.world.slack;
+  const answered = (timeoutMs: number): Promise<boolean> =>
+    workspace
+      .until(() => buttonOf(lane.world, life, "unknown_start_again") === null, { timeoutMs })
+      .then(
+        () => true,
+        () => false,
+      );
   await lane.up();
+  // However late the message changes, and however often they press it: they asked once more.
+  if (!life.askedAgain.has(button.message.ts)) {
+    life.askedAgain.add(button.message.ts);
+    void answered(LIFE_MS).then((done) => done && (life.again += 1));
+  }
   await press(lane.world, life.requester, button);
-  const answered = lane.world.slack.workspace.until(
-    () => buttonOf(lane.world, life, "unknown_start_again") === null,
-    { timeoutMs: 3_000 },
-  );
-  const done = await answered.then(
-    () => true,
-    () => false,
-  );
-  if (done) life.again += 1;
-  return done;
+  return answered(3_000);
 }
 
 type Button = { readonly message: Message; readonly block: string; readonly action: string };
