@@ -1,4 +1,4 @@
-// Measures how long after a press of Stop an approval still leaves. Each run has one approval that is held for a second; somebody
+// Measures how long after a press of Stop an approval still leaves. Each run has one approval that is held for a second; someone
 // stops the run at a moment around the end of the hold.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -52,7 +52,7 @@ const Formats = z.object({
   SLACK_APP_TOKEN: token("xapp-").optional(),
   SLACK_SIGNING_SECRET: text()
     .regex(/^[\x21-\x7e]{16,}$/, "is not a signing secret: they have 16 characters or more, without spaces")
-    .refine((value) => !PLACEHOLDER.test(value), "is a placeholder or an example, which everybody knows")
+    .refine((value) => !PLACEHOLDER.test(value), "is a placeholder or an example, which everyone knows")
     .optional(),
   SLACK_APP_ID: text()
     .regex(/^A[A-Z0-9]{1,30}$/, "is not an app's id, which is A and capitals or digits")

@@ -85,14 +85,14 @@ function readySince(bot: Bot, now: () => number): () => number {
 /** The states of a process that has read its policy. */
 const RUNS: readonly BotState[] = ["running", "paused"];
 
-/** A replica that somebody keeps stopped stays so, and gets the new policy when it is started. */
+/** A replica that someone keeps stopped stays so, and gets the new policy when it is started. */
 async function restart({ replicas }: Bot): Promise<void> {
   const restarted = replicas.filter(({ state }) => state() !== "stopped").map((each) => each.restart());
   const failed = (await Promise.allSettled(restarted)).find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") throw failed.reason;
 }
 
-/** Null: it is running again, or somebody keeps it stopped. */
+/** Null: it is running again, or someone keeps it stopped. */
 async function restartFault(bot: Bot): Promise<string | null> {
   if (bot.state() === "stopped") return null;
   try {

@@ -111,7 +111,7 @@ export function replicaCalled({ replicas }: Pick<Bot, "replicas">, given: string
 
 /**
  * Hands requests to the replicas in turn, as a load balancer does that asks each for its health: a paused one still gets its share until
- * somebody would notice. With no replica up, the first one's address is tried in vain.
+ * someone would notice. With no replica up, the first one's address is tried in vain.
  */
 export function createBalancer(replicas: () => readonly Replica[]): () => Replica | undefined {
   let turn = 0;

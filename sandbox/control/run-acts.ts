@@ -87,7 +87,7 @@ function resolvingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.resolveElsewhere",
-        what: "somebody decides on another way than Countersign",
+        what: "someone decides on another way than Countersign",
         args: z.strictObject({
           run,
           approval,

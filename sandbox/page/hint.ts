@@ -1,4 +1,4 @@
-// Hints for a newcomer: how to start something, and then that somebody else must decide.
+// Hints for a newcomer: how to start something, and then that someone else must decide.
 import type { Message, PersonId } from "../slack/model.ts";
 import { elementsIn } from "../slack/state-values.ts";
 import { controlButton, html, type Html } from "./base/html.ts";
@@ -54,8 +54,8 @@ function decide(parts: PageParts, place: Place): Html | null {
       html`<strong>Now become ${othersThan(parts, place.person, asker)}</strong> in the bar at the top and
         press a button: whoever asked can't decide. A second tab can be a second person.`,
     );
-  const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Somebody else";
-  return small(html`<strong>Now press a button.</strong> ${name} asked, so somebody else decides.`);
+  const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Someone else";
+  return small(html`<strong>Now press a button.</strong> ${name} asked, so someone else decides.`);
 }
 
 /** After the first decision: scenes to try. Each is ticked off once it was played. */
@@ -101,5 +101,5 @@ function othersThan(parts: PageParts, ...but: readonly (PersonId | undefined)[])
     (one) => !but.includes(one.id) && one.kind === "member" && !one.deactivated,
   );
   const names = others.slice(0, 2).map((one) => one.name.split(" ")[0]);
-  return names.join(" or ") || "somebody else";
+  return names.join(" or ") || "someone else";
 }

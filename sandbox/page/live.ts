@@ -96,7 +96,7 @@ function placeAt(parts: PageParts, at: string): Place | undefined {
   return place !== undefined && exists(parts, place) ? place : undefined;
 }
 
-const everybody = (): boolean => true;
+const everyone = (): boolean => true;
 const showsPanelState = ({ panel }: Place): boolean => panel === "service" || panel === "scenes";
 
 function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange"]>[0]): () => void {
@@ -106,17 +106,17 @@ function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange
   const states = (): string => panelState?.replicas().join() ?? "";
   let [scene, bot] = [panelState?.scenes().playing, states()];
   const stops = [
-    parts.workspace.onChange(() => listener(everybody)),
+    parts.workspace.onChange(() => listener(everyone)),
     panelState?.onChange(() => {
       const before = [scene, bot];
       [scene, bot] = [panelState.scenes().playing, states()];
-      listener(before[0] === scene && before[1] === bot ? showsPanelState : everybody);
+      listener(before[0] === scene && before[1] === bot ? showsPanelState : everyone);
     }),
     parts.traffic.onLine(() => {
       // Every tab shows whether the app is connected. A line of traffic shows it first.
       const was = connected;
       connected = parts.connected();
-      listener(was === connected ? ({ panel }) => showsWire(panel) : everybody);
+      listener(was === connected ? ({ panel }) => showsWire(panel) : everyone);
     }),
   ];
   return () => stops.forEach((stop) => stop?.());

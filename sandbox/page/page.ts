@@ -23,7 +23,7 @@ const OWN = /^\/(?:$|as\/|side\/|page\/|archives\/)/;
 export function createPage(parts: PageParts): PageHandler {
   const assets = loadAssets();
   const live = createLive(parts, createViewStates(parts.workspace));
-  // Everybody has a conversation with the app from the start, as in Slack.
+  // Everyone has a conversation with the app from the start, as in Slack.
   for (const person of playable(parts)) parts.workspace.dmOf(person.id);
   return (req, res) => {
     const url = new URL(req.url ?? "/", "http://sandbox");

@@ -7,7 +7,7 @@ export const approve: Scene = {
   title: "Approve",
   what: "Ana asks for a run, Ben approves what it wants to do, and the run goes on.",
   lesson:
-    "The agent could not deploy by itself: it asked, and somebody other than Ana decided. The audit keeps who decided, on which request, and why.",
+    "The agent could not deploy by itself: it asked, and someone other than Ana decided. The audit keeps who decided, on which request, and why.",
   async play(stage) {
     const reason = "Release 2.41 is tested. Go ahead.";
     await stage.say('Ana asks for a run in #ops-agents: "deploy billing-api to production".', ana);
@@ -53,7 +53,7 @@ export const deny: Scene = {
     await stage.say("Cat says why, and submits again.");
     stage.check((await stage.submit(cat, reason, form)) === null, "Cat's form closes");
     await stage.becomes(card, "state:denied", reason);
-    await stage.say("Look at the card: denied by Cat, with her reason for everybody to read.");
+    await stage.say("Look at the card: denied by Cat, with her reason for everyone to read.");
     const end = await stage.saidIn(asked, "outcome:succeeded");
     const sent = stage.sent(asked);
     stage.check(sent.length === 1 && sent[0]?.decision === "deny", "the service got one denial");

@@ -7,7 +7,7 @@ export const ownRun: Scene = {
   name: "own-run",
   title: "Approve your own run",
   dare: "Approve your own run",
-  what: "Ana asks for a run and presses Approve on her own request. She is refused, and the card waits for somebody else.",
+  what: "Ana asks for a run and presses Approve on her own request. She is refused, and the card waits for someone else.",
   lesson:
     "Whoever asked for a run cannot decide for it. Countersign refuses the press before any form opens.",
   async play(stage) {
@@ -16,7 +16,7 @@ export const ownRun: Scene = {
     const card = await stage.cardOf(asked);
     await stage.say("This card is Ana's own request. She presses Approve all the same.", ana);
     const refusal = await stage.openRefusal(ana, card, "Approve");
-    await stage.say("No form opens. The window says why, and that somebody else decides.", ana);
+    await stage.say("No form opens. The window says why, and that someone else decides.", ana);
     stage.check(stage.sent(asked).length === 0, "nothing was sent");
     stage.check(stage.canDecide(card), "the card still waits for a decision");
     await stage.close(ana, refusal);
@@ -30,7 +30,7 @@ export const twice: Scene = {
   dare: "Approve twice",
   what: "Ben has two forms open for one request, as in two tabs, and submits both. One decision is sent.",
   lesson:
-    "Each request is decided once, however often somebody submits: the decision is saved before it is sent.",
+    "Each request is decided once, however often someone submits: the decision is saved before it is sent.",
   async play(stage) {
     await stage.say('Ana asks for a run: "deploy the wallet to production".', ana);
     const asked = await stage.ask(ana, "deploy the wallet to production");

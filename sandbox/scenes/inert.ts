@@ -3,7 +3,7 @@
 import type { Message, Person, PersonId } from "../slack/model.ts";
 import { isJson } from "../slack/json.ts";
 
-/** Elements that call somebody, lead somewhere or are fetched. */
+/** Elements that call someone, lead somewhere or are fetched. */
 const ACTIVE = new Set(["link", "broadcast", "usergroup", "channel", "team", "image", "emoji"]);
 /** Slack's control sequences, in a text that Slack reads as markup. */
 const CONTROL = /<(?:[!@#]|https?:|mailto:)/;

@@ -8,7 +8,7 @@ export const race: Scene = {
   title: "Two approvers race",
   what: "Ben approves and Cat denies at the same moment. One counts, and the other is told.",
   lesson:
-    "The first decision that is saved counts. Everybody else learns who was first, and that nothing of theirs was sent.",
+    "The first decision that is saved counts. Everyone else learns who was first, and that nothing of theirs was sent.",
   async play(stage) {
     await stage.say('Ana asks for a run: "deploy checkout to production".', ana);
     const asked = await stage.ask(ana, "deploy checkout to production");

@@ -10,7 +10,7 @@ import { says } from "./says.ts";
 /** Where all scenes play. */
 export const CHANNEL = "C0OPSAGENTS";
 
-/** A run that somebody asked for, as the service and the channel have it. */
+/** A run that someone asked for, as the service and the channel have it. */
 export type Asked = { readonly run: string; readonly opening: Message };
 
 export type Opened = { readonly form: OpenView; readonly ms: number };

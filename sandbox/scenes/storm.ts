@@ -24,7 +24,7 @@ type Decided = {
 export const storm: Scene = {
   name: "storm",
   title: "A storm of 50 approvals",
-  what: "One run asks for 50 things at once. Slack slows everybody down; each is decided once all the same.",
+  what: "One run asks for 50 things at once. Slack slows everyone down; each is decided once all the same.",
   lesson:
     "Slack's limits slow the cards down, not the decisions: what comes at once is listed, and each line can be decided. A form has priority over everything that waits to be drawn.",
   async play(stage) {

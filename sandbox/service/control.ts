@@ -35,7 +35,7 @@ export type Control = {
   readonly withdrawApproval: (runId: string, approvalId: string) => void;
   /** A resolved or withdrawn approval is pending again, under its old id. */
   readonly returnApproval: (runId: string, approvalId: string) => void;
-  /** Somebody decides without Countersign. */
+  /** Someone decides without Countersign. */
   readonly resolveElsewhere: (runId: string, approvalId: string, decision: Decision) => void;
   readonly finish: (runId: string, output: string) => void;
   readonly fail: (runId: string, message: string) => void;

@@ -12,7 +12,7 @@ export type StateFile = {
 
 /** A file that is not understood is never written to. */
 export function damaged(path: string, because: string, cause?: unknown): Error {
-  const words = `The state file ${path} cannot be used: ${because}. It was left as it is. Name another with --state, or move this one away to begin anew.`;
+  const words = `The state file ${path} cannot be used: ${because}. It was left as it is. Name another with --state, or move this one away to begin again.`;
   return new Error(words, { cause });
 }
 

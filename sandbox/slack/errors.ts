@@ -39,7 +39,7 @@ const messages = {
   invalid_metadata_schema: ["metadata without event_type or event_payload", "slack-api-ref"],
   invalid_thread_ts: ["a thread_ts that is no time stamp", "third party: jenkinsci/slack-plugin#584"],
   cannot_reply_to_message: ["a thread_ts that is a reply's", "guess: the docs say never to do it"],
-  user_not_in_channel: ["an ephemeral message to somebody who is not there", "slack-api-ref"],
+  user_not_in_channel: ["an ephemeral message to someone who is not there", "slack-api-ref"],
   message_not_found: ["no message at this time stamp; ephemeral ones have none", "slack-api-ref"],
   cant_update_message: ["chat.update of another's message", "slack-api-ref"],
   cant_delete_message: ["chat.delete of another's message", "slack-api-ref"],

@@ -69,7 +69,7 @@ const createUpheavals = (workspace: Workspace) => ({
     workspace.channels.get(id)?.members.push(person);
     workspace.changed({ kind: "channel", channel: id, joined: person });
   },
-  /** An administrator of the workspace may delete anybody's message. */
+  /** An administrator of the workspace may delete anyone's message. */
   deleteMessage: (message: Message): void => workspace.remove(message),
   archive: (id: ChannelId): void => {
     const channel = workspace.channels.get(id);

@@ -24,7 +24,7 @@ const listedJson = (person: Person): Json => {
   return listed;
 };
 
-/** slack_kit, users.list: everybody, deactivated people and bots too; without a limit all at once. */
+/** slack_kit, users.list: everyone, deactivated people and bots too; without a limit all at once. */
 const list = method(
   { ...people, tier: "tier2" },
   { ...paging, include_locale: "boolean" },

@@ -65,7 +65,7 @@ const refusal = (hub: Hub, req: IncomingMessage): string | null => {
   const address = addressOf(req);
   if (!address) return "400 Bad Request";
   const { pathname, searchParams } = address;
-  // Apps send no Origin, and a page has no ticket unless somebody gave it one.
+  // Apps send no Origin, and a page has no ticket unless someone gave it one.
   if (fromElsewhere(req) || pathname !== "/socket") return "403 Forbidden";
   return hub.tickets.delete(searchParams.get("ticket") ?? "") ? null : "403 Forbidden";
 };

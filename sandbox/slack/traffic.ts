@@ -5,7 +5,7 @@ import type { Traffic } from "./model.ts";
 
 const kept = 2000;
 
-/** Foreign tokens are masked too: somebody may have configured a real one by mistake. */
+/** Foreign tokens are masked too: someone may have configured a real one by mistake. */
 const foreignToken = /(xox[a-z]|xapp)-[\w-]+/g;
 
 export type TrafficLog = ReturnType<typeof createTraffic>;

@@ -16,7 +16,7 @@ export type AuditEntry = {
     | "opened" // a form to decide was opened by a click
     | "voted" // one of several approvals that the rule requires
     | "decided"
-    | "refused" // somebody tried and was not allowed to
+    | "refused" // someone tried and was not allowed to
     | "sent" // a decision is about to be sent
     | "settled" // the result of sending
     | "closed" // closed without a decision here
@@ -41,7 +41,7 @@ export type AuditEntry = {
     | "watched"
     | "task-told" // the service named the task of a run that was started elsewhere
     | "unwatched"
-    | "audit-read" // somebody got the audit of a run
+    | "audit-read" // someone got the audit of a run
     | "redacted" // the text of this digest was erased
     | "week-ended" // AUDIT_CHANNEL looks back at the time from `since` to `until`
     | "archived" // the oldest entries stand in a file from here on, and no longer in the database

@@ -70,7 +70,7 @@ export function gatherRequests(from: number): PastRequests {
   };
 }
 
-/** The kinds of entries that hold a request as somebody, or Countersign, saw it. */
+/** The kinds of entries that hold a request as someone, or Countersign, saw it. */
 const SAW_IT = new Set<AuditEntry["what"]>(["opened", "voted", "decided", "refused", "sent", "closed"]);
 
 const isTask = ({ what }: KeptEntry["entry"]): boolean =>

@@ -220,7 +220,7 @@ export function sentReason(decision: Decision): string {
   return reasons.filter((reason) => reason !== "").join("\n\n");
 }
 
-/** Everybody who gave the decision, once each. Empty where the policy itself decided. */
+/** Everyone who gave the decision, once each. Empty where the policy itself decided. */
 export function decidersOf({ state, votes }: Approval): readonly UserId[] {
   return state.type === "decided" ? giversOf(voices(state.decision)) : giversOf(votes);
 }

@@ -61,7 +61,7 @@ export type Request = {
   readonly context?: string;
   /** Length of the run's fields written out, as Slack counts characters. */
   readonly contextChars?: number;
-  /** Only on a request that somebody was shown: those fields as they were then. */
+  /** Only on a request that someone was shown: those fields as they were then. */
   readonly shownContext?: RunContext | null;
   /** SHA-256 (hex) over run id, approval id, content without volatile fields, and the digest of the context. */
   readonly digest: string;
@@ -81,7 +81,7 @@ type Answered = {
 };
 
 export type Delivery =
-  /** Committed, and sent at `sendAt` (monotonic) unless somebody undoes or denies it before. `until` is for people (wall time). */
+  /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it before. `until` is for people (wall time). */
   | { readonly type: "held"; readonly until: number; readonly sendAt: number }
   /** Committed; no byte is sent yet. */
   | { readonly type: "recorded" }
@@ -120,7 +120,7 @@ export type Delivery =
   /** Refused with the service's words, surely not applied. `absent`: the service no longer lists the approval.
    * `at`: monotonic; only a fetch that began after it counts. */
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
-  /** Somebody else resolved it; our decision was not applied. */
+  /** Someone else resolved it; our decision was not applied. */
   | { readonly type: "elsewhere"; readonly at: number; readonly words: string }
   /** Our decision was sent and never confirmed. The approval is resolved, or the decision must not be sent again. */
   | ({
@@ -215,7 +215,7 @@ export type Approval = {
   readonly followUp?: FollowUp;
   /** The messages that call people to it, oldest first. Left out: none was due. */
   readonly calls?: readonly Call[];
-  /** The audit entry of its end: a head on the card, out of reach of somebody who has only the database. */
+  /** The audit entry of its end: a head on the card, out of reach of someone who has only the database. */
   readonly audited?: AuditMark;
   /** Left out: none of its decisions was disputed. */
   readonly disputes?: readonly Dispute[];
@@ -223,7 +223,7 @@ export type Approval = {
   readonly listing?: { readonly page: number; readonly over?: true };
 };
 
-/** Somebody says that a decision in their name was not theirs. */
+/** Someone says that a decision in their name was not theirs. */
 export type Dispute = {
   /** The number of its audit entry. */
   readonly entry: number;

@@ -54,14 +54,14 @@ export type Refusal =
   /** For an approval: nothing may be approved now. A denial may be given. */
   | { readonly type: "stopped"; readonly stop: Stop }
   | { readonly type: "frozen"; readonly freeze: Freeze }
-  /** For an undo: the approval is no longer held, or somebody else gave it. */
+  /** For an undo: the approval is no longer held, or someone else gave it. */
   | { readonly type: "too-late" | "not-yours" }
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
   | { readonly type: "closed"; readonly why: ClosedCause }
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
   /** A button or a modal that we do not know, or that belongs to someone or somewhere else. */
   | { readonly type: "unknown" }
-  /** Somebody changed what is stored of the form. */
+  /** Someone changed what is stored of the form. */
   | { readonly type: "form-changed" }
   /** A card that Slack shows, but has not confirmed to us yet. */
   | { readonly type: "being-posted" }
@@ -156,7 +156,7 @@ export function refusalIfNotOpen(
   return { type: approval.past.at(-1)?.cause === "undone" ? "undone" : "reopened" };
 }
 
-/** Somebody who wants to decide, by the rule and at the moment in question. */
+/** Someone who wants to decide, by the rule and at the moment in question. */
 export type DecisionAttempt = {
   readonly run: Run;
   readonly rule: Rule;

@@ -107,7 +107,7 @@ export function liftStop(run: Run, by: UserId, { now }: Context): Run {
     : { ...run, stop: { ...run.stop, lifted: { by, at: now } } };
 }
 
-/** Null: they may stop the run. Its requester may, and everybody who may decide something of it. */
+/** Null: they may stop the run. Its requester may, and everyone who may decide something of it. */
 export function refusalToStop(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
   const isRequester = person.user === run.requester && person.team === run.team;
   if (isRequester && person.kind === "member" && person.seesChannel) return null;

@@ -132,7 +132,7 @@ function unclear(
   };
 }
 
-/** Tells the approver privately that the decision did not take effect, or may not have; everybody else sees it on the card. */
+/** Tells the approver privately that the decision did not take effect, or may not have; everyone else sees it on the card. */
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = said(settled, settled.past.at(-1));
   if (says === null) return run;
@@ -169,8 +169,8 @@ export type AuthorityCheck =
 export const STANDS: AuthorityCheck = { type: "stands" };
 
 /**
- * `people`: facts about everybody whose approval the decision rests on. A denial always stands: it was allowed when it was given. If it
- * fell with its author, removing somebody from a group would reopen what they had stopped.
+ * `people`: facts about everyone whose approval the decision rests on. A denial always stands: it was allowed when it was given. If it
+ * fell with its author, removing someone from a group would reopen what they had stopped.
  */
 export function recheckAuthority(
   run: Run,

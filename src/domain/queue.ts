@@ -36,7 +36,7 @@ export type QueueItem = {
   readonly waitedMs: number;
   /** Until when (wall time) it can be decided; null: it does not expire. */
   readonly deadline: number | null;
-  /** Approved, and sent at this moment (wall time) unless somebody stops it; null: it is pending. */
+  /** Approved, and sent at this moment (wall time) unless someone stops it; null: it is pending. */
   readonly heldUntil: number | null;
 };
 

@@ -1,4 +1,4 @@
-// How far several approvals count together, by fresh facts about everybody who gave one.
+// How far several approvals count together, by fresh facts about everyone who gave one.
 
 import type { Approval, Decision } from "./approval.ts";
 import { type Facts, isOneOf, validityOf, type VoteValidity } from "./authorization.ts";

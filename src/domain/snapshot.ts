@@ -55,7 +55,7 @@ export function ending(status: string): Ending | null {
 // When an approval, or a whole run, counts as gone. One answer without it proves little: a replica may lag behind, or the service
 // may be restarting. So absence needs several fetches over some time.
 
-/** Consecutive fetches by one process that did not find it. Another process counts anew. */
+/** Consecutive fetches by one process that did not find it. Another process counts from zero. */
 export type Absence = {
   readonly process: string;
   /** When the first of them got its answer (monotonic). */

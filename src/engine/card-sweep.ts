@@ -1,5 +1,5 @@
 // Makes sure that the card of a pending approval stays in Slack. Slack reports a deletion if the app gets its events. In addition, each
-// card is checked at intervals, and at once when somebody asks what is pending.
+// card is checked at intervals, and at once when someone asks what is pending.
 
 import { type ChannelId, type MessageTs, type RunKey, shardOf, type TeamId } from "../domain/ids.ts";
 import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/message-outcome.ts";
@@ -15,7 +15,7 @@ export type CardSweep = {
   deleted(channel: ChannelId, ts: MessageTs): Promise<void>;
   /** The app has joined the channel, so messages that the channel refused are tried again now. Never rejects. */
   letIn(channel: ChannelId): Promise<void>;
-  /** Somebody wants to see these runs, so their cards are checked now. */
+  /** Someone wants to see these runs, so their cards are checked now. */
   lookNow(runs: readonly Run[]): void;
   stop(): void;
 };

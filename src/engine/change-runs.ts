@@ -1,4 +1,4 @@
-// How a run is changed: from the newest one, as often as somebody else saves first. Below, the changes that follow from outside: an
+// How a run is changed: from the newest one, as often as someone else saves first. Below, the changes that follow from outside: an
 // id given up, an acknowledgement, another policy, a freeze, and the deletion of what is finished.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
@@ -24,7 +24,7 @@ export type Applied<Value> = {
 export type ChangeOptions = { readonly mustHold?: boolean };
 
 /**
- * Applies `apply` to the newest run and saves the result. `apply` is called again when somebody else saved first, so it must not
+ * Applies `apply` to the newest run and saves the result. `apply` is called again when someone else saved first, so it must not
  * act. Resolves to the run as saved and the `value` of that call; null when there is no such run or another process holds its
  * lease. Rejects with PortError when the store fails; then nothing was written.
  */

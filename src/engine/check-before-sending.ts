@@ -127,7 +127,7 @@ async function behindOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> 
 const ASK_AGAIN_MS = 10_000;
 
 const HELD_BACK =
-  "somebody changed Countersign's database, so approvals wait until an admin has looked at it. Nobody needs to approve this again: it is sent then. Denials are sent at once.";
+  "someone changed Countersign's database, so approvals wait until an admin has looked at it. Nobody needs to approve this again: it is sent then. Denials are sent at once.";
 
 /** An approval lets the agent act; a denial can only stop it, so it is not held back. */
 function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: Sending): Outcome | null {
@@ -144,7 +144,7 @@ function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: S
   };
 }
 
-// Facts about everybody whose approval a decision rests on, looked up right before it is sent.
+// Facts about everyone whose approval a decision rests on, looked up right before it is sent.
 
 /** Leaves out people whom Slack does not answer about. For a denial nobody is looked up. */
 export async function lookUpVoters(
@@ -189,7 +189,7 @@ export async function precheck(
   }
 }
 
-// A decision is sent only if its signed entry in the audit says the same. So somebody who can write the database but has no key can
+// A decision is sent only if its signed entry in the audit says the same. So someone who can write the database but has no key can
 // neither make nor change a decision, nor restore one that was undone.
 
 type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;

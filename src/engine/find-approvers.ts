@@ -19,7 +19,7 @@ export const SHOWN_AGE_MS = 60_000;
 const ASKED_AT_MOST = 100;
 const AT_ONCE = 5;
 
-/** Slack, as far as it says who somebody is and who belongs where. */
+/** Slack, as far as it says who someone is and who belongs where. */
 type Asking = Pick<People, "lookUp" | "membersOf" | "isPublic">;
 
 export async function countApprovers(

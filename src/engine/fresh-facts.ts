@@ -1,4 +1,4 @@
-// Facts that are asked for again at the moment of use: who somebody is, according to Slack, and what the service says of the run.
+// Facts that are asked for again at the moment of use: who someone is, according to Slack, and what the service says of the run.
 
 import type { Person, Refusal } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";

@@ -1,5 +1,5 @@
 // Takes this process's share of the runs and keeps it: renews the lease, claims every unfinished run of its shards, and gives back
-// shards beyond its share. So all runs are watched again after a restart, or after another process has died, without anybody typing a
+// shards beyond its share. So all runs are watched again after a restart, or after another process has died, without anyone typing a
 // command.
 
 import { createBackgroundLoop } from "./background-work.ts";

@@ -136,7 +136,7 @@ async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
   if (post?.type !== "up") return { type: "later", afterMs: null, why: "not posted yet" };
   const answer = await chat.update(run, slot, post.ts);
   if (answer === "gone") return { type: "gone" };
-  // A stale opening does less harm than a second thread. Any other message is removed, with its buttons, and posted anew.
+  // A stale opening does less harm than a second thread. Any other message is removed, with its buttons, and posted again.
   if (answer === "unchangeable" && slot !== OPENING) {
     await chat.remove(run, slot, post.ts);
     return { type: "gone" };

@@ -206,7 +206,7 @@ type Written = Map<RunKey, StoredRun>;
 
 /**
  * Changes of one run happen one after the other. While effects of the run are under way, the next change starts from what the last one
- * wrote, without loading it: the save is refused when somebody else changed the row, and then the run is loaded after all.
+ * wrote, without loading it: the save is refused when someone else changed the row, and then the run is loaded after all.
  */
 function createSaver(store: RunStore, clock: Clock) {
   const inTurn = createKeyedLock();

@@ -42,7 +42,7 @@ type Known = {
   readonly channel: ChannelId;
   readonly waiting: number;
   readonly storm: Storm | null;
-  /** Its thread is open, so it is followed in this channel for everybody to see. */
+  /** Its thread is open, so it is followed in this channel for everyone to see. */
   readonly canCarry: boolean;
 };
 

@@ -150,7 +150,7 @@ async function markCard({ change, log }: NotificationWriterDeps, { seq, entry }:
   }
 }
 
-/** Posts the audit's head once a day (UTC), out of reach of somebody who has the database. */
+/** Posts the audit's head once a day (UTC), out of reach of someone who has the database. */
 async function addDailyHead({ store, audit, context, log }: NotificationDeps): Promise<void> {
   const { now, nonce } = context();
   const day = new Date(now).toISOString().slice(0, 10);
@@ -164,7 +164,7 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
   await store.putDocument(HEAD_DAY, day);
 }
 
-/** Null: the entry is missing, which means that somebody changed the audit. */
+/** Null: the entry is missing, which means that someone changed the audit. */
 export async function factsToSend(
   deps: Pick<NotificationDeps, "store" | "context"> & { readonly clock: Clock },
   notification: Notification,

@@ -61,7 +61,7 @@ export type RunStore = {
     channels: readonly ChannelId[];
     oldestFirst?: true;
     only: "unfinished" | "pending" | "without-id" | "all";
-    /** Only this person's runs, or only those of others. Left out: everybody's. */
+    /** Only this person's runs, or only those of others. Left out: everyone's. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };
     limit: number;
   }): Promise<readonly Run[]>;
@@ -127,7 +127,7 @@ export type FormStore = {
   saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
   /** All of them or none. */
   saveForms(tickets: readonly FormTicket[], audit: readonly AuditEntry[]): Promise<void>;
-  /** "changed": somebody changed the stored form outside Countersign. */
+  /** "changed": someone changed the stored form outside Countersign. */
   form(nonce: Nonce): Promise<FormTicket | "changed" | null>;
   /** A MAC of these words under a key of this database: nobody else can make it, and it outlives a restart. */
   macOf(words: readonly string[]): string;
@@ -164,7 +164,7 @@ export type AuditLog = {
 export type Proven =
   { readonly ok: true; readonly kept: KeptEntry } | { readonly ok: false; readonly fault: AuditFault };
 
-/** What somebody who checks the audit elsewhere needs. */
+/** What someone who checks the audit elsewhere needs. */
 export type AuditEvidence = {
   /** Null: there is no such entry. */
   auditProof(seq: number): Promise<AuditProof | null>;

@@ -51,7 +51,7 @@ export async function refusalToUse({ people }: UseCaseDeps, by: Asker): Promise<
   return person.seesChannel ? null : { type: "not-in-channel" };
 }
 
-/** Somebody may have joined the channel a moment ago, so an old answer never decides that they do not see it. */
+/** Someone may have joined the channel a moment ago, so an old answer never decides that they do not see it. */
 async function lookUpHere(people: People, { team, user, channel }: Asker): Promise<Person> {
   const person = await people.lookUp(team, user, channel, RELAXED_AGE_MS);
   return person.seesChannel ? person : people.lookUp(team, user, channel, JOINED_AGE_MS);

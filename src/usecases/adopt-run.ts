@@ -121,7 +121,7 @@ async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promis
 }
 
 /**
- * Nothing of a tampered record is kept, not even its channel: the run begins anew where it is watched. Its requester still may not decide
+ * Nothing of a tampered record is kept, not even its channel: the run begins again where it is watched. Its requester still may not decide
  * on it, and the audit knows who that is.
  */
 async function beginAnew(

@@ -24,7 +24,7 @@ export type Disputed = {
   readonly notified: number;
   /** When it was reported first (ms). Null: not known any more. */
   readonly reportedAt: number | null;
-  /** To draw the receipt anew, without its button. */
+  /** To draw the receipt again, without its button. */
   readonly receipt: Notification;
   readonly facts: NotificationFacts;
   /** All receipts of its message, if it shares one with others. Empty: it has a message of its own, or they are not known. */

@@ -93,7 +93,7 @@ export function createNoteRefusal({ store, metrics, context }: NoteDeps): NoteRe
   };
 }
 
-/** The run that somebody named, if we know it. */
+/** The run that someone named, if we know it. */
 async function runNamed(store: RunStore, { run = null, runId = null }: AttemptDetails): Promise<Run | null> {
   const key = run ?? (runId === null ? null : await store.byRunId(runId));
   return key === null ? null : ((await store.load(key))?.run ?? null);

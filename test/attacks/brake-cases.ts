@@ -75,7 +75,7 @@ async function freeze({ world }: Story, user = cat): Promise<void> {
 const rows: readonly Row[] = [
   ["a guest stops a run", (on) => refusedStop(on, { user: guest, action: "run_stop" }, "guest")],
   [
-    "somebody of another organisation stops a run",
+    "someone of another organisation stops a run",
     (on) => refusedStop(on, { user: outsider, action: "run_stop" }, "outsider"),
   ],
   [
@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
     },
   ],
   [
-    "somebody who may not freeze freezes, and lifts",
+    "someone who may not freeze freezes, and lifts",
     async (on) => {
       on.refused("not-freezer", ana);
       await on.world.command(ana, opsAgents, "freeze everywhere");

@@ -42,7 +42,7 @@ const forgedDecision = (verdict: string, delivery: object) =>
     }
   });
 
-/** Nothing left, the card claims nothing, and everybody who looks hears of it. */
+/** Nothing left, the card claims nothing, and everyone who looks hears of it. */
 async function expectStopped(on: Story): Promise<void> {
   await on.world.becomes(on.card, "tampered");
   expect(buttonsOf(on.card)).toEqual([]);
@@ -62,9 +62,9 @@ const decidedBy =
   };
 
 const rows: readonly Row[] = [
-  ["a run is rewritten as approved by somebody, not sent yet", decidedBy("approve", { type: "recorded" })],
+  ["a run is rewritten as approved by someone, not sent yet", decidedBy("approve", { type: "recorded" })],
   ["a run is rewritten as approved and held", decidedBy("approve", { type: "held", until: 0 })],
-  ["a run is rewritten as denied by somebody", decidedBy("deny", { type: "recorded" })],
+  ["a run is rewritten as denied by someone", decidedBy("deny", { type: "recorded" })],
   [
     "a run is rewritten as approved and confirmed: its card claims nothing of it",
     decidedBy("approve", { type: "confirmed", at: 5, stillListed: null }),
@@ -77,7 +77,7 @@ const rows: readonly Row[] = [
         rewritten((run) => void (run.requester = cat)),
       );
       await expectStopped(on);
-      // Watched again by somebody else, it is still the run that Ana asked for.
+      // Watched again by someone else, it is still the run that Ana asked for.
       await on.world.command(cat, on.card.channel, `watch ${on.run}`);
       const anew = await on.world.until(() =>
         on.world

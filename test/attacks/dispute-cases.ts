@@ -41,7 +41,7 @@ async function closedBy(on: Story, receipt: Message, user: string): Promise<void
 
 const rows: readonly Row[] = [
   [
-    "somebody who did not decide presses the button of the decider's receipt",
+    "someone who did not decide presses the button of the decider's receipt",
     async (on, receipt) => {
       on.refused("unknown", cat);
       await press(on, receipt, cat);
@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
     },
   ],
   ["who decided closes their own dispute", (on, receipt) => closedBy(on, receipt, ben)],
-  ["somebody who is no admin closes a dispute", (on, receipt) => closedBy(on, receipt, cat)],
+  ["someone who is no admin closes a dispute", (on, receipt) => closedBy(on, receipt, cat)],
 ];
 
 const refusals = ({ world }: Story): number =>
@@ -129,7 +129,7 @@ async function nothingDisputed(on: Story, receipt: Message, user: string, value:
 
 const bundledRows: readonly Row[] = [
   [
-    "a receipt of several, whose button somebody else presses",
+    "a receipt of several, whose button someone else presses",
     (on, receipt) => nothingDisputed(on, receipt, cat, notMeValues(receipt)[0]),
   ],
   [

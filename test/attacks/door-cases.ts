@@ -1,4 +1,4 @@
-// What reaches the port in HTTP mode from somebody who is not Slack, or who has caught something of Slack's.
+// What reaches the port in HTTP mode from someone who is not Slack, or who has caught something of Slack's.
 
 import { expect } from "vitest";
 import { type Attack, attacks } from "./classes.ts";

@@ -138,11 +138,11 @@ const peopleRows: readonly Row[] = [
   ["the requester claims it", (on) => ({ body: as(on.claim, ana), user: ana, because: "requester" })],
   ["a guest claims it", (on) => ({ body: as(on.claim, guest), user: guest, because: "guest" })],
   [
-    "somebody whom the rule does not list claims it",
+    "someone whom the rule does not list claims it",
     (on) => ({ body: as(on.claim, cat), user: cat, because: "not-approver" }),
   ],
   [
-    "somebody whom the rule does not list extends it",
+    "someone whom the rule does not list extends it",
     (on) => ({ body: as(inMenu(on, "extend 0"), cat), user: cat, because: "not-approver" }),
   ],
   [
@@ -150,13 +150,13 @@ const peopleRows: readonly Row[] = [
     (on) => ({ body: as(inMenu(on, "ask"), ana), user: ana, because: "requester" }),
   ],
   [
-    "somebody else hands over what Ben looks at",
+    "someone else hands over what Ben looks at",
     (on) => ({ body: as(inMenu(on, "hand-over"), cat), user: cat, because: "not-approver" }),
   ],
   ["the approver answers for the requester", (on) => ({ body: as(on.answer, ben), because: "not-asked" })],
 ];
 
-/** What people did about requests, and how often somebody was refused. */
+/** What people did about requests, and how often someone was refused. */
 const recorded = ({ world }: Story, refused: boolean): number =>
   rowsOf(
     world,

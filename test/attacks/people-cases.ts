@@ -1,4 +1,4 @@
-// What comes from Slack, rightly signed, in the name of somebody who may not, or made up where Slack's own client would not.
+// What comes from Slack, rightly signed, in the name of someone who may not, or made up where Slack's own client would not.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import { ana, ben, bot, cat, guest, opsAgents, outsider, type Stage } from "../make/world.ts";
@@ -178,7 +178,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
         }),
     ],
     [
-      "the requester, as somebody of a partner's workspace",
+      "the requester, as someone of a partner's workspace",
       (on, click) =>
         on.refused(
           () =>
@@ -210,7 +210,7 @@ const forgedPeople = attacks<People, readonly [string, string, string, Saying]>(
   13,
   1,
   [
-    ["somebody with an approver's name", "U0FAKE", "guest", "refusal:guest"],
+    ["someone with an approver's name", "U0FAKE", "guest", "refusal:guest"],
     ["an id of the other kind", "W0BEN", "unverified", "refusal:unverified"],
     ["an id with a look-alike", "U0BENN", "unverified", "refusal:unverified"],
   ],
@@ -328,7 +328,7 @@ const suggestedRuns = attacks<People, readonly [string, (offer: string) => Body,
   [
     ["a suggested run with a made-up value", () => ({ value: "D".repeat(22) })],
     ["a suggested run with a task as its value", () => ({ value: "deploy billing-api to production" })],
-    ["a suggested run of somebody else", (value) => ({ value }), cat],
+    ["a suggested run of someone else", (value) => ({ value }), cat],
     ["a suggested run in another channel", (value) => ({ value, channel: { id: "C0RELEASES" } })],
   ],
   async (on, [, change, user = ben]) => {

@@ -95,7 +95,7 @@ async function freshClick(world: Stage, card: Message): Promise<Body> {
   return click;
 }
 
-/** Delivers, and waits until somebody is privately told: in the acknowledgement, a form or a message. */
+/** Delivers, and waits until someone is privately told: in the acknowledgement, a form or a message. */
 async function answered(world: Stage, deliver: () => Promise<unknown>, expected: Expected): Promise<void> {
   const { workspace } = world.slack;
   const messages = new Set(workspace.messages);

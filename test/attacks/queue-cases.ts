@@ -174,7 +174,7 @@ const typed = stories(6, 54, [
     }),
   ],
   [
-    "the menu of reasons in a review form of somebody else, or that no form has",
+    "the menu of reasons in a review form of someone else, or that no form has",
     form(async (on, { form: open, blocks }) => {
       const state = { values: Object.fromEntries(blocks.map((block) => [block, chosen("deny")])) };
       const choice = {

@@ -11,7 +11,7 @@ type Row = readonly [what: string, copied: (payload: Record<string, unknown>, ap
 
 const rows: readonly Row[] = [
   [
-    "somebody else's copy of a card, with the metadata of ours: a restore leaves it alone, and a press decides nothing",
+    "someone else's copy of a card, with the metadata of ours: a restore leaves it alone, and a press decides nothing",
     (event_payload) => ({ author: ana, event_payload }),
   ],
   [

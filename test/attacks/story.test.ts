@@ -52,7 +52,7 @@ describe("while many requests wait in a channel", () => {
 });
 
 // They share a world: nothing comes of them.
-describe("while somebody looks at a request and has asked about it", () => {
+describe("while someone looks at a request and has asked about it", () => {
   const file = policyFile(FOLLOWED, { onTestFinished: afterAll });
   const stage = aSharedWorld({ troubled: true, env: { POLICY_FILE: file.path } });
   const due: string[] = [];
@@ -129,7 +129,7 @@ async function storyOf(world: Stage, due: string[]): Promise<Story> {
   };
 }
 
-/** Why somebody was refused, as the audit has it. */
+/** Why someone was refused, as the audit has it. */
 function refusalsOf(world: Stage): string[] {
   return rowsOf(world, "select entry from audit where what = 'refused'")
     .map(({ entry }) => JSON.parse(String(entry)) as { by: { user: string }; refusal: string })

@@ -91,28 +91,28 @@ const fromOutside = attacks<People, Typed>(
   1,
   [
     [
-      "somebody who is not in the channel asks about its run",
+      "someone who is not in the channel asks about its run",
       cat,
       ({ ids }) => `status ${ids.hidden}`,
       "unknown-run",
       "command-refusal:unknown-run",
     ],
     [
-      "somebody who is not in the channel watches its run",
+      "someone who is not in the channel watches its run",
       cat,
       ({ ids }) => `watch ${ids.hidden}`,
       "unknown-run",
       "command-refusal:unknown-run",
     ],
     [
-      "somebody who is not in the channel lets its run go",
+      "someone who is not in the channel lets its run go",
       cat,
       ({ ids }) => `unwatch ${ids.hidden}`,
       "unknown-run",
       "command-refusal:unknown-run",
     ],
     [
-      "somebody who is no admin asks who decided",
+      "someone who is no admin asks who decided",
       ben,
       () => "report",
       "not-admin",

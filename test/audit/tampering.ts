@@ -1,4 +1,4 @@
-// Somebody who has the database file, and knows all about it but the key, changes its audit. Each way is drawn by chance and done
+// Someone who has the database file, and knows all about it but the key, changes its audit. Each way is drawn by chance and done
 // with SQL past the store, its triggers taken off first.
 
 import { createHash } from "node:crypto";

@@ -60,7 +60,7 @@ test("on the page that a scene leads to, its own entry in the panel is in view",
   expect(await bottom(entry)).toBeLessThanOrEqual((await bottom(panel)) + 1);
 });
 
-test("what glows does not move where somebody wants no motion", async () => {
+test("what glows does not move where someone wants no motion", async () => {
   const window = await on.look.window({ reducedMotion: "reduce" });
   const page = await on.look.tab(`/as/U0BEN/${OPS}?panel=scenes`, window);
   await play(page);

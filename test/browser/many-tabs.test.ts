@@ -15,8 +15,8 @@ test("in twenty tabs of one browser all is live, and what one sends arrives", as
   for (let i = 0; i < TABS; i += 1) {
     tabs.push(await on.look.tab(`/as/${people[i % people.length] ?? "U0ANA"}/${OPS}`, window));
   }
-  on.stage.workspace.post({ author: "U0BEN", channel: OPS, text: "to everybody" });
-  await Promise.all(tabs.map((tab) => tab.getByText("to everybody").waitFor()));
+  on.stage.workspace.post({ author: "U0BEN", channel: OPS, text: "to everyone" });
+  await Promise.all(tabs.map((tab) => tab.getByText("to everyone").waitFor()));
   const last = tabs.at(-1);
   await last?.getByRole("textbox", { name: "Message #ops-agents" }).fill("from the last tab");
   await last?.keyboard.press("Enter");

@@ -299,7 +299,7 @@ describe("an open form", () => {
     for (const page of [one, other]) await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
-  test("keeps what was typed while one is somebody else or elsewhere", async () => {
+  test("keeps what was typed while one is someone else or elsewhere", async () => {
     on.stage.workspace.pushView("U0ANA", reasonModal());
     const page = await on.look.tab(channel);
     await page.getByRole("textbox", { name: "Reason" }).fill("Not during the");

@@ -227,7 +227,7 @@ describe("nothing is removed", () => {
   });
 });
 
-describe("somebody with the database and the files, but no key, is found", () => {
+describe("someone with the database and the files, but no key, is found", () => {
   test("who removes entries and says nothing, or more than was archived", async () => {
     await write();
     change("delete from audit where seq < 3");

@@ -46,7 +46,7 @@ async function against(): Promise<{ code: number | null; out: string }> {
 const lines = (): string[] => readFileSync(copy, "utf8").trimEnd().split("\n");
 const put = (changed: readonly string[]): void => writeFileSync(copy, `${changed.join("\n")}\n`);
 
-/** Past the store, as somebody with the database and the key would. */
+/** Past the store, as someone with the database and the key would. */
 function rewrite(act: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(file);
   for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
@@ -65,7 +65,7 @@ test("agrees with a whole copy, in which entries and half lines may come again",
   expect(code).toBe(0);
 });
 
-test("a rewrite of the database by somebody with its key is found, although the database alone looks intact", async () => {
+test("a rewrite of the database by someone with its key is found, although the database alone looks intact", async () => {
   rewrite((db) => db.exec("update audit set entry = replace(entry, 'because 3', 'because 9')"));
   const { code, out } = await against();
   expect(out).toContain("Intact: 6 entries");

@@ -237,7 +237,7 @@ export const SERVICE: readonly Planted[] = [
     /404/,
   ],
   [
-    "the service lets everybody in",
+    "the service lets everyone in",
     async ({ server }) => ({
       AGENT_BASE_URL: await server((request, response) => {
         response.writeHead(request.url === "/v1/health" ? 200 : 404, { "content-type": "application/json" });
@@ -245,7 +245,7 @@ export const SERVICE: readonly Planted[] = [
       }),
     }),
     "Agent service key",
-    /same answer .*\n.*lets everybody in/,
+    /same answer .*\n.*lets everyone in/,
   ],
   [
     "the service redirects",

@@ -42,7 +42,7 @@ export type ChatUnderTest = {
     person: UserId,
     channel: ChannelId,
   ): Promise<{ here: readonly string[]; direct: readonly string[] } | null>;
-  /** Somebody else copies a message of ours, metadata included; null where this can't be done. */
+  /** Someone else copies a message of ours, metadata included; null where this can't be done. */
   forge(channel: ChannelId, ts: MessageTs): Promise<MessageTs | null>;
   stop(): Promise<void>;
 };
@@ -159,7 +159,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       expect(await chat.find(begun, OPENING)).toHaveLength(1);
     });
 
-    test("does not take for ours what somebody else has copied", async () => {
+    test("does not take for ours what someone else has copied", async () => {
       const { run, thread } = await opened();
       if ((await under.forge(under.channel, thread)) === null) return;
       expect(await chat.find(run, OPENING)).toEqual([thread]);

@@ -1,4 +1,4 @@
-// Questions to a Slack, and what it must answer. The sandbox is asked always, a real workspace when somebody gives tokens:
+// Questions to a Slack, and what it must answer. The sandbox is asked always, a real workspace when someone gives tokens:
 // where the two differ, the sandbox is wrong. Nothing is posted but in the one channel, and what was posted is deleted.
 
 import { WebClient } from "@slack/web-api";

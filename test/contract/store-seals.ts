@@ -1,4 +1,4 @@
-// Somebody who can write the database, and has no key, changes what decides. None of it is believed, and all of it is heard of.
+// Someone who can write the database, and has no key, changes what decides. None of it is believed, and all of it is heard of.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Finding, Store, StoredRun } from "#src/ports/store.ts";
@@ -13,7 +13,7 @@ import {
   withApprovals,
 } from "../make/run.ts";
 
-/** A database of its own, as somebody sees it who can write it. */
+/** A database of its own, as someone sees it who can write it. */
 export type Place = {
   open(options: { now: () => number }): Promise<Store>;
   /** Without the rules that refuse a change of the audit. `?` stands for a value. */

@@ -1,4 +1,4 @@
-// Stops the bot at one exact place: in a call of its own that is answered only when somebody lets go, or never.
+// Stops the bot at one exact place: in a call of its own that is answered only when someone lets go, or never.
 
 import type { World } from "#sandbox/world/world.ts";
 

@@ -61,7 +61,7 @@ test("nothing is doubled later either", { timeout: 60_000 }, async () => {
   ).toEqual([]);
 });
 
-test("no kill makes the bot believe that somebody else wrote its database", async () => {
+test("no kill makes the bot believe that someone else wrote its database", async () => {
   const found = await Promise.all(all.map((lane) => lane.findings()));
   expect(found.flat()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// One life of a run, lived by people: somebody asks for it, somebody decides what it asks, and whoever is told that something
+// One life of a run, lived by people: someone asks for it, someone decides what it asks, and whoever is told that something
 // failed tries again. Everything that can be seen of it is kept, for the verdict.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
@@ -278,7 +278,7 @@ const hasElement = (elements: unknown, action: string): boolean =>
 const hasButton = ({ blocks }: Message, action: string): boolean =>
   blocks.some(({ elements }) => hasElement(elements, action));
 
-/** What everybody in the channel sees of the bot's. */
+/** What everyone in the channel sees of the bot's. */
 export function messagesOf({ slack }: World, { channel }: Life): Message[] {
   const { messages, app } = slack.workspace;
   return messages.filter(
@@ -295,7 +295,7 @@ const ENDED = ["run:succeeded", "run:failed", "run:canceled"];
 export const isOutcome = (message: Message): boolean => idOf(message)?.startsWith("outcome:") === true;
 export const isCard = ({ broadcast }: Message): boolean => broadcast;
 
-/** Nothing more is awaited of anybody: the newest thread tells the end, its cards tell theirs, and its file is there. */
+/** Nothing more is awaited of anyone: the newest thread tells the end, its cards tell theirs, and its file is there. */
 function atRest(world: World, life: Life): boolean {
   const opening = openingsOf(world, life).at(-1);
   if (opening === undefined || !ENDED.includes(idOf(opening) ?? "")) return false;

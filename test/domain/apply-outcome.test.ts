@@ -182,7 +182,7 @@ describe("a message", () => {
     ["read back later", "find", unsure, LATER, { type: "unsure", lookAt: NOON + 2_000 }],
     ["read back, answer lost", "find", unsure, LOST, { type: "unsure", tries: 2 }],
     ["updated", "update", up, { type: "updated", shows: "new" }, { type: "up", ts: TS, shows: "new" }],
-    ["deleted by somebody", "update", up, { type: "gone" }, { type: "planned", notBefore: 0 }],
+    ["deleted by someone", "update", up, { type: "gone" }, { type: "planned", notBefore: 0 }],
     ["updated later", "update", up, LATER, { type: "up", shows: "old", notBefore: NOON + 1_000 }],
     ["swept", "sweep", { ...up, sweepAt: NOON }, { type: "swept" }, { type: "up", sweepAt: null }],
   ])("%s", ([, act, before, outcome, next]) => {

@@ -115,7 +115,7 @@ describe("while a brake holds", () => {
   });
 });
 
-test("who may not decide handles nothing, nor anybody what is replaced or over", () => {
+test("who may not decide handles nothing, nor anyone what is replaced or over", () => {
   const handled = (facts: Partial<DecisionAttempt>, version = approval.version) =>
     refusalToHandle(approval, attempt(facts), { version, was: null })?.type ?? null;
   expect(handled({})).toBeNull();

@@ -108,7 +108,7 @@ describe("reminders", () => {
     expect(applyFollowUp(quiet, { ...ctxAt(NOON + 21 * MIN), now: NOON + 21 * MIN + 7 })).toBe(quiet);
   });
 
-  it("wait while somebody looks at the request", () => {
+  it("wait while someone looks at the request", () => {
     const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
     const claim: Claim = { by: MIA, at: NOON, until: NOON + 50 * MIN };
     const approvals = run.approvals.map((each) => withFollowUp(each, { claim }));
@@ -192,12 +192,12 @@ describe("the last reminder", () => {
     expect(last(60 * MIN, 5 * MIN)).toEqual(["last 55"]);
   });
 
-  it("is the last one, until somebody extends the time", () => {
+  it("is the last one, until someone extends the time", () => {
     const expiry = { afterMs: 60 * MIN, outcome: "nothing" } as const;
     const { run, id } = waiting({ expiry, followUp: { remind: { ...remind, doubles: false, atMost: 9 } } });
     const lived = live(run, id, NOON + 99 * H);
     expect(lived.due).toEqual(["waits 15", "waits 30", "last 45"]);
-    // Somebody adds an hour at 59 minutes.
+    // Someone adds an hour at 59 minutes.
     const extended = lived.run.approvals.map(({ followUp: { warned: _again, ...done } = {}, ...each }) => ({
       ...each,
       followUp: { ...done, extensions: [{ by: MIA, at: NOON, byMs: H }] },

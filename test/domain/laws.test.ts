@@ -187,7 +187,7 @@ describe("quiet, once, final and crash hold", { timeout: 60_000 }, () => {
     holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false }, 1);
   });
 
-  test("where calls take effect later than anybody waits, and Slack refuses everything now and then", () => {
+  test("where calls take effect later than anyone waits, and Slack refuses everything now and then", () => {
     holds({ lateMs: 20_000, lagMs: 15_000, refusesAll: true }, "a few");
   });
 

@@ -330,7 +330,7 @@ function nothingDoubled({ run, service, slack }: SimulatedWorld): void {
   must("crash", service.created.length <= 1, "one intention made two runs");
   const claims = run.creation.type === "created" ? 1 : run.creation.type === "refused" ? 0 : null;
   must("crash", claims === null || service.created.length === claims, "the opening message is not true");
-  must("crash", new Set(slack.told).size === slack.told.length, "somebody was told twice");
+  must("crash", new Set(slack.told).size === slack.told.length, "someone was told twice");
   const opening = known({ run, slack }, OPENING);
   const gone = opening === undefined && slack.deleted.has(OPENING);
   const free = run.posts[OPENING]?.type !== "up" || gone || slack.torn.has(OPENING);

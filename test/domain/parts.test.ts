@@ -164,7 +164,7 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(recheckAuthority(done.value, approval.id, [...people, third], ctx)).toEqual({ type: "stands" });
   });
 
-  test("counts somebody who is in both parts for the one that is left", () => {
+  test("counts someone who is in both parts for the one that is left", () => {
     const both = member(ANA, SRE, SEC);
     expect(missing(after([both]))).toHaveLength(1);
     for (const group of [SRE, SEC])
@@ -172,7 +172,7 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(stateOf(after([member(BEN, SRE)], [both, [member(BEN, SRE)]]))?.state.type).toBe("decided");
   });
 
-  test("takes a denial from anybody in a part", () => {
+  test("takes a denial from anyone in a part", () => {
     const { id, version, request } = approval;
     const wish = {
       approval: id,
@@ -185,7 +185,7 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(decide(after([member(ANA, SRE)]), { ...wish, verdict: "deny" }, ctx).ok).toBe(true);
   });
 
-  test("does not say no where Slack does not say which part somebody is in", () => {
+  test("does not say no where Slack does not say which part someone is in", () => {
     const known = new Map([[SRE, true]]);
     const unsure: Person = { ...member(BEN), memberOf: known };
     expect(approve(after([member(ANA, SRE)]), unsure)).toMatchObject({ error: { type: "unverified" } });

@@ -213,7 +213,7 @@ describe("whom a rule lets decide", () => {
     ["a person whose id only begins like a named one", these([UserId("U0APPROVERS")]), {}, "not-approver"],
     ["a member of the group", these([], [GROUP]), inside(GROUP, true), null],
     ["no member of the group", these([], [GROUP]), inside(GROUP, false), "not-approver"],
-    ["somebody of whom the group was not asked", these([], [GROUP]), {}, "unverified"],
+    ["someone of whom the group was not asked", these([], [GROUP]), {}, "unverified"],
     ["a named person of whom the group was not asked", these([APPROVER], [GROUP]), {}, null],
     ["a member of the channel", room(ROOM), inside(ROOM, true), null],
     ["no member of a public channel", room(ROOM), inside(ROOM, false), "not-approver"],

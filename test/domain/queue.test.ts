@@ -1,4 +1,4 @@
-// What waits for whom. `refusalToOpen` alone says who may decide: the queue adds only that somebody who has approved waits for others.
+// What waits for whom. `refusalToOpen` alone says who may decide: the queue adds only that someone who has approved waits for others.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -32,7 +32,7 @@ export class SimulatedPeople {
   readonly undone: Committed[] = [];
   /** They may decide nothing any more. */
   readonly gone = new Set<UserId>();
-  /** Slack does not say who anybody is. */
+  /** Slack does not say who anyone is. */
   silent = false;
   readonly #world: World;
   readonly #modals: Modal[] = [];
@@ -59,7 +59,7 @@ export class SimulatedPeople {
     const state = findApproval(run, effect.approval)?.state;
     const approves = state?.type === "decided" && state.decision.verdict === "approve";
     if (approves && voices(state.decision).some(({ by }) => by === null || this.gone.has(by.user)))
-      throw new Error("the approval of somebody who may not give it any more leaves");
+      throw new Error("the approval of someone who may not give it any more leaves");
     return null;
   }
 
@@ -95,7 +95,7 @@ export class SimulatedPeople {
     this.committed.push({ approval, decision });
     const counted = (decision.votes ?? []).flatMap(({ by }) => (by === null ? [] : [by.user]));
     if (counted.some((each) => this.gone.has(each)))
-      throw new Error("the approval of somebody who may not decide any more was counted");
+      throw new Error("the approval of someone who may not decide any more was counted");
     this.#world.keep(result.value);
   }
 

@@ -123,7 +123,7 @@ describe("an approval that is held", () => {
 describe("when its time is up an approval", () => {
   const afterMs = 60_000;
 
-  test("is refused even before anybody has looked after it, and closes", () => {
+  test("is refused even before anyone has looked after it, and closes", () => {
     const { at, submit, run } = under({ expiry: { afterMs, outcome: "nothing" } });
     const since = approvalOf(run).since - at().now;
     expect(refusal(submit(run, {}, since + afterMs))).toBe("closed");

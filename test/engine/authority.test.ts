@@ -89,7 +89,7 @@ describe("an approval that is held", () => {
   test.for<[string, Policy]>([
     ["whom the policy of now does not name", aPolicy({ ...HELD, approvers: these([SECOND]) })],
     ["who is in no group that it names", aPolicy({ approvers: { users: [], groups: [], channels: [] } })],
-  ])("is void when it was given by somebody %s", async ([, policy]) => {
+  ])("is void when it was given by someone %s", async ([, policy]) => {
     const { bench, ...card } = await decided({});
     bench.policy = newer(policy);
     await bench.clock.pass(HOLD_MS + 5_000);

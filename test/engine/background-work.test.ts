@@ -178,7 +178,7 @@ describe("a background loop", () => {
     expect(passes).toEqual([0, 500]);
   });
 
-  test("keeps its interval when somebody sets the wall clock", async () => {
+  test("keeps its interval when someone sets the wall clock", async () => {
     const { clock, loop, passes } = createTried();
     loop.start(0);
     await clock.pass(1);

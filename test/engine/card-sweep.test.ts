@@ -45,7 +45,7 @@ describe("a card that was deleted while its approval is pending", () => {
     expect(approval).toMatchObject({ version: 1, state: { type: "pending" } });
   });
 
-  test("is posted again at once when Slack tells, or when somebody asks what is pending", async () => {
+  test("is posted again at once when Slack tells, or when someone asks what is pending", async () => {
     const { bench, deleted, cards, run } = await stage();
     const old = first(cards());
     deleted.add(old);
@@ -58,7 +58,7 @@ describe("a card that was deleted while its approval is pending", () => {
     expect(cards()).toHaveLength(1);
   });
 
-  test("is looked for at once when somebody asked before Slack's answer to its post was stored", async () => {
+  test("is looked for at once when someone asked before Slack's answer to its post was stored", async () => {
     const { bench, deleted, cards } = await stage();
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const post = bench.chat.post.bind(bench.chat);

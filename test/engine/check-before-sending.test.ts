@@ -1,4 +1,4 @@
-// A decision leaves only if its signed entry says the same. The store here hands out what somebody without the key could bring
+// A decision leaves only if its signed entry says the same. The store here hands out what someone without the key could bring
 // about: a row that was put back to an earlier state, or a decision that no entry decides.
 
 import { describe, expect, test } from "vitest";
@@ -59,7 +59,7 @@ const found = async ({ store }: Bench) =>
 
 describe("a stored decision that no entry decides", () => {
   test.for(["approve", "deny"] as const)(
-    "to %s does not leave, and everybody hears of it",
+    "to %s does not leave, and everyone hears of it",
     async (verdict) => {
       const bench = await createBench();
       const { id } = await bench.withCard();
@@ -270,7 +270,7 @@ describe("while a finding is not acknowledged", () => {
   });
 
   test.for([
-    ["somebody who is no admin", APPROVER, "", "I looked", "not-admin"],
+    ["someone who is no admin", APPROVER, "", "I looked", "not-admin"],
     ["the code of other findings", ADMIN, "0000000000", "I looked", "other-findings"],
     ["no words", ADMIN, "", " ", "acknowledge-why"],
   ] as const)("%s acknowledges nothing", async ([, user, other, reason, because]) => {

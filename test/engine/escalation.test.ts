@@ -143,7 +143,7 @@ describe("the queue of a person whom a stage names, who is not in the run's chan
     expect(opened.ok).toBe(true);
   });
 
-  test("holds nothing for somebody else who is not in the channel", async () => {
+  test("holds nothing for someone else who is not in the channel", async () => {
     const { bench } = await waiting({ escalate: STAGE });
     inLeads(bench);
     bench.people.sets = new Set();

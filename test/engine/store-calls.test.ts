@@ -126,7 +126,7 @@ describe("a run that is saved without being loaded again", () => {
     expect(bench.errors).toEqual([]);
   });
 
-  test("is condemned when somebody changes it while its card is being posted", async () => {
+  test("is condemned when someone changes it while its card is being posted", async () => {
     const folder = mkdtempSync(join(tmpdir(), "calls-"));
     const file = join(folder, "bot.db");
     const bench = await createBench({}, 0.5, file);

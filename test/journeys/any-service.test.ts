@@ -131,7 +131,7 @@ describe.concurrent("a service of another shape", () => {
     await world.command(ben, opsAgents, `watch ${id}`);
     await world.told(ben, "answer:watching");
     const card =
-      (world.service.control.addApproval(id, { action: "Tell everybody" }), await world.cardOf(opening));
+      (world.service.control.addApproval(id, { action: "Tell everyone" }), await world.cardOf(opening));
     await world.decide(ben, card, "Approve", "yes");
     await world.becomes(card, "approved");
   });

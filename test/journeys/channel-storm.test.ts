@@ -1,4 +1,4 @@
-// Many runs that ask at once in one channel: a notice leads everybody to their own queue while the cards are on their way.
+// Many runs that ask at once in one channel: a notice leads everyone to their own queue while the cards are on their way.
 
 import { describe, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";

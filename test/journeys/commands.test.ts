@@ -90,12 +90,12 @@ describe.concurrent("/agent alone", () => {
     const world = await aWorld(context);
     expect(await world.command(ana, opsAgents, "")).toEqual({ ok: true });
     const form = await world.modalOf(ana, "task");
-    await world.fillModal(ana, 'just say "hello"\nto everybody');
+    await world.fillModal(ana, 'just say "hello"\nto everyone');
     expect(world.slack.workspace.viewById(form.id)).toBeUndefined();
     const opening = await world.until(() => world.posted(opsAgents)[0]);
     await world.saidIn(opening, "outcome:succeeded");
     expect(textOf(opening)).toContain(`@${ana}`);
-    expect(world.tasksSent()).toEqual(['just say "hello"\nto everybody']);
+    expect(world.tasksSent()).toEqual(['just say "hello"\nto everyone']);
   });
 
   test("keeps the form open when nothing visible was typed", async (context) => {

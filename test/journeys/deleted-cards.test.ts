@@ -19,7 +19,7 @@ function vanish({ slack }: Stage, message: Message): void {
   byPlace.delete(`${message.channel} ${message.ts}`);
 }
 
-describe.concurrent("a card that somebody deletes in Slack", () => {
+describe.concurrent("a card that someone deletes in Slack", () => {
   test.for(["socket", "http"] as const)("comes back at once, and works (%s)", async (entrance, context) => {
     const world = await aWorld(context, { entrance });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
@@ -30,7 +30,7 @@ describe.concurrent("a card that somebody deletes in Slack", () => {
     expect(world.cardsOf(opening)).toEqual([again]);
   });
 
-  test("comes back when somebody asks what is pending, although Slack did not tell", async (context) => {
+  test("comes back when someone asks what is pending, although Slack did not tell", async (context) => {
     // Slack gives no link to a card that is not there.
     const world = await aWorld(context, { troubled: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);

@@ -37,7 +37,7 @@ describe.concurrent("what is too long for a message", () => {
     expect(textOf(end)).toContain("200,000 characters");
   });
 
-  test("a huge request is attached whole before anybody can decide it", async (context) => {
+  test("a huge request is attached whole before anyone can decide it", async (context) => {
     const world = await aWorld(context);
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("files.completeUploadExternal", { until: gate.promise });

@@ -70,7 +70,7 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "first\n\nsecond" }]);
   });
 
-  test("does not count somebody who was deactivated meanwhile", async (context) => {
+  test("does not count someone who was deactivated meanwhile", async (context) => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "before I left");
@@ -283,7 +283,7 @@ test("a request counts as read only when Slack has opened its window", async (co
 });
 
 describe.concurrent("nobody can approve this", () => {
-  test("is said on the card, to the requester and in the fallback channel, and mended when somebody can", async (context) => {
+  test("is said on the card, to the requester and in the fallback channel, and mended when someone can", async (context) => {
     const text = `rules:\n  - { name: lonely, approvers: { users: [${ana}, ${guest}] } }\nfallback: ${releases}\n`;
     const file = policyFile(text, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });

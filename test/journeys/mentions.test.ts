@@ -91,10 +91,10 @@ describe.concurrent("a mention with a task", () => {
 
   test.for([
     ["a guest", guest, "deploy billing-api", "command-refusal:guest"],
-    ["somebody who approves by text", ben, "approve it", "answer:decide-on-card"],
-    ["somebody who types a command", ben, "status run_7", "answer:did-you-mean"],
-    ["somebody who says one word", ben, "thanks", "answer:mention-without-task"],
-    ["somebody who says nothing", ben, "", "answer:mention-without-task"],
+    ["someone who approves by text", ben, "approve it", "answer:decide-on-card"],
+    ["someone who types a command", ben, "status run_7", "answer:did-you-mean"],
+    ["someone who says one word", ben, "thanks", "answer:mention-without-task"],
+    ["someone who says nothing", ben, "", "answer:mention-without-task"],
   ] as const)("starts nothing for %s, and says so privately", async ([, person, text, answer], context) => {
     const world = await aWorld(context);
     await say(world, person, opsAgents, `@countersign ${text}`);
@@ -105,7 +105,7 @@ describe.concurrent("a mention with a task", () => {
 
   test.for([
     ["in the middle of a message", "ask @countersign to deploy billing-api"],
-    ["of somebody else", "@ben deploy billing-api now"],
+    ["of someone else", "@ben deploy billing-api now"],
   ])("starts nothing %s", async ([, text = ""], context) => {
     const world = await aWorld(context);
     await say(world, ana, opsAgents, text);

@@ -131,7 +131,7 @@ describe.concurrent("a thread's first message", () => {
 });
 
 describe.concurrent("a card that can't be changed any more", () => {
-  test("because somebody deleted it is posted again, with buttons that work", async (context) => {
+  test("because someone deleted it is posted again, with buttons that work", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { opening, run } = await working(world);
     const approval = world.service.control.addApproval(run, { action: "Tell the customers" });

@@ -42,7 +42,7 @@ describe.concurrent("what waits", () => {
     expect(await pendingOf(world, guest, "answer:pending:empty")).not.toContain("billing-api");
   });
 
-  test("waits no longer for somebody who has voted, but for others", async (context) => {
+  test("waits no longer for someone who has voted, but for others", async (context) => {
     const { path } = policyFile(TWO, context);
     const world = await aWorld(context, { env: { POLICY_FILE: path } });
     const { card } = await world.asking(ana, opsAgents, TASK);

@@ -66,7 +66,7 @@ describe.concurrent("what Slack delivers twice", () => {
   });
 });
 
-describe.concurrent("what somebody makes up", () => {
+describe.concurrent("what someone makes up", () => {
   test.for([
     ["a value that is nobody's", { value: "A".repeat(22) }],
     ["a value that is no nonce", { value: "../../etc/passwd" }],

@@ -4,7 +4,7 @@ import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
 import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
-const TASK = "just say hello to everybody";
+const TASK = "just say hello to everyone";
 
 /** A run of which nobody knows whether it started. */
 async function unknown(world: Stage, effect: boolean): Promise<{ opening: Message; question: Message }> {

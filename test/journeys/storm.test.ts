@@ -46,7 +46,7 @@ test("a storm is listed, decided line by line, and ends in cards", async (contex
   expect(world.cardsOf(opening).filter((each) => says("digest:waiting", each))).toHaveLength(2);
 });
 
-test("a digest that somebody deletes comes back, once, and works", async (context) => {
+test("a digest that someone deletes comes back, once, and works", async (context) => {
   const world = await aWorld(context);
   const { opening, digests } = await aStorm(world);
   const [gone] = digests;

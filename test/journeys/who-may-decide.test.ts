@@ -163,7 +163,7 @@ describe.concurrent("a submit in another's name", () => {
     ["the requester", ana],
     ["another approver", cat],
     ["a guest", guest],
-  ] as const)("%s can't use a modal that is somebody else's", async ([, person], context) => {
+  ] as const)("%s can't use a modal that is someone else's", async ([, person], context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");

@@ -159,11 +159,11 @@ function handChat(): HandChat {
 }
 
 export type HandPeople = People & {
-  /** Of everybody who is asked about. */
+  /** Of everyone who is asked about. */
   facts: Partial<Person>;
   before: (maxAgeMs: number) => Promise<void>;
   channels: ReadonlySet<ChannelId>;
-  /** The groups and channels that everybody who is asked about is in. */
+  /** The groups and channels that everyone who is asked about is in. */
   sets: ReadonlySet<GroupId | ChannelId>;
   /** Those of single people, beside `sets`. */
   ownSets: ReadonlyMap<UserId, ReadonlySet<GroupId | ChannelId>>;

@@ -44,7 +44,7 @@ export function createSight(world: World) {
 
   const all = (): string => workspace.messages.map((each) => `${each.ts} ${textOf(each)}`).join("\n---\n");
 
-  /** Our messages that everybody sees. */
+  /** Our messages that everyone sees. */
   const posted = (channel?: string): Message[] =>
     workspace.messages.filter(
       (each) =>

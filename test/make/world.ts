@@ -48,7 +48,7 @@ export type Choices = {
   /** Left out: `PATIENT`. `slackTiming`: Slack's own, for tests whose fact is that the app answers within its three seconds. */
   readonly timing?: Partial<Timing>;
   readonly env?: { readonly [name: string]: string };
-  /** In this test somebody else writes the database. */
+  /** In this test someone else writes the database. */
   readonly tampered?: boolean;
   /** This test makes the app log errors, or Slack refuse a call. */
   readonly troubled?: boolean;

@@ -107,7 +107,7 @@ test("each entry is one line with its number, its link and the link before, and 
   expect(text).not.toContain("the full request");
 });
 
-test("a word that somebody typed into a refused command is no part of its line", async () => {
+test("a word that someone typed into a refused command is no part of its line", async () => {
   await append(1, { what: "refused", outcome: "refused: xoxb-typed", refusal: "unknown-command" });
   const { stop, pass } = streaming(toFile());
   await vi.waitFor(async () => {

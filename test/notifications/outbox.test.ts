@@ -124,7 +124,7 @@ describe('"This was not me"', () => {
   });
 
   test.for([
-    ["somebody else", { ...BY, user: UserId("U0SECOND") }, "theirs"],
+    ["someone else", { ...BY, user: UserId("U0SECOND") }, "theirs"],
     ["a person of another workspace", { ...BY, team: "T0OTHER" as typeof TEAM }, "theirs"],
     ["who made up a button", BY, "made up"],
     ["whose button carries nothing", BY, "none"],

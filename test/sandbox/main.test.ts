@@ -69,7 +69,7 @@ test("without an option it tells where it is, also beside another one, and leave
   expect([...(await one.left()), ...(await another.left())]).toEqual([]);
 }, 30_000);
 
-test("a port that somebody asked for and another has is named, and the sandbox ends with 2", async () => {
+test("a port that someone asked for and another has is named, and the sandbox ends with 2", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   onTestFinished(() => void other.close());

@@ -72,7 +72,7 @@ export class Records {
   readonly forms: Form[] = [];
   readonly submits: Submit[] = [];
   readonly brakes: Brake[] = [];
-  /** Stops that may hold: somebody pressed. */
+  /** Stops that may hold: someone pressed. */
   readonly stopped = new Set<RunKey>();
   readonly sent: Sent[] = [];
   readonly creations: SentCreate[] = [];

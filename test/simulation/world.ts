@@ -103,7 +103,7 @@ export class SimulatedWorld implements Setting {
     });
   }
 
-  /** Somebody sets the wall clocks. */
+  /** Someone sets the wall clocks. */
   stepClocks(ms: number): void {
     this.note(`the wall clocks step by ${ms} ms`);
     this.saw("a wall clock steps");

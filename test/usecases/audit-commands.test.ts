@@ -60,7 +60,7 @@ test("who may not read the audit does not learn which runs there are", async () 
   expect(no).toEqual({ ok: false, error: { type: "not-auditor" } });
 });
 
-test("a guest is refused though named, and so is everybody while Slack does not say who they are", async () => {
+test("a guest is refused though named, and so is everyone while Slack does not say who they are", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
   bench.people.facts = { kind: "guest" };

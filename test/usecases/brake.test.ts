@@ -114,7 +114,7 @@ describe("a stopped run", () => {
     expect(sent(bench)).toEqual(["approve", "deny"]);
   });
 
-  test("stays stopped over a restart, until somebody who may decide lifts it", async () => {
+  test("stays stopped over a restart, until someone who may decide lifts it", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     const run = await bench.run(id);

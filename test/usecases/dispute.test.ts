@@ -1,4 +1,4 @@
-// What follows when somebody says "This was not me": marks on the card, the alarm, the receipt, and how an admin closes it.
+// What follows when someone says "This was not me": marks on the card, the alarm, the receipt, and how an admin closes it.
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -211,7 +211,7 @@ describe("an admin", () => {
 
   test.for([
     ["who reported it", { ...BY, channel: CHANNEL }],
-    ["somebody else", { ...ADMIN_HERE, user: UserId("U0SECOND") }],
+    ["someone else", { ...ADMIN_HERE, user: UserId("U0SECOND") }],
     ["an admin's id in another workspace", { ...ADMIN_HERE, team: "T0OTHER" as typeof TEAM }],
   ] as const)("is not %s, and the attempt is an entry", async ([, by]) => {
     const bench = await createBench();

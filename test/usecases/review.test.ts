@@ -305,7 +305,7 @@ describe("Review of one", () => {
     expect(bench.agents.resolved).toMatchObject([{ verdict: "deny", reason: "why" }]);
   });
 
-  test("is refused to the requester, and offers only the denial to somebody who has approved", async () => {
+  test("is refused to the requester, and offers only the denial to someone who has approved", async () => {
     const bench = await createBench();
     bench.policy = aPolicy({ needs: 2 });
     const id = await waiting(bench, 1);

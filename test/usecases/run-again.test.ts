@@ -14,7 +14,7 @@ const task = (intention: string, input = "rotate") => ({ input, intention, answe
 const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a guest", { kind: "guest" }, "guest"],
   ["a person of another organisation", { kind: "outsider" }, "outsider"],
-  ["somebody who cannot see the channel", { seesChannel: false }, "not-in-channel"],
+  ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
 ];
 
 async function loaded({ store }: Bench, key: RunKey) {
@@ -52,7 +52,7 @@ describe("a run that is over", () => {
     });
   });
 
-  test("is not started again while it runs again for somebody else, and can be after that", async () => {
+  test("is not started again while it runs again for someone else, and can be after that", async () => {
     const bench = await createBench();
     const key = await over(bench);
     expect(await again(bench, key)).toMatchObject({ ok: true });

@@ -24,7 +24,7 @@ const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a person of another organisation", { kind: "outsider" }, "outsider"],
   ["a bot", { kind: "bot" }, "bot"],
   ["a deactivated person", { kind: "deactivated" }, "deactivated"],
-  ["somebody who cannot see the channel", { seesChannel: false }, "not-in-channel"],
+  ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
 ];
 const UNANSWERED: readonly [string, string][] = [
   ["timeout", "unverified"],
@@ -291,7 +291,7 @@ describe("a run whose rule has an expiry", () => {
   });
 });
 
-test("a run is not let go while somebody has approved and others must", async () => {
+test("a run is not let go while someone has approved and others must", async () => {
   const bench = await createBench();
   bench.policy = aPolicy({ needs: 2 });
   const { id, click } = await bench.withCard();

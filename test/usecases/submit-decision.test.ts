@@ -30,7 +30,7 @@ describe("a click on a card", () => {
     ["a person of another organisation", { kind: "outsider" }, "outsider"],
     ["a bot", { kind: "bot" }, "bot"],
     ["a deactivated person", { kind: "deactivated" }, "deactivated"],
-    ["somebody who cannot see the channel", { seesChannel: false }, "not-in-channel"],
+    ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
   ])("by %s opens nothing", async ([, facts, because]) => {
     const bench = await createBench();
     const { click } = await bench.withCard();

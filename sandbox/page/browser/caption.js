@@ -3,7 +3,7 @@
 
 const HIDDEN = "caption hidden";
 
-/** It is never drawn anew as a whole, only what is in it. @type {HTMLElement | null} */
+/** It is never drawn again as a whole, only what is in it. @type {HTMLElement | null} */
 const bar = document.querySelector("[data-caption-bar]");
 /** The element before it while no form is open. */
 const before = bar?.previousElementSibling ?? null;

@@ -60,7 +60,7 @@ function light(ts) {
   if (message !== undefined) bringIntoView(message);
 }
 
-/** A message that was drawn anew glows on. */
+/** A message that was drawn again glows on. */
 function glow() {
   if (lit === null || performance.now() > lit.until) return [];
   const messages = [...document.querySelectorAll(`[data-message][data-ts="${CSS.escape(lit.ts)}"]`)];

@@ -118,7 +118,7 @@ export function carryOver(before, after) {
   if (old instanceof HTMLFormElement && drawn instanceof HTMLFormElement) fill(drawn, typedIn(old));
 }
 
-/** How far one had read a view that was drawn anew; null while none was. @type {number | null} */
+/** How far one had read a view that was drawn again; null while none was. @type {number | null} */
 let redrawn = null;
 
 /** A redrawn view keeps its scroll position, or shows its first error. @param {Element} dialog */

@@ -10,7 +10,7 @@ export { pathTo } from "./redraw.js";
 /** @typedef {import("./wire.js").Patch} Patch */
 /**
  * @typedef {object} Hooks
- * @property {(before: HTMLElement, after: HTMLElement) => void} replaced  A piece is about to be drawn anew.
+ * @property {(before: HTMLElement, after: HTMLElement) => void} replaced  A piece is about to be drawn again.
  * @property {(piece: Element) => void} removed  A piece is about to go.
  * @property {() => void} applied  All that came is in the page.
  */

@@ -81,7 +81,7 @@ function taken({ dataset, value }) {
 }
 
 /**
- * What one is typing into a panel stays when its piece is drawn anew.
+ * What one is typing into a panel stays when its piece is drawn again.
  * @param {HTMLElement} before
  * @param {HTMLElement} after
  */

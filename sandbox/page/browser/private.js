@@ -22,7 +22,7 @@ export function startDismissing() {
   hideDismissed();
 }
 
-/** Also those that were drawn anew. */
+/** Also those that were drawn again. */
 export function hideDismissed() {
   const gone = new Set(dismissed());
   for (const message of document.querySelectorAll("[data-message][data-ephemeral]")) {

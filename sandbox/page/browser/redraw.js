@@ -63,7 +63,7 @@ function swap(before, after) {
 }
 
 /**
- * How to find an element again after its piece was drawn anew.
+ * How to find an element again after its piece was drawn again.
  * @param {Element | null} element
  * @returns {string | null}
  */

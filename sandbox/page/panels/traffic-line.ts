@@ -111,7 +111,7 @@ function nameOf(id: string, { people, channels }: Workspace): string | undefined
   if (person !== undefined || channel === undefined) return person;
   if (channel.kind !== "dm") return `#${channel.name}`;
   const other = channel.members.find((one) => people.get(one)?.kind !== "bot");
-  return `direct message of ${people.get(other ?? "")?.name ?? "somebody"}`;
+  return `direct message of ${people.get(other ?? "")?.name ?? "someone"}`;
 }
 
 const GIST_CHARACTERS = 90;

@@ -106,7 +106,7 @@ export function trafficPanel(slot: Slot): Html {
   return html`<form data-filter role="search" aria-label="Filter the traffic">
       <input type="search" placeholder="Filter by words" aria-label="Words that a line must have" />
       <select aria-label="Whose lines">
-        <option value="">everybody</option>
+        <option value="">everyone</option>
         ${SIDES.map((one) => html`<option value="${one}">${one}</option>`)}
       </select>
       <label><input type="checkbox" /> refused only</label>

@@ -1,5 +1,5 @@
 // Reads the items of `pending_approvals`: full records, parts of them, records in records, or bare ids. An unreadable item is reported
-// and never counts as absent: that would close an approval that somebody waits for.
+// and never counts as absent: that would close an approval that someone waits for.
 
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";

@@ -78,5 +78,5 @@ function whyOpen({ channels, action, input, fields }: When): string {
 function whyEvaded({ action, input, fields }: When): string {
   return action !== null || input !== null || Object.keys(fields).length > 0
     ? "other words for the same thing do not match it"
-    : "a run can be started elsewhere, or by somebody else";
+    : "a run can be started elsewhere, or by someone else";
 }

@@ -143,7 +143,7 @@ type SuggestedRun = { readonly user: UserId; readonly channel: ChannelId; readon
 export type SuggestedRuns = {
   /** The nonce of the button. */
   keep(run: SuggestedRun): Nonce;
-  /** Null: unknown, or suggested to somebody else or in another channel. */
+  /** Null: unknown, or suggested to someone else or in another channel. */
   find(nonce: string, by: Asker): SuggestedRun | null;
 };
 

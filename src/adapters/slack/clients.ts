@@ -178,7 +178,7 @@ const ANSWER_CHARS = 1_000;
 /** Rejects with PortError. Redirects are not followed. */
 export type Responder = (
   url: string,
-  /** `replace_original`: the message that was clicked takes this content, and everybody who sees it sees that. */
+  /** `replace_original`: the message that was clicked takes this content, and everyone who sees it sees that. */
   message: { text: string; blocks?: Message["blocks"]; replace_original?: true },
 ) => Promise<void>;
 /** The same. It resolves only if Slack says that it took the message. */

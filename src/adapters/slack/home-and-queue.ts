@@ -108,7 +108,7 @@ export async function pendingAnswer(
   return withId("answer:pending", { text, blocks: queueBlocks(page) });
 }
 
-// The Home tab. It is published when somebody opens it, presses Refresh, turns a page of the queue on it, or while it is open and something of
+// The Home tab. It is published when someone opens it, presses Refresh, turns a page of the queue on it, or while it is open and something of
 // it has changed. It shows when it was published.
 
 /** The person's own runs. */

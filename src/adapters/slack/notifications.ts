@@ -206,5 +206,5 @@ function disputeWords({ notified }: Disputed): string {
     notified === 0
       ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
       : "The admins have been told.";
-  return `You reported that somebody else decided this in your name. The audit records it. ${admins} The decision is not undone: it may have reached the service already. Sign out of all your Slack sessions and change your password.`;
+  return `You reported that someone else decided this in your name. The audit records it. ${admins} The decision is not undone: it may have reached the service already. Sign out of all your Slack sessions and change your password.`;
 }

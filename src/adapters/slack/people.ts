@@ -1,4 +1,4 @@
-// Looks up people, channels and groups in Slack by id. Display names and payloads are not evidence of who somebody is.
+// Looks up people, channels and groups in Slack by id. Display names and payloads are not evidence of who someone is.
 
 import type { Person } from "../../domain/authorization.ts";
 import { type ChannelId, parsed, type TeamId, UserId } from "../../domain/ids.ts";

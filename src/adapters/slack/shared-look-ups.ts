@@ -7,22 +7,22 @@ import { type SlackUser, slackUser, slackUsers } from "./answers.ts";
 import type { Call } from "./clients.ts";
 import { beginsNow, LISTS_OF_PEOPLE, type Pacers, SINGLE_PEOPLE } from "./rate-limiter.ts";
 
-/** One question for each person; when Slack would answer no more of those, one for everybody. A list answers as long as it is young. */
+/** One question for each person; when Slack would answer no more of those, one for everyone. A list answers as long as it is young. */
 export function createUserLookUp(
   call: Call,
   pacers: Pick<Pacers, "make">,
   clock: Clock,
 ): (user: UserId, maxAgeMs: number) => Promise<SlackUser> {
   const single = pacers.make(SINGLE_PEOPLE);
-  const everybody = createPeopleList(call, pacers, clock);
+  const everyone = createPeopleList(call, pacers, clock);
   const asked = createSharedAnswers(clock, async (user: UserId) => {
     if (beginsNow(single)) return slackUser(await call("users.info", { user }));
-    const listed = (await everybody.next()).get(user);
+    const listed = (await everyone.next()).get(user);
     if (listed !== undefined) return listed;
     await single.waitForTurn(0, null);
     return slackUser(await call("users.info", { user }));
   });
-  return async (user, maxAgeMs) => everybody.young(maxAgeMs)?.get(user) ?? asked(user, maxAgeMs);
+  return async (user, maxAgeMs) => everyone.young(maxAgeMs)?.get(user) ?? asked(user, maxAgeMs);
 }
 
 /** Slack's most for one page of users.list. */
@@ -30,15 +30,15 @@ const LIST_PAGE = 1_000;
 /** In a larger workspace those beyond are looked up one by one, as far as Slack allows. */
 const MAX_LIST_PAGES = 3;
 
-type Everybody = ReadonlyMap<UserId, SlackUser>;
+type Everyone = ReadonlyMap<UserId, SlackUser>;
 
 /** `next`: all that Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */
 function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic }: Pick<Clock, "monotonic">) {
   const pacer = pacers.make(LISTS_OF_PEOPLE);
-  let next: Promise<Everybody> | null = null;
-  let newest: { readonly at: number; readonly found: Everybody } | null = null;
+  let next: Promise<Everyone> | null = null;
+  let newest: { readonly at: number; readonly found: Everyone } | null = null;
 
-  async function list(): Promise<Everybody> {
+  async function list(): Promise<Everyone> {
     await pacer.waitForTurn(0, null);
     next = null;
     const at = monotonic();
@@ -47,7 +47,7 @@ function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic 
     return found;
   }
 
-  async function readPages(): Promise<Everybody> {
+  async function readPages(): Promise<Everyone> {
     const found = new Map<UserId, SlackUser>();
     let cursor = "";
     for (let page = 0; page < MAX_LIST_PAGES; page += 1) {
@@ -65,9 +65,9 @@ function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic 
   }
 
   return {
-    next: (): Promise<Everybody> => (next ??= list()),
+    next: (): Promise<Everyone> => (next ??= list()),
     /** The newest list, if it was asked for at most so long ago. */
-    young: (maxAgeMs: number): Everybody | null =>
+    young: (maxAgeMs: number): Everyone | null =>
       newest !== null && monotonic() - newest.at <= maxAgeMs ? newest.found : null,
   };
 }

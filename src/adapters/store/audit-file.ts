@@ -36,7 +36,7 @@ export type AuditFile = {
   headKey(): Promise<string | null>;
   /** "tampering-found" and "tampering-acknowledged", oldest first. */
   tampering(): Promise<readonly KeptEntry[]>;
-  /** Rows outside the audit that somebody without this key has changed. */
+  /** Rows outside the audit that someone without this key has changed. */
   brokenRows(key: AuditKey): Promise<readonly Finding[]>;
   readonly close: () => Promise<void>;
 };

@@ -84,7 +84,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return store;
 }
 
-/** The key can have changed while this replica had no lease, which keeps everybody from changing it. */
+/** The key can have changed while this replica had no lease, which keeps everyone from changing it. */
 async function join(
   store: Store,
   db: Database,

@@ -77,7 +77,7 @@ export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Pro
   return { run, revision: row.revision };
 }
 
-/** A record that somebody else wrote may have any shape. What we keep of it must have the shape of a run. */
+/** A record that someone else wrote may have any shape. What we keep of it must have the shape of a run. */
 function condemned(what: string, doc: Document, now: number): Run {
   try {
     return runDocument.parse(markTampered(doc as unknown as Run, now));

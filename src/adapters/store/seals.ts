@@ -1,4 +1,4 @@
-// Seals: without the key, somebody who can write the database cannot make a run, a form or a button that this program trusts. A
+// Seals: without the key, someone who can write the database cannot make a run, a form or a button that this program trusts. A
 // seal does not prove that a row is the newest one; the audit does. Below, what is found of such rows is collected.
 
 import { createHash, timingSafeEqual } from "node:crypto";

@@ -46,7 +46,7 @@ export type Asked =
 export const USAGE = `Usage:
   npm run audit -- verify [--head "audit 1234 · 9f3c…"]
       Is the audit whole? A head that was kept elsewhere (on a card, in the log, in the audit channel) proves that
-      nothing was cut off or written anew up to it; may be given several times.
+      nothing was cut off or rewritten up to it; may be given several times.
       With --against FILE: compares it with the copy that AUDIT_SINK has taken; may be given several times, for its parts.
   npm run audit -- export [--from 2026-11-01] [--to 2026-11-30] [--format jsonl|csv] [--out FILE]
       All entries of these days (UTC), with the full requests; the last day included. JSON lines unless told otherwise.

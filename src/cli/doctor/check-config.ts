@@ -1,4 +1,4 @@
-// This program, the environment and the policy: what can be judged without asking anybody.
+// This program, the environment and the policy: what can be judged without asking anyone.
 
 import { readFileSync } from "node:fs";
 import { lintPolicy, loadPolicy, findingLine } from "../../adapters/policy-file/policy-holder.ts";

@@ -18,7 +18,7 @@ const GATEWAY = "Token gateway";
 const NEW_KEY = "Set AGENT_API_KEY to a key that the service's operator gave out and has not replaced.";
 const NOT_TRIED = "The key could not be tried. Put the service right first.";
 const OTHER_PROGRAM =
-  "Is AGENT_BASE_URL the agent-run service? If it is, it lets everybody in: its operator must make it check keys.";
+  "Is AGENT_BASE_URL the agent-run service? If it is, it lets everyone in: its operator must make it check keys.";
 
 const monotonic = (): number => performance.now();
 

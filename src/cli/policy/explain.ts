@@ -94,7 +94,7 @@ function everywhere({ starters, tasks, volatile, fallback, auditors, freezers, l
     ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
   );
   return [
-    `Runs are started and watched by ${starts?.join("; by ") ?? "everybody, everywhere"}.`,
+    `Runs are started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`,
     ...tasks.map(taskInWords),
     ...(volatile.length === 0 ? [] : [`May change without notice: ${volatile.join(", ")}.`]),
     ...(fallback === null ? [] : [`${fallback} is also told when nobody can approve something.`]),

@@ -52,7 +52,7 @@ export function headWords({ seq, link }: AuditMark): string {
   return `audit ${seq} · ${link.slice(0, SHOWN_LINK_CHARS)}`;
 }
 
-/** A head that somebody kept: the link or its first characters, and the number if that was kept too. */
+/** A head that someone kept: the link or its first characters, and the number if that was kept too. */
 export type KnownHead = { readonly seq: number | null; readonly link: string };
 
 /** Reads a head as cards, the log and the audit channel show it, or a bare link. Null: it is not a head. */

@@ -263,7 +263,7 @@ function sameColumns(a: AuditColumns, b: AuditColumns): boolean {
 export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
   gap: "the number before it is missing, or its own number is repeated. Entries were removed or inserted.",
   altered: "it does not match its link. The entry or its place was changed.",
-  forged: "its signature is not by the key that it names. Somebody without the key wrote it.",
+  forged: "its signature is not by the key that it names. Someone without the key wrote it.",
   "unknown-key": "it is signed with an unknown key. It was forged, or this is the audit of another key.",
   "key-order":
     "it is signed with a key out of turn. No entry of the previous key hands over to it, or the key was retired.",

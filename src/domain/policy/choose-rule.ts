@@ -250,7 +250,7 @@ function together(a: Rule["except"], b: Rule["except"]): Rule["except"] {
   };
 }
 
-/** The people in both. Somebody who is in one list by id and in the other by a group may be missed, but is never let in by mistake. */
+/** The people in both. Someone who is in one list by id and in the other by a group may be missed, but is never let in by mistake. */
 function shared(a: Principals, b: Principals): Principals {
   if (a === "anyone" || b === "anyone") return a === "anyone" ? b : a;
   return {

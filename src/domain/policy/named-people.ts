@@ -81,7 +81,7 @@ type Assignment<Voter> = {
 };
 
 /**
- * Gives each voter one part, or one of the places that are for anybody: as many voters as can be, and an earlier one rather than a later
+ * Gives each voter one part, or one of the places that are for anyone: as many voters as can be, and an earlier one rather than a later
  * one (augmenting paths: a bipartite matching). `needs`: how many approvals the rule wants, at least one for each part.
  */
 export function assignParts<Voter>(

@@ -14,7 +14,7 @@ export type Policy = {
   readonly version: string | null;
   /** The first rule that fits applies; if none fits, nobody may decide. */
   readonly rules: readonly Rule[];
-  /** Null: everybody who may use Countersign may start runs, in every channel. */
+  /** Null: everyone who may use Countersign may start runs, in every channel. */
   readonly starters: readonly Starters[] | null;
   /** Fields of a request that may change without making it another one, by name or path with dots. Never `id` or `action`. */
   readonly volatile: readonly string[];

@@ -21,7 +21,7 @@ export type SavedTask = {
   readonly fields: readonly TaskField[];
   /** Where it can be used; null: everywhere. */
   readonly channels: readonly ChannelId[] | null;
-  /** Who may use it; null: everybody who may start runs. */
+  /** Who may use it; null: everyone who may start runs. */
   readonly who: Principals | null;
 };
 

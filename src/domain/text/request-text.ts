@@ -130,7 +130,7 @@ export function requestChars(request: Told): number {
   return countedChars(requestText(request, "open"));
 }
 
-/** Too long even for a modal, so it is attached to the thread as a file before anybody can decide. */
+/** Too long even for a modal, so it is attached to the thread as a file before anyone can decide. */
 export function needsFile(request: Request): boolean {
   return shownChars(request) > MODAL_HOLDS_CHARS;
 }

@@ -1,4 +1,4 @@
-// Masks secrets. In a channel everybody reads what an agent writes, so secrets of well-known shapes are masked there; the person who
+// Masks secrets. In a channel everyone reads what an agent writes, so secrets of well-known shapes are masked there; the person who
 // decides sees them in the form. Countersign's own secrets are masked everywhere. A mask always covers the whole secret.
 
 import { OWN_MARK, ownRanges, type Range } from "./own-secrets.ts";

@@ -79,7 +79,7 @@ describe("a policy file is refused, each fault with its line, for", () => {
     [
       "an empty list of starters",
       `rules:${REST}\nstarters: []`,
-      ["p:4: starters is empty, so nobody could start a run; leave it out to let everybody"],
+      ["p:4: starters is empty, so nobody could start a run; leave it out to let everyone"],
     ],
   ])("%s", ([, text, told]) => expect(faults(text)).toEqual(told));
 });
@@ -175,7 +175,7 @@ describe("a rule that can be evaded", () => {
 
   test("is doubted when a run can be started elsewhere", async () => {
     const [says] = await named(`when: { channel: C0PAY }, ${strict}`, lax);
-    expect(says).toContain("a run can be started elsewhere, or by somebody else");
+    expect(says).toContain("a run can be started elsewhere, or by someone else");
   });
 
   test.each([

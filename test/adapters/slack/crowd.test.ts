@@ -88,7 +88,7 @@ describe("a crowd", () => {
     expect(world.asked.filter(({ method }) => method === "users.list")).toHaveLength(2);
   });
 
-  test("waits for its turn where Slack does not list somebody", async () => {
+  test("waits for its turn where Slack does not list someone", async () => {
     const world = crowd({ listed: PEOPLE.slice(0, 100) });
     await Promise.all(PEOPLE.slice(0, 20).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
     const stranger = PEOPLE.at(-1) ?? UserId("U0");

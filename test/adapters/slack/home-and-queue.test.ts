@@ -52,7 +52,7 @@ describe("the pages of a queue", () => {
     expect(seen.findIndex((each) => each.startsWith(APPROVER))).toBe(22);
   });
 
-  test("end with the last one, however far somebody asks", async () => {
+  test("end with the last one, however far someone asks", async () => {
     expect((await page([many(3)], { ...EVERYTHING, page: 99 })).page).toBe(0);
   });
 

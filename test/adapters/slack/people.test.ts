@@ -26,7 +26,7 @@ const member: SlackUser = {
 
 const sibling = { team: OTHER, enterprise: "E0ORG" };
 
-describe("who somebody is", () => {
+describe("who someone is", () => {
   test.each<[string, Partial<SlackUser>, typeof home | typeof inOrg, string]>([
     ["a full member", {}, home, "member"],
     ["a guest", { isGuest: true }, home, "guest"],

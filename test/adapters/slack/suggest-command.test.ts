@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { suggestCommand } from "#src/adapters/slack/typed-command.ts";
 
-describe("what somebody may have meant", () => {
+describe("what someone may have meant", () => {
   test.for([
     ["statsu", "status", ""],
     ["STATSU run_7", "status", "run_7"],

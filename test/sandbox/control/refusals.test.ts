@@ -14,7 +14,7 @@ const isUp = async () => (await sandbox.send("/control/service")).body["up"];
 const post = (body: string, headers: Record<string, string> = HEADERS) =>
   sandbox.send("/control/do", { method: "POST", headers, body });
 
-/** With headers that `fetch` does not let anybody set. */
+/** With headers that `fetch` does not let anyone set. */
 function raw(method: string, path: string, headers: Record<string, string>): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   const asked = request(new URL(path, sandbox.world.slack.url), { method, headers }, (response) => {

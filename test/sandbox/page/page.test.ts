@@ -200,7 +200,7 @@ describe("acts", () => {
     expect(stage.done).toEqual([]);
   });
 
-  test("nobody submits somebody else's modal", async () => {
+  test("nobody submits someone else's modal", async () => {
     const open = stage.workspace.pushView("U0ANA", reasonModal());
     await act({ do: "submit", person: "U0BEN", view: open.id, fields: [] });
     expect(stage.done).toEqual([]);

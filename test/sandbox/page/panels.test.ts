@@ -186,7 +186,7 @@ describe("scenes", () => {
     expect(elsewhere).toContain("scene.stop");
   });
 
-  test("a caption that speaks of somebody's window leads others to it", async () => {
+  test("a caption that speaks of someone's window leads others to it", async () => {
     fake.play({ name: "four-eyes", captions: [first, second], ended: null });
     expect(await scenes()).toContain(
       `<p data-words>Ben decides. <a href="/as/U0BEN/C0OPSAGENTS?panel=scenes">See it as Ben Okafor</a></p>`,

@@ -122,7 +122,7 @@ const post = (workspace: Workspace, said: Posted, more: Partial<Message> = {}): 
 
 /** A run from its task to its output, with a card in every state. */
 function tellRun(workspace: Workspace): Message {
-  workspace.post({ channel: OPS, author: BEN, text: "Could somebody look at the release? :eyes:" });
+  workspace.post({ channel: OPS, author: BEN, text: "Could someone look at the release? :eyes:" });
   workspace.post({ channel: OPS, author: BEN, text: "It is <https://example.com/r|2026.11.3>." });
   const opening = post(workspace, messageIn(RUN, "opening"));
   opening.reactions = { eyes: ["U0ANA", CAT], rocket: [BEN] };

@@ -101,7 +101,7 @@ test("a scene that is stopped midway leaves no run, no window and no fault behin
   expect(await sandbox.read("/control/views")).toEqual([]);
 });
 
-test("a scene in which somebody cannot do what they should has failed, and says why", async () => {
+test("a scene in which someone cannot do what they should has failed, and says why", async () => {
   await sandbox.act("slack.deactivate", { person: "cat" });
   const played = await play("deny");
   expect(played).toMatchObject({ ended: "failed" });

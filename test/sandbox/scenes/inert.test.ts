@@ -28,7 +28,7 @@ const message = (text: string, ...elements: object[]): Message => ({
 });
 const plain = (text: string) => ({ type: "text", text });
 
-test("plain text that only looks like more is harmless, and so is a mention of somebody who is here", () => {
+test("plain text that only looks like more is harmless, and so is a mention of someone who is here", () => {
   const looks = plain("<!channel> <https://evil.example|bank> *bold* ⟨U+202E⟩ 👩‍💻");
   expect(tricksIn(message("&lt;!channel&gt;", looks, { type: "user", user_id: "U0ANA" }), people)).toEqual(
     [],

@@ -25,7 +25,7 @@ test(
   },
 );
 
-test("a storm in which somebody has to press again has failed, and says so", async ({ onTestFinished }) => {
+test("a storm in which someone has to press again has failed, and says so", async ({ onTestFinished }) => {
   // The second press is the fact, not the three seconds.
   const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: PATIENT });
   onTestFinished(stop);

@@ -131,7 +131,7 @@ const menus = Array.from({ length: 13 }, (_, index) => ({
 const mistakes: Record<Code, () => Promise<string>> = {
   unknown_method: () => call("chat.shout"),
   not_authed: () => raw("auth.test?token=in-the-query", { headers: { authorization: "" }, method: "GET" }),
-  invalid_auth: () => codeOf(clientOf(slack, "xoxb-of-somebody-else").auth.test()),
+  invalid_auth: () => codeOf(clientOf(slack, "xoxb-of-someone-else").auth.test()),
   not_allowed_token_type: () => call("apps.connections.open"),
   missing_scope: () => {
     slack.faults.revokeScope("users:read");

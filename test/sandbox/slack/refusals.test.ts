@@ -129,7 +129,7 @@ describe("arguments", () => {
 });
 
 describe("messages", () => {
-  test("go only where the app is, and where anybody may write", async () => {
+  test("go only where the app is, and where anyone may write", async () => {
     expect(await post({ channel: "C0NOWHERE", text: "x" })).toMatchObject({ error: "channel_not_found" });
     expect(await post({ channel: random, text: "x" })).toMatchObject({ error: "not_in_channel" });
     slack.faults.removeFromChannel(payments, slack.workspace.app.person);

@@ -40,8 +40,8 @@ test("an answer is for the person alone unless it is meant for the channel, also
   await slack.acts.command(ana, random, "/agent", "");
   expect(await answer({ text: "just you" })).toBe(200);
   expect(newest()).toMatchObject({ channel: random, text: "just you", ephemeralFor: ana });
-  expect(await answer({ text: "everybody", response_type: "in_channel" })).toBe(200);
-  expect(newest()).toMatchObject({ channel: random, text: "everybody", ephemeralFor: null });
+  expect(await answer({ text: "everyone", response_type: "in_channel" })).toBe(200);
+  expect(newest()).toMatchObject({ channel: random, text: "everyone", ephemeralFor: null });
 });
 
 test("five answers are taken, the sixth is not", async () => {

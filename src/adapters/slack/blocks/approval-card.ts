@@ -188,7 +188,7 @@ function stateBlocks({ text, held, unsent, cause }: CardState): Block[] {
 }
 
 /**
- * What it was. The head of the audit stands in the block's id: in Slack, and so out of reach of somebody who has only the database.
+ * What it was. The head of the audit stands in the block's id: in Slack, and so out of reach of someone who has only the database.
  */
 function askedBlock(card: Card): Block {
   const { request, audited } = card.approval;

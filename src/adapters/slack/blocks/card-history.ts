@@ -57,7 +57,7 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
     case "undone":
       return "Undone before it was sent.";
     case "denied":
-      return "Not sent: somebody denied it.";
+      return "Not sent: someone denied it.";
     case "expired":
       return "Not sent: too few people approved it in time.";
     case "voter-may-not":

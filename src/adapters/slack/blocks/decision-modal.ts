@@ -116,7 +116,7 @@ export function presetsFor({
   return verdict === "deny" && reading !== true ? ruleOver(run, saw).denyReasons : [];
 }
 
-/** The request, for reading only. Everybody who sees the channel may open it, so secrets are masked as they are in the channel. */
+/** The request, for reading only. Everyone who sees the channel may open it, so secrets are masked as they are in the channel. */
 export function readModal(run: Run, request: Request, deployment: Deployment = UNNAMED): View {
   const approval = approvalOf(run, request);
   return withId("form:read", {

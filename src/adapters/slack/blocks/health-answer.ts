@@ -77,7 +77,7 @@ function faultyParts(parts: HealthAnswer["parts"]): Block[] {
   });
 }
 
-/** Not everybody is in every channel, so frozen channels are only counted. */
+/** Not everyone is in every channel, so frozen channels are only counted. */
 function frozenPart({ everywhere, channels }: HealthAnswer["frozen"]): Block[] {
   const many = `${count(channels)} ${channels === 1 ? "channel is" : "channels are"}`;
   const some =

@@ -75,14 +75,14 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
 function dispute(facts: NotificationFacts, { link = null, deployment = UNNAMED }: DrawnWith): Message {
   const about = facts.about ?? facts.entry;
   const { entry } = about;
-  const by = entry.by === null ? span("Somebody") : person(entry.by.user);
+  const by = entry.by === null ? span("Someone") : person(entry.by.user);
   const noun = entry.verdict === "deny" ? "denial" : "approval";
   const title = '🚨 "This was not me"';
   const run = oneLine(entry.runId ?? entry.run ?? "", 120);
   const what = rich(
     line(
       by,
-      span(` says that somebody else gave this ${noun} in their name, `),
+      span(` says that someone else gave this ${noun} in their name, `),
       moment(entry.at),
       ...channelOf(facts),
       span(":"),
@@ -105,7 +105,7 @@ function dispute(facts: NotificationFacts, { link = null, deployment = UNNAMED }
       span(`/agent audit close ${run} <what you found>`, { code: true }),
     ),
   );
-  // The head of the audit, in Slack and so out of reach of somebody who has only the database.
+  // The head of the audit, in Slack and so out of reach of someone who has only the database.
   const block_id = `audit:${facts.entry.seq}:${facts.entry.link.slice(0, 16)}`;
   const blocks: Block[] = [header(title), { ...what, block_id }];
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };

@@ -94,7 +94,7 @@ function aboutDecision(notice: DecisionNotice, run: Run): Message {
     line(span(`${title}${ending}`, { bold: true }), span(rest)),
     ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
     ...(after === undefined ? [] : [line(span(after))]),
-    // In a busy channel somebody may have decided several requests.
+    // In a busy channel someone may have decided several requests.
     ...(asked === null ? [] : [line(span("Request: "), span(asked))]),
   ]);
 }

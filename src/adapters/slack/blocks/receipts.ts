@@ -23,7 +23,7 @@ export function receipt(
   const title = `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
   const ending =
     reportedAt === undefined
-      ? line(span("If somebody else did it in your name, press the button: the admins are told at once."))
+      ? line(span("If someone else did it in your name, press the button: the admins are told at once."))
       : reportedLine(reportedAt);
   const blocks: Block[] = [
     rich(
@@ -69,9 +69,7 @@ export function severalReceipts(
     rich(
       line(span(title, { bold: true }), span(". Their cards show whether the service took them.")),
       line(
-        span(
-          "If somebody else did one in your name, press the button under it: the admins are told at once.",
-        ),
+        span("If someone else did one in your name, press the button under it: the admins are told at once."),
       ),
     ),
     ...receipts.flatMap((each) => [
@@ -109,7 +107,7 @@ function notMe(id: string): Block {
     text: plain("This was not me"),
     confirm: {
       title: plain("Raise an alarm?"),
-      text: plain("Countersign's admins are told at once that somebody decided in your name."),
+      text: plain("Countersign's admins are told at once that someone decided in your name."),
       confirm: plain("Yes, it was not me"),
       deny: plain("Cancel"),
       style: "danger",

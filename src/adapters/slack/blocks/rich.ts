@@ -25,7 +25,7 @@ export function span(text: string, style?: Style): RichTextText {
   return style === undefined ? { type: "text", text } : { type: "text", text, style };
 }
 
-/** Somebody else's words: invisible characters made visible, secrets masked, cut after `max` characters with a remark of how many are missing. */
+/** Someone else's words: invisible characters made visible, secrets masked, cut after `max` characters with a remark of how many are missing. */
 export function untrustedSpan(text: string, max: number, style?: Style): RichTextText {
   return span(shortened(text, max, "masked"), style);
 }

@@ -66,7 +66,7 @@ function decidedLine(run: Run, page: number) {
   ];
 }
 
-/** Everybody whom one of the rules mentions. Slack notifies them when the digest is posted, and not when it is updated. */
+/** Everyone whom one of the rules mentions. Slack notifies them when the digest is posted, and not when it is updated. */
 function mentions(run: Run, lines: readonly Approval[]) {
   const rules = lines.map(({ appliedRule }) => appliedRule.rule);
   const users = rules.flatMap((rule) => mentionedUsers(rule, run.requester));

@@ -1,4 +1,4 @@
-// Somebody who has several Countersigns sees first which one speaks: on the lock screen and on everything that stands alone.
+// Someone who has several Countersigns sees first which one speaks: on the lock screen and on everything that stands alone.
 
 import { expect, test } from "vitest";
 import { messageExamples, cardExamples } from "./page/page.ts";

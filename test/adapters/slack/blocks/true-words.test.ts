@@ -115,7 +115,7 @@ describe("a decision", () => {
     }
   });
 
-  test("that somebody else made is told once, without a second speaker", () => {
+  test("that someone else made is told once, without a second speaker", () => {
     const words = "The agent service says of this approval: deny.";
     const shown = decided({ type: "elsewhere", at: NOON, words });
     expect(shown).toContain("The service says: deny.");

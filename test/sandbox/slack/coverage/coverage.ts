@@ -39,7 +39,7 @@ const byId = (kind: string): [string, Partial<Row>][] =>
     type,
     {
       how: "close",
-      what: "fields, limits and surfaces; of an id only the shape counts, not whether anybody has it",
+      what: "fields, limits and surfaces; of an id only the shape counts, not whether anyone has it",
       also: [shapes],
     },
   ]);

@@ -132,7 +132,7 @@ const told: Record<string, Told> = {
   ],
   "users.list": [
     "close",
-    "everybody, deactivated people too; pages when a limit is given",
+    "everyone, deactivated people too; pages when a limit is given",
     [surprises, "are all listed, deactivated ones too, and in pages when a limit is given"],
   ],
   "usergroups.list": [
