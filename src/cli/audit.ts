@@ -8,7 +8,7 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import { controlReport } from "./audit/report.ts";
-import { slackNames } from "./slack-people.ts";
+import { slackNames } from "./policy/slack-people.ts";
 import {
   acknowledgeFindings,
   findingsIn,

@@ -6,7 +6,7 @@ import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/pol
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { explainFaults, readProxies } from "../config.ts";
 import { replayPolicy } from "./policy/replay.ts";
-import { checkIds } from "./slack-people.ts";
+import { checkIds } from "./policy/slack-people.ts";
 
 const USAGE = `Usage:
   npm run policy -- lint FILE     is the policy right? With SLACK_BOT_TOKEN set, Slack is asked about its ids too

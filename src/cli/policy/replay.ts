@@ -20,7 +20,7 @@ import { entryOf } from "../../adapters/store/audit-file.ts";
 import { withArchives } from "../audit/archive.ts";
 import { dayOf } from "../audit/command-line.ts";
 import type { Explained } from "./explain.ts";
-import { slackPeople } from "../slack-people.ts";
+import { slackPeople } from "./slack-people.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 /** 0: done. 1: the audit was tampered with. 2: it could not be done. */

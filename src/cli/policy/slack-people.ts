@@ -2,21 +2,21 @@
 // and channels that a policy names.
 
 import { z } from "zod";
-import { slackChannel, slackGroup, slackMembers, slackUser } from "../adapters/slack/answers.ts";
-import { type Call, createClients } from "../adapters/slack/clients.ts";
-import type { People } from "../audit/policy-replay.ts";
-import { type Environment, explainFaults, givenValue, readProxies } from "../config.ts";
+import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapters/slack/answers.ts";
+import { type Call, createClients } from "../../adapters/slack/clients.ts";
+import type { People } from "../../audit/policy-replay.ts";
+import { type Environment, explainFaults, givenValue, readProxies } from "../../config.ts";
 import {
   assignParts,
   groupsAndChannelsOf,
   type NamedPeople,
   partName,
-} from "../domain/policy/named-people.ts";
-import { idsNamedIn, type Policy, type Rule } from "../domain/policy/policy.ts";
-import { setsOfRule } from "../domain/rule-facts.ts";
-import { createLog, slackLogger } from "../log.ts";
-import { openSlack } from "../outbound.ts";
-import { PortError } from "../ports.ts";
+} from "../../domain/policy/named-people.ts";
+import { idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
+import { setsOfRule } from "../../domain/rule-facts.ts";
+import { createLog, slackLogger } from "../../log.ts";
+import { openSlack } from "../../outbound.ts";
+import { PortError } from "../../ports.ts";
 
 /** Null: there is no token. */
 function slackCall(env: Environment): Call | null {
