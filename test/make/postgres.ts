@@ -15,10 +15,10 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { Client } from "pg";
+import { freePort } from "#sandbox/bot/free-port.ts";
 
 /** PostgreSQL refuses to run as root, so root becomes "nobody". */
 const NOBODY = 65_534;
@@ -245,17 +245,6 @@ async function run(
   } finally {
     await client.end();
   }
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port is free");
-  return address.port;
 }
 
 /** Debian keeps the server's programs out of PATH. */
