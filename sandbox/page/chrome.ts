@@ -109,7 +109,7 @@ const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what
   traffic: { name: "Traffic", what: "all that app, Slack and service say to each other" },
   service: { name: "Service", what: "the runs, and what can go wrong with the service" },
   scenes: { name: "Scenes", what: "stories that play by themselves" },
-  phone: { name: "Phone", what: "the notifications of whoever you are" },
+  phone: { name: "Phone", what: "the notifications of the person you are" },
 };
 
 export function status(parts: PageParts, place: Place): Html {

@@ -52,7 +52,7 @@ function decide(parts: PageParts, place: Place): Html | null {
   if (asker === undefined || !canDecide)
     return small(
       html`<strong>Now become ${othersThan(parts, place.person, asker)}</strong> in the bar at the top and
-        press a button: whoever asked can't decide. A second tab can be a second person.`,
+        press a button: the person who asked can't decide. A second tab can be a second person.`,
     );
   const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Someone else";
   return small(html`<strong>Now press a button.</strong> ${name} asked, so someone else decides.`);

@@ -33,7 +33,7 @@ function newChannel() {
 }
 
 const BECOME =
-  "Now become Ben or Cat in the bar at the top and press a button: whoever asked can't decide. A second tab can be a second person.";
+  "Now become Ben or Cat in the bar at the top and press a button: the person who asked can't decide. A second tab can be a second person.";
 
 test("while the first request waits, whoever asked is told to become someone else, and they to press a button", () => {
   const { said, ask } = newChannel();
