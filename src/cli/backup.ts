@@ -32,8 +32,9 @@ class Tampered extends Error {}
 
 answerHelp(USAGE);
 
-// A copy that is cut off is removed at the exit.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(UNUSABLE));
+// A copy that is cut off is removed at the exit. Once it has its name, a signal changes the exit code no more.
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => process.exit(process.exitCode ?? UNUSABLE));
 
 process.exitCode = await answered(process.argv.slice(2));
 

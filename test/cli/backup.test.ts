@@ -272,6 +272,10 @@ describe("no copy is left, and the exit code says why, when", () => {
 
   test("the command is stopped", async () => {
     await (await written()).close();
+    // So large that the copy takes a while.
+    const raw = new DatabaseSync(file);
+    raw.exec("create table filler as select randomblob(30000000) as bytes");
+    raw.close();
     const child = started([copy]);
     const ended = once(child, "close") as Promise<[number | null]>;
     while (!files().includes("copy.db.partial") && child.exitCode === null)
