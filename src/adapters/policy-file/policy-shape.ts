@@ -124,7 +124,7 @@ export const PolicyShape = z
     hours: hoursShape.optional().meta({ description: "the hours of every rule that names none" }),
     starters: z
       .array(starter, "is not a list")
-      .min(1, "is empty, so nobody could start a run; leave it out to let everyone")
+      .min(1, "is empty, so no one could start a run; leave it out to let everyone")
       .optional()
       .meta({ description: "who may start and watch runs, and where; left out: everyone, everywhere" }),
     tasks: tasksShape

@@ -116,7 +116,7 @@ function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification):
   return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
 }
 
-/** Null: nobody can tell what it is or to whom it goes. That is reported, and the others go on. */
+/** Null: the row does not say what it is or who gets it. That is reported, and the others go on. */
 function fromNotificationRow(
   row: NotificationRow,
   { report }: Pick<Findings, "report">,

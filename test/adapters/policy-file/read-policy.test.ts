@@ -79,7 +79,7 @@ describe("a policy file is refused, each fault with its line, for", () => {
     [
       "an empty list of starters",
       `rules:${REST}\nstarters: []`,
-      ["p:4: starters is empty, so nobody could start a run; leave it out to let everyone"],
+      ["p:4: starters is empty, so no one could start a run; leave it out to let everyone"],
     ],
   ])("%s", ([, text, told]) => expect(faults(text)).toEqual(told));
 });

@@ -25,11 +25,7 @@ const VALUE_CHARS = 500;
 const label = (text: string): PlainTextElement => ({ type: "plain_text", text });
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
-/** `menu`: of saved tasks. `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
-export function runForm(metadata: string, asksWhere: boolean, task = "", menu: readonly Block[] = []): View {
-  const hint = asksWhere
-    ? "What should the agent do? Its thread opens in the channel you choose."
-    : "What should the agent do? Its thread opens in the channel you came from.";
+function startView(metadata: string, blocks: readonly object[]): View {
   return {
     type: "modal",
     callback_id: RUN_FORM,
@@ -37,18 +33,26 @@ export function runForm(metadata: string, asksWhere: boolean, task = "", menu: r
     title: label("Start a run"),
     submit: label("Start"),
     close: label("Cancel"),
-    blocks: [
-      ...menu,
-      {
-        type: "input",
-        block_id: TASK_BLOCK,
-        label: label("Task"),
-        hint: label(hint),
-        element: taskInput(task),
-      },
-      ...(asksWhere ? [WHERE] : []),
-    ],
+    blocks,
   } as View;
+}
+
+/** `menu`: of saved tasks. `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
+export function runForm(metadata: string, asksWhere: boolean, task = "", menu: readonly Block[] = []): View {
+  const hint = asksWhere
+    ? "What should the agent do? Its thread opens in the channel you choose."
+    : "What should the agent do? Its thread opens in the channel you came from.";
+  return startView(metadata, [
+    ...menu,
+    {
+      type: "input",
+      block_id: TASK_BLOCK,
+      label: label("Task"),
+      hint: label(hint),
+      element: taskInput(task),
+    },
+    ...(asksWhere ? [WHERE] : []),
+  ]);
 }
 
 const taskInput = (task: string): object => ({
@@ -112,20 +116,12 @@ export function savedTaskForm(
 ): View {
   const text = { type: "section", text: plain(chosen.text) };
   const about = { type: "context", elements: [plain(chosen.description)] };
-  return {
-    type: "modal",
-    callback_id: RUN_FORM,
-    private_metadata: metadata,
-    title: label("Start a run"),
-    submit: label("Start"),
-    close: label("Cancel"),
-    blocks: [
-      ...taskMenu(tasks, chosen),
-      about,
-      text,
-      ...chosen.fields.map((field) => fieldInput(chosen, field, values)),
-    ],
-  };
+  return startView(metadata, [
+    ...taskMenu(tasks, chosen),
+    about,
+    text,
+    ...chosen.fields.map((field) => fieldInput(chosen, field, values)),
+  ]);
 }
 
 export const fieldBlock = (task: Pick<SavedTask, "name">, field: string): string =>
