@@ -7,8 +7,7 @@ import { createWriteStream, readFileSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
-import { controlReport } from "./audit/report.ts";
-import { slackNames } from "./policy/slack-people.ts";
+import { slackNames } from "./slack/ask-slack.ts";
 import {
   acknowledgeFindings,
   findingsIn,
@@ -152,14 +151,16 @@ async function tellFindings(audit: AuditFile, where: Where): Promise<number> {
 
 async function give(audit: AuditFile, wanted: Exclude<Reading, { type: "verify" }>): Promise<number> {
   if (wanted.type === "export") {
-    await write(exportEntries(audit, wanted, slackNames(process.env)), wanted.out);
+    await write(exportEntries(audit, wanted, await slackNames(process.env)), wanted.out);
     return GOOD;
   }
   if (wanted.type === "report") {
+    // It reads policies. Nothing else here needs their parser.
+    const { controlReport } = await import("./audit/report.ts");
     await write([await controlReport(audit, wanted)], wanted.out);
     return GOOD;
   }
-  const story = await showRun(audit, wanted.run, slackNames(process.env));
+  const story = await showRun(audit, wanted.run, await slackNames(process.env));
   if (story === null) console.error("The audit has no entry about this run.");
   else console.log(story);
   return story === null ? UNUSABLE : GOOD;

@@ -1,12 +1,10 @@
 // `npm run policy`: checks a policy, explains it, and explains which rule applies to a run.
 
 import { answerHelp } from "../program-options.ts";
-import { explain } from "./policy/explain.ts";
 import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { explainFaults, readProxies } from "../config.ts";
-import { replayPolicy } from "./policy/replay.ts";
-import { checkIds } from "./policy/slack-people.ts";
+import { checkIds } from "./slack/slack-people.ts";
 
 const USAGE = `Usage:
   npm run policy -- lint FILE     is the policy right? With SLACK_BOT_TOKEN set, Slack is asked about its ids too
@@ -21,6 +19,7 @@ const [command, ...given] = process.argv.slice(2);
 answerHelp(USAGE);
 process.exitCode = await run();
 
+/** What reads the database is loaded only by the commands that do. */
 async function run(): Promise<number> {
   const [file, other] = given;
   const proxies = readProxies(process.env);
@@ -29,11 +28,13 @@ async function run(): Promise<number> {
     return 2;
   }
   if (command === "explain" && file !== undefined) {
+    const { explain } = await import("./policy/explain.ts");
     const { well, lines } = await explain(file, other, process.env);
     for (const each of lines) (well ? console.log : console.error)(each);
     return well ? 0 : 2;
   }
   if (command === "replay") {
+    const { replayPolicy } = await import("./policy/replay.ts");
     const { code, lines } = await replayPolicy(given, process.env, Date.now());
     for (const each of lines) (code === 0 ? console.log : console.error)(each);
     return code;

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { startWorld } from "#sandbox/world/world.ts";
-import { checkIds } from "#src/cli/policy/slack-people.ts";
+import { checkIds } from "#src/cli/slack/slack-people.ts";
 import { ChannelId } from "#src/domain/ids.ts";
 import { aPolicy } from "../make/policy.ts";
 

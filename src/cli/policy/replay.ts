@@ -20,7 +20,7 @@ import { entryOf } from "../../adapters/store/audit-file.ts";
 import { withArchives } from "../audit/archive.ts";
 import { dayOf } from "../audit/command-line.ts";
 import type { Explained } from "./explain.ts";
-import { slackPeople } from "./slack-people.ts";
+import { slackPeople } from "../slack/slack-people.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 /** 0: done. 1: the audit was tampered with. 2: it could not be done. */
@@ -106,7 +106,7 @@ async function replayed(
 ): Promise<readonly string[]> {
   const gathered = gatherRequests(from);
   for await (const row of audit.rows()) gathered.add(entryOf(row));
-  const people = slackPeople(env);
+  const people = await slackPeople(env);
   const tools = { textOf: audit.textOf, policyOf: policiesIn(audit), actionIn, people };
   const results: Replayed[] = [];
   for (const request of gathered.all()) results.push(await replay(request, policy, tools));

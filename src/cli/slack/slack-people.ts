@@ -1,11 +1,10 @@
-// What the shell commands ask Slack, if they are given the bot's token: what people are called, and what is wrong with the people, user groups
-// and channels that a policy names.
+// What Slack says about the people, user groups and channels that a policy names.
 
 import { z } from "zod";
 import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapters/slack/answers.ts";
-import { type Call, createClients } from "../../adapters/slack/clients.ts";
+import type { Call } from "../../adapters/slack/clients.ts";
 import type { People } from "../../audit/policy-replay.ts";
-import { type Environment, explainFaults, givenValue, readProxies } from "../../config.ts";
+import type { Environment } from "../../config.ts";
 import {
   assignParts,
   groupsAndChannelsOf,
@@ -14,56 +13,15 @@ import {
 } from "../../domain/policy/named-people.ts";
 import { idsNamedIn, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { setsOfRule } from "../../domain/rule-facts.ts";
-import { createLog, slackLogger } from "../../log.ts";
-import { openSlack } from "../../outbound.ts";
 import { PortError } from "../../ports.ts";
-
-/** Null: there is no token. */
-function slackCall(env: Environment): Call | null {
-  const token = givenValue(env, "SLACK_BOT_TOKEN");
-  if (token === null) return null;
-  const log = createLog({ level: "silent", pretty: false });
-  const proxies = readProxies(env);
-  if (!proxies.ok) throw new Error(explainFaults(proxies.error));
-  const through = openSlack(proxies.value);
-  return createClients(token, givenValue(env, "SLACK_API_URL"), slackLogger(log), through).quick;
-}
-
-/** Slack answers about a hundred such questions a minute; further people are shown by their ids alone. */
-const NAMES_AT_MOST = 90;
-
-/** What Slack calls a person now. Null: unknown. Asks once for each person, and no more after a failure that concerns all. */
-export function slackNames(env: Environment): (user: string) => Promise<string | null> {
-  const call = slackCall(env);
-  const known = new Map<string, string | null>();
-  let asks = call !== null;
-  const ask = async (user: string): Promise<string | null> => {
-    if (call === null || !asks || known.size >= NAMES_AT_MOST) return null;
-    try {
-      return slackUser(await call("users.info", { user })).name;
-    } catch (error) {
-      if (!(error instanceof PortError)) throw error;
-      if (error.retry !== "never") asks = false;
-      return null;
-    }
-  };
-  return async (user) => {
-    const found = known.get(user);
-    if (found !== undefined) return found;
-    const name = await ask(user);
-    known.set(user, name);
-    return name;
-  };
-}
-
-// What Slack says about the people, user groups and channels that a policy names.
+import { slackCall } from "./ask-slack.ts";
 
 /** A larger group is taken to have enough people. */
 const ASKED_AT_MOST = 100;
 
 /** One line for each problem with the ids of the policy; none without a token. */
 export async function checkIds(policy: Policy, env: Environment): Promise<string[]> {
-  const call = slackCall(env);
+  const call = await slackCall(env);
   if (call === null) return [];
   const ids = [...new Set(idsNamedIn(policy))];
   const says = await Promise.all(ids.map((id) => doubt(call, id)));
@@ -181,8 +139,8 @@ async function asked(call: Call, id: string): Promise<string | null> {
 }
 
 /** Asks Slack once for each id, about `ASKED_AT_MOST` people. Without a token, or where Slack does not answer, nothing is known. */
-export function slackPeople(env: Environment): People & { readonly isKnown: boolean } {
-  const call = slackCall(env);
+export async function slackPeople(env: Environment): Promise<People & { readonly isKnown: boolean }> {
+  const call = await slackCall(env);
   const sets = new Map<string, Promise<readonly string[] | null>>();
   const users = new Map<string, Promise<boolean | null>>();
   const once = <Value>(known: Map<string, Promise<Value | null>>, id: string, ask: () => Promise<Value>) => {
