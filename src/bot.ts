@@ -186,7 +186,12 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
 
 function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holds" | "catchUp">): RunEngine {
   const perform = createPerform(deps);
-  const executor = createEffectExecutor({ ...deps, perform, logEffect: createEffectLog(deps) });
+  const executor = createEffectExecutor({
+    ...deps,
+    perform,
+    logEffect: createEffectLog(deps),
+    freezesKnownTo: () => deps.freezes.knownTo(),
+  });
   return createRunEngine({ ...deps, executor });
 }
 

@@ -25,8 +25,8 @@ export type ChangeOptions = { readonly mustHold?: boolean };
 
 /**
  * Applies `apply` to the newest run and saves the result. `apply` is called again when someone else saved first, so it must not
- * act. Resolves to the run as saved and the `value` of that call; null when there is no such run or another process holds its
- * lease. Rejects with PortError when the store fails; then nothing was written.
+ * act. Resolves to the run as saved and the `value` of that call; null when there is no such run, another process holds its lease, or
+ * a freeze that `apply` did not know forbids the change. Rejects with PortError when the store fails; then nothing was written.
  */
 export type Transact = <Value>(
   key: RunKey,

@@ -32,6 +32,8 @@ export type ExecutorDeps = {
   readonly perform: Perform;
   /** False: this process may have lost its lease, by its own clock. Then it makes no call. */
   readonly holds: () => boolean;
+  /** The freezes of the context follow from the audit up to this entry. */
+  readonly freezesKnownTo: () => number;
   /** Reads what other processes have written since: freezes, findings, acknowledgements. Rejects with PortError. */
   readonly catchUp: () => Promise<void>;
   readonly context: () => Context;

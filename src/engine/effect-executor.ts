@@ -163,7 +163,7 @@ type Marked =
 
 /** Marks the effect in the store before its first byte leaves. A decision that no longer stands becomes void instead. */
 async function markInStore(
-  { clock, context }: Pick<ExecutorDeps, "clock" | "context">,
+  { clock, context, freezesKnownTo }: Pick<ExecutorDeps, "clock" | "context" | "freezesKnownTo">,
   key: RunKey,
   effect: Effect,
   handle: ExecutionHandle & { readonly permit: SendPermit },
@@ -181,7 +181,12 @@ async function markInStore(
     if (judged.type === "void") return { run: judged.run, value: UNWANTED };
     if (judged.type === "unverified") return { run, value: { type: "unverified" } };
     const begun = markSending(run, effect, clock.now());
-    const sideWrites = { audit: auditOfSending(begun, effect, clock.now()) };
+    // A freeze may be written until the mark is. Messages go out under a freeze, too.
+    const brakes = effect.type === "send-decision" || effect.type === "create-run";
+    const sideWrites = {
+      audit: auditOfSending(begun, effect, clock.now()),
+      ...(brakes && { noFreezeAfter: freezesKnownTo() }),
+    };
     return { run: begun, value: { type: "begun", run: begun }, sideWrites };
   });
   return saved === null ? { type: "lost" } : saved.value;

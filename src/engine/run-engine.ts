@@ -242,7 +242,7 @@ async function saveChange<Value>(
     written.delete(key);
     if (charsOf(run) > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
     const saved = await store.save(stored, run, facts);
-    if (saved === "not-held") return null;
+    if (saved === "not-held" || saved === "frozen") return null;
     if (saved !== "lost") return { run: kept, value, saved };
   }
   return null;

@@ -14,7 +14,7 @@ import type { Integrity } from "./integrity.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type SharedNews = {
-  /** Resolves once all that is written is known; at once in a process that was always alone. Rejects with PortError when the store fails. */
+  /** Resolves once all that is written is known; in a process that was always alone, only freezes are read. Rejects with PortError when the store fails. */
   catchUp(): Promise<void>;
   /** This process is not alone. May be called again. */
   start(): void;
@@ -48,8 +48,9 @@ export function createSharedNews(deps: Deps): SharedNews {
   let policyChanged = false;
 
   async function catchUp(): Promise<void> {
-    if (alone) return;
+    // Also in a process that is alone: it may have failed to read its own freeze back.
     await freezes.refresh();
+    if (alone) return;
     await integrity.catchUp();
     if (await deps.followPolicy()) policyChanged = true;
   }
@@ -85,6 +86,8 @@ export function createSharedNews(deps: Deps): SharedNews {
 export type Freezes = {
   /** Oldest first. */
   now(): readonly Freeze[];
+  /** `now` follows from the audit up to this entry; 0 before the first one. */
+  knownTo(): number;
   /** Reads the entries that were written since the last call. Rejects with PortError when the store fails. */
   refresh(): Promise<void>;
   /** Writes the entry, which is in force when this resolves. Rejects with PortError; then it may be stored, and is in force after the next read. */
@@ -122,6 +125,7 @@ export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "pr
 
   return {
     now: () => known,
+    knownTo: () => cursor,
     refresh,
     async write(entry) {
       await store.audit([entry]);

@@ -26,6 +26,8 @@ export type SideWrites = {
   readonly afterAudit?: (run: Run, marks: readonly AuditMark[]) => Run;
   /** Unique: the slash command or form that asked for this run. A second run under the same one is not stored. */
   readonly intention?: string;
+  /** `save` stores nothing if a freeze was written after this entry of the audit: whoever decided to save did not know of it. */
+  readonly noFreezeAfter?: number;
 };
 
 /** The runs. */
@@ -36,7 +38,7 @@ export type RunStore = {
   load(key: RunKey): Promise<StoredRun | null>;
   /**
    * "lost", and nothing is written, when the revision is stale or the row is not the one of the `seal`; "not-held", with `mustHold`,
-   * when this process does not hold the run. "passed-on": saved, for the process that looks after the run. `onSaved` hears what the row
+   * when this process does not hold the run; "frozen", with `noFreezeAfter`, when there is such a freeze. "passed-on": saved, for the process that looks after the run. `onSaved` hears what the row
    * is now.
    */
   save(
@@ -47,7 +49,7 @@ export type RunStore = {
       readonly finished?: boolean;
       readonly onSaved?: (stored: StoredRun) => void;
     },
-  ): Promise<"saved" | "passed-on" | "lost" | "not-held">;
+  ): Promise<"saved" | "passed-on" | "lost" | "not-held" | "frozen">;
   byRunId(id: RunId): Promise<RunKey | null>;
   /** The run and approval that a button belongs to, whatever its card version. Null also for a row that was changed outside. */
   byButton(

@@ -10,6 +10,7 @@ import { PortError } from "#src/ports.ts";
 import {
   aNonce,
   anApproval,
+  anAuditEntry,
   aRequest,
   aRun,
   aRunId,
@@ -104,6 +105,21 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect((await bench.loaded(first.run.key)).run.input).toBe("first");
         expect(await bench.store.byButton(button.nonce)).toBeNull();
         expect(await bench.store.insert(aRun(), { intention: "late" })).toBe("stored");
+      });
+
+      test("what must know all freezes is not saved once there is a later one, and nothing of it is written", async () => {
+        const first = await bench.stored();
+        const frozen = (): Promise<void> =>
+          bench.store.audit([anAuditEntry(first.run, { what: "frozen", outcome: "frozen" })]);
+        await frozen();
+        const [known] = await bench.store.auditAfter(0, ["frozen"], 1);
+        const sent = { audit: [anAuditEntry(first.run, { what: "sent" })], noFreezeAfter: known?.seq ?? 0 };
+        expect(await bench.store.save(first, renamed(first.run, "known"), sent)).toBe("saved");
+        const second = await bench.loaded(first.run.key);
+        await frozen();
+        expect(await bench.store.save(second, renamed(first.run, "late"), sent)).toBe("frozen");
+        expect((await bench.loaded(first.run.key)).run.input).toBe("known");
+        expect(await bench.store.auditAfter(0, ["sent"], 9)).toHaveLength(1);
       });
 
       test("each save raises the revision by one", async () => {

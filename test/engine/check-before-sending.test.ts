@@ -164,8 +164,8 @@ test("a decision that another replica has sent meanwhile is no finding, and is n
   expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
 });
 
-test.for(["service", "audit"])(
-  "a freeze that another replica writes during the last look at the %s keeps the decision back",
+test.for(["look at the service", "look at the audit", "mark"])(
+  "a freeze that another replica writes right before the last %s keeps the decision back",
   async (where) => {
     const bench = await createBench();
     const { store } = bench;
@@ -177,8 +177,12 @@ test.for(["service", "audit"])(
     bench.store = {
       ...store,
       settledAfter: async (...given) => {
-        await freezeAt("audit");
+        await freezeAt("look at the audit");
         return store.settledAfter(...given);
+      },
+      save: async (run, next, facts) => {
+        if (facts?.audit?.some(({ what }) => what === "sent") === true) await freezeAt("mark");
+        return store.save(run, next, facts);
       },
       renew: async (now, leaseMs, onLapsed) => ({
         ...(await store.renew(now, leaseMs, onLapsed)),
@@ -189,7 +193,7 @@ test.for(["service", "audit"])(
     const { submit } = await decides(bench, "approve", "go");
     bench.agents.beforeLook = () => {
       looks += 1;
-      return freezeAt("service");
+      return freezeAt("look at the service");
     };
     await submit();
     await bench.clock.rest();

@@ -60,16 +60,26 @@ const writtenElsewhere = (
     auditEntry(null, { at: clock.now(), outcome: facts.what, channel: CHANNEL, by: SECOND_ADMIN, ...facts }),
   ]);
 
-test("a run does not start once a freeze is written", async () => {
-  const bench = await oneOfTwo();
-  await writtenElsewhere(bench, { what: "frozen" });
-  const started = await bench.flow.startRun.start(BY, { input: "a", intention: "a", answerUrl: null });
-  if (!started.ok) throw new Error(started.error.type);
-  await bench.clock.pass(500);
-  expect(bench.agents.created).toEqual([]);
-  const stored = await bench.store.load(started.value);
-  expect(stored?.run.creation).toMatchObject({ type: "refused" });
-});
+test.for(["before the command", "right before the start is marked"])(
+  "a run does not start once a freeze is written %s",
+  async (when) => {
+    const bench = await oneOfTwo();
+    const { save } = bench.store;
+    bench.store.save = async (run, next, facts) => {
+      const marked = next.creation.type === "sending";
+      if (when !== "before the command" && marked && bench.agents.created.length === 0)
+        await writtenElsewhere(bench, { what: "frozen" });
+      return save(run, next, facts);
+    };
+    if (when === "before the command") await writtenElsewhere(bench, { what: "frozen" });
+    const started = await bench.flow.startRun.start(BY, { input: "a", intention: "a", answerUrl: null });
+    if (!started.ok) throw new Error(started.error.type);
+    await bench.clock.pass(5_000);
+    expect(bench.agents.created).toEqual([]);
+    const stored = await bench.store.load(started.value);
+    expect(stored?.run.creation).toMatchObject({ type: "refused" });
+  },
+);
 
 test("a freeze that is written is known, and one that is lifted can be made again", async () => {
   const bench = await oneOfTwo();

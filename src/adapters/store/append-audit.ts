@@ -69,6 +69,13 @@ export async function appendOnce(
   return "added";
 }
 
+/** Was a freeze written after that entry? None can be until the end of the transaction: writers of the audit wait for each other. */
+export async function isFrozenAfter(trx: Trx, seq: number): Promise<boolean> {
+  await takeAuditLock(trx);
+  const later = trx.selectFrom("audit").select("seq").where("what", "=", "frozen").where("seq", ">", seq);
+  return (await later.where("seq", "<=", LAST_SEQ).limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** Until the end of the transaction the head of the chain does not move: there is one writer at a time. */
 export async function takeAuditLock(trx: Trx): Promise<void> {
   const taken = await trx

@@ -6,7 +6,7 @@ import type { RunKey } from "../../domain/ids.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { RunStore, SideWrites, StoredRun } from "../../ports/store.ts";
-import { appendAudit } from "./append-audit.ts";
+import { appendAudit, isFrozenAfter } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { holders, holdsShard } from "./leases.ts";
 import type { LongTexts } from "./long-texts.ts";
@@ -84,12 +84,13 @@ async function save(
   sideWrites: Conditions,
 ): Promise<Saved> {
   const at = now();
-  const { audit = [], afterAudit = (run: Run) => run } = sideWrites;
+  const { audit = [], afterAudit = (run: Run) => run, noFreezeAfter } = sideWrites;
   await texts.prepare(next);
   let written: StoredRun = stored;
   const saved = await write<Saved>(db, async (trx) => {
     if (!(await isAsWritten(trx, stored, seals))) return new Undo("lost");
     if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
+    if (noFreezeAfter !== undefined && (await isFrozenAfter(trx, noFreezeAfter))) return new Undo("frozen");
     const marks = await appendAudit(trx, audit, key);
     const run = vouching(afterAudit(next, marks), marks);
     const packed = texts.pack(run);
