@@ -2,6 +2,7 @@
 // where the two differ, the sandbox is wrong. Nothing is posted but in the one channel, and what was posted is deleted.
 
 import { WebClient } from "@slack/web-api";
+import { silent } from "../sandbox/slack/bolt-app.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 export type Probed = {
@@ -307,12 +308,11 @@ const others: readonly Probe[] = [
     due: { error: "cannot_dm_bot" },
   },
 ];
-
 const everything: readonly Probe[] = [...whoCalls, ...posts, ...rules, ...reading, ...others];
-
+// Slack's own pacing is waited for; the sandbox has none here. Most answers are refusals that a probe asks for.
+const OPTIONS = { retryConfig: { retries: 5 }, logger: silent };
 const clientFor = ({ apiUrl }: Probed, token: string): WebClient =>
-  // Slack's own pacing is waited for; the sandbox has none here.
-  new WebClient(token, { ...(apiUrl !== null && { slackApiUrl: apiUrl }), retryConfig: { retries: 5 } });
+  new WebClient(token, { ...(apiUrl !== null && { slackApiUrl: apiUrl }), ...OPTIONS });
 
 const answerOf = async (call: Promise<unknown>): Promise<Answer> => {
   try {
