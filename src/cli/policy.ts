@@ -13,7 +13,9 @@ const USAGE = `Usage:
                                   which rule the run's approvals stand under, by POLICY_FILE or FILE
   npm run policy -- replay FILE [--since 30d]
                                   what the requests of the last days, as the audit has them, would need under FILE
-  npm run policy -- schema        the JSON Schema of a policy file`;
+  npm run policy -- schema        the JSON Schema of a policy file
+
+Exit code 0: well. 1: something in the policy is probably a mistake, or the audit was tampered with. 2: it could not be done.`;
 
 const [command, ...given] = process.argv.slice(2);
 answerHelp(USAGE);

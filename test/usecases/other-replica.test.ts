@@ -64,7 +64,7 @@ test.for(["before the command", "right before the start is marked"])(
   "a run does not start once a freeze is written %s",
   async (when) => {
     const bench = await oneOfTwo();
-    const { save } = bench.store;
+    const save = bench.store.save.bind(bench.store);
     bench.store.save = async (run, next, facts) => {
       const marked = next.creation.type === "sending";
       if (when !== "before the command" && marked && bench.agents.created.length === 0)
