@@ -13,15 +13,15 @@ const SLOW = [
   "attacks/story.test.ts",
   "faults/faults-slice.test.ts",
   "domain/laws.test.ts",
-  "sandbox/scenes/storm.test.ts",
   "crash/replica-kills.test.ts",
-  "cli/postgres.test.ts",
   "adapters/slack/blocks/modals.test.ts",
-  "browser/panels.test.ts",
   "postgres/decisions.test.ts",
-  "cli/doctor.test.ts",
+  "cli/postgres.test.ts",
   "adapters/slack/blocks/any-input.test.ts",
+  "sandbox/scenes/storm.test.ts",
   "cli/audit.test.ts",
+  "browser/panels.test.ts",
+  "cli/doctor.test.ts",
   "sandbox/control/replicas.test.ts",
   "simulation/simulation.test.ts",
   "browser/axe.test.ts",
@@ -82,6 +82,9 @@ const SHARING = [
   "test/sandbox/slack/**/!(typing|published-types).test.ts",
 ];
 
+/** The whole app in the process of the test, in worlds of their own. Its modules are loaded and compiled once for each worker. */
+const IN_WORLDS = ["test/journeys/*.test.ts", "test/attacks/!(story|campaign).test.ts"];
+
 const BROWSER = "test/browser/**/*.test.ts";
 
 export default defineConfig({
@@ -90,7 +93,16 @@ export default defineConfig({
       { extends: true, test: { name: "sharing", include: SHARING, isolate: false } },
       {
         extends: true,
-        test: { name: "isolated", include: ["test/**/*.test.ts"], exclude: [...SHARING, BROWSER] },
+        // As test/make/world.ts sets them for a file of its own.
+        test: { name: "worlds", include: IN_WORLDS, isolate: false, testTimeout: 60_000, maxConcurrency: 8 },
+      },
+      {
+        extends: true,
+        test: {
+          name: "isolated",
+          include: ["test/**/*.test.ts"],
+          exclude: [...SHARING, ...IN_WORLDS, BROWSER],
+        },
       },
       { extends: true, test: { name: "browser", include: [BROWSER] } },
     ],
