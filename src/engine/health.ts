@@ -15,6 +15,8 @@ import { STUCK_AFTER_MS, type Watchdog } from "./watchdog.ts";
 
 /** How often the token and the key are tried while nothing else tries them (ms). */
 export const CHECK_EVERY_MS = 60_000;
+/** An answer to any call counts as a try if it is no older than this (ms). */
+const TRIED_MS = 30_000;
 /** Callers within this time share one write (ms). */
 const PROBE_AGE_MS = 1_000;
 /** Shorter than the five seconds that probes wait (ms). */
@@ -45,7 +47,7 @@ export function createHealth(deps: Deps): HealthMonitor {
   const probe = createProbe(deps);
   const loop = createBackgroundLoop(deps, {
     pass: async () =>
-      void (await Promise.all([slackHealth.checkToken(CHECK_EVERY_MS), key.check(CHECK_EVERY_MS)])),
+      void (await Promise.all([slackHealth.checkToken(TRIED_MS), key.check(TRIED_MS)])),
     everyMs: CHECK_EVERY_MS,
     retryMs: [CHECK_EVERY_MS, CHECK_EVERY_MS],
     failure: "could not check the token and the key",

@@ -5,7 +5,7 @@ import { RunId } from "../domain/ids.ts";
 import { type AgentService, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 
-/** Whether the service takes our key. Every poll tells; while no run is watched, a fetch of a run that cannot exist does. */
+/** Whether the service takes our key. Every call with it tells; while there is none, a fetch of a run that cannot exist does. */
 export type ServiceKey = {
   /** The service, with an ear on its answers. */
   readonly agents: AgentService;
@@ -15,6 +15,8 @@ export type ServiceKey = {
   check(maxAgeMs: number): Promise<void>;
 };
 
+/** The code of an answer that refuses the key (adapters/agents/agent-service.ts). */
+const REFUSED = "http_401";
 /** A person may wait for the answer (ms). */
 const TIMEOUT_MS = 4_000;
 
@@ -26,15 +28,23 @@ export function createServiceKey(
   let known: { readonly refused: boolean; readonly at: number } | null = null;
   const note = (refused: boolean): void => void (known = { refused, at: clock.monotonic() });
 
-  const fetchRun: AgentService["fetchRun"] = async (...args) => {
+  async function heard<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
-      const fetched = await agents.fetchRun(...args);
+      const given = await answer;
       note(false);
-      return fetched;
+      return given;
     } catch (error) {
-      if (error instanceof PortError && error.code === "http_401") note(true);
+      if (error instanceof PortError && error.code === REFUSED) note(true);
       throw error;
     }
+  }
+  const fetchRun: AgentService["fetchRun"] = (...args) => heard(agents.fetchRun(...args));
+  const create: AgentService["create"] = (...args) => heard(agents.create(...args));
+  const sendDecision: AgentService["sendDecision"] = async (...args) => {
+    const answer = await agents.sendDecision(...args);
+    if (answer.type === "confirmed") note(false);
+    else if (answer.type === "later" && answer.code === REFUSED) note(true);
+    return answer;
   };
 
   async function check(maxAgeMs: number): Promise<void> {
@@ -46,7 +56,8 @@ export function createServiceKey(
     }
   }
 
-  return { agents: { ...agents, fetchRun }, isRefused: () => known?.refused ?? null, check };
+  const listening = { ...agents, fetchRun, create, sendDecision };
+  return { agents: listening, isRefused: () => known?.refused ?? null, check };
 }
 
 /**

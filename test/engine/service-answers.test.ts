@@ -1,9 +1,11 @@
 // One `Retry-After` of the service, whichever call it answered, holds back every call to it.
 
 import { describe, expect, test } from "vitest";
-import type { DecisionAnswer } from "#src/ports.ts";
+import type { AgentService, DecisionAnswer } from "#src/ports.ts";
+import { createServiceKey } from "#src/engine/service-answers.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
-import { APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 const WAIT_MS = 40_000;
@@ -87,4 +89,41 @@ test("a decision whose answers are lost again and again goes at least every slow
   bench.agents.resolved.length = 0;
   await bench.clock.pass(2 * 60_000);
   expect(bench.agents.resolved.length).toBeGreaterThanOrEqual(6);
+});
+
+describe("a key that the service refuses", () => {
+  const run = aRunId();
+  const approval = ApprovalId("apr_1");
+  const calls: readonly (readonly [string, (agents: AgentService) => Promise<unknown>])[] = [
+    ["a fetch", (agents) => agents.fetchRun(run)],
+    ["a start", (agents) => agents.create("deploy", "key")],
+    ["a decision", (agents) => agents.sendDecision(run, approval, { verdict: "approve", reason: "go" })],
+  ];
+
+  test.each(calls)("is known from the answer to %s, as is one that it takes", async (_what, call) => {
+    const bench = await createBench();
+    const { clock, agents: takes } = bench;
+    let says: AgentService = takes;
+    const refuses: AgentService = {
+      ...takes,
+      fetchRun: () => Promise.reject(failure("http_401")),
+      create: () => Promise.reject(failure("http_401")),
+      sendDecision: () =>
+        Promise.resolve({ type: "later", afterMs: null, why: "HTTP 401", code: "http_401" }),
+    };
+    const service: AgentService = {
+      ...takes,
+      fetchRun: (...given) => says.fetchRun(...given),
+      create: (...given) => says.create(...given),
+      sendDecision: (...given) => says.sendDecision(...given),
+    };
+    const key = createServiceKey(service, clock, () => "key");
+    expect(key.isRefused()).toBeNull();
+    says = refuses;
+    await call(key.agents).catch(() => undefined);
+    expect(key.isRefused()).toBe(true);
+    says = takes;
+    await call(key.agents);
+    expect(key.isRefused()).toBe(false);
+  });
 });
