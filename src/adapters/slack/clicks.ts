@@ -19,12 +19,25 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   const click = clickOf(deps, payload);
   if (action_id === CARD_READ) return openRequest(deps, payload, click);
   const verdict: Verdict = action_id === CARD_APPROVE ? "approve" : "deny";
-  const opened = await deps.openForm.decide(click, verdict);
+  const opened = await deps.openForm.decide(click, verdict).catch((error: unknown) => notOpened(deps, error));
+  if (opened === null) return showAnswer(deps, payload, NOTHING_OPENED);
   if (!opened.ok) return refusePress(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
   deps.replacements.keep(ticket.nonce, payload);
   await openModal(deps, payload, formView({ run, ticket }, deps.deployment));
 }
+
+function notOpened({ log }: ListenerDeps, error: unknown): null {
+  if (!(error instanceof PortError)) throw error;
+  log.error({ error }, "could not open a form to decide");
+  return null;
+}
+
+const NOTHING_OPENED: Answer = {
+  id: "answer:nothing-opened",
+  heading: "Not opened",
+  text: "Countersign could not open this just now, and nothing is decided. Press the button again in a moment. If that fails too, tell the people who run Countersign.",
+};
 
 function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: ClickPayload): Click {
   const nonce = parsed<Nonce>(Nonce, actions[0].value);
@@ -116,7 +129,11 @@ async function openRequest(deps: ListenerDeps, payload: ClickPayload, click: Cli
     });
     if (!read.ok) await refusePress(deps, payload, read.error.refusal);
   } catch (error) {
-    if (!isOpen || !(error instanceof PortError)) throw error;
+    if (!(error instanceof PortError)) throw error;
+    if (!isOpen) {
+      deps.log.error({ error }, "could not open a request");
+      return showAnswer(deps, payload, NOTHING_OPENED);
+    }
     deps.log.error(
       { error },
       "could not record that a person read a request; where the rule requires it, Approve asks them to read it again",

@@ -78,6 +78,7 @@ type AnswerName =
   | "mention-without-task"
   | "mention-too-late"
   | "form-not-opened"
+  | "nothing-opened"
   | "task-not-kept"
   | "again-not-recorded"
   | "suggestion-started"

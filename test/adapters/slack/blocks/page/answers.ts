@@ -24,6 +24,7 @@ import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
 import {
   CARD_APPROVE,
+  CARD_READ,
   RUN_AGAIN,
   RUN_STOP,
   RUN_SUGGESTED,
@@ -288,6 +289,10 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:not-your-run": await clicked(onUnknownClick, UNKNOWN_LEAVE, {
       startRun: { answerUnknown: async () => err({ type: "unknown-run" }) },
     }),
+    "answer:nothing-opened": [
+      ...(await clicked(onCardClick, CARD_APPROVE, { openForm: { decide: fails("no") } })),
+      ...(await clicked(onCardClick, CARD_READ, { openForm: { read: fails("no") } })),
+    ],
     "answer:not-undone": await clicked(onUndoClick, "", { undoDecision: { onCard: fails("no") } }),
     "answer:taken-back": await undoneInWindow(),
     "answer:opened-before": await open({ open: async () => "again" }),
