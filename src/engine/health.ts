@@ -46,8 +46,7 @@ export function createHealth(deps: Deps): HealthMonitor {
   const { slackHealth, key, watchdog } = deps;
   const probe = createProbe(deps);
   const loop = createBackgroundLoop(deps, {
-    pass: async () =>
-      void (await Promise.all([slackHealth.checkToken(TRIED_MS), key.check(TRIED_MS)])),
+    pass: async () => void (await Promise.all([slackHealth.checkToken(TRIED_MS), key.check(TRIED_MS)])),
     everyMs: CHECK_EVERY_MS,
     retryMs: [CHECK_EVERY_MS, CHECK_EVERY_MS],
     failure: "could not check the token and the key",
