@@ -58,7 +58,7 @@ import { type ClaimRequest, createClaimRequest } from "./usecases/claim-request.
 import { type CloseDispute, createCloseDispute, createDispute, type Dispute } from "./usecases/dispute.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
-import { createOpenStorm, type OpenStorm } from "./usecases/queue.ts";
+import { createOpenStorm, type OpenStorm } from "./usecases/read-queue.ts";
 import { createQueries, createReportWeek, type Queries, type ReportWeek } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
 import { createReview, type Review } from "./usecases/review.ts";

@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import timers from "node:timers/promises";
 import { createDrawLookBack } from "./adapters/chart/draw-look-back.ts";
 import { createAgentService } from "./adapters/agents/agent-service.ts";
-import { createGateway } from "./adapters/agents/health.ts";
+import { createGateway } from "./adapters/agents/health-endpoints.ts";
 import { openSink } from "./adapters/audit-sink/open-sink.ts";
 import { createRejectedRequests, type Metrics, type RejectedRequests } from "./adapters/http/metrics.ts";
 import { readinessOf, startHttp } from "./adapters/http/server.ts";

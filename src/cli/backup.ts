@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { auditKeyFile } from "../adapters/store/audit-key.ts";
 import { backUp, type BackedUp } from "../adapters/store/back-up.ts";
-import { isServer } from "../adapters/store/snapshot.ts";
+import { isServer } from "../adapters/store/database-copy.ts";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { auditVerdict, publicKeysFor, sealingKey, verdictWords } from "./audit/inspect.ts";

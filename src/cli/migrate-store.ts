@@ -4,7 +4,7 @@ import { answerHelp } from "../program-options.ts";
 import { auditKeyFile, type AuditKey } from "../adapters/store/audit-key.ts";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";
-import { isServer, shown } from "../adapters/store/snapshot.ts";
+import { isServer, shown } from "../adapters/store/database-copy.ts";
 import { type Environment, explainFaults, readAuditConfig } from "../config.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./audit/inspect.ts";

@@ -16,7 +16,7 @@ import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, Notification, NotificationFacts } from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
 
-import { createWeekEnds, lookBackIn } from "./look-back.ts";
+import { createWeekEnds, lookBackIn } from "./announce-look-back.ts";
 
 export type NotificationDeps = {
   readonly store: RunStore & AuditLog & AuditEvidence & NotificationStore & DocumentStore;

@@ -21,7 +21,7 @@ import {
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
 import { factsOf, factsToSend, type NotificationWriterDeps } from "./from-audit.ts";
-import { type PictureDeps, postWithPicture } from "./look-back.ts";
+import { type PictureDeps, postWithPicture } from "./announce-look-back.ts";
 
 export type SendDeps = NotificationWriterDeps &
   PictureDeps & {

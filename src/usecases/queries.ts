@@ -17,7 +17,7 @@ import type { Poller } from "../engine/poller.ts";
 import type { ServiceKey } from "../engine/service-answers.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
-import { entriesOf } from "../notifications/look-back.ts";
+import { entriesOf } from "../notifications/announce-look-back.ts";
 import type { AgentService, Gateway, HealthReport } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
 import type { Health, PartHealth } from "../ports/monitoring.ts";
@@ -30,7 +30,7 @@ import {
   refusalToUse,
   type UseCaseDeps,
 } from "./access.ts";
-import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";
+import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
 
 export type Queries = {
   /** Null: no such run, or not for this person. Rejects with PortError when Slack or the store does not answer. */

@@ -14,7 +14,7 @@ import { needsFile } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { type OpenedForm, openFor, type Submitter } from "./open-form.ts";
-import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./queue.ts";
+import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 import { formOf } from "./submit-decision.ts";
 

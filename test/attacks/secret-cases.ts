@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { openSink } from "#src/adapters/audit-sink/open-sink.ts";
 import { createAgentService } from "#src/adapters/agents/agent-service.ts";
-import { createGateway } from "#src/adapters/agents/health.ts";
+import { createGateway } from "#src/adapters/agents/health-endpoints.ts";
 import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
 import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";

@@ -8,7 +8,7 @@ import { type AgentService, type FetchedRun, PortError } from "../../ports.ts";
 import { fitsAddress } from "./pending-approvals.ts";
 import { readDecisionAnswer, saysLater, surelyNotApplied } from "./decision-answer.ts";
 import type { SentDecision } from "./decision-record.ts";
-import { askHealth, HEALTH_TIMEOUT_MS, MAX_HEALTH_BYTES } from "./health.ts";
+import { askHealth, HEALTH_TIMEOUT_MS, MAX_HEALTH_BYTES } from "./health-endpoints.ts";
 import {
   type Answer,
   answerInWords,

@@ -6,7 +6,7 @@ import { parsed, RunId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { FilledIn } from "../../usecases/start-run.ts";
-import { freezeWords } from "./blocks/brake.ts";
+import { freezeWords } from "./blocks/brake-blocks.ts";
 import { help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { healthReport } from "./blocks/health-answer.ts";
 import { named } from "./blocks/deployment.ts";

@@ -12,7 +12,7 @@ import { runForm } from "./blocks/run-form.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";
 import { commandRefusal } from "./blocks/refusal-words.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
-import { answerInThread } from "./follow-up.ts";
+import { answerInThread } from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { RUN_SUGGESTED, type Subcommand } from "./names.ts";
 import type { MentionEvent, PrivateClickPayload, ShortcutPayload } from "./payloads.ts";

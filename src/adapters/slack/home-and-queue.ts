@@ -4,7 +4,7 @@ import { ChannelId, parsed, RunKey, type UserId } from "../../domain/ids.ts";
 import { filtered, needsOwnForm, type QueueItem, reviewGroups } from "../../domain/queue.ts";
 import { cardSlot, UNREADABLE } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
-import type { WholeQueue } from "../../usecases/queue.ts";
+import type { WholeQueue } from "../../usecases/read-queue.ts";
 import { type HomeRows, homeView } from "./blocks/home-view.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { withId } from "./blocks/message-id.ts";

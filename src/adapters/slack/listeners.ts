@@ -22,7 +22,7 @@ import {
   onMore,
   questionAnswer,
   snoozeAnswer,
-} from "./follow-up.ts";
+} from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "./free-text.ts";
 import {

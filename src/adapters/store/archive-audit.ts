@@ -18,7 +18,7 @@ import { usedBy } from "./examine-database.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import type { Engine } from "./schema.ts";
-import { isServer, shown } from "./snapshot.ts";
+import { isServer, shown } from "./database-copy.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 
 export type Archived = {

@@ -14,7 +14,7 @@ import type { Reading } from "./run-row.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { refuseOtherSchema } from "./schema.ts";
 import { brokenRows } from "./seals.ts";
-import { openSnapshot, shown, type Snapshot } from "./snapshot.ts";
+import { openSnapshot, shown, type Snapshot } from "./database-copy.ts";
 import { unusable } from "./faults.ts";
 import { type Database } from "./database.ts";
 

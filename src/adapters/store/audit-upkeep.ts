@@ -11,7 +11,7 @@ import type { AuditKey } from "./audit-key.ts";
 import { usedBy } from "./examine-database.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openPostgres, PATIENT } from "./postgres.ts";
-import { isServer, liveOwners, shown } from "./snapshot.ts";
+import { isServer, liveOwners, shown } from "./database-copy.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { type Database, type Trx, write } from "./database.ts";

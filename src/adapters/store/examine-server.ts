@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { unusable } from "./faults.ts";
 import { stateOf } from "./examine-database.ts";
-import { liveOwners, openSnapshot, shown } from "./snapshot.ts";
+import { liveOwners, openSnapshot, shown } from "./database-copy.ts";
 import type { Database } from "./database.ts";
 
 export type ServerState = {

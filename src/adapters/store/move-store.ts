@@ -7,7 +7,7 @@ import { copyAndHold } from "./examine-database.ts";
 import { unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { migrate } from "./schema.ts";
-import { shown } from "./snapshot.ts";
+import { shown } from "./database-copy.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { type Database, type Tables, type Trx, write } from "./database.ts";
 

@@ -10,7 +10,7 @@ import {
   keyIdOf,
   readAuditKey,
 } from "../../adapters/store/audit-key.ts";
-import { isServer } from "../../adapters/store/snapshot.ts";
+import { isServer } from "../../adapters/store/database-copy.ts";
 import type { KeptEntry } from "../../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, nameWords, peopleIn, runStory } from "../../audit/narrative.ts";
 import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";

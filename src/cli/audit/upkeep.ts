@@ -13,7 +13,7 @@ import {
 } from "../../adapters/store/audit-key.ts";
 import { openStore } from "../../adapters/store/open.ts";
 import { lockAudit, rotateKey } from "../../adapters/store/audit-upkeep.ts";
-import { isServer, liveOwners, openSnapshot } from "../../adapters/store/snapshot.ts";
+import { isServer, liveOwners, openSnapshot } from "../../adapters/store/database-copy.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { Asked } from "./command-line.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";

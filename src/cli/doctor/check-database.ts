@@ -9,7 +9,7 @@ import {
 } from "../../adapters/store/examine-database.ts";
 import { examineServer } from "../../adapters/store/examine-server.ts";
 import { NEWEST_SCHEMA } from "../../adapters/store/schema.ts";
-import { shown } from "../../adapters/store/snapshot.ts";
+import { shown } from "../../adapters/store/database-copy.ts";
 import type { Config } from "../../config.ts";
 import type { RunningBot } from "./check-port.ts";
 import { bad, type Finding, good } from "./finding.ts";

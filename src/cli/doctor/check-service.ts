@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { createAgentService } from "../../adapters/agents/agent-service.ts";
-import { createGateway } from "../../adapters/agents/health.ts";
+import { createGateway } from "../../adapters/agents/health-endpoints.ts";
 import type { Config } from "../../config.ts";
 import { RunId } from "../../domain/ids.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";

@@ -26,7 +26,7 @@ import {
 } from "./pending-card.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
-import { freezeBlocks, stopButton } from "./brake.ts";
+import { freezeBlocks, stopButton } from "./brake-blocks.ts";
 import { followUpActions, followUpBlocks } from "./follow-up-lines.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";

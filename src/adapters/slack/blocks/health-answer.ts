@@ -5,7 +5,7 @@ import { isList } from "../../../domain/json.ts";
 import type { HealthReport } from "../../../ports.ts";
 import type { PartHealth } from "../../../ports/monitoring.ts";
 import type { HealthAnswer } from "../../../usecases/queries.ts";
-import { frozenBlocks } from "./brake.ts";
+import { frozenBlocks } from "./brake-blocks.ts";
 import { withId } from "./message-id.ts";
 import { count, duration, line, type Message, moment, rich, span, untrustedSpan } from "./rich.ts";
 

@@ -1,7 +1,7 @@
 // Draws the notifications that follow from the audit, with the receipt's button.
 
 import type { Block } from "@slack/types";
-import { freezeNotification } from "./brake.ts";
+import { freezeNotification } from "./brake-blocks.ts";
 import { runIdElement, UNNAMED } from "./deployment.ts";
 import { lookBackMessage } from "./look-back-message.ts";
 import { type MessageId, withId } from "./message-id.ts";

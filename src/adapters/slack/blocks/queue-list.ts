@@ -22,7 +22,7 @@ import {
   QUEUE_SHOW,
 } from "../names.ts";
 import { encodeChoice, type QueueChoice, SHOW_ALL, SHOW_MINE, showRule } from "../queue-choice.ts";
-import { frozenBlocks } from "./brake.ts";
+import { frozenBlocks } from "./brake-blocks.ts";
 import { riskMark, wordsOfMarks } from "./pending-card.ts";
 import { runRow } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";

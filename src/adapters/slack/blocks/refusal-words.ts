@@ -7,7 +7,7 @@ import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
 import { withoutNamed } from "../../../domain/policy/named-people.ts";
 import type { CommandRefusal } from "../../../usecases/access.ts";
-import { freezeWords } from "./brake.ts";
+import { freezeWords } from "./brake-blocks.ts";
 import { beyondForm } from "./card-state.ts";
 import { closedWords } from "./delivery-words.ts";
 import {

@@ -23,7 +23,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import { channelText } from "../../../domain/text/text.ts";
 import { approvalCard } from "./approval-card.ts";
 import { callMessage, severalMessage } from "./call-messages.ts";
-import { stopActions, stopMessage, stoppedLine } from "./brake.ts";
+import { stopActions, stopMessage, stoppedLine } from "./brake-blocks.ts";
 import { type Deployment, named, namedText, runIdElement, UNNAMED } from "./deployment.ts";
 import { followUpMessage } from "./follow-up-messages.ts";
 import { type MessageId, withId } from "./message-id.ts";

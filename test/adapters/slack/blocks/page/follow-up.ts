@@ -2,7 +2,7 @@
 
 import type { MessageId, PartId } from "#src/adapters/slack/blocks/message-id.ts";
 import { refusedModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { ANSWER_NOT_RECORDED, NOT_RECORDED, SEVERAL, TAKEN } from "#src/adapters/slack/follow-up.ts";
+import { ANSWER_NOT_RECORDED, NOT_RECORDED, SEVERAL, TAKEN } from "#src/adapters/slack/follow-up-clicks.ts";
 import { followUpForm } from "#src/adapters/slack/blocks/follow-up-forms.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { Approval } from "#src/domain/approval.ts";

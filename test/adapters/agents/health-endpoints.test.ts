@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createGateway, type GatewayOptions } from "#src/adapters/agents/health.ts";
+import { createGateway, type GatewayOptions } from "#src/adapters/agents/health-endpoints.ts";
 import { KEY, nobody, serviceAt, startBytes, startServer } from "./service.ts";
 
 const BODY = {
