@@ -4,12 +4,17 @@ import type { ActResult, Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
+import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { elementsOf, labelOf, modalSays, modalText, type Sight } from "./journey-sight.ts";
 
 /** What a click is told that comes before the app knows where its card is. */
 const TOO_EARLY = "refusal:being-posted";
 /** What a person is told whom Slack could not name in time. It happens on a loaded machine, and people try again. */
 const UNVERIFIED = "refusal:unverified";
+/** The same beside a field of a form, which stays open. */
+const NOT_NAMED = refusalWords({ type: "unverified" });
+/** A form is submitted again at most so often. */
+const MOST_TRIES = 5;
 
 export type Acting = ReturnType<typeof createActing>;
 
@@ -105,6 +110,10 @@ export function createActing(world: World, sight: Sight) {
   ): Promise<void> {
     const { id } = await openForm(person, card, label);
     accepted(await fillModal(person, reason));
+    const isUnverified = (): boolean =>
+      Object.values(slack.workspace.viewById(id)?.errors ?? {}).includes(NOT_NAMED);
+    for (let tries = 0; tries < MOST_TRIES && isUnverified(); tries += 1)
+      accepted(await fillModal(person, reason));
     const still = slack.workspace.viewById(id);
     if (still !== undefined && modalSays(still, "form:held")) accepted(await acts.close(person, id));
     else if (still !== undefined)
