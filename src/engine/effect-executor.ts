@@ -182,10 +182,10 @@ async function markInStore(
     if (judged.type === "unverified") return { run, value: { type: "unverified" } };
     const begun = markSending(run, effect, clock.now());
     // A freeze may be written until the mark is. Messages go out under a freeze, too.
-    const brakes = effect.type === "send-decision" || effect.type === "create-run";
+    const heedsFreezes = effect.type === "send-decision" || effect.type === "create-run";
     const sideWrites = {
       audit: auditOfSending(begun, effect, clock.now()),
-      ...(brakes && { noFreezeAfter: freezesKnownTo() }),
+      ...(heedsFreezes && { noFreezeAfter: freezesKnownTo() }),
     };
     return { run: begun, value: { type: "begun", run: begun }, sideWrites };
   });
