@@ -1,4 +1,4 @@
-// The sandbox's page, served on the port of the local Slack. Its user can act as any person of the workspace.
+// Serves the sandbox's page on the port of the local Slack. The page lets its user act as each person in the workspace.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./acting.ts";
 import { loadAssets } from "./assets.ts";

@@ -26,7 +26,7 @@ export type SideWrites = {
   readonly afterAudit?: (run: Run, marks: readonly AuditMark[]) => Run;
   /** Unique: the slash command or form that asked for this run. A second run under the same one is not stored. */
   readonly intention?: string;
-  /** `save` stores nothing if a freeze was written after this entry of the audit: whoever decided to save did not know of it. */
+  /** `save` stores nothing if the audit has a freeze after this entry, because the change was made without knowing of it. */
   readonly noFreezeAfter?: number;
 };
 

@@ -145,7 +145,7 @@ test("the words of an unknown fault of the store are not told, since they may ho
   expect(checks["store"]).not.toContain("10.0.0.7");
 });
 
-test("the token and the key are checked every minute, by nobody's request", async () => {
+test("the token and the key are checked every minute, although no one asks", async () => {
   const { world, health, clock } = aHealth();
   health.start();
   await clock.pass(59_000);
