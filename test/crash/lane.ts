@@ -33,7 +33,10 @@ export type OneProcess = Lane & {
   bot(): BotProcess;
 };
 
-/** Above POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts): what was to be done by then is done. */
+/**
+ * Above POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts): what was to be done by then is done.
+ * Above SUBMIT_AGE_MS (engine/fresh-facts.ts): who submits is looked up again.
+ */
 const QUIET_MS = 5_500;
 
 /** Several bots start at once, and other people use this machine too (ms). */

@@ -14,7 +14,7 @@ export type Point = {
   readonly verdict?: "approve" | "deny";
   /** All requests are decided in one form. */
   readonly together?: true;
-  /** The process has just been started, so that it knows nobody yet. */
+  /** The process is a new one, and has no young answer about anyone. */
   readonly fresh?: boolean;
 };
 
@@ -43,6 +43,8 @@ function strike(lane: Lane, life: Life, point: Point): { armed: Promise<void>; o
   const { place, before } = point;
   const run = async (): Promise<void> => {
     if (point.fresh === true) await again(lane);
+    // A process that died while it counted who can approve leaves the count to the next one, whose answers would do for the form.
+    if (point.fresh === true && before === "submit") await lane.quiet();
     const poll = await quietPoll(lane, point);
     if (before === "end") {
       armed.resolve();
