@@ -124,7 +124,7 @@ export async function openOutside(
   const gateway = createGateway({ baseUrl: config.gatewayUrl, open, monotonic: clock.monotonic });
   closers.push(() => gateway.close());
   const through = openSlack(config.proxies);
-  closers.push(async () => through?.dispatcher.destroy());
+  closers.push(async () => through.dispatcher.destroy());
   const { botToken, apiUrl, command, appId } = config.slack;
   const deployment = { name: config.slack.deployment, runUrl: config.runUrl };
   const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };

@@ -29,11 +29,11 @@ export function createOpen(proxies: Proxies | null): Open {
 /** `fetch` sends each call over the dispatcher. */
 export type SlackConnections = { readonly dispatcher: Dispatcher; readonly fetch: typeof globalThis.fetch };
 
-/** The connections to Slack. Undefined without proxies: Slack's own packages connect directly by themselves. */
-export function openSlack(proxies: Proxies | null): SlackConnections | undefined {
-  if (proxies === null) return undefined;
+/** The connections to Slack. The caller destroys the dispatcher. */
+export function openSlack(proxies: Proxies | null): SlackConnections {
   const dispatcher = createOpen(proxies)({ allowH2: false });
-  // The SDK wants Node's `fetch`, which does not take connections of another undici. The package's own behaves alike.
+  // The SDK wants Node's `fetch`, which does not take connections of another undici and would be a second one in memory. The package's own
+  // behaves alike.
   const through = (url: string, init: object) => fetch(url, { ...init, dispatcher });
   return { dispatcher, fetch: through as typeof globalThis.fetch };
 }

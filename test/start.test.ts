@@ -81,8 +81,25 @@ test("it starts where it cannot keep its compiled modules", async () => {
   await asked;
 });
 
+test("a start from the cache of compiled modules loads neither Node's TypeScript parser nor Node's own fetch", async () => {
+  const tell = "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))";
+  const loaded = async (): Promise<string> => {
+    const { bot, asked } = await starting({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(tell)}`,
+    });
+    await asked;
+    await bot.end("SIGTERM");
+    return bot.printed();
+  };
+  // The first one fills the cache.
+  await loaded();
+  const printed = await loaded();
+  expect(printed).toContain("NativeModule sqlite");
+  expect(printed).not.toMatch(/internal\/deps\/(amaro|undici)/);
+});
+
 test("npm start, the image and the README start it as the tests do", () => {
-  const said = /--max-semi-space-size=8 --disable-sigusr1 src\/main\.ts/;
+  const said = /--import=\.\/src\/compile-cache\.js --max-semi-space-size=4 --disable-sigusr1 src\/main\.ts/;
   const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
   expect(read("package.json")).toMatch(said);
   expect(read("README.md").replaceAll("\n", " ")).toMatch(said);

@@ -27,7 +27,9 @@ export type BotProcess = {
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 /** The same options as in `npm start` and the image. A small young generation keeps the process small. */
-const FLAGS = ["--max-semi-space-size=8", "--disable-sigusr1"];
+const FLAGS = ["--max-semi-space-size=4", "--disable-sigusr1"];
+/** Part of our program: another one is started without it. */
+const COMPILE_CACHE = new URL("../../src/compile-cache.js", import.meta.url).href;
 const EXIT_WITH_PARENT = new URL("exit-with-parent.ts", import.meta.url).href;
 const RESUME_WITH_PARENT = fileURLToPath(new URL("resume-with-parent.ts", import.meta.url));
 /** Where `exit-with-parent.ts` reads. */
@@ -94,14 +96,13 @@ function spawnBot(
   tied: { readonly aheadMs: number } | null,
   program: string,
 ): ChildProcess {
-  // This pipe closes when this process ends.
-  const [flags, pipe] =
-    tied === null
-      ? [FLAGS, []]
-      : [[...FLAGS, "--import", `${EXIT_WITH_PARENT}?ahead=${tied.aheadMs}`], ["pipe" as const]];
+  const preloaded = program === MAIN ? [COMPILE_CACHE] : [];
+  if (tied !== null) preloaded.push(`${EXIT_WITH_PARENT}?ahead=${tied.aheadMs}`);
+  const flags = [...FLAGS, ...preloaded.map((url) => `--import=${url}`)];
   return spawn(process.execPath, [...flags, program], {
     env: { ...inherited(), ...env },
-    stdio: ["ignore", "pipe", "pipe", ...pipe],
+    // The fourth pipe closes when this process ends.
+    stdio: ["ignore", "pipe", "pipe", ...(tied === null ? [] : ["pipe" as const])],
   });
 }
 

@@ -1,11 +1,10 @@
 // What an answer to the POST of a decision proves (DESIGN.md, "Answers to a decision" and "When a decision gives way"). An answer
 // confirms only if it cannot mean anything else, and counts as refused only if the decision cannot have been applied.
 
-import { STATUS_CODES } from "node:http";
 import { isRecord } from "../../domain/json.ts";
 import type { DecisionAnswer } from "../../ports.ts";
 import { readRecord, type SentDecision } from "./decision-record.ts";
-import { type Answer, answerInWords, clean, retryAfterMs } from "./http-client.ts";
+import { type Answer, answerInWords, clean, retryAfterMs, statusName } from "./http-client.ts";
 import { readJson } from "./json-body.ts";
 
 export type Reader = { readonly who: string; readonly apiKey: string; readonly now: () => number };
@@ -66,6 +65,6 @@ const QUOTED_CHARS = 300;
 
 function inItsWords({ status, body }: Answer, { apiKey }: Reader): string {
   const said = clean(body, apiKey, QUOTED_CHARS);
-  if (said === "") return `HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim();
+  if (said === "") return `HTTP ${status} ${statusName(status) ?? ""}`.trim();
   return status === 200 ? said : `HTTP ${status}: ${said}`;
 }

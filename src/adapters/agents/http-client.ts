@@ -1,7 +1,6 @@
 // The connections to one base address, and HTTP calls over them. A call is one attempt with one hard time limit for connecting,
 // headers and body together. It follows no redirect and keeps no body beyond its cap.
 
-import { STATUS_CODES } from "node:http";
 import { Agent, buildConnector, Client, type Dispatcher, Pool } from "undici";
 import { z } from "zod";
 import { oneLine } from "../../domain/text/excerpt.ts";
@@ -199,10 +198,14 @@ const ErrorBody = z.union([
   z.unknown().transform(() => nothing),
 ]);
 
+/** "Conflict". Not by an import of node:http: adapters/http/server.ts says why. */
+export const statusName = (status: number): string | undefined =>
+  process.getBuiltinModule("node:http").STATUS_CODES[status];
+
 /** "The agent service answered HTTP 409 (invalid_request): Approval 'a' is already resolved." Never contains `secret`. */
 export function answerInWords(who: string, answer: Answer, secret = ""): string {
   const { code, message } = errorIn(answer.body);
-  const name = clean(code, secret, MAX_CODE_CHARS) || STATUS_CODES[answer.status];
+  const name = clean(code, secret, MAX_CODE_CHARS) || statusName(answer.status);
   const redirect = answer.status >= 300 && answer.status < 400 ? ", a redirect, which is not followed" : "";
   const words = clean(message, secret, MAX_WORDS_CHARS);
   const head = `${who} answered HTTP ${answer.status}${name === undefined ? "" : ` (${name})`}${redirect}`;

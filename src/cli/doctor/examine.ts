@@ -49,7 +49,7 @@ async function checkSlackAndPlaces(
   config: Config,
   policy: Parameters<typeof checkPlaces>[1],
 ): Promise<readonly Finding[]> {
-  const through = openSlack(config.proxies)?.dispatcher;
+  const through = openSlack(config.proxies).dispatcher;
   const { findings, bot } = await checkSlack(config, openSlackCalls(config), through);
   return bot === null ? findings : [...findings, ...(await checkPlaces(config, policy, bot))];
 }
