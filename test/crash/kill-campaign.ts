@@ -30,7 +30,7 @@ const AWAY_MS = 5_000;
 /** The recorders keep 100,000 requests; so many lives stay far below. */
 const LIVES_OF_A_LANE = 25;
 
-const { lives: size, replicas, seed, lanes, minutes, strikesDatabase } = readArgs();
+const { lives: size, from, replicas, seed, lanes, minutes, strikesDatabase } = readArgs();
 
 const counts = {
   lives: 0,
@@ -45,9 +45,9 @@ const counts = {
 };
 const startedAt = Date.now();
 const endsAt = startedAt + minutes * 60_000;
-let next = 0;
+let next = from;
 /** No life begins after the minutes that were given. */
-const isMore = (): boolean => next < size && Date.now() < endsAt;
+const isMore = (): boolean => next < from + size && Date.now() < endsAt;
 await Promise.all(Array.from({ length: Math.min(lanes, size) }, () => work()));
 console.log(figures());
 process.exit(counts.broken === 0 ? 0 : 1);
@@ -134,7 +134,7 @@ function tally({ index, life, witness, stuck }: Lived): void {
   counts.unconfirmed += unconfirmed;
   counts.resent += resent;
   for (const each of stuck === null ? broken : [stuck, ...broken])
-    fail(`life ${index}, seed ${seed}, "${life.task}": ${each}`);
+    fail(`life ${index}, seed ${seed}, "${life.task}": ${each} (commands: ${life.commands.join("; ")})`);
 }
 
 function fail(what: string): void {
@@ -156,19 +156,26 @@ function numbers(from: number): () => number {
 function readArgs() {
   const options = {
     lives: { type: "string", default: "100" },
+    from: { type: "string", default: "1" },
     replicas: { type: "string", default: "1" },
     seed: { type: "string", default: "1" },
     lanes: { type: "string", default: "4" },
     minutes: { type: "string", default: "1440" },
     database: { type: "boolean", default: false },
   } as const;
-  const usage = `npm run campaign:kills -- [--lives 100] [--minutes 1440] [--seed 1] [--lanes 4] [--replicas 3 [--database]]
+  const usage = `npm run campaign:kills -- [--lives 100] [--from 1] [--minutes 1440] [--seed 1] [--lanes 4] [--replicas 3 [--database]]
 Several replicas, and kills of the database, need PostgreSQL on this machine.`;
   return readCommandLine(usage, options, ({ database: strikesDatabase, ...given }) => {
     const read = (name: keyof typeof given): number => wholeNumber(`--${name}`, given[name]);
     const replicas = read("replicas");
     if (strikesDatabase && replicas === 1) throw new Error("--database needs several replicas");
-    const [lives, seed, lanes, minutes] = [read("lives"), read("seed"), read("lanes"), read("minutes")];
-    return { lives, replicas, seed, lanes, minutes, strikesDatabase };
+    const [lives, from, seed, lanes, minutes] = [
+      read("lives"),
+      read("from"),
+      read("seed"),
+      read("lanes"),
+      read("minutes"),
+    ];
+    return { lives, from, replicas, seed, lanes, minutes, strikesDatabase };
   });
 }

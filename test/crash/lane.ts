@@ -8,7 +8,7 @@ import { createDatabase } from "../make/world-database.ts";
 
 export type Lane = {
   readonly world: World;
-  /** Resolves when a bot can be reached, now or after the next start. */
+  /** Resolves when a bot can be reached, now or after the next start. The same promise until it is killed. */
   up(): Promise<void>;
   /** `kill -9`; resolves when the process is gone. */
   kill(): Promise<void>;

@@ -19,6 +19,8 @@ export type Life = {
   /** Another approver, where the rule wants the approvals of two people. Both press until they have approved it. */
   readonly second: string | null;
   readonly holdMs: number;
+  /** What Slack and the bot said of each command that was typed. */
+  readonly commands: string[];
   /** Reasons that were typed, each once; `kept` when the app answered that it is recorded. `at`: before the submit. */
   readonly attempts: Attempt[];
   /** How often the requester chose to start again. */
@@ -97,6 +99,7 @@ export function newLife(
     approver,
     second,
     holdMs,
+    commands: [],
     attempts: [],
     again: 0,
     askedAgain: new Set(),
@@ -118,6 +121,7 @@ async function askFor(lane: Reachable, life: Life): Promise<void> {
   const { acts, workspace } = lane.world.slack;
   for (let asked = false; !asked;) {
     await lane.up();
+    const at = lane.world.clock.now();
     const { ok } = await acts.command(life.requester, life.channel, "/agent", `run ${life.task}`);
     const isOpen = (timeoutMs: number): Promise<boolean> =>
       workspace
@@ -126,12 +130,26 @@ async function askFor(lane: Reachable, life: Life): Promise<void> {
           () => true,
           () => false,
         );
-    asked = await isOpen(RETYPE_MS);
-    if (asked) return;
+    asked = await isOpenInTime(lane, () => isOpen(RETYPE_MS));
     const told = answerTo(lane.world, life);
+    const ms = lane.world.clock.now() - at;
+    life.commands.push(
+      `${ok ? "heard" : "failed"}, ${told ?? "no answer"}, ${asked ? "open" : "not open"} after ${ms} ms`,
+    );
+    if (asked) return;
     // Who is asked to check first whether the run is there does so once whatever failed is over.
     if (told === "answer:run-maybe-recorded") asked = await isOpen(CHECK_MS);
     else asked = ok && told !== "answer:run-not-recorded" && told?.startsWith("command-refusal:") !== true;
+  }
+}
+
+/** A bot that was killed meanwhile has its time from the next start: people would see it work again. */
+async function isOpenInTime(lane: Reachable, isOpen: () => Promise<boolean>): Promise<boolean> {
+  for (;;) {
+    const up = lane.up();
+    await up;
+    if (await isOpen()) return true;
+    if (lane.up() === up) return false;
   }
 }
 

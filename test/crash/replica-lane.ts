@@ -52,7 +52,8 @@ export async function startReplicaLane(
   const world = noting(started, refused);
   const { bot } = world;
   if (bot === null) throw new Error("the world has no bot");
-  await bot.ready();
+  const ready = bot.ready();
+  await ready;
   const reading = async <Value>(
     read: (audit: Awaited<ReturnType<typeof openAuditFile>>) => Promise<Value>,
   ) => {
@@ -70,7 +71,7 @@ export async function startReplicaLane(
     bot,
     refused,
     struck: () => struck ?? bot.replicas[0] ?? never(),
-    up: () => Promise.resolve(),
+    up: () => ready,
     kill: async () => {
       before = newest(world);
       struck = await holderOf(bot);
