@@ -1,7 +1,7 @@
 // The faults that a control request can name.
 
 import { z } from "zod";
-import type { Fault } from "../service/faults.ts";
+import type { Fault } from "../service/request-faults.ts";
 
 const effect = z.boolean().exactOptional().describe("true: the request takes effect first");
 const ms = z.number().int().min(0).max(3_600_000);

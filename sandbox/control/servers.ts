@@ -1,7 +1,7 @@
 // Controls one server of the sandbox, the service or the gateway. It remembers the faults it has set, to show and undo them.
 
 import type { SandboxClock } from "../base/clock.ts";
-import type { Fault, FaultHandle, Faults } from "../service/faults.ts";
+import type { Fault, FaultHandle, Faults } from "../service/request-faults.ts";
 import type { RequestMatch } from "../service/recorder.ts";
 import type { Gateway } from "../service/start-gateway.ts";
 import type { Service } from "../service/start-service.ts";

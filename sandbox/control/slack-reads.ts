@@ -5,7 +5,7 @@ import type { HomeView, Message, OpenView } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
 import { type ControlRead, listRead, plainRead } from "./control-api.ts";
 import { channelCalled, personCalled } from "./find-by-name.ts";
-import { fieldsIn, type Usable, usableIn, viewWords, wordsOf } from "./surface.ts";
+import { fieldsIn, type Usable, usableIn, viewWords, wordsOf } from "./surface-text.ts";
 
 const contains = z.string().exactOptional().describe("only what has these words");
 const person = z.string().exactOptional().describe("id, handle or name");

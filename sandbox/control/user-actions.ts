@@ -2,7 +2,7 @@
 
 import type { ActResult, Block, Message, OpenView, PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
-import { called, fieldsIn, type Usable, usableIn } from "./surface.ts";
+import { called, fieldsIn, type Usable, usableIn } from "./surface-text.ts";
 
 /** A message, a window by its id, or what the person has before them. */
 export type Place =

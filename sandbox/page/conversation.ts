@@ -3,7 +3,7 @@ import type { Channel, Message } from "../slack/model.ts";
 import { composer } from "./composer.ts";
 import { html } from "./base/html.ts";
 import type { Html } from "./base/html.ts";
-import type { Stamp } from "./base/memory.ts";
+import type { Stamp } from "./base/tab-memory.ts";
 import { drawMessage, goesOn } from "./drawing/message.ts";
 import { hrefOf } from "./base/place.ts";
 import type { Place } from "./base/place.ts";

@@ -1,6 +1,6 @@
 // Serves the sandbox's page on the port of the local Slack. The page lets its user act as each person in the workspace.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { perform } from "./acting.ts";
+import { perform } from "./page-acts.ts";
 import { loadAssets } from "./assets.ts";
 import { playable } from "./base/reader.ts";
 import { isPng } from "./drawing/file-card.ts";

@@ -1,4 +1,4 @@
-import { wordsOf } from "../control/surface.ts";
+import { wordsOf } from "../control/surface-text.ts";
 import type { Scene } from "./engine.ts";
 import { ana, ben, cat } from "./stage.ts";
 

@@ -1,4 +1,4 @@
-import { viewWords, wordsOf } from "../control/surface.ts";
+import { viewWords, wordsOf } from "../control/surface-text.ts";
 import type { Scene } from "./engine.ts";
 import { tricksIn } from "./inert.ts";
 import { ana, cat } from "./stage.ts";

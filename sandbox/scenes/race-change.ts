@@ -1,4 +1,4 @@
-import { viewWords } from "../control/surface.ts";
+import { viewWords } from "../control/surface-text.ts";
 import type { Scene } from "./engine.ts";
 import { says } from "./says.ts";
 import { ana, ben, cat } from "./stage.ts";

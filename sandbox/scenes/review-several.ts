@@ -1,4 +1,4 @@
-import { fieldsIn, viewWords } from "../control/surface.ts";
+import { fieldsIn, viewWords } from "../control/surface-text.ts";
 import type { Scene } from "./engine.ts";
 import type { Asked } from "./scene-steps.ts";
 import { ana, ben, type Stage } from "./stage.ts";

@@ -1,6 +1,6 @@
 // What people do in a scene, as people do it: they wait for what they need, and press again when asked to.
 
-import { called, usableIn, viewWords } from "../control/surface.ts";
+import { called, usableIn, viewWords } from "../control/surface-text.ts";
 import type { Typed } from "../control/user-actions.ts";
 import type { Run } from "../service/service-run.ts";
 import type { Message, OpenView, PersonId } from "../slack/model.ts";

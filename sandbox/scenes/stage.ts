@@ -2,7 +2,7 @@
 
 import type { PolicySwitch } from "../bot/policy-switch.ts";
 import type { Replica } from "../bot/replicas.ts";
-import { wordsOf } from "../control/surface.ts";
+import { wordsOf } from "../control/surface-text.ts";
 import type { Spot } from "../page/base/parts.ts";
 import type { Recorded } from "../service/recorder.ts";
 import type { Run } from "../service/service-run.ts";

@@ -1,4 +1,4 @@
-import { wordsOf } from "../control/surface.ts";
+import { wordsOf } from "../control/surface-text.ts";
 import type { Message, PersonId } from "../slack/model.ts";
 import type { Scene } from "./engine.ts";
 import type { Asked } from "./scene-steps.ts";

@@ -1,6 +1,6 @@
 // The runs as the service knows them, each with its script and with what an operator may do to it.
 import { type Act, attr, controlButton, html, type Html, long, type Part } from "../page/base/html.ts";
-import type { Memory } from "../page/base/memory.ts";
+import type { Memory } from "../page/base/tab-memory.ts";
 import type { Item } from "../page/base/regions.ts";
 import type { Times } from "../page/base/times.ts";
 import type { Run } from "../service/service-run.ts";

@@ -1,6 +1,6 @@
 // The Service panel: the state of the service, the faults to come, and every run with its buttons.
 import { controlButton, html, type Html } from "../page/base/html.ts";
-import type { Memory } from "../page/base/memory.ts";
+import type { Memory } from "../page/base/tab-memory.ts";
 import type { ServicePanel } from "../page/base/parts.ts";
 import type { Lists, Slot } from "../page/base/regions.ts";
 import { durationOf, MINUTE_MS, type Times } from "../page/base/times.ts";

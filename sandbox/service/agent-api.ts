@@ -2,7 +2,7 @@
 
 import type { Answer, Incoming } from "./exchange.ts";
 import { jsonObject } from "./json-body.ts";
-import { createStaleReads, type Memory, type StaleReads } from "./memory.ts";
+import { createStaleReads, type Memory, type StaleReads } from "./service-memory.ts";
 import type { Profile } from "./profile.ts";
 import * as wire from "./records.ts";
 import * as refusals from "./refusals.ts";

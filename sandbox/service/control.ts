@@ -1,10 +1,10 @@
 // Controls the service: what tests and the sandbox's panel can do to it beside its endpoints.
 
 import type { Clock, ManualClock } from "../base/clock.ts";
-import type { Fault, FaultHandle, Faults } from "./faults.ts";
+import type { Fault, FaultHandle, Faults } from "./request-faults.ts";
 import type { Listener } from "./listener.ts";
 import { mintKey } from "./api-keys.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./service-memory.ts";
 import type { Profile } from "./profile.ts";
 import { checkProfile } from "./profile-table.ts";
 import type { RequestMatch } from "./recorder.ts";

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { readBody } from "../base/read-body.ts";
-import type { Faults, Struck } from "./faults.ts";
+import type { Faults, Struck } from "./request-faults.ts";
 import type { KeyShown, Recorder } from "./recorder.ts";
 import { findRoute } from "./routes.ts";
 import type { Found, Route } from "./routes.ts";

@@ -2,7 +2,7 @@
 
 import type { Wait } from "../base/changes.ts";
 import type { Cancel, Clock } from "../base/clock.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./service-memory.ts";
 import { wake } from "./script.ts";
 import { type Moved, newRun, type Run } from "./service-run.ts";
 import { stepsFor } from "./tasks.ts";

@@ -1,7 +1,7 @@
 // Sixteen kinds of fault on the wire, each as it looks from the service and from Slack. "before": the call takes no effect. "after": it does,
 // and the answer is spoiled. One that exists on one side only says why.
 
-import type { Fault as ServiceFault } from "#sandbox/service/faults.ts";
+import type { Fault as ServiceFault } from "#sandbox/service/request-faults.ts";
 import type { Fault as SlackFault } from "#sandbox/slack/faults.ts";
 
 export type When = "before" | "after";

@@ -1,7 +1,7 @@
 // The traffic as envelopes between three stations: calls of the app to Slack, payloads of Slack to the app, calls of the app to the
 // service. Acknowledgements and the lines about sockets are none.
 import type { Traffic } from "../../slack/model.ts";
-import { record } from "./json.ts";
+import { record } from "./read-blocks.ts";
 
 export type Way = (typeof WAYS)[number];
 

@@ -2,7 +2,7 @@ import type { ActResult, Acts, ChannelId, PersonId } from "../../slack/model.ts"
 import type { TrafficLog } from "../../slack/traffic.ts";
 import type { Workspace } from "../../slack/workspace.ts";
 import type { Html } from "./html.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./tab-memory.ts";
 import type { Lists, Slot } from "./regions.ts";
 import type { Times } from "./times.ts";
 

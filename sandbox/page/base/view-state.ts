@@ -1,7 +1,7 @@
 import type { ChannelId, Message, PersonId } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
 import { createEnvelopes } from "./envelopes.ts";
-import { createMemory, type Memory } from "./memory.ts";
+import { createMemory, type Memory } from "./tab-memory.ts";
 
 /** What drawing a page needs beside the workspace. */
 export type ViewState = {

@@ -2,7 +2,7 @@
 
 import type { Block } from "../../slack/model.ts";
 import { attr, html, type Html, type Part } from "../base/html.ts";
-import { type Json, record, records, string } from "../base/json.ts";
+import { type Json, record, records, string } from "../base/read-blocks.ts";
 import type { PageParts } from "../base/parts.ts";
 import type { Reader } from "../base/reader.ts";
 import type { Slot } from "../base/regions.ts";

@@ -1,6 +1,6 @@
 // Elements that act and hold no value, and the confirmation that any element may ask for.
 import { attr, html, type Html } from "../base/html.ts";
-import { type Json, record, string, textOf } from "../base/json.ts";
+import { type Json, record, string, textOf } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 import { act, type ElementContext, optionsOf } from "./element-context.ts";
 import { withEmoji } from "./emoji.ts";

@@ -1,6 +1,6 @@
 // Decodes what a person typed or chose from what the app sent: the browser sends only fields and numbers of options.
 import type { Block, OpenView } from "../../slack/model.ts";
-import { type Json, record, records, string } from "../base/json.ts";
+import { type Json, record, records, string } from "../base/read-blocks.ts";
 import { fieldName, optionsOf } from "./element-context.ts";
 
 export type Fields = readonly (readonly [name: string, value: string])[];

@@ -3,7 +3,7 @@
 import type { OpenView } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
 import { html, type Html } from "../base/html.ts";
-import { type Json, records, string } from "../base/json.ts";
+import { type Json, records, string } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 
 /**

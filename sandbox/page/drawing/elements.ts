@@ -1,6 +1,6 @@
 // Block Kit's elements, each with its drawing function.
 import type { Part } from "../base/html.ts";
-import { type Json, string } from "../base/json.ts";
+import { type Json, string } from "../base/read-blocks.ts";
 import { button, overflow } from "./buttons.ts";
 import type { ElementContext } from "./element-context.ts";
 import { choices, textInput } from "./fields.ts";

@@ -1,6 +1,6 @@
 // Elements that hold a value.
 import { attr, escapeHtml, html, Html } from "../base/html.ts";
-import { type Json, number, record, records, string, textOf } from "../base/json.ts";
+import { type Json, number, record, records, string, textOf } from "../base/read-blocks.ts";
 import { asksFirst, confirm, description } from "./buttons.ts";
 import { act, type ElementContext, fieldName, optionsOf } from "./element-context.ts";
 import { drawText } from "./mrkdwn.ts";

@@ -2,7 +2,7 @@
 import { drawElement } from "./elements.ts";
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
-import { record, string } from "../base/json.ts";
+import { record, string } from "../base/read-blocks.ts";
 import { drawText } from "./mrkdwn.ts";
 import { elementContextOf } from "./element-context.ts";
 import type { Surface } from "./element-context.ts";

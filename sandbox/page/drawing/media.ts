@@ -1,7 +1,7 @@
 // Foreign pictures are described, never fetched: fetching would tell their host who looks, and when.
 
 import { html, type Html } from "../base/html.ts";
-import { type Json, record, string } from "../base/json.ts";
+import { type Json, record, string } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 import { drawText } from "./mrkdwn.ts";
 

@@ -4,7 +4,7 @@ import { avatar } from "../base/avatar.ts";
 import { drawBlocks } from "./blocks.ts";
 import { attr, html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
-import { textOf } from "../base/json.ts";
+import { textOf } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 
 /** The errors are in the markup, so a second, different error counts as a change and is drawn. */

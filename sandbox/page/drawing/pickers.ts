@@ -5,8 +5,8 @@ import { asksFirst, confirm } from "./buttons.ts";
 import { common, naming } from "./fields.ts";
 import { attr, html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
-import { number, record, records, string, textOf } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { number, record, records, string, textOf } from "../base/read-blocks.ts";
+import type { Json } from "../base/read-blocks.ts";
 import { type ElementContext, optionsOf } from "./element-context.ts";
 
 /** `value` is what the browser sends, `is` what the app knows it by. */

@@ -1,5 +1,5 @@
 import { attr, html, type Html, type Part } from "../base/html.ts";
-import { type Json, number, record, records, string } from "../base/json.ts";
+import { type Json, number, record, records, string } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 import { emoji, fromCodePoints } from "./emoji.ts";
 import { undrawn, undrawnWord } from "./media.ts";

@@ -1,8 +1,8 @@
 // Blocks of rows and columns.
 import { attr, html } from "../base/html.ts";
 import type { Html, Part } from "../base/html.ts";
-import { number, records, string } from "../base/json.ts";
-import type { Json } from "../base/json.ts";
+import { number, records, string } from "../base/read-blocks.ts";
+import type { Json } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 import { richText } from "./rich-text.ts";
 

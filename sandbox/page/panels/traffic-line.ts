@@ -3,7 +3,7 @@
 import type { Traffic } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
 import { attr, html, type Html, type Part } from "../base/html.ts";
-import { type Json, record, string } from "../base/json.ts";
+import { type Json, record, string } from "../base/read-blocks.ts";
 import type { Times } from "../base/times.ts";
 
 /** More of a detail would make every tab slow. A copy has all of it. */
