@@ -37,6 +37,11 @@ const rule: fc.Arbitrary<Rule> = fc
     selfApproval: fc.boolean(),
     needs: fc.integer({ min: 1, max: 3 }),
     holdMs: fc.constantFrom(0, 1_000, 60_000),
+    expiry: fc.constantFrom(
+      null,
+      { afterMs: 60_000, outcome: "nothing" as const },
+      { afterMs: 3_600_000, outcome: "deny" as const },
+    ),
     approve: fc.constantFrom(0, 1, 20),
     parts: fc.array(
       fc.constantFrom(
@@ -162,6 +167,20 @@ describe("rules together", () => {
         for (const each of [a, b, c]) expect(isAsStrict(all, each)).toBe(true);
         const other = combineStrictly([c, a, b, a]);
         expect(isAsStrict(all, other) && isAsStrict(other, all)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test("expire as soon as the first of them, unless nobody could approve anyway", () => {
+    const canApprove = (named: Principals): boolean =>
+      named === "anyone" || Object.values(named).flat().length > 0;
+    const afterMs = ({ expiry }: Rule): number => expiry?.afterMs ?? Infinity;
+    fc.assert(
+      fc.property(rule, rule, rule, (a, b, c) => {
+        const all = combineStrictly([a, b, c]);
+        if (!canApprove(all.approvers)) return;
+        expect(afterMs(all)).toBe(Math.min(...[a, b, c].map(afterMs)));
       }),
       RUNS,
     );

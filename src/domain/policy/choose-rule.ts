@@ -160,6 +160,7 @@ export function isAsStrict(a: Rule, b: Rule): boolean {
       coversParts(a.parts, b.parts) &&
       exceptsAll(a, b) &&
       a.holdMs >= b.holdMs &&
+      expiresAsSoon(a, b) &&
       a.reason.approve >= b.reason.approve &&
       (a.receiptAtOnce || !b.receiptAtOnce) &&
       (friction.readFirst || !b.friction.readFirst) &&
@@ -179,6 +180,7 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
     [!coversParts(a.parts, b.parts), "from which parts approvals must come"],
     [!exceptsAll(a, b), "who may not approve"],
     [a.holdMs < b.holdMs, "the hold"],
+    [!expiresAsSoon(a, b), "how soon it expires"],
     [a.reason.approve < b.reason.approve, "the reason"],
     [b.receiptAtOnce && !a.receiptAtOnce, "the receipt at once"],
     [b.friction.readFirst && !a.friction.readFirst, "reading first"],
@@ -230,6 +232,9 @@ function both(a: Rule, b: Rule): Rule {
     },
   };
 }
+
+const expiresAsSoon = ({ expiry: a }: Rule, { expiry: b }: Rule): boolean =>
+  b === null || (a !== null && a.afterMs <= b.afterMs);
 
 function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
   if (a === null || b === null) return a ?? b;
