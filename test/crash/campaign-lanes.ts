@@ -1,9 +1,10 @@
-// What the kill campaign runs its lives on: one process with a file, or several processes with a PostgreSQL server of their own. Either can be
-// struck, and comes back.
+// What the kill campaign runs its lives on: one process with a file, or several processes with a PostgreSQL server of their own, which may
+// have a standby. Either can be struck, and comes back.
 
 import { fileURLToPath } from "node:url";
 import type { Replica } from "#sandbox/bot/replicas.ts";
-import { type PostgresServer, startPostgres } from "../make/postgres.ts";
+import { startPostgres } from "../make/postgres.ts";
+import { type CrashingServer, startFailingOver } from "./failing-over.ts";
 import { type Lane, startLane } from "./lane.ts";
 import { startReplicaLane } from "./replica-lane.ts";
 
@@ -19,8 +20,8 @@ const POLICY_FILE = fileURLToPath(new URL("kill-campaign-policy.yaml", import.me
 const HOLDER_SHARE = 0.7;
 
 /** One replica: a file of SQLite, and no database that could be struck. */
-export async function startStruckLane(replicas: number): Promise<StruckLane> {
-  if (replicas > 1) return startReplicas(replicas);
+export async function startStruckLane(replicas: number, hasStandby: boolean): Promise<StruckLane> {
+  if (replicas > 1) return startReplicas(replicas, hasStandby ? await startFailingOver() : await startOne());
   const lane = await startLane({ POLICY_FILE });
   return {
     ...lane,
@@ -31,13 +32,12 @@ export async function startStruckLane(replicas: number): Promise<StruckLane> {
   };
 }
 
-async function startReplicas(replicas: number): Promise<StruckLane> {
-  const server = await startPostgres();
+async function startReplicas(replicas: number, server: CrashingServer): Promise<StruckLane> {
   const lane = await startReplicaLane(server, { replicas, env: { POLICY_FILE } });
   return {
     ...lane,
     strike: (victim, random) =>
-      victim === "database" ? crash(server) : killReplica(lane.bot.replicas, random),
+      victim === "database" ? server.crash() : killReplica(lane.bot.replicas, random),
     stop: async () => {
       await lane.stop();
       await server.stop();
@@ -45,9 +45,16 @@ async function startReplicas(replicas: number): Promise<StruckLane> {
   };
 }
 
-async function crash(server: PostgresServer): Promise<() => Promise<void>> {
-  await server.kill();
-  return () => server.start();
+/** A server that comes back with its data after a crash. */
+async function startOne(): Promise<CrashingServer> {
+  const server = await startPostgres();
+  return {
+    ...server,
+    async crash() {
+      await server.kill();
+      return () => server.start();
+    },
+  };
 }
 
 async function killReplica(replicas: readonly Replica[], random: () => number): Promise<() => Promise<void>> {

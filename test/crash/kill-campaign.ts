@@ -30,7 +30,7 @@ const AWAY_MS = 5_000;
 /** The recorders keep 100,000 requests; so many lives stay far below. */
 const LIVES_OF_A_LANE = 25;
 
-const { lives: size, from, replicas, seed, lanes, minutes, strikesDatabase } = readArgs();
+const { lives: size, from, replicas, seed, lanes, minutes, strikesDatabase, hasStandby } = readArgs();
 
 const counts = {
   lives: 0,
@@ -63,7 +63,7 @@ function figures(): string {
 
 async function work(): Promise<void> {
   while (isMore()) {
-    const lane = await startStruckLane(replicas);
+    const lane = await startStruckLane(replicas, hasStandby);
     const lived: Lived[] = [];
     const windowMs = await undisturbed(lane);
     while (isMore() && lived.length < LIVES_OF_A_LANE) lived.push(await oneLife(lane, next++, windowMs));
@@ -162,20 +162,16 @@ function readArgs() {
     lanes: { type: "string", default: "4" },
     minutes: { type: "string", default: "1440" },
     database: { type: "boolean", default: false },
+    standby: { type: "boolean", default: false },
   } as const;
-  const usage = `npm run campaign:kills -- [--lives 100] [--from 1] [--minutes 1440] [--seed 1] [--lanes 4] [--replicas 3 [--database]]
-Several replicas, and kills of the database, need PostgreSQL on this machine.`;
-  return readCommandLine(usage, options, ({ database: strikesDatabase, ...given }) => {
+  const usage = `npm run campaign:kills -- [--lives 100] [--from 1] [--minutes 1440] [--seed 1] [--lanes 4] [--replicas 3 [--database [--standby]]]
+With --standby, a synchronous standby takes over from each database that is killed. Several replicas, and kills of the database, need PostgreSQL on this machine.`;
+  return readCommandLine(usage, options, ({ database: strikesDatabase, standby: hasStandby, ...given }) => {
     const read = (name: keyof typeof given): number => wholeNumber(`--${name}`, given[name]);
-    const replicas = read("replicas");
+    const [lives, from, replicas] = [read("lives"), read("from"), read("replicas")];
+    const [seed, lanes, minutes] = [read("seed"), read("lanes"), read("minutes")];
     if (strikesDatabase && replicas === 1) throw new Error("--database needs several replicas");
-    const [lives, from, seed, lanes, minutes] = [
-      read("lives"),
-      read("from"),
-      read("seed"),
-      read("lanes"),
-      read("minutes"),
-    ];
-    return { lives, from, replicas, seed, lanes, minutes, strikesDatabase };
+    if (hasStandby && !strikesDatabase) throw new Error("--standby needs --database");
+    return { lives, from, replicas, seed, lanes, minutes, strikesDatabase, hasStandby };
   });
 }

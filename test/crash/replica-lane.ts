@@ -32,7 +32,7 @@ type Choices = {
 };
 
 export async function startReplicaLane(
-  server: PostgresServer,
+  server: Pick<PostgresServer, "database">,
   { replicas, strikes = "kill", entrance = "socket", env = {} }: Choices,
 ): Promise<ReplicaLane> {
   const database = await server.database();
