@@ -149,12 +149,11 @@ const wasRefused = ({ status }: Recorded): boolean =>
 function judgeDecision({ attempts, holdMs }: Life, posts: readonly Recorded[]): string[] {
   const contents = new Set(posts.filter((each) => !wasRefused(each)).map(({ body }) => body));
   const typed = posts.map(({ at, body }) => ({ at, by: givers(attempts, body) }));
+  const earlyMs = Math.max(0, ...typed.map(({ at, by }) => (by.at(-1)?.at ?? 0) + holdMs - at));
   return [
     ...(contents.size <= 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
     ...(typed.some(({ by }) => by.includes(undefined)) ? ["a decision left the bot that nobody typed"] : []),
-    ...(typed.some(({ at, by }) => at < (by.at(-1)?.at ?? 0) + holdMs)
-      ? ["an approval left the bot before its hold was over"]
-      : []),
+    ...(earlyMs > 0 ? [`an approval left the bot ${earlyMs} ms before its hold was over`] : []),
   ];
 }
 

@@ -72,6 +72,28 @@ test("replicas that look at once share what is free between them", async () => {
   }
 });
 
+test("a replica begins at the time of the database as it is then, however long it waited for other answers", async () => {
+  await aStore();
+  const db = await aDatabase();
+  const [locked, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const locking = write(db, async (trx) => {
+    await sql`lock table documents`.execute(trx);
+    locked.resolve();
+    await free.promise;
+    return "locked";
+  });
+  await locked.promise;
+  let began = 0;
+  const opening = openStore({ url, owner: "late", auditKey: AUDIT_KEY, onNewestTime: (at) => (began = at) });
+  const waiting = () => outside("select 1 from pg_locks where not granted");
+  while ((await waiting()).length === 0);
+  const [{ at } = {}] = await outside("select (extract(epoch from clock_timestamp()) * 1000)::float8 as at");
+  free.resolve();
+  await locking;
+  await (await opening).close();
+  expect(began).toBeGreaterThanOrEqual(Math.floor(Number(at)));
+});
+
 test("without the audit's key nothing is opened, and the words say how to make one", async () => {
   const secret = url.replace("postgres@", "postgres:canary@");
   const opening = openStore({ url: secret, owner: "test" });
