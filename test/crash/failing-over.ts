@@ -46,7 +46,7 @@ async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
   return standby;
 }
 
-/** In one step: nobody finds the address missing. */
+/** In one step, so that the address is never missing. */
 function leadTo(address: string, { folder }: PostgresServer): void {
   symlinkSync(folder, `${address}.next`);
   renameSync(`${address}.next`, address);

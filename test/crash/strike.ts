@@ -43,7 +43,7 @@ function strike(lane: Lane, life: Life, point: Point): { armed: Promise<void>; o
   const { place, before } = point;
   const run = async (): Promise<void> => {
     if (point.fresh === true) await again(lane);
-    // A process that died while it counted who can approve leaves the count to the next one, whose answers would do for the form.
+    // A process that died while it counted who can approve leaves that to the next one, and its answers would be young enough for the form.
     if (point.fresh === true && before === "submit") await lane.quiet();
     const poll = await quietPoll(lane, point);
     if (before === "end") {
