@@ -172,7 +172,7 @@ describe("rules together", () => {
     );
   });
 
-  test("expire as soon as the first of them, unless nobody could approve anyway", () => {
+  test("expire as soon as the first of them, unless no one could approve anyway", () => {
     const canApprove = (named: Principals): boolean =>
       named === "anyone" || Object.values(named).flat().length > 0;
     const afterMs = ({ expiry }: Rule): number => expiry?.afterMs ?? Infinity;
