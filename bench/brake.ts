@@ -32,7 +32,7 @@ export async function brakeTimes(presses: number): Promise<BrakeTimes> {
   const times: number[] = [];
   for (let nth = 0; nth < presses; nth += 1)
     times.push(await lateness(world, nth, (nth / presses) * SPREAD_MS));
-  await bot.end("SIGTERM");
+  await bot.end("SIGKILL");
   await world.stop();
   await rm(folder, { recursive: true, force: true });
   return { p99Ms: quantile(times, 0.99), late: times.filter((ms) => ms > 0).length, presses };

@@ -48,7 +48,7 @@ export async function withBot<Value>(
       throw new Error(`Slack answered 429 to ${tooFast.length} calls: ${tooFast.join(", ")}`);
     return value;
   } finally {
-    await bot.end("SIGTERM");
+    await bot.end("SIGKILL");
     await world.stop();
     await rm(folder, { recursive: true, force: true });
   }

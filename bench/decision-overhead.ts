@@ -8,7 +8,7 @@ import { request } from "undici";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
-import { isOpenCard, openForm, quantile } from "./deciding.ts";
+import { addChannel, isOpenCard, openForm, quantile, range } from "./deciding.ts";
 
 export type Overhead = {
   readonly p50Ms: number;
@@ -20,49 +20,69 @@ export type Overhead = {
 
 /** Slack accepts about one message a second in a channel, so the cards are spread over several channels, fewer in each run than
  * become a digest (domain/storm.ts). */
-const PER_CHANNEL = 5;
-const CARDS_MS = 180_000;
-/** How many decisions at the start do not count: V8 is still compiling the bot. */
+const PER_CHANNEL = 4;
+/** One bot may put buttons under about fifty cards a minute: the limit of chat.update. More decisions need more bots. */
+const PER_WORLD = 40;
+/** So many bots put up their cards side by side; then they decide one after the other. */
+const AT_ONCE = 5;
+const CARDS_MS = 120_000;
+/** How many decisions of each bot do not count: V8 is still compiling it. */
 const WARM = 10;
 
+type Times = { readonly taken: readonly number[]; readonly direct: readonly number[] };
+type Prepared = { readonly decideAll: () => Promise<Times>; readonly stop: () => Promise<void> };
+
 export async function decisionOverhead(decisions: number, program?: string): Promise<Overhead> {
+  const worlds = Math.ceil(decisions / PER_WORLD);
+  const times: Times[] = [];
+  for (let done = 0; done < worlds; done += AT_ONCE) {
+    const batch = range(Math.min(AT_ONCE, worlds - done));
+    const prepared = await Promise.all(batch.map(() => prepare(program)));
+    for (const { decideAll } of prepared) times.push(await decideAll());
+    await Promise.all(prepared.map(({ stop }) => stop()));
+  }
+  const directMs = quantile(
+    times.flatMap(({ direct }) => direct),
+    0.5,
+  );
+  const over = times.flatMap(({ taken }) => taken.map((ms) => ms - directMs));
+  return { p50Ms: quantile(over, 0.5), p99Ms: quantile(over, 0.99), directMs, decisions: over.length };
+}
+
+/** A world of its own, with cards that wait for their decision. */
+async function prepare(program?: string): Promise<Prepared> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
   const world = await startWorld({ databaseUrl, slack: { rateLimits: false } });
   const bot = startBot({ ...world.env, LOG_LEVEL: "warn" }, program === undefined ? {} : { program });
   await bot.ready();
-  const cards = await putUpCards(world, decisions + WARM);
-  const taken: number[] = [];
-  const direct: number[] = [];
-  for (const [index, card] of cards.entries()) {
-    const ms = await decide(world, card, index);
-    if (index < WARM) continue;
-    taken.push(ms);
-    direct.push(await callDirectly(world));
-  }
-  await bot.end("SIGTERM");
-  await world.stop();
-  await rm(folder, { recursive: true, force: true });
-  const directMs = quantile(direct, 0.5);
-  const over = taken.map((ms) => ms - directMs);
-  return { p50Ms: quantile(over, 0.5), p99Ms: quantile(over, 0.99), directMs, decisions: over.length };
+  const cards = await putUpCards(world, PER_WORLD + WARM);
+  const decideAll = async (): Promise<Times> => {
+    const taken: number[] = [];
+    const direct: number[] = [];
+    for (const [index, card] of cards.entries()) {
+      const ms = await decide(world, card, index);
+      if (index < WARM) continue;
+      taken.push(ms);
+      direct.push(await callDirectly(world));
+    }
+    return { taken, direct };
+  };
+  const stop = async (): Promise<void> => {
+    await bot.end("SIGKILL");
+    await world.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { decideAll, stop };
 }
 
-async function putUpCards({ slack, service }: World, wanted: number): Promise<Message[]> {
+async function putUpCards(world: World, wanted: number): Promise<Message[]> {
+  const { slack, service } = world;
   const { workspace, acts } = slack;
-  const count = Math.ceil(wanted / PER_CHANNEL);
-  for (let index = 0; index < count; index += 1) {
-    const channel = `C0BENCH${index}`;
-    const members = ["U0ANA", workspace.app.person];
-    workspace.channels.set(channel, {
-      id: channel,
-      name: `bench-${index}`,
-      kind: "public",
-      members,
-      archived: false,
-    });
+  for (const index of range(Math.ceil(wanted / PER_CHANNEL))) {
+    const channel = addChannel(world, index);
     const run = service.control.createRun("release forever");
-    for (let nth = 0; nth < PER_CHANNEL; nth += 1)
+    for (const nth of range(PER_CHANNEL))
       service.control.addApproval(run.id, {
         action: `Deploy part ${nth} of ${channel}`,
         details: { tool: "deploy" },

@@ -10,7 +10,7 @@ const size: Size = values.quick ? "quick" : "full";
 const isWanted = (name: FigureName): boolean => only?.includes(name) ?? true;
 
 const measured: { [name: string]: number } = {};
-for (const group of GROUPS)
+for (const group of GROUPS[size])
   await Promise.all(group.filter(({ gives }) => gives.some(isWanted)).map(measureOne));
 
 const lacking = missing(measured satisfies Measured).filter(isWanted);

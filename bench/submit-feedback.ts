@@ -31,7 +31,7 @@ export async function submitFeedback(): Promise<Feedback> {
       return feedbackOn(world, card, `U0FEEDBACK${index}`);
     }),
   );
-  await bot.end("SIGTERM");
+  await bot.end("SIGKILL");
   await world.stop();
   await rm(folder, { recursive: true, force: true });
   return { p50Ms: quantile(taken, 0.5), p99Ms: quantile(taken, 0.99), decisions: taken.length };
