@@ -107,7 +107,7 @@ export default defineConfig({
       { extends: true, test: { name: "browser", include: [BROWSER] } },
     ],
     // No secret of any test may stand in what the run prints.
-    globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts"],
+    globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts", "test/make/compiled-modules.ts"],
     sequence: { sequencer: SlowFirst },
     // Most files wait for servers, sockets and clocks more than they compute.
     maxWorkers: 2 * availableParallelism(),
