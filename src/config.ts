@@ -98,7 +98,8 @@ const Formats = z.object({
 } satisfies Record<(typeof variables)[number]["name"], z.ZodType>);
 
 export type ReadConfig<Value> =
-  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: ConfigFault[] };
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly error: ConfigFault[] };
 
 /** Also reads the files that `NAME_FILE` names, but no policy: `load-config.ts` does. */
 export function readConfig(env: Environment): ReadConfig<Config> {

@@ -6,7 +6,8 @@ import { called, fieldsIn, type Usable, usableIn } from "./surface-text.ts";
 
 /** A message, a window by its id, or what the person has before them. */
 export type Place =
-  { readonly channel: string; readonly ts?: string | undefined } | { readonly view?: string | undefined };
+  | { readonly channel: string; readonly ts?: string | undefined }
+  | { readonly view?: string | undefined };
 
 /** Keyed by a field's label, block id or action id; or by block id, with an object keyed by action id. */
 export type Typed = { readonly [field: string]: unknown };

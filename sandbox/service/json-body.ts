@@ -5,7 +5,8 @@ import { parseJson } from "../base/read-body.ts";
 
 export type BodyFault = { readonly status: 400 | 413 | 415; readonly message: string };
 export type JsonObject =
-  { readonly ok: true; readonly value: Record<string, unknown> } | ({ readonly ok: false } & BodyFault);
+  | { readonly ok: true; readonly value: Record<string, unknown> }
+  | ({ readonly ok: false } & BodyFault);
 
 type Sent = { readonly headers: IncomingHttpHeaders; readonly body: Buffer | "too large" };
 

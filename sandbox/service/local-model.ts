@@ -4,7 +4,8 @@ export type Completion = {
   /** One token each; together they are the whole text. */
   readonly pieces: readonly string[];
   readonly ended:
-    { readonly by: "itself" | "limit" } | { readonly by: "sequence"; readonly sequence: string };
+    | { readonly by: "itself" | "limit" }
+    | { readonly by: "sequence"; readonly sequence: string };
 };
 
 export type Limits = { readonly maxTokens: number; readonly stopAt: readonly string[] };

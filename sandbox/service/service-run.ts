@@ -43,7 +43,8 @@ export type Run = {
 
 type Impossible = "unknown approval" | "not pending" | "over" | "approval pending" | "nothing asked";
 export type Moved =
-  { readonly ok: true; readonly run: Run } | { readonly ok: false; readonly because: Impossible };
+  | { readonly ok: true; readonly run: Run }
+  | { readonly ok: false; readonly because: Impossible };
 
 export const isOver = (run: Run): boolean => run.ending !== null;
 const isPending = (approval: Approval): boolean => approval.state.type === "pending";

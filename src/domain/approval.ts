@@ -141,7 +141,13 @@ export type Delivery =
 
 /** `unreadable`: the service still lists it, in a form that cannot be read. */
 export type ClosedCause =
-  "no-longer-listed" | "unreadable" | "run-over" | "run-missing" | "unwatched" | "expired" | "tampered";
+  | "no-longer-listed"
+  | "unreadable"
+  | "run-over"
+  | "run-missing"
+  | "unwatched"
+  | "expired"
+  | "tampered";
 
 export type ApprovalState =
   | { readonly type: "pending" }

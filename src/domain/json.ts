@@ -17,7 +17,13 @@ export interface RawNumber {
 }
 
 export type Json =
-  null | boolean | number | RawNumber | string | readonly Json[] | { readonly [key: string]: Json };
+  | null
+  | boolean
+  | number
+  | RawNumber
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 
 /**
  * Matches wherever a text holds a number that JavaScript might write differently: one with a fraction, an exponent or more than fifteen

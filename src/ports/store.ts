@@ -164,7 +164,8 @@ export type AuditLog = {
 };
 
 export type Proven =
-  { readonly ok: true; readonly kept: KeptEntry } | { readonly ok: false; readonly fault: AuditFault };
+  | { readonly ok: true; readonly kept: KeptEntry }
+  | { readonly ok: false; readonly fault: AuditFault };
 
 /** What someone who checks the audit elsewhere needs. */
 export type AuditEvidence = {

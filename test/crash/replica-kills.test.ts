@@ -45,22 +45,19 @@ const MOMENTS = [
   ["the confirmation on the card is lost", 1],
 ] as const;
 
-describe.concurrent(
-  "kill -9 of the replica that holds the run: another one sends the decision, or finds that it was sent",
-  () => {
-    test.for(MOMENTS)("%s", async ([name, times], context) => {
-      const { lane, life, witness } = await lived(pointCalled(name), "kill", context);
-      await lane.struck().start();
-      await lane.quiet();
-      expect(witness.verdict().broken).toEqual([]);
-      expect(decisionsOf(lane)).toHaveLength(times);
-      expect(new Set(decisionsOf(lane).map(({ path, body }) => `${path} ${body}`)).size).toBe(1);
-      expect(life.attempts.map(({ kept }) => kept)).toEqual([true]);
-      expect(await lane.audit()).toMatchObject({ ok: true });
-      expect(await lane.findings()).toEqual([]);
-    });
-  },
-);
+describe.concurrent("kill -9 of the replica that holds the run: another one sends the decision, or finds that it was sent", () => {
+  test.for(MOMENTS)("%s", async ([name, times], context) => {
+    const { lane, life, witness } = await lived(pointCalled(name), "kill", context);
+    await lane.struck().start();
+    await lane.quiet();
+    expect(witness.verdict().broken).toEqual([]);
+    expect(decisionsOf(lane)).toHaveLength(times);
+    expect(new Set(decisionsOf(lane).map(({ path, body }) => `${path} ${body}`)).size).toBe(1);
+    expect(life.attempts.map(({ kept }) => kept)).toEqual([true]);
+    expect(await lane.audit()).toMatchObject({ ok: true });
+    expect(await lane.findings()).toEqual([]);
+  });
+});
 
 test("a replica that wakes up after its lease, right before it was to send a decision, sends and writes nothing", async (context) => {
   const point = { before: "submit", place: { call: "read-run", nth: 2, cut: "late" } } as const;

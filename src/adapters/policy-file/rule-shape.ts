@@ -189,7 +189,8 @@ type Given = {
   readonly hours?: Hours | undefined;
   readonly urgent: boolean;
   readonly expiry?:
-    { readonly warn?: number | undefined; readonly extend?: z.output<typeof extend> | undefined } | undefined;
+    | { readonly warn?: number | undefined; readonly extend?: z.output<typeof extend> | undefined }
+    | undefined;
 };
 
 /** `usual`: the hours of a rule that names none. */

@@ -127,7 +127,8 @@ const MAX_PAGES = 20;
 export const SKEW_MS = 60_000;
 
 type Where =
-  { readonly channel: string; readonly ts: string } | { readonly channel: string; readonly oldest: string };
+  | { readonly channel: string; readonly ts: string }
+  | { readonly channel: string; readonly oldest: string };
 
 /** The messages of the channel itself since then (wall time). Rejects with PortError. */
 export function readChannel(call: Call, channel: ChannelId, since: number): Promise<Messages> {

@@ -167,7 +167,8 @@ function refuseOtherKey(key: AuditKey, head: Head): void {
 }
 
 type Place =
-  { readonly type: "sqlite"; readonly path: string } | { readonly type: "postgres"; readonly url: string };
+  | { readonly type: "sqlite"; readonly path: string }
+  | { readonly type: "postgres"; readonly url: string };
 
 const ENGINES = { sqlite: SQLITE, postgres: POSTGRES } as const;
 

@@ -71,7 +71,8 @@ async function checkKey(config: Config): Promise<Finding> {
 }
 
 type Answer =
-  { readonly type: "no such run" } | { readonly type: "refused" | "failed"; readonly words: string };
+  | { readonly type: "no such run" }
+  | { readonly type: "refused" | "failed"; readonly words: string };
 
 async function answerFor(config: Config, apiKey: string): Promise<Answer> {
   const agents = openService(config, apiKey);
