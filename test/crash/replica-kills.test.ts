@@ -106,7 +106,10 @@ async function expectAllDecidedOnce(lane: ReplicaLane): Promise<void> {
   expect(await lane.findings()).toEqual([]);
 }
 
-describe.concurrent("replicas are restarted one after the other while people work", () => {
+// Above the time that a life has: one that does not end says what was seen of it.
+const RESTARTS = { concurrent: true, timeout: 120_000 };
+
+describe("replicas are restarted one after the other while people work", RESTARTS, () => {
   test("over HTTP nobody is refused, also behind a balancer that only asks /readyz", async ({
     onTestFinished,
   }) => {
