@@ -17,7 +17,7 @@ import { startRatio } from "./start-ratio.ts";
 import { stormRatio } from "./storm-ratio.ts";
 import { submitFeedback } from "./submit-feedback.ts";
 
-/** How much is measured: everything in about twelve minutes, or the same names in less than three. */
+/** How much is measured: everything in about twenty minutes, or the same names in about three. */
 export type Size = "full" | "quick";
 
 export type Result = {
