@@ -10,7 +10,7 @@ export const FIGURES = {
   rss_mb_20k_runs: { most: 280 },
   /** Commits of the store for each poll of runs that have no news. */
   writes_per_idle_poll: { most: 0.02 },
-  /** From the request at the service to its card in Slack, less one polling interval, with 10,000 runs. */
+  /** From the request at the service to its card in Slack, less one polling interval, with 10,000 runs. The jitter of the polls is in it. */
   card_latency_over_interval_p99_ms: { most: 150 },
   /** From the submit to the decision at the service, less a direct call. */
   decision_overhead_p99_ms: { most: 25 },
