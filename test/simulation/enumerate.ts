@@ -2,7 +2,7 @@
 
 import { type Choose, scriptedFortune } from "./fortune.ts";
 import { Stage, type Story } from "./scenarios.ts";
-import { FailedHistory, inWorld, type SimulatedWorld } from "./world.ts";
+import { inWorld, type SimulatedWorld } from "./world.ts";
 
 export type Fault = { readonly at: number; readonly way: number };
 export type Enumerated = {
@@ -32,47 +32,53 @@ export async function playStory(story: Story, faults: readonly Fault[]): Promise
   return { world, options };
 }
 
-export type Options = {
-  readonly seen: (world: SimulatedWorld) => void;
+/** Plays one schedule. The options are those of `playStory`. */
+export type Player = (
+  faults: readonly Fault[],
+) => Promise<{ readonly options: readonly number[]; readonly broken: string | null }>;
+
+export type Limits = {
   /** When to stop (as `performance.now`). */
   readonly until?: number;
   /** Only each so-manyth of the schedules with faults. */
   readonly every?: number;
 };
 
-/** How many broken schedules are kept. */
+/** After so many broken schedules it gives up. */
 const MOST_BROKEN = 5;
 
-/** Those with fewer faults come first. */
+/** First the schedule without a fault, then those with one, and so on. The players share the work. */
 export async function everySchedule(
-  story: Story,
   maxFaults: number,
-  { seen, until = Number.POSITIVE_INFINITY, every = 1 }: Options,
+  players: readonly Player[],
+  { until = Number.POSITIVE_INFINITY, every = 1 }: Limits = {},
 ): Promise<Enumerated> {
-  const waiting: (readonly Fault[])[] = [[]];
   const broken: { faults: readonly Fault[]; why: string }[] = [];
+  const isCutShort = (): boolean => broken.length >= MOST_BROKEN || performance.now() > until;
   let played = 0;
   let choices = 0;
-  for (let next = 0; next < waiting.length && broken.length < MOST_BROKEN; next += 1) {
-    const faults = waiting[next] ?? [];
-    if (performance.now() > until) return { played, choices, broken, ended: false };
-    played += 1;
-    try {
-      const { world, options } = await playStory(story, faults);
-      seen(world);
-      if (faults.length === 0) choices = options.length;
-      if (faults.length < maxFaults)
-        waiting.push(...further(faults, options).filter((_, index) => index % every === 0));
-    } catch (error) {
-      if (!(error instanceof FailedHistory)) throw error;
-      broken.push({ faults, why: error.message });
-    }
+  let schedules: readonly (readonly Fault[])[] = [[]];
+  for (let count = 0; count <= maxFaults && !isCutShort(); count += 1) {
+    const next: (readonly Fault[])[][] = [];
+    const waiting = schedules.entries();
+    const playOn = async (player: Player): Promise<void> => {
+      for (const [index, faults] of waiting) {
+        if (isCutShort()) return;
+        const { options, broken: why } = await player(faults);
+        played += 1;
+        if (why !== null) broken.push({ faults, why });
+        if (count === 0) choices = options.length;
+        if (count < maxFaults) next[index] = further(faults, options).filter((_, nth) => nth % every === 0);
+      }
+    };
+    await Promise.all(players.map(playOn));
+    schedules = next.flat();
   }
-  return { played, choices, broken, ended: broken.length < MOST_BROKEN };
+  return { played, choices, broken, ended: !isCutShort() };
 }
 
 /** Each schedule with one more fault, after those that it has. */
-function further(faults: readonly Fault[], options: readonly number[]): readonly (readonly Fault[])[] {
+function further(faults: readonly Fault[], options: readonly number[]): (readonly Fault[])[] {
   const from = (faults.at(-1)?.at ?? -1) + 1;
   return options.flatMap((many, at) =>
     at < from ? [] : Array.from({ length: many - 1 }, (_, index) => [...faults, { at, way: index + 1 }]),

@@ -1,22 +1,22 @@
 // `npm run simulate -- --seeds N [--from SEED] [--lanes L]`: plays random histories, some side by side, and judges them. `--seed S
 // --verbose` plays one and prints it.
-// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M]`: plays the ten stories once for each way in which at most
-// so many of their calls go wrong. Exit code 1: an invariant was broken.
+// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M] [--lanes L]`: plays the ten stories once for each way in which
+// at most so many of their calls go wrong. Exit code 1: an invariant was broken.
 
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
-import { everySchedule, type Fault, playStory } from "./enumerate.ts";
+import { everySchedule, type Fault, type Player, playStory } from "./enumerate.ts";
+import { type Lane, startLane } from "./lane.ts";
+import type { Asked, Told } from "./lane-thread.ts";
 import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
 import { STORIES } from "./scenarios.ts";
-import type { PlayedSeed } from "./seed-lane.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
 
 const values = readCommandLine(
   `npm run simulate -- [--seeds 1000] [--from 1] [--lanes N]
        npm run simulate -- --seed N [--verbose]
-       npm run simulate -- --enumerate [--faults 1] [--story NAME] [--minutes N]
+       npm run simulate -- --enumerate [--faults 1] [--story NAME] [--minutes N] [--lanes N]
        npm run simulate -- --schedule SCHEDULE`,
   {
     seeds: { type: "string", default: "1000" },
@@ -33,6 +33,8 @@ const values = readCommandLine(
   (given) => {
     for (const name of ["seeds", "from", "lanes", "seed", "faults", "minutes"] as const)
       if (given[name] !== undefined) wholeNumber(`--${name}`, given[name]);
+    if (given.story !== undefined && STORIES[given.story] === undefined)
+      throw new Error(`--story must be one of: ${Object.keys(STORIES).join(", ")}`);
     return given;
   },
 );
@@ -70,47 +72,57 @@ async function playOneSeed(seed: number): Promise<void> {
   }
 }
 
-/** Each lane is a thread, as a history takes the timers of its thread for itself. */
 async function playSeeds(first: number, count: number): Promise<void> {
   let next = first;
-  const hear = (done: PlayedSeed): void => {
-    played += 1;
-    events += done.events;
-    addStates(done.states);
-    if (done.broken !== null) tellBroken(`seed ${done.seed}`, done.broken, done.notes);
-    if (played % TELL_EVERY === 0) console.log(`${played} of ${count} seeds, ${failures} broken, ${speed()}`);
-  };
   const take = (): number | null => (next < first + count && failures < MOST_FAILURES ? next++ : null);
-  await Promise.all(Array.from({ length: Math.min(Number(values.lanes), count) }, () => lane(take, hear)));
+  await inLanes(Math.min(Number(values.lanes), count), (lanes) =>
+    Promise.all(
+      lanes.map(async (lane) => {
+        for (let seed = take(); seed !== null; seed = take()) {
+          await playIn(lane, { type: "seed", seed }, `seed ${seed}`);
+          if (played % TELL_EVERY === 0)
+            console.log(`${played} of ${count} seeds, ${failures} broken, ${speed()}`);
+        }
+      }),
+    ),
+  );
   console.log(`the last seed was ${next - 1}`);
-}
-
-function lane(take: () => number | null, hear: (done: PlayedSeed) => void): Promise<void> {
-  const worker = new Worker(new URL("./seed-lane.ts", import.meta.url));
-  return new Promise((resolve, reject) => {
-    const send = (): void => {
-      const seed = take();
-      if (seed === null) void worker.terminate().then(() => resolve());
-      else worker.postMessage(seed);
-    };
-    worker.on("message", (done: PlayedSeed) => (hear(done), send()));
-    worker.on("error", reject);
-    send();
-  });
 }
 
 async function enumerateStories(): Promise<void> {
   const until = values.minutes === undefined ? {} : { until: began + Number(values.minutes) * MINUTE_MS };
-  for (const [name, story] of Object.entries(STORIES)) {
-    if (values.story !== undefined && values.story !== name) continue;
-    const done = await everySchedule(story, Number(values.faults), { seen: note, ...until });
-    failures += done.broken.length;
-    const { played: schedules, choices, broken, ended } = done;
-    console.log(
-      `${name}: ${choices} choices, ${schedules} schedules, ${ended ? "all" : "NOT ALL"}, ${broken.length} broken, ${speed()}`,
-    );
-    for (const { faults, why } of broken) console.log(`  --schedule "${name}: ${written(faults)}": ${why}`);
-  }
+  await inLanes(Number(values.lanes), async (lanes) => {
+    for (const name of values.story === undefined ? Object.keys(STORIES) : [values.story]) {
+      const players = lanes.map(
+        (lane): Player =>
+          (faults) =>
+            playIn(
+              lane,
+              { type: "schedule", story: name, faults },
+              `--schedule "${name}: ${written(faults)}"`,
+            ),
+      );
+      const done = await everySchedule(Number(values.faults), players, until);
+      console.log(
+        `${name}: ${done.choices} choices, ${done.played} schedules, ${done.ended ? "all" : "NOT ALL"}, ${done.broken.length} broken, ${speed()}`,
+      );
+    }
+  });
+}
+
+async function inLanes(count: number, play: (lanes: readonly Lane[]) => Promise<unknown>): Promise<void> {
+  const lanes = Array.from({ length: count }, startLane);
+  await play(lanes);
+  await Promise.all(lanes.map((lane) => lane.end()));
+}
+
+async function playIn(lane: Lane, asked: Asked, name: string): Promise<Told> {
+  const told = await lane.play(asked);
+  played += 1;
+  events += told.events;
+  addStates(told.states);
+  if (told.broken !== null) tellBroken(name, told.broken, told.notes);
+  return told;
 }
 
 async function playOneSchedule(given: string): Promise<void> {
