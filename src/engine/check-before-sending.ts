@@ -47,6 +47,8 @@ export type EngineHandle = {
   readonly transact: Transact;
   readonly change: Change;
   readonly again: (key: RunKey, afterMs: number) => void;
+  /** A mark may be in the store, though nothing executes its effect any more: the next change of the run settles it. */
+  readonly owe: (key: RunKey) => void;
   /** No effect of the run is under way any more. */
   readonly onIdle: (key: RunKey) => void;
   readonly looksAfter: (shard: number) => boolean;
@@ -56,6 +58,8 @@ export type ExecutionHandle = EngineHandle & {
   readonly stopping: () => boolean;
   /** Call it right before the effect is marked. False: another process looks after the run, so the effect is not marked here. */
   readonly begin: () => boolean;
+  /** The effect ends here, and its mark may stay in the store. */
+  readonly leaveMark: () => void;
 };
 
 type Sending = Extract<Effect, { type: "send-decision" }>;

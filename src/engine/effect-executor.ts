@@ -65,9 +65,12 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
       sending.set(id, shard);
       return true;
     };
-    const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping, begin });
+    let leavesMark = false;
+    const leaveMark = (): void => void (leavesMark = true);
+    const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping, begin, leaveMark });
     sending.delete(id);
     underWay.delete(id);
+    if (leavesMark) back.owe(run.key);
     count(busy, run.key, -1);
     if (asked.delete(id) || afterMs > 0) back.again(run.key, afterMs);
     if (!busy.has(run.key)) back.onIdle(run.key);
@@ -133,7 +136,7 @@ async function execute(
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "could not execute an effect");
     // The mark may be in the store, while no code executes the effect any more.
-    await writer.once(OWN_FAULT).catch(() => 0);
+    await writer.once(OWN_FAULT).catch(handle.leaveMark);
     return AFTER_FAILURE_MS;
   }
 }

@@ -24,7 +24,7 @@ import { shownChars } from "../domain/text/request-text.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
-import { type Clock, endedWithin } from "./clock.ts";
+import { type Alarms, type Clock, createAlarms, endedWithin } from "./clock.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 import { createHeldRuns, type HeldShards } from "./held-runs.ts";
 
@@ -34,6 +34,8 @@ export type RunEngine = HeldShards & {
   readonly change: Change;
   /** For a run just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
   resume(stored: StoredRun): Promise<void>;
+  /** The answer to its insert was lost: if the run is stored, this process follows it as soon as the store answers. */
+  followIfStored(key: RunKey): void;
   /** Calls the listener with every run that is reconciled. */
   onPlan(listener: (run: Run, plan: Plan) => void): void;
   /** Accepts no new work and waits until work in progress is settled, at most `ms`. */
@@ -64,15 +66,15 @@ export function createRunEngine(deps: Deps): RunEngine {
   const debts = createLostEffects(executor, context);
   const { hold, has, ...shards } = createHeldRuns();
   const waking = new Set<Promise<void>>();
-  const again: Again = (key, afterMs) =>
-    alarms.set(key, afterMs, () => track(waking, wake(deps, change, key, again)));
+  const later: Later = (key, afterMs, act) => alarms.set(key, afterMs, () => track(waking, act()));
+  const again: Again = (key, afterMs) => later(key, afterMs, () => wake(deps, change, key, again));
   shards.onDrop((key) => (alarms.clear(key), drop(key)));
 
   const compare = sparingOthers(deps, again, (run) => {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
     for (const effect of plan.effects)
-      executor.start(run, effect, { transact, change, again, onIdle: drop, ...shards });
+      executor.start(run, effect, { transact, change, again, owe: debts.owe, onIdle: drop, ...shards });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   });
@@ -80,8 +82,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
     const saved = debts.pay(key, apply, (apply) => save(key, { apply, mustHold, context }));
     const done = await wokenIfLost(saved, () => again(key, AFTER_FAILURE_MS));
-    const mine = done !== null && (done.saved === "saved" ? hold(done.run) : has(done.run));
-    if (mine) compare(done.run);
+    if (done !== null && (done.saved === "saved" ? hold(done.run) : has(done.run))) compare(done.run);
     if (!executor.isBusy(key)) drop(key);
     return done;
   };
@@ -99,7 +100,8 @@ export function createRunEngine(deps: Deps): RunEngine {
 
   const stop = (ms: number): Promise<void> => stopAll({ alarms, executor, clock, waking }, ms);
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
-  return { transact, change, resume, onPlan, ...shards, shardsSending: executor.shardsSending, stop };
+  const own = { transact, change, resume, followIfStored: followerOf(deps, resume, later), onPlan, stop };
+  return { ...own, ...shards, shardsSending: executor.shardsSending };
 }
 
 /** A fault of ours keeps one run from going on, and no other from being taken up. What the run is compared for is stored already. */
@@ -140,6 +142,7 @@ function track(set: Set<Promise<void>>, work: Promise<void>): void {
   set.add(tracked);
 }
 
+type Later = (key: RunKey, afterMs: number, act: () => Promise<void>) => void;
 type Again = (key: RunKey, afterMs: number) => void;
 
 /** Reconciles a run although nothing happened to it; tries again when the store fails. */
@@ -155,13 +158,28 @@ async function wake({ context, log }: Deps, change: Change, key: RunKey, again: 
   }
 }
 
+/** Looks for the run until the store answers. */
+function followerOf({ store, log }: Deps, resume: RunEngine["resume"], later: Later): (key: RunKey) => void {
+  const look = async (key: RunKey): Promise<void> => {
+    try {
+      const stored = await store.load(key);
+      if (stored !== null) await resume(stored);
+    } catch (error) {
+      log.error({ run: key, error }, "could not look for a run that may be stored; trying again");
+      follow(key);
+    }
+  };
+  const follow = (key: RunKey): void => later(key, AFTER_FAILURE_MS, () => look(key));
+  return follow;
+}
+
 const changeBy =
   (transact: Transact): Change =>
   async (key, apply, options) =>
     (await transact(key, (run) => withoutValue(apply(run)), options))?.run ?? null;
 
 type LostEffects = {
-  owe(key: RunKey): void;
+  readonly owe: (key: RunKey) => void;
   /** Saves the change, and the settled marks with it. */
   pay<Value, Done>(
     key: RunKey,
@@ -171,8 +189,8 @@ type LostEffects = {
 };
 
 /**
- * The marks of a dead process stay owed until they are settled: the first change of the run that is saved settles them. Effects that
- * this process is executing were not lost, and are left alone.
+ * The marks of a dead process, and of an effect whose failure could not be stored, stay owed until they are settled: the first change of
+ * the run that is saved settles them. Effects that this process is executing were not lost, and are left alone.
  */
 function createLostEffects(executor: EffectExecutor, context: () => Context): LostEffects {
   const owed = new Set<RunKey>();
@@ -265,35 +283,4 @@ export function createKeyedLock(): <T>(key: string, act: () => Promise<T>) => Pr
       if (tails.get(key) === tail) tails.delete(key);
     }
   };
-}
-
-/** One alarm per key; a new one replaces the old. */
-export type Alarms = {
-  set(key: string, ms: number, what: () => void): void;
-  clear(key: string): void;
-  /** Cancels all alarms; no new one can be set. */
-  stop(): void;
-};
-
-export function createAlarms(clock: Clock): Alarms {
-  const cancels = new Map<string, () => void>();
-  let stopped = false;
-  function clear(key: string): void {
-    cancels.get(key)?.();
-    cancels.delete(key);
-  }
-  function set(key: string, ms: number, what: () => void): void {
-    clear(key);
-    if (stopped) return;
-    const ring = (): void => {
-      cancels.delete(key);
-      what();
-    };
-    cancels.set(key, clock.after(Math.max(ms, 0), ring));
-  }
-  function stop(): void {
-    stopped = true;
-    for (const key of cancels.keys()) clear(key);
-  }
-  return { set, clear, stop };
 }

@@ -30,7 +30,7 @@ export type UseCaseDeps = {
   store: RunStore & AuditLog;
   agents: Pick<AgentService, "fetchRun">;
   people: People;
-  engine: Pick<RunEngine, "transact" | "change" | "resume">;
+  engine: Pick<RunEngine, "transact" | "change" | "resume" | "followIfStored">;
   context: () => Context;
   newKey: () => string;
   metrics: Counters;
@@ -115,28 +115,40 @@ export async function refusalToKnow(
 
 /** Stores the run, and reconciles it if this process looks after its channel. A known intention returns the run that it created first. */
 export async function storeRun(deps: UseCaseDeps, run: Run, sideWrites: RunWrites): Promise<RunKey> {
-  const stored = await insertSurely(deps.store, run, sideWrites);
+  const stored = await insertSurely(deps, run, sideWrites);
   if (stored === "stored") await deps.engine.resume({ run, revision: 1 });
   if (typeof stored !== "object") return run.key;
   // It may have been stored when the answer to the commit was lost. Then nothing follows it yet.
-  const known = await deps.store.load(stored.known);
-  if (known !== null) await deps.engine.resume(known);
+  try {
+    const known = await deps.store.load(stored.known);
+    if (known !== null) await deps.engine.resume(known);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.engine.followIfStored(stored.known);
+  }
   return stored.known;
 }
 
 type RunWrites = { intention?: string; audit: AuditEntry[] };
 
-/** When the answer to the commit is lost, the same insert tells whether the run is stored. */
+/**
+ * When the answer to the commit is lost, the same insert tells whether the run is stored. When that fails too, the person is told nothing
+ * certain, and a run that is stored is found later.
+ */
 async function insertSurely(
-  store: Pick<RunStore, "insert">,
+  { store, engine }: Pick<UseCaseDeps, "store" | "engine">,
   run: Run,
   sideWrites: RunWrites,
 ): ReturnType<RunStore["insert"]> {
+  const insert = async (): ReturnType<RunStore["insert"]> => store.insert(run, sideWrites);
   try {
-    return await store.insert(run, sideWrites);
+    return await insert();
   } catch (error) {
     if (!(error instanceof PortError) || error.applied === "no") throw error;
-    return store.insert(run, sideWrites);
+    return insert().catch((again: unknown) => {
+      engine.followIfStored(run.key);
+      throw again;
+    });
   }
 }
 

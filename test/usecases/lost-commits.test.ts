@@ -7,6 +7,7 @@ import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 const BY = { team: TEAM, user: REQUESTER, channel: CHANNEL };
 const TASK = { input: "rotate", intention: "a", answerUrl: null };
 const LOST = failure("store_down", { applied: "maybe" });
+const DOWN = failure("store_down", { applied: "no" });
 
 test("a run that was stored is started, and its person is told so", async () => {
   const bench = await createBench();
@@ -36,6 +37,61 @@ test("a run that was stored is started when its command comes again", async () =
   const started = await bench.flow.startRun.start(BY, TASK);
   expect(started.ok).toBe(true);
   await bench.clock.pass(5_000);
+  expect(bench.agents.created).toEqual(["rotate"]);
+});
+
+test("a run that was stored is started, though its person was told nothing certain", async () => {
+  const bench = await createBench();
+  const before = { ...bench.store };
+  bench.store.insert = async (...given) => {
+    bench.store.insert = () => Promise.reject(DOWN);
+    await before.insert(...given);
+    throw LOST;
+  };
+  await expect(bench.flow.startRun.start(BY, TASK)).rejects.toBe(DOWN);
+  bench.store.load = async (...given) => {
+    bench.store.load = (...given) => before.load(...given);
+    await before.load(...given);
+    throw DOWN;
+  };
+  await bench.clock.pass(10_000);
+  expect(bench.agents.created).toEqual(["rotate"]);
+});
+
+test("a run that was stored is started, and its person is told so, though it cannot be read at once", async () => {
+  const bench = await createBench();
+  const before = { ...bench.store };
+  bench.store.insert = async (...given) => {
+    bench.store.insert = (...given) => before.insert(...given);
+    await before.insert(...given);
+    throw LOST;
+  };
+  bench.store.load = () => {
+    bench.store.load = (...given) => before.load(...given);
+    return Promise.reject(DOWN);
+  };
+  const started = await bench.flow.startRun.start(BY, TASK);
+  expect(started.ok).toBe(true);
+  await bench.clock.pass(10_000);
+  expect(bench.agents.created).toEqual(["rotate"]);
+});
+
+test("a message whose mark was stored is posted, though the failure could not be stored", async () => {
+  const bench = await createBench();
+  const before = { ...bench.store };
+  bench.store.save = async (stored, next, { onSaved: _unheard, ...facts } = {}) => {
+    bench.store.save = (...given) => before.save(...given);
+    bench.store.load = () => {
+      bench.store.load = (...given) => before.load(...given);
+      return Promise.reject(DOWN);
+    };
+    await before.save(stored, next, facts);
+    throw LOST;
+  };
+  const started = await bench.flow.startRun.start(BY, TASK);
+  expect(started.ok).toBe(true);
+  await bench.clock.pass(60_000);
+  expect(bench.chat.posts.map(({ slot }) => slot)).toContain("opening");
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 

@@ -4,8 +4,7 @@
 
 import type { ChannelId, RunKey, UserId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
-import type { Clock } from "../../engine/clock.ts";
-import { createAlarms } from "../../engine/run-engine.ts";
+import { type Clock, createAlarms } from "../../engine/clock.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
 /** How long after it was opened or used a tab is kept up to date (ms). */
