@@ -11,7 +11,13 @@ import type { ServiceRun } from "./service.ts";
 import type { Message } from "./slack.ts";
 import type { SimulatedWorld } from "./world.ts";
 
-export type Playing = { readonly world: SimulatedWorld; readonly chance: Chance; contents: number };
+export type Playing = {
+  readonly world: SimulatedWorld;
+  readonly chance: Chance;
+  /** How many runs and starts are too old to be acted on. */
+  readonly old: { readonly runs: number; readonly starts: number };
+  contents: number;
+};
 type Act = (playing: Playing) => void;
 
 const HOUR_MS = 60 * 60_000;
@@ -38,8 +44,8 @@ function withProcess({ world, chance }: Playing, act: (at: SimulatedProcess) => 
   act(at).catch((error: unknown) => world.judge.must("crash", false, `an act failed: ${String(error)}`));
 }
 
-function withRun({ world, chance }: Playing, act: (run: ServiceRun, now: number) => void): void {
-  const run = pick(chance, world.service.runs.values());
+function withRun({ world, chance, old }: Playing, act: (run: ServiceRun, now: number) => void): void {
+  const run = pick(chance, [...world.service.runs.values()].slice(old.runs));
   if (run !== null) act(run, world.timeline.now);
 }
 
@@ -67,8 +73,8 @@ const start: Act = (playing) =>
   });
 
 const startAgain: Act = (playing) => {
-  const { world, chance } = playing;
-  const before = pick(chance, world.records.starts);
+  const { world, chance, old } = playing;
+  const before = pick(chance, world.records.starts.slice(old.starts));
   if (before !== null)
     withProcess(playing, (at) => world.people.start(at, before.by, before.channel, before));
 };

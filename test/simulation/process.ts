@@ -140,7 +140,7 @@ export class SimulatedProcess implements Host {
       context,
       leaseTimes: alone ? ALONE : SHARED,
       followPolicy: () => Promise.resolve(false),
-      keepFinishedMs: 30 * 24 * 60 * 60_000,
+      keepFinishedMs: world.keepFinishedMs,
       newKey: () => world.key(),
       random: () => world.fortune.random(),
       log: this.#log(),

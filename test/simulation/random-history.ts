@@ -62,12 +62,14 @@ export function playSeed(
   });
 }
 
-async function live(world: SimulatedWorld, fortune: Seeded): Promise<void> {
+/** Some acts, while calls go wrong. Those of earlier days are left alone. */
+export async function live(world: SimulatedWorld, fortune: Seeded): Promise<void> {
   const { chance } = fortune;
+  const old = { runs: world.service.runs.size, starts: world.records.starts.length };
   await begin(world);
   fortune.perMille = chance.of(FAULTS);
   world.isShaky = chance.below(3) > 0 && fortune.perMille > 0;
-  const playing: Playing = { world, chance, contents: 0 };
+  const playing: Playing = { world, chance, old, contents: old.runs };
   const acts = ACTS.flatMap(({ weight, act }) => Array.from({ length: weight }, () => act));
   for (let left = FEWEST + chance.below(MORE); left > 0; left -= 1) {
     const act = acts[chance.below(acts.length)];
@@ -85,7 +87,7 @@ async function begin(world: SimulatedWorld): Promise<void> {
   if (process === undefined) throw new Error("no process is ready");
   await world.finish(world.people.start(process, REQUESTER, CHANNELS[0]));
   await world.pass(1_500);
-  const [run] = world.service.runs.values();
+  const run = [...world.service.runs.values()].at(-1);
   if (run !== undefined)
     world.service.raise(run, "apr_1" as never, { action: "delete it", version: 0 }, world.timeline.now);
   await world.pass(2_500);
@@ -95,7 +97,7 @@ async function begin(world: SimulatedWorld): Promise<void> {
 const LEASE_RETRY_MS = 16_000;
 
 /** From here on everything obeys. */
-async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void> {
+export async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void> {
   world.note("from here on everything obeys");
   fortune.perMille = 0;
   world.isShaky = false;

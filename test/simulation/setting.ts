@@ -24,6 +24,8 @@ export type Setting = {
   readonly policy: Policy;
   readonly rule: Rule;
   readonly replicas: number;
+  /** Finished runs are forgotten after so long (ms). */
+  readonly keepFinishedMs: number;
   /** Calls of the database may go wrong. */
   readonly isShaky: boolean;
   /** How often wall clocks were set. */

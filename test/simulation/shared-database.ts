@@ -19,6 +19,8 @@ export type SharedDatabase = {
   sharedBy(owner: string, now: () => number): Store;
   /** Of the only owner: every earlier lease is void, and leases are measured by its clock, which must continue after the time given. */
   ownedBy(owner: string, clock: AloneClock): Promise<Store>;
+  /** How many rows each table has. */
+  rows(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 };
 
@@ -54,6 +56,16 @@ export async function openSharedDatabase(
       reads.forget();
       const own = { owner, now, timeOf: SQLITE.timeOf, signals: signals() };
       return reads.over(storeOn(db, { ...facts, ...own }), owner);
+    },
+    async rows() {
+      const tables = await db.introspection.getTables();
+      const counts = tables.map(async ({ name }): Promise<readonly [string, number]> => {
+        const { rows } = await sql<{ many: number }>`select count(*) as many from ${sql.table(name)}`.execute(
+          db,
+        );
+        return [name, rows[0]?.many ?? 0];
+      });
+      return new Map(await Promise.all(counts));
     },
     close: () => db.destroy(),
   };

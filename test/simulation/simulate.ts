@@ -1,13 +1,16 @@
 // `npm run simulate -- --seeds N [--from SEED] [--lanes L]`: plays random histories, some side by side, and judges them. `--seed S
 // --verbose` plays one and prints it.
 // `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M] [--lanes L]`: plays the ten stories once for each way in which
-// at most so many of their calls go wrong. Exit code 1: an invariant was broken.
+// at most so many of their calls go wrong.
+// `npm run simulate -- --days N [--seed S]`: plays many days in one world, and compares what is kept at their ends. Exit code 1: an
+// invariant was broken, or something grew that should not.
 
 import { availableParallelism } from "node:os";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { everySchedule, type Fault, type Player, playStory } from "./enumerate.ts";
 import { type Lane, startLane } from "./lane.ts";
 import type { Asked, Told } from "./lane-thread.ts";
+import { grownIn, type Night, playDays } from "./long-history.ts";
 import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
 import { STORIES } from "./scenarios.ts";
@@ -17,7 +20,8 @@ const values = readCommandLine(
   `npm run simulate -- [--seeds 1000] [--from 1] [--lanes N]
        npm run simulate -- --seed N [--verbose]
        npm run simulate -- --enumerate [--faults 1] [--story NAME] [--minutes N] [--lanes N]
-       npm run simulate -- --schedule SCHEDULE`,
+       npm run simulate -- --schedule SCHEDULE
+       npm run simulate -- --days N [--seed N]`,
   {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
@@ -28,10 +32,11 @@ const values = readCommandLine(
     story: { type: "string" },
     minutes: { type: "string" },
     schedule: { type: "string" },
+    days: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
   (given) => {
-    for (const name of ["seeds", "from", "lanes", "seed", "faults", "minutes"] as const)
+    for (const name of ["seeds", "from", "lanes", "seed", "faults", "minutes", "days"] as const)
       if (given[name] !== undefined) wholeNumber(`--${name}`, given[name]);
     if (given.story !== undefined && STORIES[given.story] === undefined)
       throw new Error(`--story must be one of: ${Object.keys(STORIES).join(", ")}`);
@@ -43,6 +48,7 @@ const TELL_EVERY = 100;
 /** So many failing seeds are shown before it gives up. */
 const MOST_FAILURES = 10;
 const MINUTE_MS = 60_000;
+const NIGHTS_TOLD = 10;
 const states = new Map<string, number>();
 const began = performance.now();
 const cpuBegan = process.cpuUsage();
@@ -52,6 +58,7 @@ let events = 0;
 
 if (values.schedule !== undefined) await playOneSchedule(values.schedule);
 else if (values.enumerate) await enumerateStories();
+else if (values.days !== undefined) await playLong(Number(values.days), Number(values.seed ?? "1"));
 else if (values.seed !== undefined) await playOneSeed(Number(values.seed));
 else await playSeeds(Number(values.from), Number(values.seeds));
 
@@ -123,6 +130,26 @@ async function playIn(lane: Lane, asked: Asked, name: string): Promise<Told> {
   addStates(told.states);
   if (told.broken !== null) tellBroken(name, told.broken, told.notes);
   return told;
+}
+
+async function playLong(days: number, seed: number): Promise<void> {
+  const nights: Night[] = [];
+  const tell = (night: Night): void => {
+    nights.push(night);
+    if (nights.length % NIGHTS_TOLD === 0)
+      console.log(
+        `night ${nights.length}: ${[...night].map(([name, many]) => `${name} ${many}`).join(", ")}`,
+      );
+  };
+  try {
+    note(await playDays(seed, days, tell));
+  } catch (error) {
+    tellFailure(`day ${nights.length + 1} of --days ${days} --seed ${seed}`, error);
+  }
+  for (const words of grownIn(nights)) {
+    failures += 1;
+    console.log(words);
+  }
 }
 
 async function playOneSchedule(given: string): Promise<void> {

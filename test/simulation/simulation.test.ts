@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { everySchedule, type Player, playStory } from "./enumerate.ts";
+import { grownIn, type Night, playDays } from "./long-history.ts";
 import { playSeed } from "./random-history.ts";
 import { STORIES, type Story } from "./scenarios.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
@@ -59,6 +60,25 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
     const { world } = await playStory(STORIES["restart while ambiguous"] ?? failing(), []);
     expect(world.records.sent.map(({ verdict }) => verdict)).toEqual(["approve"]);
     expect(world.states.get("a decision ends as unconfirmed")).toBe(1);
+  });
+
+  test("keeps the invariants through two days in one world, and forgets the alarms of the day before", async () => {
+    const nights: Night[] = [];
+    seen(await playDays(1, 2, (night) => void nights.push(night)));
+    expect(nights.map((night) => (night.get("alarms") ?? 0) < 40)).toEqual([true, true]);
+  });
+
+  test("tells what grows from one third of the nights to the next, and what is kept for ever apart", () => {
+    const nights = Array.from(
+      { length: 9 },
+      (_, day) =>
+        new Map([
+          ["runs", 20],
+          ["forms", 20 * day],
+          ["audit", 20 * day],
+        ]),
+    );
+    expect(grownIn(nights)).toEqual(["forms grew from 100 to 160"]);
   });
 
   test("reaches what it is for", () => {

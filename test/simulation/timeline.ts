@@ -24,6 +24,11 @@ export class Timeline {
     return () => void (alarm.what = null);
   }
 
+  /** How many alarms are set. */
+  get waiting(): number {
+    return this.#alarms.data.filter(({ what }) => what !== null).length;
+  }
+
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => void this.after(ms, resolve));
   }

@@ -29,12 +29,15 @@ export type WorldOptions = {
   readonly replicas: 1 | 2 | 3;
   /** Of the one rule; left out: there is no policy file. */
   readonly rule?: Partial<Rule>;
+  /** Finished runs are forgotten after so long (ms). */
+  readonly keepFinishedMs?: number;
   /** Repeated reads are compared with the database. */
   readonly distrustful?: boolean;
 };
 
 /** How long a supervisor waits before it starts a dead process again (ms). */
 const RESTART_MS = 1_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 export class SimulatedWorld implements Setting {
   readonly timeline = new Timeline();
@@ -46,6 +49,7 @@ export class SimulatedWorld implements Setting {
   readonly judge = new Judge(this);
   readonly policy: Policy;
   readonly replicas: number;
+  readonly keepFinishedMs: number;
   readonly states = new Map<string, number>();
   readonly notes: string[] = [];
   processes: SimulatedProcess[] = [];
@@ -62,7 +66,11 @@ export class SimulatedWorld implements Setting {
   #ended = false;
   readonly #isDistrustful: boolean;
 
-  constructor(fortune: Fortune, { replicas, rule, distrustful = false }: WorldOptions) {
+  constructor(
+    fortune: Fortune,
+    { replicas, rule, keepFinishedMs = 30 * DAY_MS, distrustful = false }: WorldOptions,
+  ) {
+    this.keepFinishedMs = keepFinishedMs;
     this.#isDistrustful = distrustful;
     this.fortune = fortune;
     this.replicas = replicas;
