@@ -52,14 +52,19 @@ const KEPT: ReadonlySet<string> = new Set(["audit", "audit_texts", "notification
 /** Chance makes one night fuller than another. */
 const BY_CHANCE = { share: 1.2, rows: 10 };
 
-/** What is more in the last third of the nights than in the second, though nothing keeps it. The first third fills what is kept for days. */
+/** What is usually more in the last third of the nights than in the second, though nothing keeps it. The first third fills what is kept for days. */
 export function grownIn(nights: readonly Night[]): readonly string[] {
   const third = Math.floor(nights.length / 3);
-  const most = (from: number, name: string): number =>
-    Math.max(0, ...nights.slice(from, from + third).map((night) => night.get(name) ?? 0));
+  const usual = (from: number, name: string): number => {
+    const sorted = nights
+      .slice(from, from + third)
+      .map((night) => night.get(name) ?? 0)
+      .toSorted((one, other) => one - other);
+    return sorted[Math.floor(third / 2)] ?? 0;
+  };
   const names = [...(nights.at(-1)?.keys() ?? [])].filter((name) => !KEPT.has(name));
   return names.flatMap((name) => {
-    const [middle, last] = [most(third, name), most(nights.length - third, name)];
+    const [middle, last] = [usual(third, name), usual(nights.length - third, name)];
     return last <= middle * BY_CHANCE.share + BY_CHANCE.rows
       ? []
       : [`${name} grew from ${middle} to ${last}`];

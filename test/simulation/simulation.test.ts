@@ -78,7 +78,7 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
           ["audit", 20 * day],
         ]),
     );
-    expect(grownIn(nights)).toEqual(["forms grew from 100 to 160"]);
+    expect(grownIn(nights)).toEqual(["forms grew from 80 to 140"]);
   });
 
   test("reaches what it is for", () => {
