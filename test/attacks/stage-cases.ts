@@ -74,8 +74,9 @@ const reviews = attacks<Ruled, Forgery>(
     const announced = await on.world.until(() =>
       on.world.posted(releases).find((each) => says("announcement:stage", each)),
     );
+    const earlier = on.world.ephemeralMessages(ben).length;
     await on.world.click(ben, announced, "Review");
-    await on.world.told(ben, "answer:pending");
+    await on.world.until(() => on.world.ephemeralMessages(ben).length > earlier);
     const click = on.world.lastPayload("block_actions");
     const before = on.world.ephemeralMessages(ben).length;
     on.refused("unknown");
