@@ -50,7 +50,7 @@ async function counted({ database, timeline }: SimulatedWorld): Promise<Night> {
 /** Kept for ever: the audit (docs/deploy.md says how to archive it), and notifications, whose buttons stay valid. */
 const KEPT: ReadonlySet<string> = new Set(["audit", "audit_texts", "notifications"]);
 /** Chance makes one night fuller than another. */
-const BY_CHANCE = { share: 1.2, rows: 10 };
+const BY_CHANCE = { share: 1.2, rows: 5 };
 
 /** What is usually more in the last third of the nights than in the second, though nothing keeps it. The first third fills what is kept for days. */
 export function grownIn(nights: readonly Night[]): readonly string[] {

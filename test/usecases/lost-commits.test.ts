@@ -1,7 +1,7 @@
 // What people ask for when the database has taken it, and the answer to the commit was lost.
 
 import { expect, test } from "vitest";
-import { createBench, failure } from "../make/bot.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: REQUESTER, channel: CHANNEL };
@@ -11,12 +11,7 @@ const DOWN = failure("store_down", { applied: "no" });
 
 test("a run that was stored is started, and its person is told so", async () => {
   const bench = await createBench();
-  const before = { ...bench.store };
-  bench.store.insert = async (...given) => {
-    bench.store.insert = (...given) => before.insert(...given);
-    await before.insert(...given);
-    throw LOST;
-  };
+  losesInsert(bench);
   const started = await bench.flow.startRun.start(BY, TASK);
   expect(started.ok).toBe(true);
   await bench.clock.pass(5_000);
@@ -42,34 +37,17 @@ test("a run that was stored is started when its command comes again", async () =
 
 test("a run that was stored is started, though its person was told nothing certain", async () => {
   const bench = await createBench();
-  const before = { ...bench.store };
-  bench.store.insert = async (...given) => {
-    bench.store.insert = () => Promise.reject(DOWN);
-    await before.insert(...given);
-    throw LOST;
-  };
+  losesInsert(bench, () => Promise.reject(DOWN));
   await expect(bench.flow.startRun.start(BY, TASK)).rejects.toBe(DOWN);
-  bench.store.load = async (...given) => {
-    bench.store.load = (...given) => before.load(...given);
-    await before.load(...given);
-    throw DOWN;
-  };
+  failsToLoad(bench);
   await bench.clock.pass(10_000);
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 
 test("a run that was stored is started, and its person is told so, though it cannot be read at once", async () => {
   const bench = await createBench();
-  const before = { ...bench.store };
-  bench.store.insert = async (...given) => {
-    bench.store.insert = (...given) => before.insert(...given);
-    await before.insert(...given);
-    throw LOST;
-  };
-  bench.store.load = () => {
-    bench.store.load = (...given) => before.load(...given);
-    return Promise.reject(DOWN);
-  };
+  losesInsert(bench);
+  failsToLoad(bench);
   const started = await bench.flow.startRun.start(BY, TASK);
   expect(started.ok).toBe(true);
   await bench.clock.pass(10_000);
@@ -78,16 +56,7 @@ test("a run that was stored is started, and its person is told so, though it can
 
 test("a message whose mark was stored is posted, though the failure could not be stored", async () => {
   const bench = await createBench();
-  const before = { ...bench.store };
-  bench.store.save = async (stored, next, { onSaved: _unheard, ...facts } = {}) => {
-    bench.store.save = (...given) => before.save(...given);
-    bench.store.load = () => {
-      bench.store.load = (...given) => before.load(...given);
-      return Promise.reject(DOWN);
-    };
-    await before.save(stored, next, facts);
-    throw LOST;
-  };
+  losesSave(bench, () => failsToLoad(bench));
   const started = await bench.flow.startRun.start(BY, TASK);
   expect(started.ok).toBe(true);
   await bench.clock.pass(60_000);
@@ -100,15 +69,40 @@ test("a decision that was stored is sent, though its person was not told so", as
   const { click } = await bench.withCard();
   const opened = await bench.flow.openForm.decide(click, "approve");
   if (!opened.ok) throw new Error("refused");
-  const before = { ...bench.store };
-  bench.store.save = async (stored, next, { onSaved: _unheard, ...facts } = {}) => {
-    bench.store.save = (...given) => before.save(...given);
-    await before.save(stored, next, facts);
-    throw LOST;
-  };
+  losesSave(bench);
   const by = { team: TEAM, user: APPROVER };
   const { nonce } = opened.value.ticket;
   await expect(bench.flow.submitDecision(by, nonce, "it is time")).rejects.toBe(LOST);
   await bench.clock.pass(30_000);
   expect(bench.agents.resolved).toHaveLength(1);
 });
+
+/** The next insert is done, and its answer is lost. `then`: how those after it go; left out: as usual. */
+function losesInsert({ store }: Bench, then?: Bench["store"]["insert"]): void {
+  const usual = { ...store };
+  store.insert = async (...given) => {
+    store.insert = then ?? ((...given) => usual.insert(...given));
+    await usual.insert(...given);
+    throw LOST;
+  };
+}
+
+/** The next save is done, and its answer is lost; `meanwhile` something else happens. */
+function losesSave({ store }: Bench, meanwhile = (): void => undefined): void {
+  const usual = { ...store };
+  store.save = async (stored, next, { onSaved: _unheard, ...facts } = {}) => {
+    store.save = (...given) => usual.save(...given);
+    meanwhile();
+    await usual.save(stored, next, facts);
+    throw LOST;
+  };
+}
+
+/** The next load fails. */
+function failsToLoad({ store }: Bench): void {
+  const usual = { ...store };
+  store.load = () => {
+    store.load = (...given) => usual.load(...given);
+    return Promise.reject(DOWN);
+  };
+}

@@ -22,7 +22,7 @@ type Registered = { readonly [name in MetricName]: Counter<string> | Gauge<strin
 /** Versions of this program and of Node, and when it read its policy (ms since 1970): at its start. */
 type Build = { readonly version: string; readonly node: string; readonly at: number };
 
-/** Its summary sorts each value into five windows. The package's tenth of a second is work all the time, for a figure scraped far less often. */
+/** How often the use of the event loop is measured. The package does it ten times a second, which costs more than the figure is worth. */
 const UTILIZATION_EVERY_MS = 1_000;
 
 export function createMetrics({ version, node, at }: Build): Metrics {
