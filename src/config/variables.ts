@@ -129,7 +129,12 @@ export const variables = [
     "30",
     "30",
   ),
-  variable("POLL_MIN_MS", "shortest interval between two polls of a run (ms)", "1000", "1000"),
+  variable(
+    "POLL_MIN_MS",
+    "shortest interval between two polls of a run (ms), less up to 15 % of jitter",
+    "1000",
+    "1000",
+  ),
   variable("POLL_MAX_MS", "longest interval between two polls of a run (ms)", "15000", "15000"),
   variable("LOG_LEVEL", `how much Countersign logs: ${LOG_LEVELS.join(", ")}`, "info", "info"),
 ] as const;

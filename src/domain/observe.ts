@@ -193,7 +193,8 @@ export function addNotices(run: Run, says: readonly NoticeContent[], ctx: Contex
 
 /** A run is polled after a tenth of the time it has been quiet: soon after news, seldom after hours. */
 const QUIET_SHARE = 10;
-/** Each wait is stretched or shortened by up to this share, so that runs started together drift apart. */
+/** Each wait is shortened by up to this share, so that runs started together drift apart. None is stretched: a request is seen at most
+ * `maxMs` after the agent asked. */
 const JITTER = 0.15;
 /** A run that the service no longer knows is polled less and less often, up to this interval (ms). */
 const MISSING_EVERY_MS = 60_000;
@@ -228,5 +229,5 @@ export function nextPollMs(
   const calm = Math.min(Math.max(facts.quietMs / QUIET_SHARE, minMs), slowest);
   const failed =
     facts.fails === 0 ? calm : Math.max(calm, Math.min(minMs * 2 ** facts.fails, Math.max(maxMs, 5_000)));
-  return failed * (1 + JITTER * (2 * random - 1));
+  return failed * (1 - JITTER * random);
 }

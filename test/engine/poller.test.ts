@@ -47,15 +47,18 @@ describe("a run that is quiet", () => {
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
   });
 
-  test.for([0, 0.999_999])("is asked for within 15 %% of that, whatever chance says (%d)", async (random) => {
-    const bench = await createBench({}, random);
-    await watched(bench);
-    await bench.clock.pass(HOUR);
-    for (const wait of gaps(bench)) {
-      expect(wait).toBeGreaterThanOrEqual(LIMITS.minMs * 0.85);
-      expect(wait).toBeLessThanOrEqual(LIMITS.maxMs * 1.15);
-    }
-  });
+  test.for([0, 0.999_999])(
+    "is asked for at most 15 %% earlier and never later, whatever chance says (%d)",
+    async (random) => {
+      const bench = await createBench({}, random);
+      await watched(bench);
+      await bench.clock.pass(HOUR);
+      for (const wait of gaps(bench)) {
+        expect(wait).toBeGreaterThanOrEqual(LIMITS.minMs * 0.85);
+        expect(wait).toBeLessThanOrEqual(LIMITS.maxMs);
+      }
+    },
+  );
 
   test("is written once, however often it is asked for", async () => {
     const bench = await createBench();

@@ -241,7 +241,7 @@ afterEach(async () => {
 /** `database`: a file, so that a restart opens it anew. */
 export async function createBench(
   limits: Partial<typeof LIMITS> = {},
-  random = 0.5,
+  random = 0,
   database = ":memory:",
 ): Promise<Bench> {
   const clock = createHandClock();

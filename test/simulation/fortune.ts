@@ -44,7 +44,7 @@ export type Scripted = Fortune & {
   readonly fixed: Map<string, string>;
 };
 
-/** Times are always the shortest. */
+/** Times are always the shortest, and intervals have no jitter. */
 export function scriptedFortune(choose: Choose): Scripted {
   const scripted: Scripted = {
     isOpen: false,
@@ -55,7 +55,7 @@ export function scriptedFortune(choose: Choose): Scripted {
       return scripted.isOpen ? (ways[choose(ways, place)] ?? ways[0]) : ways[0];
     },
     within: (least) => least,
-    random: () => 0.5,
+    random: () => 0,
   };
   return scripted;
 }
