@@ -1,5 +1,6 @@
-// What the restore of an older copy means. What a run of the copy intended when it was made may have been done since, or taken back. So
-// nothing that only the copy intends leaves by itself: people are asked again.
+// What happens to a run after an older copy of the store is restored. What the run was about to do when the copy was made may have been
+// done or taken back since. So an approval or a start that was only planned in the copy is not sent; people are asked again. A denial
+// is still sent, because it can only stop something.
 
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
@@ -32,7 +33,7 @@ export type OwnMessage = {
   readonly run: RunKey;
   /** As the message names it. Null: it was not known then, or must not stand in a message unmasked. */
   readonly runId: RunId | null;
-  /** Names the run and its slot; only who computes it knows which. */
+  /** Names the run and its slot; only a process that can compute it knows which. */
   readonly mark: string;
   readonly kind: OrphanKind;
   /** What its notification said, without markup: which request or run it is about. Untrusted. */

@@ -180,8 +180,8 @@ export function missingParts({ votes }: Pick<Approval, "votes">, rule: Wants): r
 }
 
 /**
- * Null: one more approval finds its place. `isIn`: whether its giver is in the part; null: unknown. All places are taken only where the
- * policy has come to want fewer; then the newest approval is the last one, and an earlier one gives way.
+ * Null: one more approval finds its place. `isIn`: whether its giver is in the part; null: unknown. If the policy now needs
+ * no more approvals than were given, all places are taken; then the new approval gets a place and an earlier one loses its place.
  */
 export function whyNoPlace(
   votes: readonly Decision[],

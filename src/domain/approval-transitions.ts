@@ -82,8 +82,8 @@ export function reopen(
 }
 
 /**
- * Opens the same request again under a new card version. `gone` become past decisions; the votes in `left` still count. What the newest
- * snapshot did not list is still in question: no snapshot led to this.
+ * Opens the same request again under a new card version. `gone` become past decisions; the votes in `left` still count. Keeps
+ * `unlisted`, because no new snapshot has settled it.
  */
 export function reopenWithVotes(
   approval: Approval,
@@ -100,7 +100,7 @@ function onlyContextDiffers(was: Request, is: Request): boolean {
   return canonicalJson(was.content) === canonicalJson(is.content);
 }
 
-/** A decision that rests on several approvals gives way as all of them, the last one last. */
+/** One past decision for each approval that the decision rests on, in the order in which they were given. */
 function votesBehind({ decision, ...why }: PastDecision): PastDecision[] {
   const { votes = [], ...last } = decision;
   return [...votes, last].map((each) => ({ ...why, decision: each }));
@@ -162,7 +162,7 @@ export function withPolicyDenial(
   return withDelivery({ ...approval, votes: [], past }, denial, { type: "recorded" });
 }
 
-/** Every decision of the approval as `change` makes it; where it stands stays. */
+/** Applies `change` to each decision of the approval. The state does not change. */
 export function mapDecisions(approval: Approval, change: (decision: Decision) => Decision): Approval {
   const { state } = approval;
   const voted = { ...approval, votes: approval.votes.map(change) };

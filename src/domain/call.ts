@@ -9,11 +9,11 @@ import { findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
 
 /** A call of this age (ms) is posted: until then others of its channel may join it. */
 export const GATHER_MS = 15_000;
-/** A reminder comes so much (ms) before its time, at most, to be one with another of its channel. */
+/** A reminder may come at most this much early (ms), to share a message with another reminder of its channel. */
 export const EARLY_MS = 5 * 60_000;
 /** The older ones of a request are forgotten; their messages stay. */
 const MOST_CALLS = 40;
-/** If Slack does not answer so often, no one is mentioned. */
+/** After this many look-ups without an answer from Slack, the call mentions no one. */
 const MOST_TRIES = 3;
 const NO_ONE: Called = { users: [], groups: [], more: 0 };
 
@@ -40,7 +40,7 @@ function changeCall(run: Run, id: ApprovalId, ...[n, change]: readonly [number, 
   });
 }
 
-/** What became of the question who is to be called. `found` null: Slack did not answer. */
+/** Records whom the call mentions. `found` null: Slack did not answer. */
 export function answerCall(
   run: Run,
   id: ApprovalId,

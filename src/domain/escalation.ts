@@ -59,7 +59,7 @@ export function nextStage(
   const upTo = escalatedMs(approval);
   const stage = escalate.find(({ afterMs }) => afterMs > upTo);
   if (stage === undefined) return null;
-  // A stage that came late, as after a change of the policy, does not bring the next one with it: stages are the order.
+  // If a stage was reached late, for example after a policy change, the next one is delayed as well, so the interval stays.
   const atAge = last === undefined ? stage.afterMs : last.age + stage.afterMs - last.afterMs;
   return { stage, atAge: Math.max(stage.afterMs, atAge) };
 }

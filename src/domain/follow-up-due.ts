@@ -1,7 +1,8 @@
 // What is due about a request that waits: a reminder, the last one before its time is up, a stage of its escalation. `applyFollowUp` is
 // applied to a run at every save and only records it; `nextFollowUpAt` says when the run must be woken for it.
 //
-// Time counts by the request's own clock (`ageAt`), which stands still while people cannot act. So nothing is made up for all at once.
+// Time counts by the request's own clock (`ageAt`), which is paused while people cannot act. So a pause is not followed by several
+// reminders and stages at once.
 
 import type { Approval } from "./approval.ts";
 import { EARLY_MS, GATHER_MS, withCall } from "./call.ts";
@@ -78,7 +79,7 @@ function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Now): nu
   return opens === null ? null : monotonic + opens - now;
 }
 
-/** Of what the end of the time says. */
+/** The earliest moment (monotonic) to post the message that the time is up. */
 export const overNotBefore = ({ appliedRule }: Approval, ctx: Now): number =>
   (openingAt(appliedRule.rule.followUp, ctx) ?? ctx.monotonic) + GATHER_MS;
 
@@ -150,7 +151,7 @@ function reminded(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval
   const { lapsed, claim } = approval.followUp ?? {};
   const call = { says, at: ctx.now, notBefore: ctx.monotonic + GATHER_MS, lookAt: ctx.monotonic, who: null };
   if (says === "waits" && lapsed !== undefined && lapsed.until === undefined && claim === undefined) {
-    // It counts as none, so that the others get theirs all the same.
+    // Not counted as a reminder, so that the others still get all of theirs.
     const until = ctx.monotonic + (rule.remind?.afterMs ?? 0);
     const asked = withFollowUp(withoutQuiet(approval), { lapsed: { ...lapsed, until } });
     return withCall(asked, { ...call, first: lapsed.by });
@@ -170,9 +171,9 @@ function withoutLapsed(approval: Approval): Approval {
 }
 
 /**
- * A reminder waits while a person looks at the request, a while after they alone were reminded, and for the hours of the rule; the last
- * one only for the hours. Who looks at it
- * and wants no reminder gets none (find-approvers.ts), but does not keep the others from theirs.
+ * Until when a reminder waits (monotonic). Null: it does not wait. It waits while a person looks at the request, for a while after only
+ * that person was reminded, and for the hours of the rule; the last reminder waits only for the hours. A person who looks at it and snoozed
+ * gets no reminder (find-approvers.ts), but the others get theirs.
  */
 function quietUntil(
   { followUp }: Approval,
@@ -185,7 +186,7 @@ function quietUntil(
   return looked > ctx.monotonic ? looked : openingAt(rule, ctx);
 }
 
-/** Two clocks measure the same wait: what they differ by is no news. */
+/** A smaller difference (ms) is drift between the two clocks and is not stored. */
 const SAME_MS = 60_000;
 
 function quiet(approval: Approval, until: number, { monotonic }: Now): Approval {

@@ -19,7 +19,7 @@ export const LOST: Outcome = { type: "unsure", why: "Countersign stopped before 
 
 /**
  * What is next for the message, and when (monotonic). Null: nothing, for now. `want`: the render key of what it should show; null: it
- * needs not be posted or updated. `passing`: that state may be over within seconds.
+ * need not be posted or updated. `passing`: that state may be over within seconds.
  */
 export function nextMessageAct(
   post: PostedMessage | undefined,

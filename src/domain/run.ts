@@ -121,7 +121,7 @@ export type Creation =
       readonly words: string;
       readonly at: number;
       readonly again: "asked" | "started" | "left";
-      /** Not an answer was lost, but what happened since the copy that was restored. */
+      /** The store was restored from a copy, so what happened to the start after that copy is unknown. */
       readonly restored?: true;
     };
 

@@ -79,7 +79,7 @@ async function runsOf({ store, engine }: Changing, only: "unfinished" | "pending
   return runs.filter((run) => engine.looksAfter(shardOf(run)));
 }
 
-/** One run that cannot be changed keeps no other one from it. Rejects with PortError when the store fails, which holds for all of them. */
+/** If one run cannot be changed, the others still are. Rejects with PortError when the store fails, because then none can be changed. */
 export async function changeEach(
   { log }: Pick<Changing, "log">,
   runs: readonly Run[],

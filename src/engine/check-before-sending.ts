@@ -133,7 +133,7 @@ async function behindOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> 
 const ASK_AGAIN_MS = 10_000;
 
 const HELD_BACK =
-  "someone changed Countersign's database, so approvals wait until an admin has looked at it. No new approval is needed: it is sent then. Denials are sent at once.";
+  "someone changed Countersign's database, so approvals wait until an admin acknowledges it. They are then sent, and no one has to approve again. Denials are sent at once.";
 
 /** An approval lets the agent act; a denial can only stop it, so it is not held back. */
 function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: Sending): Outcome | null {

@@ -122,7 +122,7 @@ async function execute(
     if (effect.type === "create-run") await deps.catchUp();
     const permit =
       effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
-    // The lease may be extended soon. Until then nothing is marked: what comes of it would only ask for the same effect again, at once.
+    // The lease may be extended soon. Nothing is marked before that: reconciling would start the same effect again at once, in a loop.
     if (!deps.holds()) return AFTER_FAILURE_MS;
     if (!handle.begin()) return 0;
     if ("not" in permit) return await heldUp(permit.not);

@@ -1,7 +1,7 @@
 // How each part is: for /livez and /readyz, `/agent health` and the metrics.
 //
 // Only three things make a process unready: it cannot write to its store, it has not reached Slack since its start, or it is stopping.
-// Everything else is as bad for every other replica, or needs no load balancer, so it is told and takes no replica out of service.
+// Other faults affect all replicas alike, or taking this replica out of service would not help. So they are only reported.
 
 import { type EventLog, PortError } from "../ports.ts";
 import type { Health, PartHealth, PartName, RunFigures, SlackHealth } from "../ports/monitoring.ts";

@@ -1,8 +1,8 @@
 // Stops the clocks of waiting requests while people cannot act: while the service or Slack is unreachable for long, and for the time in
 // which no process of Countersign ran.
 //
-// A process notes every few seconds that it runs, in one document that all replicas write. What is missing in it was a stop of all of
-// them. It is made up for before the runs are taken up, and noted only then, so a crash in between changes nothing.
+// Every few seconds each process writes the time into one document that all replicas share. A gap in it means that no process ran. At the
+// start, the clocks are set back by the gap before any run is claimed; only then is the time written again, so a crash in between is safe.
 
 import { shardOf } from "../domain/ids.ts";
 import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";

@@ -43,7 +43,7 @@ export async function readingsOf(read: Read): Promise<Readings> {
 // What the runs of this process wait for, counted: requests without a decision, and decisions that the service has not answered. Ages are
 // of the monotonic clock, so setting the wall clock neither hides nor invents a delay.
 
-/** A decision that is not sent for longer is told (ms). */
+/** A decision that is unsent for longer than this (ms) is reported as late. */
 const LATE_MS = 60_000;
 
 type Tracked = {

@@ -104,7 +104,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   return { ...own, ...shards, shardsSending: executor.shardsSending };
 }
 
-/** A fault of ours keeps one run from going on, and no other from being taken up. What the run is compared for is stored already. */
+/** A fault in Countersign holds up this run only. The change is stored already, so the run is reconciled again later. */
 function sparingOthers({ log }: Deps, again: Again, compare: (run: Run) => void): (run: Run) => void {
   return (run) => {
     try {

@@ -85,7 +85,7 @@ export function createServiceBreaker(
     }
   }
 
-  // An open breaker is left to itself: it answers at once, and only by being asked does it come to probe.
+  // Callers also call `through` while the breaker is open: it rejects at once, and it can only probe when it is called.
   return {
     through,
     forget: standing.forget,

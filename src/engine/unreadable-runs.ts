@@ -21,10 +21,10 @@ export type UnreadableRuns = {
 };
 
 export type UnreadableCounts = {
-  /** Of which approvals are awaited that cannot be read. */
+  /** Runs with pending approvals that cannot be read. */
   readonly runs: number;
   readonly approvals: number;
-  /** Of which no answer can be used, so nobody knows of an approval. */
+  /** Runs whose answers cannot be used, so it is unknown whether an approval is pending. */
   readonly unanswered: number;
 };
 

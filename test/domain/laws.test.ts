@@ -1,4 +1,4 @@
-// The four laws of DESIGN.md over random histories. The fuzzer chooses what happens; ids come from the world itself.
+// The four laws over random histories. The fuzzer chooses what happens; ids come from the world itself.
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";

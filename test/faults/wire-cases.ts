@@ -30,7 +30,7 @@ const CALLS: readonly Call[] = [
 
 /** Left out, because the interface takes them for something else. By call, kind and when. */
 const NOT_A_FAULT: { readonly [name: string]: string } = {
-  "decide empty before": "an empty 2xx is the service's yes (DESIGN.md, Answers to a decision)",
+  "decide empty before": "an empty 2xx is the service's yes",
 };
 
 export type WireCase = Call & Disturbed & { readonly kind: KindName; readonly when: When };

@@ -1,5 +1,5 @@
-// What an answer to the POST of a decision proves (DESIGN.md, "Answers to a decision" and "When a decision gives way"). An answer
-// confirms only if it cannot mean anything else, and counts as refused only if the decision cannot have been applied.
+// What an answer to the POST of a decision proves. An answer confirms only if it cannot mean anything else, and counts as refused only if
+// the decision cannot have been applied.
 
 import { isRecord } from "../../domain/json.ts";
 import type { DecisionAnswer } from "../../ports.ts";

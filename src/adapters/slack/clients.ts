@@ -34,7 +34,7 @@ export type Clients = {
 
 /** Slack's trigger expires 3 s after the click, so a call that opens a modal must end well before that (ms). */
 const QUICK_TIMEOUT_MS = 1_800;
-/** DESIGN.md: every call takes at most 10 s (ms). */
+/** Every call must end within 10 s; this leaves a margin (ms). */
 const BACKGROUND_TIMEOUT_MS = 9_000;
 
 /** The caller closes the connections `through`. */

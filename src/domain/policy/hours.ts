@@ -50,7 +50,7 @@ export function isTimeZone(tz: string): boolean {
 
 /** Two weeks, because a zone that changes its side of the date line skips a day; and a day, because `at` may lie within the window. */
 const SEARCHED_MS = 15 * DAY;
-/** At most this far apart are two looks at the offset (ms). No zone changes it twice within hours and back. */
+/** The longest interval between two looks at the offset (ms). No zone changes its offset and changes it back within a few hours. */
 const LOOK_MS = 6 * 60 * MINUTE;
 
 function nextTurn(hours: Hours, at: number, opens: boolean): number | null {

@@ -116,8 +116,8 @@ function meaningOf({ says, channel, first, who }: Call, approval: Approval): str
       return "The card is above. Review lists everything that waits for you; only you see the list.";
     case "last":
       return approval.appliedRule.rule.expiry?.outcome === "deny"
-        ? "Without a decision the policy denies it then, and the agent is told so."
-        : "Without a decision its card closes then. The agent is told nothing: the service may go on waiting.";
+        ? "If no one decides by then, the policy denies it and the agent is told."
+        : "If no one decides by then, its card closes. The agent is told nothing: the service may go on waiting.";
     case "stage":
       return channel === undefined
         ? "People whom the policy names for this stage are called. Its card says who may decide."
@@ -195,6 +195,6 @@ function past({ says, at, channel }: Call, approval: Approval): Message {
 
 function stateWords({ state }: Approval): string {
   if (state.type === "pending") return "The request has changed since, and its channel has the new card.";
-  if (state.type === "closed") return "The request waits no longer: it was closed without a decision here.";
-  return `The request waits no longer: it was decided to ${state.decision.verdict} it.`;
+  if (state.type === "closed") return "The request no longer waits: it was closed without a decision here.";
+  return `The request no longer waits: the decision is to ${state.decision.verdict} it.`;
 }

@@ -70,7 +70,7 @@ function answerForm({ run, ticket }: OpenedForm): View {
 }
 
 function handOverForm({ ticket }: OpenedForm): View {
-  const head = line(span("Another person looks at this request instead of you:"));
+  const head = line(span("Ask another person to look at this request instead of you:"));
   return modal("form:hand-over", ticket.nonce, {
     callback_id: HAND_OVER_MODAL,
     title: "Hand over",
@@ -85,7 +85,7 @@ function handOverForm({ ticket }: OpenedForm): View {
 const TAKES_OVER = "They must be able to decide it. They are told in the thread, and can't hand it on.";
 
 function snoozeForm({ ticket }: OpenedForm): View {
-  const head = line(span("You keep looking at this request and get no reminder of it:"));
+  const head = line(span("You are still looking at this request, but get no reminders about it:"));
   const options = SNOOZES.map((ms) => ({ text: plain(timeWords(ms)), value: String(ms) }));
   return modal("form:snooze", ticket.nonce, {
     callback_id: SNOOZE_MODAL,

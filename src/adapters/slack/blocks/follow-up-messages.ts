@@ -51,7 +51,7 @@ function question(run: Run, { approval, question: asked }: FoundQuestion, key: s
 }
 
 const HOW_TO_ANSWER =
-  "Press Answer, or write here in the thread and begin with Countersign's name. The approvers see your answer on the card; the agent service gets neither text.";
+  "Press Answer, or reply in this thread with a message that begins by mentioning Countersign. The approvers see your answer on the card; the agent service gets neither text.";
 const NO_LONGER_NEEDED = "The request is no longer open, so no answer is needed.";
 
 function outOfDate(): Message {

@@ -38,7 +38,7 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
     case "cannot-take-over":
       return takeOverWords(refusal);
     case "too-many-questions":
-      return `${count(MOST_QUESTIONS)} questions were asked about this request, and that is the most. Your question was not asked. Talk to the requester in the thread, or decide.`;
+      return `This request already has ${count(MOST_QUESTIONS)} questions, which is the limit. Your question was not asked. Talk to the requester in the thread, or decide.`;
     case "answered-before":
       return "This question is answered already. The card shows the answer.";
     case "not-asked":
@@ -52,7 +52,7 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
     case "not-extendable":
       return "The rule of this request allows no more time. Decide it before its deadline.";
     case "extension-cap":
-      return `The rule allows ${timeWords(refusal.atMostMs)} more in all, and that was added. Decide it before its deadline.`;
+      return `The rule allows ${timeWords(refusal.atMostMs)} more in all, and all of it has been added. Decide it before its deadline.`;
     case "extended-meanwhile":
       return refusal.by === null
         ? "The card you pressed on is out of date, so nothing was added. Look at its deadline now, and press again if it is too early."

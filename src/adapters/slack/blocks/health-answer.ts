@@ -186,4 +186,4 @@ type ServiceDown = Extract<HealthAnswer["poller"]["service"], { type: "away" | "
 const isKeyRefused = ({ code }: ServiceDown): boolean => code === "http_401";
 const REFUSES = ", the service refuses our requests";
 const CHECK_KEY =
-  "Check AGENT_API_KEY. The right one in the file of AGENT_API_KEY_FILE is taken over by itself; otherwise restart Countersign.";
+  "Check AGENT_API_KEY. Countersign loads a new key from the file that AGENT_API_KEY_FILE names; otherwise set the key and restart.";

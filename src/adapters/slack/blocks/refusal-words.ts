@@ -237,7 +237,7 @@ const NO_RUN = {
     "Only Countersign's admins can do that: close a dispute, acknowledge what was found in the database, or see who decided in a week.",
   "nothing-disputed": "No open dispute is about this run, so there is nothing to close.",
   "close-why":
-    "Say after the run id what you found. The card shows it, and the audit records it in your name.",
+    "After the run id, say what you found. The card shows it, and the audit records it in your name.",
   "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
   "other-findings":
     "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",

@@ -61,7 +61,9 @@ function decidedLine(run: Run, page: number) {
   if (approved + denied === 0) return [];
   return [
     line(
-      span(`Decided: ${count(approved)} to approve, ${count(denied)} to deny. Their cards show the outcome.`),
+      span(
+        `Decisions: ${count(approved)} to approve, ${count(denied)} to deny. Their cards show the outcome.`,
+      ),
     ),
   ];
 }

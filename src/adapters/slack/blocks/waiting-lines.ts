@@ -79,9 +79,9 @@ function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSecti
     const mine = pauses.filter((pause) => pause.why === why);
     if (mine.length === 0) return [];
     if (mine.some(({ until }) => until === null))
-      return [line(span(`⏸ Its time stands still while ${CAUSES[why].is}.`))];
+      return [line(span(`⏸ Its clock is paused while ${CAUSES[why].is}.`))];
     const total = mine.reduce((sum, { from, until }) => sum + (until ?? from) - from, 0);
-    return [line(span(`⏸ Its time stood still for ${duration(total)}: ${CAUSES[why].was}.`))];
+    return [line(span(`⏸ Its clock was paused for ${duration(total)}: ${CAUSES[why].was}.`))];
   });
 }
 
