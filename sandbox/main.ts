@@ -13,7 +13,7 @@ import type { World, WorldOptions } from "./world/world.ts";
 /** Caches the compiled code of sandbox and bot, so that the next start is twice as fast. Valid for exactly these files. */
 const COMPILED = fileURLToPath(new URL("../node_modules/.cache/countersign", import.meta.url));
 
-const MOST_REPLICAS = 5;
+const MAX_REPLICAS = 5;
 
 const USAGE = `Runs Countersign with a local Slack and a local agent service. Nothing leaves this machine.
 
@@ -21,7 +21,7 @@ const USAGE = `Runs Countersign with a local Slack and a local agent service. No
   --tempo <x>    how long the agents' work takes: 1 as usual, 0.1 ten times as fast (1)
   --verbose      also print what the bot logs
   --postgres     keep the bot's data in a PostgreSQL server of the sandbox's own, which ends with it (else in SQLite)
-  --replicas <n> how many bots share the work, 1 to ${MOST_REPLICAS} (1); more than one needs --postgres
+  --replicas <n> how many bots share the work, 1 to ${MAX_REPLICAS} (1); more than one needs --postgres
   --help         this text
 
 The bot gets POLICY_FILE, DEPLOYMENT_NAME, RUN_URL and APPROVERS of this environment.
@@ -168,8 +168,8 @@ async function onFreePort(port: number | null, start: (port: number) => Promise<
 
 function replicasIn(text: string, postgres: boolean): number {
   const count = numberIn("--replicas", text);
-  if (!Number.isInteger(count) || count < 1 || count > MOST_REPLICAS)
-    throw new Error(`--replicas takes a whole number from 1 to ${MOST_REPLICAS}, not "${text}".`);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_REPLICAS)
+    throw new Error(`--replicas takes a whole number from 1 to ${MAX_REPLICAS}, not "${text}".`);
   if (count > 1 && !postgres)
     throw new Error(
       "Several replicas need --postgres: only one process at a time can use a SQLite database.",

@@ -24,7 +24,7 @@ const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, se
 for (const each of misspelt) log.warn(each, misspeltWords(each));
 process.on("unhandledRejection", (error) => log.error({ error }, "unhandled rejection"));
 let app: App | null = null;
-hearSignals(() => app, log);
+stopOnSignals(() => app, log);
 app = await startOrExit(config, log);
 
 async function configOrExit(): Promise<Config> {
@@ -47,7 +47,7 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
 }
 
 /** Called first: as process 1 of a container, Node ignores signals without a listener. */
-function hearSignals(started: () => App | null, log: Log): void {
+function stopOnSignals(started: () => App | null, log: Log): void {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;

@@ -12,7 +12,7 @@ import { ruleFor } from "./policy/choose-rule.ts";
 import { assignParts, type Part, setsOfParts } from "./policy/named-people.ts";
 import { keptRule, type Rule, type RuleRef } from "./policy/policy.ts";
 import { factsFor, nextTurnAt, type PolicyNow, withGroupsToAsk } from "./rule-facts.ts";
-import { findApproval, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
+import { findApproval, mapApprovals, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
 
 /**
  * The rule for a decision on this request at this moment, by what is known of the requester now: with the people of the stages that the
@@ -36,8 +36,7 @@ export function ruleRefOf(
 /** Applies the current rules to pending approvals. The same object when they apply already. */
 export function applyPolicy(before: Run, ctx: RuleMoment): Run {
   const run = withGroupsToAsk(before, ctx.policy);
-  const approvals = run.approvals.map((approval) => withRuleOfNow(approval, run, ctx));
-  return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };
+  return mapApprovals(run, (approval) => withRuleOfNow(approval, run, ctx));
 }
 
 /** The policy in force and both clocks. */

@@ -53,11 +53,8 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
     }
     case "send-decision":
       return changeDelivery(run, effect, now);
-    case "tell":
-      return {
-        ...run,
-        notices: run.notices.map((tell) => (tell.id === effect.tell ? { ...tell, state: "sending" } : tell)),
-      };
+    case "send-notice":
+      return changeNotice(run, effect.notice, (notice) => ({ ...notice, state: "sending" }));
     case "update": {
       // Until the answer arrives, we do not know what the message shows. An empty key has it drawn again, even after a crash.
       const post = run.posts[effect.slot];
@@ -110,8 +107,8 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
       return applyPolicy(applyRequesterGroups(run, outcome, ctx), ctx);
     case "find-people":
       return applyPeopleOutcome(run, effect, outcome, ctx.monotonic);
-    case "tell":
-      return applyNoticeOutcome(run, effect.tell, outcome, ctx.monotonic);
+    case "send-notice":
+      return applyNoticeOutcome(run, effect.notice, outcome, ctx.monotonic);
   }
 }
 
@@ -131,11 +128,13 @@ function applyPeopleOutcome(
 
 /** At most once: a notice is repeated only if it was surely not delivered. */
 function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, now: number): Run {
-  if (outcome.type !== "later") return { ...run, notices: run.notices.filter((tell) => tell.id !== id) };
+  if (outcome.type !== "later") return { ...run, notices: run.notices.filter((each) => each.id !== id) };
   const notBefore = now + backoffMs(3, outcome.afterMs);
-  const again = (tell: PrivateNotice): PrivateNotice =>
-    tell.id === id ? { ...tell, state: "planned", notBefore } : tell;
-  return { ...run, notices: run.notices.map(again) };
+  return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore }));
+}
+
+function changeNotice(run: Run, id: string, change: (notice: PrivateNotice) => PrivateNotice): Run {
+  return { ...run, notices: run.notices.map((each) => (each.id === id ? change(each) : each)) };
 }
 
 function applyCreationOutcome(run: Run, outcome: Outcome, ctx: Context): Run {
@@ -176,15 +175,16 @@ function applyMessageOutcomeToRun(
   );
   const next = withPost(run, effect.slot, post);
   const code = outcome.type === "refused" ? outcome.code : undefined;
-  const firstNo = post.type === "refused" && run.posts[effect.slot]?.type === "sending" && post.tries === 1;
+  const isFirstRefusal =
+    post.type === "refused" && run.posts[effect.slot]?.type === "sending" && post.tries === 1;
   if (effect.slot !== OPENING || run.creation.type !== "planned") {
-    return firstNo && !isAnnouncement(effect.slot)
+    return isFirstRefusal && !isAnnouncement(effect.slot)
       ? cannotPost(next, { words: post.words, code }, ctx)
       : next;
   }
   const opening = next.posts[OPENING];
   if (opening?.type === "up") return next.answer === null ? next : { ...next, answer: null };
-  if (opening?.type !== "refused" || run.creation.type !== "planned") return next;
+  if (opening?.type !== "refused") return next;
   // No thread, no run: without a thread the run's approvals would be invisible, so the task is not started.
   const creation = { type: "refused", words: opening.words, at: ctx.monotonic } as const;
   return cannotPost({ ...next, creation }, { words: opening.words, code }, ctx);
@@ -202,8 +202,8 @@ function afterFirstSeconds(
 function cannotPost(run: Run, why: { words: string; code: string | undefined }, ctx: Context): Run {
   const { words, code } = why;
   const says = { type: "cannot-post", words, ...(code === undefined ? {} : { code }) } as const;
-  const tell = { id: ctx.nonce(), to: run.requester, says, state: "planned", notBefore: 0 } as const;
-  return { ...run, notices: [...run.notices, tell] };
+  const notice = { id: ctx.nonce(), to: run.requester, says, state: "planned", notBefore: 0 } as const;
+  return { ...run, notices: [...run.notices, notice] };
 }
 
 /** Drops an output once it is posted in full. */
@@ -260,7 +260,7 @@ function underWay(run: Run): Effect[] {
     ...posts.map(([slot]) => ({ type: "post", slot }) as const),
     ...uploads.map(([slot]) => ({ type: "share", slot }) as const),
     ...decisions.map(({ id }) => ({ type: "send-decision", approval: id }) as const),
-    ...notices.map(({ id }) => ({ type: "tell", tell: id }) as const),
+    ...notices.map(({ id }) => ({ type: "send-notice", notice: id }) as const),
   ];
 }
 

@@ -141,7 +141,7 @@ export type UnverifiedVotes = { readonly type: "unverified"; readonly of: readon
 /** One denial ends it, also while an approval is held. */
 export function withDenial(approval: Approval, decision: Decision): Approval {
   const { state, votes, past } = approval;
-  const held = state.type === "decided" ? voices(state.decision) : [];
+  const held = state.type === "decided" ? allVotes(state.decision) : [];
   const gone = [...votes, ...held].map((each) => asPast(each, "denied"));
   return {
     ...approval,
@@ -200,7 +200,7 @@ export function withApproval(
 export const earlierVotes = ({ votes = [] }: Decision): readonly Decision[] => votes;
 
 /** The decisions of all voters, each as a vote, the last one last. */
-export const voices = (decision: Decision): readonly Decision[] => [
+export const allVotes = (decision: Decision): readonly Decision[] => [
   ...earlierVotes(decision),
   withoutVotes(decision),
 ];
@@ -222,7 +222,7 @@ export function sentReason(decision: Decision): string {
 
 /** Everyone who gave the decision, once each. Empty where the policy itself decided. */
 export function decidersOf({ state, votes }: Approval): readonly UserId[] {
-  return state.type === "decided" ? giversOf(voices(state.decision)) : giversOf(votes);
+  return state.type === "decided" ? giversOf(allVotes(state.decision)) : giversOf(votes);
 }
 
 /** Once each. */

@@ -12,9 +12,9 @@ export const GATHER_MS = 15_000;
 /** A reminder may come at most this much early (ms), to share a message with another reminder of its channel. */
 export const EARLY_MS = 5 * 60_000;
 /** The older ones of a request are forgotten; their messages stay. */
-const MOST_CALLS = 40;
+const MAX_CALLS = 40;
 /** After this many look-ups without an answer from Slack, the call mentions no one. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 const NO_ONE: Called = { users: [], groups: [], more: 0 };
 
 export const isReminder = ({ says }: Pick<Call, "says">): boolean => says === "waits" || says === "last";
@@ -27,7 +27,7 @@ export function withCall(
   const n = (calls.at(-1)?.n ?? 0) + 1;
   return {
     ...approval,
-    calls: [...calls, { n, of, tries: 0, lookAt: call.notBefore, ...call }].slice(-MOST_CALLS),
+    calls: [...calls, { n, of, tries: 0, lookAt: call.notBefore, ...call }].slice(-MAX_CALLS),
   };
 }
 
@@ -50,7 +50,7 @@ export function answerCall(
     if (call.who !== null) return call;
     if (found !== null) return { ...call, who: found };
     const tries = call.tries + 1;
-    return tries < MOST_TRIES ? { ...call, tries, lookAt: retryAt } : { ...call, tries, who: NO_ONE };
+    return tries < MAX_TRIES ? { ...call, tries, lookAt: retryAt } : { ...call, tries, who: NO_ONE };
   });
 }
 
@@ -100,9 +100,9 @@ export function callRenderKey(run: Pick<Run, "posts">, each: CallIn): string | n
 // between is settled by what the carrier has.
 
 /** Most people and groups that it mentions. */
-const MOST_CALLED = 20;
+const MAX_CALLED = 20;
 /** The older ones of a run are forgotten; their messages stay as they are. */
-const MOST_CARRIED = 20;
+const MAX_CARRIED = 20;
 
 const SEVERAL = "several ";
 export const isGatheredSlot = (slot: Slot): boolean => slot.startsWith(SEVERAL);
@@ -171,7 +171,7 @@ export function carry(run: Run, gathered: Gathered): Run {
   const joined = joinCalls(run, gathered.of, run.key);
   const of = gathered.of.filter((each) => each.run !== run.key || hasJoined(joined, each, run.key));
   if (of.length < 2) return run;
-  return { ...markTold(joined, run), gathered: [...before, { ...gathered, of }].slice(-MOST_CARRIED) };
+  return { ...markTold(joined, run), gathered: [...before, { ...gathered, of }].slice(-MAX_CARRIED) };
 }
 
 /** What the calls that wait for this carrier's message have become: told by it, or to be posted after all. */
@@ -216,6 +216,6 @@ export function endGathered(run: Run, since: number): Run {
 export function calledTogether(all: readonly Called[]): Called {
   const users = [...new Set(all.flatMap((each) => each.users))];
   const groups = [...new Set(all.flatMap((each) => each.groups))];
-  const more = Math.max(0, ...all.map((each) => each.more)) + Math.max(0, users.length - MOST_CALLED);
-  return { users: users.slice(0, MOST_CALLED), groups: groups.slice(0, MOST_CALLED), more };
+  const more = Math.max(0, ...all.map((each) => each.more)) + Math.max(0, users.length - MAX_CALLED);
+  return { users: users.slice(0, MAX_CALLED), groups: groups.slice(0, MAX_CALLED), more };
 }

@@ -7,7 +7,7 @@ import {
   close,
   earlierVotes,
   reopenWithVotes,
-  voices,
+  allVotes,
   withApproval,
   withDenial,
   withPolicyDenial,
@@ -23,7 +23,7 @@ import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { validityOfAll } from "./quorum.ts";
-import { findApproval, noticeToDecider, replaceApproval, type Run } from "./run.ts";
+import { findApproval, mapApprovals, noticeToDecider, replaceApproval, type Run } from "./run.ts";
 import { seenChars } from "./text/text.ts";
 import { timeWords } from "./text/time-words.ts";
 
@@ -159,7 +159,7 @@ export function undo(
   if (approval.version !== version) return wasUndone(approval, isMine) ? ok(run) : err({ type: "too-late" });
   const { state } = approval;
   if (state.type !== "decided" || state.delivery.type !== "held") return err({ type: "too-late" });
-  const given = voices(state.decision);
+  const given = allVotes(state.decision);
   const mine = given.find(isMine);
   if (mine === undefined) return err({ type: "not-yours" });
   // A new version, so that the submitted form does not decide again if Slack redelivers it.
@@ -177,8 +177,7 @@ function wasUndone({ past }: Approval, isMine: (decision: Decision) => boolean):
 
 /** The same object when nothing has expired. */
 export function expire(run: Run, ctx: Context): Run {
-  const approvals = run.approvals.map((approval) => expired(approval, ctx));
-  return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };
+  return mapApprovals(run, (approval) => expired(approval, ctx));
 }
 
 function expired(approval: Approval, ctx: Context): Approval {

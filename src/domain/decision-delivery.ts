@@ -6,7 +6,7 @@ import {
   asPast,
   giversOf,
   reopenWithVotes,
-  voices,
+  allVotes,
   voidAndClose,
   withDelivery,
 } from "./approval-transitions.ts";
@@ -33,15 +33,15 @@ import {
   type Run,
 } from "./run.ts";
 
-type Sending = Extract<Delivery, { type: "held" | "sending" | "recorded" | "retry" }>;
-const isSending = (delivery: Delivery): delivery is Sending =>
+type OpenDelivery = Extract<Delivery, { type: "held" | "sending" | "recorded" | "retry" }>;
+const isOpenDelivery = (delivery: Delivery): delivery is OpenDelivery =>
   ["held", "sending", "recorded", "retry"].includes(delivery.type);
 
 export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided") return run;
   const { decision, delivery } = approval.state;
-  if (!isSending(delivery)) return run;
+  if (!isOpenDelivery(delivery)) return run;
   const next = nextDelivery(delivery, outcome, isWatched(run), ctx);
   if (next === null) return run;
   const settled =
@@ -52,7 +52,7 @@ export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome,
 }
 
 function nextDelivery(
-  before: Sending,
+  before: OpenDelivery,
   outcome: Outcome,
   watched: boolean,
   { now, monotonic, slowestRetryMs }: Context,
@@ -97,7 +97,7 @@ function nextDelivery(
 
 /** `notSent` only while no POST of this decision has left. */
 function whyLater(
-  before: Sending,
+  before: OpenDelivery,
   { why, heldBack, notSent }: Extract<Outcome, { type: "later" }>,
 ): Pick<Extract<Delivery, { type: "retry" }>, "why" | "heldBack" | "notSent"> {
   const unsent = before.type === "held" || before.type === "recorded";
@@ -136,7 +136,7 @@ function unclear(
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = said(settled, settled.past.at(-1));
   if (says === null) return run;
-  const notices = giversOf(voices(decision)).map(
+  const notices = giversOf(allVotes(decision)).map(
     (to) => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 }) as const,
   );
   return { ...run, notices: [...run.notices, ...notices] };
@@ -182,7 +182,7 @@ export function recheckAuthority(
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return STANDS;
   const { decision, delivery } = approval.state;
   const rule = ruleOf(ctx, run, approval);
-  const all = validityOfAll(voices(decision), approval, { run, rule, people });
+  const all = validityOfAll(allVotes(decision), approval, { run, rule, people });
   const given = [...all].map(([vote, worth]) => ({ vote, worth }));
   const fallen = given.flatMap(({ vote, worth }) =>
     worth === "counts" || worth === "unverified" ? [] : [{ vote, worth }],
@@ -216,7 +216,7 @@ export function withdrawApproval(run: Run, id: ApprovalId, cause: Withdrawn, ctx
   if (delivery.type === "retry" && delivery.lost)
     return cause === "restored" ? run : stopDelivery(run, approval, approval.state, { cause, ctx });
   if (delivery.type !== "held" && delivery.type !== "recorded" && delivery.type !== "retry") return run;
-  const fallen = voices(decision).map((vote) => ({ vote, worth: cause }));
+  const fallen = allVotes(decision).map((vote) => ({ vote, worth: cause }));
   return reopenWithValidVotes(run, approval, { fallen, left: [] }, ctx);
 }
 
@@ -261,6 +261,6 @@ function stopDelivery(
   const over = { type: "unconfirmed", at: ctx.now, cause, ...answeredBefore(delivery) } as const;
   const next = replaceApproval(run, withDelivery(approval, decision, over));
   const says = { type: "decision-stopped", approval: approval.id } as const;
-  const notices = voices(decision).flatMap((vote) => noticeToDecider(vote, says, ctx));
+  const notices = allVotes(decision).flatMap((vote) => noticeToDecider(vote, says, ctx));
   return { ...next, notices: [...next.notices, ...notices] };
 }

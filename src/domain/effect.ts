@@ -19,7 +19,7 @@ export type Effect =
   | { readonly type: "share"; readonly slot: Slot }
   | { readonly type: "find-file"; readonly slot: Slot }
   | { readonly type: "send-decision"; readonly approval: ApprovalId }
-  | { readonly type: "tell"; readonly tell: string }
+  | { readonly type: "send-notice"; readonly notice: string }
   /** Count the people who can approve it. */
   | { readonly type: "count-approvers"; readonly approval: ApprovalId }
   /** Look up the earlier decisions on the same request. */
@@ -41,8 +41,8 @@ export function effectKey(effect: Effect): string {
       return `${effect.type} ${effect.approval}`;
     case "find-people":
       return `${effect.type} ${effect.call} ${effect.approval}`;
-    case "tell":
-      return `${effect.type} ${effect.tell}`;
+    case "send-notice":
+      return `${effect.type} ${effect.notice}`;
     case "post":
     case "find":
     case "update":
@@ -129,8 +129,8 @@ export function nextTryOf(run: Run, effect: Effect): NextTry {
     case "share":
     case "find-file":
       return facts(run.uploads[effect.slot]);
-    case "tell":
-      return facts(run.notices.find(({ id }) => id === effect.tell));
+    case "send-notice":
+      return facts(run.notices.find(({ id }) => id === effect.notice));
     case "find-people":
       return facts(findApproval(run, effect.approval)?.calls?.find(({ n }) => n === effect.call));
     case "count-approvers":

@@ -12,15 +12,13 @@ import { ageAt, extendedMs, momentOfAge, withFollowUp } from "./follow-up.ts";
 import type { FollowUpRule, Reminders, Stage } from "./policy/follow-up-rule.ts";
 import { isWithin, nextOpening } from "./policy/hours.ts";
 import type { KeptRule } from "./policy/policy.ts";
-import { isWatched, type Run } from "./run.ts";
+import { isWatched, mapApprovals, type Run } from "./run.ts";
 
 type Now = Pick<Context, "now" | "monotonic">;
 
 /** The same object when nothing is due. */
 export function applyFollowUp(run: Run, ctx: Now): Run {
-  if (!isWatched(run)) return run;
-  const approvals = run.approvals.map((approval) => followed(run, approval, ctx));
-  return approvals.every((each, at) => each === run.approvals[at]) ? run : { ...run, approvals };
+  return isWatched(run) ? mapApprovals(run, (approval) => followed(run, approval, ctx)) : run;
 }
 
 function followed(run: Run, approval: Approval, ctx: Now): Approval {
@@ -132,19 +130,18 @@ const earliness = ({ afterMs }: Reminders): number => Math.min(EARLY_MS, afterMs
 export function remindEarly(run: Run, ctx: Now): Run {
   const from = joinsReminderFrom(run);
   if (from === null || from > ctx.monotonic) return run;
-  const approvals = run.approvals.map((approval) => {
+  return mapApprovals(run, (approval) => {
     const { remind } = approval.appliedRule.rule.followUp;
     return remind === null || approval.state.type !== "pending"
       ? approval
       : reminded(run, approval, ctx, earliness(remind));
   });
-  return approvals.every((each, at) => each === run.approvals[at]) ? run : { ...run, approvals };
 }
 
 function reminded(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval {
   const age = ageAt(approval, ctx.monotonic) + earlyMs;
   const says = reminderDue(approval, age);
-  if (says === null || run.frozen !== undefined) return withoutQuiet(approval);
+  if (says === null || run.frozen !== undefined) return without(approval, "quietUntil");
   const rule = approval.appliedRule.rule.followUp;
   const until = quietUntil(approval, rule, says, ctx);
   if (until !== null) return quiet(approval, until, ctx);
@@ -153,21 +150,15 @@ function reminded(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval
   if (says === "waits" && lapsed !== undefined && lapsed.until === undefined && claim === undefined) {
     // Not counted as a reminder, so that the others still get all of theirs.
     const until = ctx.monotonic + (rule.remind?.afterMs ?? 0);
-    const asked = withFollowUp(withoutQuiet(approval), { lapsed: { ...lapsed, until } });
+    const asked = withFollowUp(without(approval, "quietUntil"), { lapsed: { ...lapsed, until } });
     return withCall(asked, { ...call, first: lapsed.by });
   }
   // After the last one come no others, also not at once when the time is extended.
-  const told = withFollowUp(withoutQuiet(withoutLapsed(approval)), {
+  const told = withFollowUp(without(without(approval, "lapsed"), "quietUntil"), {
     reminded: remindersBy(rule.remind, says === "last" ? expiryAge(approval) : age),
     ...(says === "last" ? { warned: true } : {}),
   });
   return withCall(told, call);
-}
-
-function withoutLapsed(approval: Approval): Approval {
-  if (approval.followUp?.lapsed === undefined) return approval;
-  const { lapsed: _over, ...followUp } = approval.followUp;
-  return { ...approval, followUp };
 }
 
 /**
@@ -195,9 +186,9 @@ function quiet(approval: Approval, until: number, { monotonic }: Now): Approval 
   return same ? approval : withFollowUp(approval, { quietUntil: until });
 }
 
-function withoutQuiet(approval: Approval): Approval {
-  if (approval.followUp?.quietUntil === undefined) return approval;
-  const { quietUntil: _over, ...followUp } = approval.followUp;
+function without(approval: Approval, field: "lapsed" | "quietUntil"): Approval {
+  if (approval.followUp?.[field] === undefined) return approval;
+  const { [field]: _over, ...followUp } = approval.followUp;
   return { ...approval, followUp };
 }
 

@@ -27,12 +27,12 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
 }
 
 /** One run keeps at most so many approvals: it is stored whole at each change. */
-export const MOST_APPROVALS = 5_000;
+export const MAX_APPROVALS = 5_000;
 
 /** The same answer; approvals beyond those that a run may have are among what cannot be shown. */
 function withinRoom({ approvals }: Run, snapshot: Snapshot): Snapshot {
   const { pending } = snapshot;
-  let room = MOST_APPROVALS - approvals.length;
+  let room = MAX_APPROVALS - approvals.length;
   if (pending === null || pending.length <= room) return snapshot;
   const known = new Set(approvals.map(({ serviceId }) => serviceId));
   const fits = pending.map(({ id }) => known.has(id) || (room -= 1) >= 0);

@@ -3,13 +3,13 @@
 import type { Approval } from "./approval.ts";
 import { type Pause, withFollowUp } from "./follow-up.ts";
 import { hasClock } from "./follow-up-due.ts";
-import { isWatched, type Run } from "./run.ts";
+import { isWatched, mapApprovals, type Run } from "./run.ts";
 
 /** A question has its own pause, which ends by itself. */
 export type OutageCause = Exclude<Pause["why"], "question">;
 
 /** Of one request. A service that fails again and again for weeks must not let the record grow without end; then its time runs. */
-const MOST_PAUSES = 200;
+const MAX_PAUSES = 200;
 
 /**
  * The clocks of the run's requests stand still from then on (monotonic), or have stood still until `until`. The same run where no time
@@ -21,7 +21,7 @@ export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why:
     if (until !== null && until <= begin) return pauses;
     const known = pauses.find((each) => each.why === why && (each.until === null || each.from === begin));
     if (known === undefined)
-      return pauses.length < MOST_PAUSES ? [...pauses, { why, from: begin, until }] : pauses;
+      return pauses.length < MAX_PAUSES ? [...pauses, { why, from: begin, until }] : pauses;
     if (known.until === null || until === null || known.until >= until) return pauses;
     return pauses.map((each) => (each === known ? { ...each, until } : each));
   });
@@ -47,11 +47,10 @@ function changePauses(
   change: (pauses: readonly Pause[], approval: Approval) => readonly Pause[],
 ): Run {
   if (!isWatched(run)) return run;
-  const approvals = run.approvals.map((approval) => {
+  return mapApprovals(run, (approval) => {
     if (approval.state.type !== "pending" || !hasClock(approval.appliedRule.rule)) return approval;
     const before = approval.followUp?.pauses ?? [];
     const after = change(before, approval);
     return after === before ? approval : withFollowUp(approval, { pauses: after });
   });
-  return approvals.some((each, at) => each !== run.approvals[at]) ? { ...run, approvals } : run;
 }

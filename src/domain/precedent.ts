@@ -7,9 +7,9 @@ import type { UserId } from "./ids.ts";
 export const PRECEDENT_AGE_MS = 90 * 24 * 60 * 60_000;
 export const PRECEDENT_DAYS = 90;
 /** More decisions than this of one verdict are "at least" so many. Each is proven by its signature, which takes time. Our choice. */
-export const MOST_PRECEDENTS = 20;
+export const MAX_PRECEDENTS = 20;
 
-/** The decisions of one verdict: how many, at most `MOST_PRECEDENTS`, and the newest of them. */
+/** The decisions of one verdict: how many, at most `MAX_PRECEDENTS`, and the newest of them. */
 export type Precedent = {
   readonly times: number;
   /** There may be more. */

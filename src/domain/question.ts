@@ -13,7 +13,7 @@ import { isBlank } from "./text/text.ts";
 
 /** Slack's limit for a text field. */
 export const MAX_SAID_CHARS = 3_000;
-export const MOST_QUESTIONS = 10;
+export const MAX_QUESTIONS = 10;
 
 type Moment = Pick<Context, "now" | "monotonic">;
 
@@ -52,7 +52,7 @@ export function findQuestion({ approvals }: Pick<Run, "approvals">, slot: Slot):
 
 /** Null: one more can be asked. */
 export const refusalToAsk = (approval: Approval): Refusal | null =>
-  questionsOf(approval).length < MOST_QUESTIONS ? null : { type: "too-many-questions" };
+  questionsOf(approval).length < MAX_QUESTIONS ? null : { type: "too-many-questions" };
 
 /** Null: a person can read it. */
 function refusalOfText(text: string): Refusal | null {

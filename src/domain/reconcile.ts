@@ -203,7 +203,7 @@ function dueWork(run: Run, now: number): Due[] {
   });
   const notices = run.notices
     .filter((tell) => tell.state === "planned")
-    .map((tell) => due({ type: "tell", tell: tell.id }, tell.notBefore, now));
+    .map(({ id, notBefore }) => due({ type: "send-notice", notice: id }, notBefore, now));
   // Expiry and the end of a claim have no effect of their own: they wake the run, and `expire` and `lapseClaims` do the rest.
   const ends = run.approvals.flatMap((approval): Due[] => [
     { effect: null, at: endsAt(approval) },

@@ -253,6 +253,12 @@ export function replaceApproval(run: Run, next: Approval): Run {
   return { ...run, approvals: run.approvals.map((approval) => (approval.id === next.id ? next : approval)) };
 }
 
+/** The same run when `change` returns each approval as it is. */
+export function mapApprovals(run: Run, change: (approval: Approval) => Approval): Run {
+  const approvals = run.approvals.map(change);
+  return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };
+}
+
 /** The service has said 404 often and long enough to be believed. */
 export function isMissing(run: Run): boolean {
   return run.watch.type === "missing" && run.watch.absence === null;

@@ -102,7 +102,7 @@ export type Unreadable = {
 };
 
 /** How many items are shown; each may hold 2,000 characters. */
-export const MOST_TOLD = 5;
+export const MAX_TOLD = 5;
 
 /** The same object while the same items cannot be read for the same reasons. */
 export function itemsUnreadable(
@@ -113,7 +113,7 @@ export function itemsUnreadable(
   if (before?.what === "list" && listsNone(snapshot)) return before;
   const { unreadable } = snapshot;
   if (unreadable.length === 0) return null;
-  const items = unreadable.slice(0, MOST_TOLD);
+  const items = unreadable.slice(0, MAX_TOLD);
   const all = unreadable.reduce((sum, { count = 1 }) => sum + count, 0);
   const next: Unreadable = { since: now, what: "items", count: all, items };
   return before !== null && unreadableMeaning(before) === unreadableMeaning(next) ? before : next;

@@ -3,9 +3,8 @@
 
 import type { Approval } from "./approval.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
-import { contextBehind } from "./run-context.ts";
 import { cardSlot, digestSlot, isWatched, type Run, type Slot, type Storm } from "./run.ts";
-import { cardMarks, riskRank } from "./text/card-layout.ts";
+import { approvalMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
 
 // Digests: messages of several lines, each line with the buttons of its approval. A digest follows the state machine of every other
@@ -16,7 +15,7 @@ import { needsFile } from "./text/request-text.ts";
 // Our choices. Eight cards are up within about five seconds, because Slack takes four at once.
 
 /** More cards than this that wait to be posted are a storm. */
-export const MOST_CARDS = 8;
+export const MAX_CARDS = 8;
 /** With so few lines left, a storm is over: they become cards. */
 export const CALM_AT = 4;
 /** Each line takes two of the fifty blocks of a message. */
@@ -27,7 +26,7 @@ export function applyDigest(run: Run): Run {
   const listed = run.approvals.filter(isListed);
   const staying = listed.filter(isListable);
   const fresh = run.approvals.filter((approval) => isUnposted(run, approval) && isListable(approval));
-  const storm = staying.length === 0 ? fresh.length > MOST_CARDS : staying.length + fresh.length > CALM_AT;
+  const storm = staying.length === 0 ? fresh.length > MAX_CARDS : staying.length + fresh.length > CALM_AT;
   const pages = storm ? pagesFor(run, staying, fresh) : new Map<Approval, number>();
   const keeps = new Set(storm ? staying : []);
   if (pages.size === 0 && keeps.size === listed.length) return run;
@@ -79,14 +78,11 @@ export function linesOf(run: Run, page: number): readonly Approval[] {
 }
 
 function inOrder(run: Run, approvals: readonly Approval[]): readonly Approval[] {
-  const ranked = approvals.map((approval) => ({ approval, rank: riskRank(marksOf(run, approval)) }));
+  const ranked = approvals.map((approval) => ({ approval, rank: riskRank(approvalMarks(run, approval)) }));
   return ranked
     .toSorted((a, b) => a.rank - b.rank || a.approval.since - b.approval.since)
     .map(({ approval }) => approval);
 }
-
-const marksOf = (run: Run, { request, appliedRule }: Approval) =>
-  cardMarks(request, contextBehind(run.context, request), appliedRule.card);
 
 /** The pages that the run has ever had. */
 export function digestPages({ approvals }: Run): readonly number[] {

@@ -22,9 +22,9 @@ export type CardSweep = {
 
 /** Each card is checked this often (ms), as far as the limit of fifteen reads a minute allows. */
 export const LOOK_EVERY_MS = 45_000;
-const MOST_RUNS = 10_000;
+const MAX_RUNS = 10_000;
 /** How many deleted messages to remember that are not known as cards; most are people's. And how many runs. The oldest are dropped. */
-const MOST_UNKNOWN = 500;
+const MAX_UNKNOWN = 500;
 
 type Deps = {
   /** The workspace whose deletions Slack reports. */
@@ -75,7 +75,7 @@ export function createCardSweep(deps: Deps): CardSweep {
       }),
     letIn: (channel) =>
       guarded("could not retry the messages that a channel refused; the regular retry does", async () => {
-        const runs = await store.list({ channels: [channel], only: "unfinished", limit: MOST_RUNS });
+        const runs = await store.list({ channels: [channel], only: "unfinished", limit: MAX_RUNS });
         const change = (run: Run): Run => afterRejoining(run, clock.monotonic());
         // Slack tells one process, which need not be the one that looks after the channel.
         for (const { key } of runs) await engine.change(key, change, { mustHold: false });
@@ -92,7 +92,7 @@ export function createCardSweep(deps: Deps): CardSweep {
 
 function addTo<Value>(kept: Set<Value>, value: Value): void {
   const [oldest] = kept.add(value);
-  if (kept.size > MOST_UNKNOWN && oldest !== undefined) kept.delete(oldest);
+  if (kept.size > MAX_UNKNOWN && oldest !== undefined) kept.delete(oldest);
 }
 
 type Looks = {
@@ -146,7 +146,7 @@ async function goneElsewhere(
   channel: ChannelId,
   ts: MessageTs,
 ): Promise<void> {
-  const runs = await store.list({ channels: [channel], only: "pending", limit: MOST_RUNS });
+  const runs = await store.list({ channels: [channel], only: "pending", limit: MAX_RUNS });
   for (const run of runs)
     for (const { slot } of messagesToKeep(run).filter((each) => each.ts === ts))
       await engine.change(run.key, (each) => markMaybeDeleted(each, slot, ts, clock.monotonic()), {

@@ -2,7 +2,7 @@
 // approval, no tampering with the database is unacknowledged.
 
 import type { AuditEntry } from "../audit/entry.ts";
-import { earlierVotes, voices, withoutVotes } from "../domain/approval-transitions.ts";
+import { allVotes, earlierVotes, giversOf } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
 import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import type { Person } from "../domain/authorization.ts";
@@ -19,7 +19,7 @@ import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
 import type { EffectLog } from "./logging.ts";
-import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
+import { lookUpAll, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
 import type { Perform } from "./perform-effect.ts";
 
 /** What executing an effect needs. */
@@ -48,7 +48,7 @@ export type EngineHandle = {
   readonly change: Change;
   readonly again: (key: RunKey, afterMs: number) => void;
   /** A mark may be in the store, though nothing executes its effect any more: the next change of the run settles it. */
-  readonly owe: (key: RunKey) => void;
+  readonly settleLater: (key: RunKey) => void;
   /** No effect of the run is under way any more. */
   readonly onIdle: (key: RunKey) => void;
   readonly looksAfter: (shard: number) => boolean;
@@ -65,11 +65,11 @@ export type ExecutionHandle = EngineHandle & {
 type Sending = Extract<Effect, { type: "send-decision" }>;
 
 /**
- * `only`: the decision that was checked; no other may be sent. Then fresh facts: about the people who gave it, and the groups of the
+ * `checkedDecision`: the fingerprint of the decision that was checked; no other may be sent. Then fresh facts: about the people who gave it, and the groups of the
  * requester where a rule asks for them.
  */
 export type SendPermit = {
-  readonly only: string | null;
+  readonly checkedDecision: string | null;
   readonly people: readonly Person[];
   readonly requesterIn: Awaited<ReturnType<typeof lookUpRequester>>;
 };
@@ -87,11 +87,11 @@ export async function checkBeforeSending(
   const notNow = await precheck(deps, run, handle);
   if (notNow !== null) return { not: notNow };
   const [people, requesterIn] = await Promise.all([
-    lookUpVoters(deps, run, effect, handle),
+    lookUpDeciders(deps, run, effect, handle),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
-  const unchecked = { only: null, people, requesterIn };
-  const newest = await handle.change(run.key, (stored) => stored);
+  const unchecked = { checkedDecision: null, people, requesterIn };
+  const newest = await newestRun(run.key, handle);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
   if (newest === null || approval === null) return unchecked;
   // Another replica has sent it meanwhile, and settled it.
@@ -106,10 +106,11 @@ export async function checkBeforeSending(
   const behind = await behindOthers(deps);
   if (behind !== null) return { not: behind };
   const since = heldForTampering(deps, newest, effect);
-  return since === null ? { ...unchecked, only: decisionFingerprint(approval) } : { not: since };
+  return since === null ? { ...unchecked, checkedDecision: decisionFingerprint(approval) } : { not: since };
 }
 
-const isDue = (run: Run, effect: Sending, clock: Clock): boolean =>
+/** Does the run, as it is now, still need this effect? */
+export const isDue = (run: Run, effect: Effect, clock: Clock): boolean =>
   reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
 
 /** A process that stood still may compare an old run with the newest audit. The mark refuses the old run, so nothing leaves. */
@@ -150,26 +151,24 @@ function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: S
   };
 }
 
-// Facts about everyone whose approval a decision rests on, looked up right before it is sent.
+/** As stored, after the changes of the run that this process has begun. An identity change waits for those; a plain load would not. */
+const newestRun = (key: RunKey, { change }: ExecutionHandle): Promise<Run | null> =>
+  change(key, (stored) => stored);
 
-/** Leaves out people whom Slack does not answer about. For a denial nobody is looked up. */
-export async function lookUpVoters(
+/** Facts about everyone whose approval the decision rests on. A denial needs none. */
+async function lookUpDeciders(
   deps: ExecutorDeps,
   { key }: Run,
-  effect: Extract<Effect, { type: "send-decision" }>,
+  effect: Sending,
   handle: ExecutionHandle,
 ): Promise<readonly Person[]> {
-  const run = await handle.change(key, (stored) => stored);
+  const run = await newestRun(key, handle);
   const approval = run === null ? null : findApproval(run, effect.approval);
   if (run === null || approval?.state.type !== "decided") return [];
   const { decision } = approval.state;
   if (decision.verdict === "deny") return [];
   const sets = setsToAskFor(run, approval, deps.context());
-  const users = voices(decision).flatMap(({ by }) => (by === null ? [] : [by.user]));
-  const found = await Promise.all(
-    users.map((user) => lookUp(deps, run, { user, sets, maxAgeMs: SUBMIT_AGE_MS })),
-  );
-  return found.flatMap((each) => ("type" in each ? [] : [each]));
+  return lookUpAll(deps, run, { users: giversOf(allVotes(decision)), sets, maxAgeMs: SUBMIT_AGE_MS });
 }
 
 /**
@@ -203,7 +202,7 @@ type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
 /** Equal only for the same decision. Null: the approval is not decided. */
 export function decisionFingerprint({ state }: Approval): string | null {
   if (state.type !== "decided") return null;
-  return JSON.stringify([...earlierVotes(state.decision), withoutVotes(state.decision)]);
+  return JSON.stringify(allVotes(state.decision));
 }
 
 /** Null: the audit confirms all of it, also the stages that the request has reached. A few look-ups by index, however long the audit is. */

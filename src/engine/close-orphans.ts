@@ -44,7 +44,7 @@ const AGAIN_MS = 3_000;
 /** How long a closed card's successor is waited for (ms): the service may be away. After that the message is closed without a link. */
 const PATIENCE_MS = 5 * 60_000;
 const RETRY_MS = [5_000, 60_000] as const;
-const MOST_RESTORES = 1_000;
+const MAX_RESTORES = 1_000;
 
 /** What is left to do. */
 type Work = {
@@ -112,7 +112,7 @@ async function tell({ store, log, context }: Deps, since: number): Promise<void>
     { copied },
     "this database was restored from a back-up; what was recorded after it is lost, and messages posted after it are being closed",
   );
-  const told = await store.auditAfter(0, ["restored"], MOST_RESTORES);
+  const told = await store.auditAfter(0, ["restored"], MAX_RESTORES);
   if (told.some(({ entry }) => entry.since === since)) return;
   const outcome = `restored from the back-up of ${copied}`;
   await store.audit([auditEntry(null, { at: context().now, what: "restored", outcome, since })]);

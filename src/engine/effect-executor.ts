@@ -9,7 +9,6 @@ import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import { withFreshRequester } from "../domain/rule-facts.ts";
-import { reconcile } from "../domain/reconcile.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import { releaseRunId } from "./change-runs.ts";
@@ -19,6 +18,7 @@ import {
   type EngineHandle,
   type ExecutionHandle,
   type ExecutorDeps,
+  isDue,
   type SendPermit,
 } from "./check-before-sending.ts";
 import { endedWithin } from "./clock.ts";
@@ -70,7 +70,7 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
     const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping, begin, leaveMark });
     sending.delete(id);
     underWay.delete(id);
-    if (leavesMark) back.owe(run.key);
+    if (leavesMark) back.settleLater(run.key);
     count(busy, run.key, -1);
     if (asked.delete(id) || afterMs > 0) back.again(run.key, afterMs);
     if (!busy.has(run.key)) back.onIdle(run.key);
@@ -92,13 +92,13 @@ function count(busy: Map<RunKey, number>, key: RunKey, by: 1 | -1): void {
   else busy.set(key, left);
 }
 
-const ANYTHING: SendPermit = { only: null, people: [], requesterIn: null };
+const NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterIn: null };
 
 /** Is the decision in the store still the one that was checked? */
-function isChecked(run: Run, effect: Effect, { only }: SendPermit): boolean {
+function isChecked(run: Run, effect: Effect, { checkedDecision }: SendPermit): boolean {
   if (effect.type !== "send-decision") return true;
   const approval = findApproval(run, effect.approval);
-  return approval !== null && only !== null && decisionFingerprint(approval) === only;
+  return approval !== null && checkedDecision !== null && decisionFingerprint(approval) === checkedDecision;
 }
 
 /** Never rejects. Resolves to how soon the run should be reconciled again (ms). */
@@ -121,7 +121,7 @@ async function execute(
     // A freeze that another process has written holds for a start, too; a decision's check catches up by itself.
     if (effect.type === "create-run") await deps.catchUp();
     const permit =
-      effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : ANYTHING;
+      effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : NO_DECISION;
     // The lease may be extended soon. Nothing is marked before that: reconciling would start the same effect again at once, in a loop.
     if (!deps.holds()) return AFTER_FAILURE_MS;
     if (!handle.begin()) return 0;
@@ -171,9 +171,7 @@ async function markInStore(
   effect: Effect,
   handle: ExecutionHandle & { readonly permit: SendPermit },
 ): Promise<Marked> {
-  const wanted = (run: Run): boolean =>
-    isChecked(run, effect, handle.permit) &&
-    reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
+  const wanted = (run: Run): boolean => isChecked(run, effect, handle.permit) && isDue(run, effect, clock);
   const saved = await handle.transact<Marked>(key, (newest) => {
     const run = applyBrake(withFreshRequester(newest, handle.permit.requesterIn, context()), context());
     if (!wanted(run)) return { run, value: UNWANTED };

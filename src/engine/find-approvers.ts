@@ -16,7 +16,7 @@ import { type People, PortError } from "../ports.ts";
 /** This age (ms) is enough for display; a person who clicks is looked up again. */
 export const SHOWN_AGE_MS = 60_000;
 /** How many members of a group are asked about. If too few of them may approve, the count of a larger group is unknown. */
-const ASKED_AT_MOST = 100;
+const MAX_ASKED = 100;
 const AT_ONCE = 5;
 
 /** Slack, as far as it says who someone is and who belongs where. */
@@ -52,13 +52,13 @@ async function countAble(run: Run, rule: Rule, people: Asking): Promise<number |
   const found: UserId[] = [];
   const countSeats = (): number =>
     assignParts(found, rule, (user, each) => inParts.get(each)?.has(user) ?? false).seated.length;
-  for (let from = 0; from < Math.min(candidates.length, ASKED_AT_MOST); from += AT_ONCE) {
-    const some = candidates.slice(from, Math.min(from + AT_ONCE, ASKED_AT_MOST));
+  for (let from = 0; from < Math.min(candidates.length, MAX_ASKED); from += AT_ONCE) {
+    const some = candidates.slice(from, Math.min(from + AT_ONCE, MAX_ASKED));
     const able = await Promise.all(some.map((each) => isAble(run, rule, each, people)));
     found.push(...some.flatMap(({ user }, index) => (able[index] === true ? [user] : [])));
     if (countSeats() >= rule.needs) return rule.needs;
   }
-  return candidates.length > ASKED_AT_MOST ? null : countSeats();
+  return candidates.length > MAX_ASKED ? null : countSeats();
 }
 
 type Candidate = { readonly user: UserId; readonly escalated: boolean };

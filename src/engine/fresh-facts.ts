@@ -37,6 +37,16 @@ export async function lookUp(
   }
 }
 
+/** Leaves out people whom Slack does not answer about. */
+export async function lookUpAll(
+  deps: Parameters<typeof lookUp>[0],
+  run: Run,
+  { users, ...asked }: Omit<Asked, "user"> & { readonly users: readonly UserId[] },
+): Promise<Person[]> {
+  const found = await Promise.all(users.map((user) => lookUp(deps, run, { ...asked, user })));
+  return found.flatMap((each) => ("type" in each ? [] : [each]));
+}
+
 type KnownGroups = { readonly [group: GroupId]: boolean };
 
 /** Null: no rule asks. Of a group that is missing in the answer, Slack does not say. */

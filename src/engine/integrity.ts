@@ -74,7 +74,7 @@ function stateOf(book: Book, digest: Context["digest"]): IntegrityState {
 export function createIntegrity(deps: Deps): Integrity {
   const { store, log, metrics } = deps;
   const book = createBook();
-  const teller = createTeller(deps);
+  const findingWriter = createFindingWriter(deps);
 
   const state = (): IntegrityState => stateOf(book, deps.context().digest);
 
@@ -82,7 +82,7 @@ export function createIntegrity(deps: Deps): Integrity {
     if (!book.add(finding)) return;
     log.error({ finding: finding.id, run: finding.run, words: finding.words }, TAMPERED);
     metrics.tampered(book.open().length);
-    teller.tell(finding);
+    findingWriter.tell(finding);
   }
 
   const catchUp = createCatchUp(deps, book, found);
@@ -108,7 +108,7 @@ export function createIntegrity(deps: Deps): Integrity {
       log.warn({ by, findings }, "tampering is acknowledged; approvals leave again");
       return ok(open.length);
     },
-    stop: () => teller.stop(),
+    stop: () => findingWriter.stop(),
   };
 }
 
@@ -126,10 +126,10 @@ function createCatchUp(
   };
 }
 
-type Teller = { tell(finding: Finding): void; stop(): Promise<void> };
+type FindingWriter = { tell(finding: Finding): void; stop(): Promise<void> };
 
 /** Writes findings to the audit, in batches; the alerts follow from the entries. */
-function createTeller(deps: Deps): Teller {
+function createFindingWriter(deps: Deps): FindingWriter {
   const untold: Finding[] = [];
 
   async function write(): Promise<void> {

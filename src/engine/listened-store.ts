@@ -31,7 +31,7 @@ type Hearing = { readonly clock: Pick<Clock, "monotonic">; readonly metrics: Pic
 type Method = (...args: readonly unknown[]) => unknown;
 
 /** More faults than this within a minute are not told apart. */
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 
 function hearStoreFaults(
   store: Store,
@@ -42,7 +42,7 @@ function hearStoreFaults(
     if (error instanceof PortError && error.code.startsWith("store_")) {
       metrics.storeFault(error.code);
       heard.push({ at: clock.monotonic(), code: error.code });
-      if (heard.length > MOST_KEPT) heard.shift();
+      if (heard.length > MAX_KEPT) heard.shift();
     }
     throw error;
   };

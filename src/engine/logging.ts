@@ -9,7 +9,7 @@ import type { Clock } from "./clock.ts";
 
 const QUIET_MS = 60_000;
 /** So many causes are remembered; when there are more, the oldest may be told twice within a minute. */
-const MOST_CAUSES = 10_000;
+const MAX_CAUSES = 10_000;
 
 /** `cause` names what happens again and again. Fields hold ids, never texts of people or secrets. */
 export type WarnQuietly = (cause: string, fields: object, message: string) => void;
@@ -33,7 +33,7 @@ export function createQuietWarnings({
     told.delete(cause);
     told.set(cause, { at: clock.monotonic(), unlogged: 0 });
     const [oldest] = told.keys();
-    if (told.size > MOST_CAUSES && oldest !== undefined) told.delete(oldest);
+    if (told.size > MAX_CAUSES && oldest !== undefined) told.delete(oldest);
   };
 }
 

@@ -69,8 +69,8 @@ async function attempt(run: Run, effect: Effect, world: World): Promise<Outcome>
     case "share":
     case "find-file":
       return file(run, effect, chat);
-    case "tell":
-      return tell(run, effect.tell, chat);
+    case "send-notice":
+      return tell(run, effect.notice, chat);
     case "count-approvers":
       return countApprovers(run, effect, people, context());
     case "find-people":
@@ -195,8 +195,8 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
       return { channel, kind: "post", urgency: 1 };
     case "upload":
       return { channel, kind: "other", urgency: 1 };
-    case "tell":
-      return paceOfNotice(run, effect.tell);
+    case "send-notice":
+      return paceOfNotice(run, effect.notice);
   }
 }
 

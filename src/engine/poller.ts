@@ -71,7 +71,7 @@ export function createPoller(deps: Deps, limits: PollLimits): Poller {
   let stopped = false;
   const queue: DueQueue<Entry> = new DueQueue(deps.clock, limits.maxInFlight, async (entry) => {
     if (entries.get(entry.key) !== entry || stopped) return;
-    const restMs = deps.guard.restsFor();
+    const restMs = deps.guard.pausedMs();
     if (restMs > 0)
       return queue.put(
         entry,

@@ -7,7 +7,7 @@ import type { Context } from "../domain/context.ts";
 import type { Outcome } from "../domain/effect.ts";
 import type { ApprovalId, ChannelId, UserId } from "../domain/ids.ts";
 import {
-  MOST_PRECEDENTS,
+  MAX_PRECEDENTS,
   NO_PRECEDENTS,
   type Precedent,
   PRECEDENT_AGE_MS,
@@ -84,7 +84,7 @@ async function newest(
   asked: Asked,
   mayKnow: MayKnow,
 ): Promise<{ readonly facts: Precedent; readonly reason: string } | null> {
-  const numbers = await deps.store.decidedBefore(asked, MOST_PRECEDENTS);
+  const numbers = await deps.store.decidedBefore(asked, MAX_PRECEDENTS);
   const told: Decided[] = [];
   for (const seq of numbers) {
     const decided = await decidedIn(deps, seq, asked);
@@ -93,7 +93,7 @@ async function newest(
   const [last] = told;
   if (last === undefined) return null;
   const { seq, by, at, reason } = last;
-  const more = numbers.length === MOST_PRECEDENTS;
+  const more = numbers.length === MAX_PRECEDENTS;
   return { facts: { times: told.length, more, entry: seq, by, at }, reason };
 }
 
@@ -120,7 +120,7 @@ async function decidedIn({ store }: PrecedentDeps, seq: number, asked: Asked): P
 /** This age (ms) is enough for display. */
 const AGE_MS = 60_000;
 /** In a larger channel nobody can tell at a small price whether all its members are full members. Our choice. */
-const MOST_MEMBERS = 50;
+const MAX_MEMBERS = 50;
 const AT_ONCE = 5;
 
 type Readers = Pick<People, "isPublic" | "membersOf" | "lookUp">;
@@ -150,7 +150,7 @@ export async function lookUpPrecedents(
 /** Every full member may open a public channel; guests and people of other organisations may not. */
 async function haveNoGuests(people: Readers, { team, channel }: Run): Promise<boolean> {
   const members = await people.membersOf(channel, AGE_MS);
-  if (members.length > MOST_MEMBERS) return false;
+  if (members.length > MAX_MEMBERS) return false;
   for (let from = 0; from < members.length; from += AT_ONCE) {
     const some = members.slice(from, from + AT_ONCE);
     const found = await Promise.all(some.map((user) => people.lookUp(team, user, channel, AGE_MS)));

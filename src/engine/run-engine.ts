@@ -63,24 +63,24 @@ export function createRunEngine(deps: Deps): RunEngine {
   const { save, drop } = createSaver(store, clock);
   const alarms = createAlarms(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
-  const debts = createLostEffects(executor, context);
+  const { settleLater, saveSettled } = createUnsettledMarks(executor, context);
   const { hold, has, ...shards } = createHeldRuns();
   const waking = new Set<Promise<void>>();
   const later: Later = (key, afterMs, act) => alarms.set(key, afterMs, () => track(waking, act()));
   const again: Again = (key, afterMs) => later(key, afterMs, () => wake(deps, change, key, again));
   shards.onDrop((key) => (alarms.clear(key), drop(key)));
 
-  const compare = sparingOthers(deps, again, (run) => {
+  const compare = retryAfterFault(deps, again, (run) => {
     alarms.clear(run.key);
     const plan = reconcile(run, clock.monotonic());
     for (const effect of plan.effects)
-      executor.start(run, effect, { transact, change, again, owe: debts.owe, onIdle: drop, ...shards });
+      executor.start(run, effect, { transact, change, again, settleLater, onIdle: drop, ...shards });
     if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   });
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
-    const saved = debts.pay(key, apply, (apply) => save(key, { apply, mustHold, context }));
+    const saved = saveSettled(key, apply, (apply) => save(key, { apply, mustHold, context }));
     const done = await wokenIfLost(saved, () => again(key, AFTER_FAILURE_MS));
     if (done !== null && (done.saved === "saved" ? hold(done.run) : has(done.run))) compare(done.run);
     if (!executor.isBusy(key)) drop(key);
@@ -94,7 +94,7 @@ export function createRunEngine(deps: Deps): RunEngine {
     // Another process has saved it, so what this one wrote last is not the newest.
     if (known) drop(run.key);
     else if (recover(run, context()) === run) return compare(run);
-    else debts.owe(run.key);
+    else settleLater(run.key);
     await wake(deps, change, run.key, again);
   }
 
@@ -105,7 +105,7 @@ export function createRunEngine(deps: Deps): RunEngine {
 }
 
 /** A fault in Countersign holds up this run only. The change is stored already, so the run is reconciled again later. */
-function sparingOthers({ log }: Deps, again: Again, compare: (run: Run) => void): (run: Run) => void {
+function retryAfterFault({ log }: Deps, again: Again, compare: (run: Run) => void): (run: Run) => void {
   return (run) => {
     try {
       compare(run);
@@ -178,31 +178,31 @@ const changeBy =
   async (key, apply, options) =>
     (await transact(key, (run) => withoutValue(apply(run)), options))?.run ?? null;
 
-type LostEffects = {
-  readonly owe: (key: RunKey) => void;
+type UnsettledMarks = {
+  readonly settleLater: (key: RunKey) => void;
   /** Saves the change, and the settled marks with it. */
-  pay<Value, Done>(
+  readonly saveSettled: <Value, Done>(
     key: RunKey,
     apply: Apply<Value>,
     save: (apply: Apply<Value>) => Promise<Done | null>,
-  ): Promise<Done | null>;
+  ) => Promise<Done | null>;
 };
 
 /**
- * The marks of a dead process, and of an effect whose failure could not be stored, stay owed until they are settled: the first change of
- * the run that is saved settles them. Effects that this process is executing were not lost, and are left alone.
+ * The marks of a dead process, and of an effect whose failure could not be stored: the first change of the run that is saved settles
+ * them. Effects that this process is executing were not lost, and are left alone.
  */
-function createLostEffects(executor: EffectExecutor, context: () => Context): LostEffects {
-  const owed = new Set<RunKey>();
+function createUnsettledMarks(executor: EffectExecutor, context: () => Context): UnsettledMarks {
+  const unsettled = new Set<RunKey>();
   const settledFirst = <Value>(key: RunKey, apply: Apply<Value>): Apply<Value> => {
     const mine = (effect: Effect): boolean => executor.isUnderWay(key, effect);
     return (run) => apply(recover(run, context(), mine));
   };
   return {
-    owe: (key) => void owed.add(key),
-    async pay(key, apply, save) {
-      const done = await save(owed.has(key) ? settledFirst(key, apply) : apply);
-      if (done !== null) owed.delete(key);
+    settleLater: (key) => void unsettled.add(key),
+    async saveSettled(key, apply, save) {
+      const done = await save(unsettled.has(key) ? settledFirst(key, apply) : apply);
+      if (done !== null) unsettled.delete(key);
       return done;
     },
   };

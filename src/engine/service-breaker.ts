@@ -18,12 +18,12 @@ export function slowestProbeMs(maxMs: number): number {
 }
 
 export type ServiceBreaker = {
-  /** Calls `ask`, unless the service is resting; then rejects with `Resting`. Rejects with the error of `ask`. */
+  /** Calls `ask`, unless the breaker is open; then rejects with `CircuitOpenError`. Rejects with the error of `ask`. */
   through<T>(run: RunId, ask: () => Promise<T>): Promise<T>;
   /** The run is no longer polled. */
   forget(run: RunId): void;
   /** How long to make no call (ms); 0: go ahead. */
-  restsFor(): number;
+  pausedMs(): number;
   state(): ServiceState;
   /** True: the service is only probed. */
   isOpen(): boolean;
@@ -53,7 +53,7 @@ export type ServiceState =
   | ({ readonly type: "useless"; readonly runs: number } & Down);
 
 export class CircuitOpenError extends Error {
-  override readonly name = "Resting";
+  override readonly name = "CircuitOpenError";
 }
 
 export function createServiceBreaker(
@@ -89,7 +89,7 @@ export function createServiceBreaker(
   return {
     through,
     forget: standing.forget,
-    restsFor: pausedMs,
+    pausedMs,
     state: standing.state,
     isOpen: breaker.isOpen,
     onChange: standing.onChange,

@@ -1,7 +1,7 @@
 // Watches how many requests of each channel wait for their cards. Where they are too many, one run of the channel carries a notice.
 
 import { type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
-import { CALM_AT, isStorming, MOST_CARDS, waitingForCards } from "../domain/storm.ts";
+import { CALM_AT, isStorming, MAX_CARDS, waitingForCards } from "../domain/storm.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
@@ -110,7 +110,7 @@ async function check(
   for (const { key } of more) await end(deps, key);
   if (carrier === undefined || carrier.storm === null) {
     const free = runs.find(({ canCarry }) => canCarry);
-    if (waiting > MOST_CARDS && free !== undefined) await begin(deps, free.key, waiting);
+    if (waiting > MAX_CARDS && free !== undefined) await begin(deps, free.key, waiting);
     return;
   }
   if (waiting > CALM_AT) {

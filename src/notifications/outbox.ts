@@ -61,7 +61,7 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
 }
 
 /** How many are sent at once: each takes two commits to the disk, and a burst of receipts must not delay decisions. */
-const POSTMEN = 2;
+const MAX_SENDING = 2;
 type Senders = { send(notifications: readonly Notification[]): void; stop(): Promise<unknown> };
 /** `key`: the same work is never in progress twice. */
 type Work = { readonly key: string; readonly act: () => Promise<void> };
@@ -79,7 +79,7 @@ function createSenders(deps: SendDeps): Senders {
   }
 
   function next(): void {
-    while (underWay.size < POSTMEN) {
+    while (underWay.size < MAX_SENDING) {
       const work = stopped ? undefined : waiting.shift();
       if (work === undefined) return;
       if (!underWay.has(work.key)) begin(work);

@@ -54,13 +54,13 @@ async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Ru
 }
 
 /** So many starts without an answer are looked at; each is a fault that people are asked to settle. */
-const MOST_LOST = 1_000;
+const MAX_LOST = 1_000;
 
 /** The run may have been followed before and be forgotten since, or be the one whose start was sent and not answered. */
 async function othersWhoMayHaveAsked(deps: UseCaseDeps, by: Asker, id: RunId): Promise<readonly UserId[]> {
   const { store } = deps;
   const channels = await store.channelsInUse();
-  const lost = (await store.list({ channels, only: "without-id", limit: MOST_LOST })).filter(
+  const lost = (await store.list({ channels, only: "without-id", limit: MAX_LOST })).filter(
     ({ team, creation }) => team === by.team && (creation.type === "sending" || creation.type === "unknown"),
   );
   const first = await firstRequester(deps, id);

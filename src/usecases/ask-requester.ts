@@ -177,14 +177,14 @@ const isAnsweredSo = (approval: Approval, id: Nonce, user: UserId, text: string)
   );
 
 /** Runs of this person in the channel among which a thread is looked for, the newest first. */
-const MOST_RUNS = 100;
+const MAX_RUNS = 100;
 
 /** Slack delivers some messages twice, so the message that was the answer is taken for the same one again. */
 async function answerInThread(
   deps: DecideDeps,
   { team, user, channel, thread, text }: ThreadMessage,
 ): Promise<Handled | "several" | null> {
-  const filter = { channels: [channel], only: "all", asked: { by: user }, limit: MOST_RUNS } as const;
+  const filter = { channels: [channel], only: "all", asked: { by: user }, limit: MAX_RUNS } as const;
   const run = (await deps.store.list(filter)).find((each) => isThread(each, team, thread));
   if (run === undefined) return null;
   const open = run.approvals.flatMap((approval) =>

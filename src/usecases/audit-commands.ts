@@ -113,7 +113,7 @@ export type Evidence = { readonly name: string; readonly text: string; readonly 
 
 const ID_CHARS = 512;
 /** More than enough: entries about policies and erasures are rare. */
-const MOST_AROUND = 1_000_000;
+const MAX_AROUND = 1_000_000;
 
 type Heading = {
   readonly id: RunId;
@@ -129,7 +129,7 @@ async function evidenceOf(
 ): Promise<Evidence> {
   const shown = oneLine(id, ID_CHARS);
   const last = entries.at(-1);
-  const around = await store.auditAfter(0, AROUND_A_RUN, MOST_AROUND);
+  const around = await store.auditAfter(0, AROUND_A_RUN, MAX_AROUND);
   const story = await runStory(entries, (digest) => store.auditText(digest), around, names);
   const proofs = await Promise.all(entries.map((each) => proofLine(store, each)));
   const head = last === undefined ? "(none)" : headWords(last);

@@ -27,7 +27,7 @@ export type OpenForm = {
    * The ticket is stored when this resolves to ok; the modal carries only its nonce. Where the request must be read before it is
    * approved, the ticket is for reading, and `continueReading` opens the form.
    */
-  decide(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
+  open(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** The person has the reading window open and wants to go on: they count as having read this version of the request. */
   continueReading(by: Submitter, nonce: Nonce | null): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** The form that this person has open. Null: they have none with this nonce. */
@@ -43,13 +43,13 @@ export function createOpenForm(deps: DecideDeps): OpenForm {
   const reading = new Map<string, Promise<unknown>>();
   const keyOf = ({ user, nonce }: Click): string => `${user} ${nonce}`;
   return {
-    async decide(click, verdict) {
+    async open(click, verdict) {
       // The person sees the window a moment before we know that it is open.
       await Promise.allSettled([reading.get(keyOf(click))]);
       return openForm(deps, click, verdict);
     },
     continueReading: (by, nonce) => continueReading(deps, by, nonce),
-    ofPerson: (by, nonce) => formOf(deps, by, nonce),
+    ofPerson: (by, nonce) => openedFormOf(deps, by, nonce),
     async read(click, show) {
       const read = readRequest(deps, click, show);
       reading.set(keyOf(click), read);
@@ -192,7 +192,7 @@ async function continueReading(
   return openFor(deps, { run, approval, version, was: saw }, by, asks);
 }
 
-async function formOf(
+async function openedFormOf(
   { store, context }: Pick<DecideDeps, "store" | "context">,
   by: Submitter,
   nonce: Nonce | null,

@@ -20,9 +20,9 @@ import type { RunStore } from "../ports/store.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The oldest runs that wait; reading more would keep people waiting. */
-const MOST_RUNS = 300;
+const MAX_RUNS = 300;
 /** Groups and channels that are asked about for one queue. Of rules beyond these it is not known whether the person may decide. */
-const MOST_SETS = 50;
+const MAX_SETS = 50;
 
 export type QueueDeps = {
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
@@ -68,15 +68,15 @@ export async function readQueue(
   ]);
   const further = await escalatedTo(deps, user, person, { stages, seen: channels, only });
   // A freeze counts as soon as it is stored; the runs are marked with it one after the other.
-  const runs = [...found.slice(0, MOST_RUNS), ...further].map((run) => applyBrake(run, context()));
+  const runs = [...found.slice(0, MAX_RUNS), ...further].map((run) => applyBrake(run, context()));
   const memberOf = await memberships(people, user, runs, context());
   const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
-  return { ...queueOf(runs, reader, context()), channels, freezes, more: found.length > MOST_RUNS };
+  return { ...queueOf(runs, reader, context()), channels, freezes, more: found.length > MAX_RUNS };
 }
 
 async function waitingIn(store: QueueDeps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {
   if (channels.length === 0) return [];
-  return store.list({ channels, only: "pending", oldestFirst: true, limit: MOST_RUNS + 1 });
+  return store.list({ channels, only: "pending", oldestFirst: true, limit: MAX_RUNS + 1 });
 }
 
 /** The people whom a stage of the policy lets decide. */
@@ -100,7 +100,7 @@ async function escalatedTo(
   { stages, seen, only }: Elsewhere,
 ): Promise<readonly Run[]> {
   if (stages.length === 0 || person === null) return [];
-  const sets = [...new Set(stages.flatMap(groupsAndChannelsOf))].slice(0, MOST_SETS);
+  const sets = [...new Set(stages.flatMap(groupsAndChannelsOf))].slice(0, MAX_SETS);
   const answers = await Promise.all(sets.map((set) => membershipIn(people, user, set)));
   const memberOf = new Map(answers.flatMap((each) => [...each]));
   if (!stages.some((people) => isOneOf({ ...person, memberOf }, people) === true)) return [];
@@ -134,7 +134,7 @@ async function memberships(
   runs: readonly Run[],
   ctx: Pick<Context, "policy" | "now">,
 ): Promise<ReadonlyMap<GroupId | ChannelId, boolean>> {
-  const asked = [...setsToAsk(runs, ctx)].slice(0, MOST_SETS);
+  const asked = [...setsToAsk(runs, ctx)].slice(0, MAX_SETS);
   const answers = await Promise.all(asked.map((set) => membershipIn(people, user, set)));
   return new Map(answers.flatMap((each) => [...each]));
 }

@@ -62,9 +62,9 @@ export type OpenedReview = {
 };
 
 /** Requests in one form. Three blocks each stay below the 100 of a modal. */
-export const MOST_TOGETHER = 20;
+export const MAX_TOGETHER = 20;
 /** Of their texts and their runs' (characters). Slack takes 250 kB of a view, and a character may take several bytes. */
-const MOST_CHARS = 40_000;
+const MAX_CHARS = 40_000;
 
 type Deps = DecideDeps & QueueDeps;
 
@@ -155,7 +155,7 @@ async function severalOfPerson(
   { bundle, shown }: ShownReview,
   { kind, value }: Pick<OpenedReview, "kind" | "value">,
 ): Promise<OpenedReview | null> {
-  if (bundle === null || shown.length === 0 || shown.length > MOST_TOGETHER) return null;
+  if (bundle === null || shown.length === 0 || shown.length > MAX_TOGETHER) return null;
   const read = await Promise.all(shown.map((nonce) => shownForm(deps, by, bundle, nonce)));
   const forms = read.filter((each) => each !== null);
   const found = await findReviewed(deps, kind, by, value);
@@ -213,7 +213,7 @@ function packed(deps: Deps, group: readonly QueueItem[]): Packed {
   for (const item of group.filter((each) => !needsOwnForm(each))) {
     const { request } = item.approval;
     chars += request.chars + (request.contextChars ?? 0);
-    if (later.length === 0 && together.length < MOST_TOGETHER && chars <= MOST_CHARS) together.push(item);
+    if (later.length === 0 && together.length < MAX_TOGETHER && chars <= MAX_CHARS) together.push(item);
     else later.push(item);
   }
   const ctx = deps.context();

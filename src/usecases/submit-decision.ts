@@ -5,13 +5,21 @@ import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/e
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
+import { giversOf } from "../domain/approval-transitions.ts";
 import { decide, type Submission, undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import { type Asked, lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
+import {
+  type Asked,
+  lookUp,
+  lookUpAll,
+  lookUpRequester,
+  observeFetched,
+  SUBMIT_AGE_MS,
+} from "../engine/fresh-facts.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { type Click, findCard, type Submitter } from "./open-form.ts";
@@ -95,17 +103,15 @@ export async function formOf(
   return isForm && ticket.team === by.team && ticket.user === by.user ? ticket : { type: "unknown" };
 }
 
-/** Facts about the earlier approvers, who count only while they may still decide. Leaves out people whom Slack does not answer about. */
-export async function lookUpVoters(
+/** Facts about the earlier approvers, who count only while they may still decide. */
+export function lookUpVoters(
   deps: DecideDeps,
   run: Run,
   { approval, verdict }: FormTicket,
   asked: Pick<Asked, "sets" | "maxAgeMs">,
 ): Promise<Person[]> {
   const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
-  const users = votes.flatMap(({ by }) => (by === null ? [] : [by.user]));
-  const found = await Promise.all(users.map((user) => lookUp(deps, run, { ...asked, user })));
-  return found.flatMap((each) => ("type" in each ? [] : [each]));
+  return lookUpAll(deps, run, { ...asked, users: giversOf(votes) });
 }
 
 /** What Slack is asked about for a decision. If still another rule applies at the commit, its facts are missing and it refuses. */

@@ -14,7 +14,7 @@ import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engin
 import type { FormTicket } from "../ports/store.ts";
 import type { Submitter } from "./open-form.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
-import { MOST_TOGETHER } from "./review.ts";
+import { MAX_TOGETHER } from "./review.ts";
 import {
   entryOf,
   fetchBriefly,
@@ -64,7 +64,7 @@ export function createSubmitReview(deps: DecideDeps): SubmitReview {
   return async (by, bundle, choices, reasons) => {
     const read = await Promise.all(
       choices.map(async (choice, at) =>
-        at < MOST_TOGETHER ? chosenIn(deps, by, bundle, choice, reasons) : UNKNOWN,
+        at < MAX_TOGETHER ? chosenIn(deps, by, bundle, choice, reasons) : UNKNOWN,
       ),
     );
     const strange = read.flatMap((each) => ("type" in each ? [each] : []));

@@ -20,7 +20,7 @@ const entries = async ({ store }: Bench): Promise<KeptEntry["entry"][]> =>
 
 async function decided(bench: Bench, reason = "go") {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  const opened = await bench.flow.openForm.open(card.click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   await bench.clock.pass(2_000);
   await bench.flow.submitDecision(BY, opened.value.ticket.nonce, reason);
@@ -65,8 +65,8 @@ test("each refused click and submit is an entry, with what was tried and why it 
   const bench = await createBench();
   const { approval, click, nonce } = await decided(bench);
   const before = (await entries(bench)).length;
-  await bench.flow.openForm.decide({ ...click, user: REQUESTER }, "approve");
-  await bench.flow.openForm.decide({ ...click, nonce: aNonce() }, "deny");
+  await bench.flow.openForm.open({ ...click, user: REQUESTER }, "approve");
+  await bench.flow.openForm.open({ ...click, nonce: aNonce() }, "deny");
   await bench.flow.openForm.read({ ...click, nonce: aNonce() }, shown);
   await bench.flow.submitDecision(BY, null, "");
   await bench.flow.submitDecision({ ...BY, user: SECOND }, nonce, "not mine");

@@ -20,7 +20,7 @@ const TASKS: readonly Task[] = [
   { text: "deploy billing after a hold", verdict: "approve", holdMs: 1_000 },
   { text: "deploy billing in pairs after a hold", verdict: "approve", byTwo: true, holdMs: 1_000 },
 ];
-const MOST_KILLS = 3;
+const MAX_KILLS = 3;
 /** In this share of the lives the second and third kill come while what was struck is starting. */
 const STARTING_SHARE = 0.2;
 const STARTING_MS = 500;
@@ -98,7 +98,7 @@ async function oneLife(lane: StruckLane, index: number, windowMs: number): Promi
   const task = TASKS[Math.floor(random() * TASKS.length)] ?? FIRST;
   const life = newLife(lane.world, `life ${index}`, task.text, task);
   const witness = watch(lane.world, life);
-  const pauses = Array.from({ length: 1 + Math.floor(random() * MOST_KILLS) }, () => random() * windowMs);
+  const pauses = Array.from({ length: 1 + Math.floor(random() * MAX_KILLS) }, () => random() * windowMs);
   const killed = killAfter(lane, pauses, random);
   const stuck = await live(lane, life, () => Promise.resolve()).then(
     () => null,

@@ -364,17 +364,19 @@ describe("a private word", () => {
     state: "planned",
     notBefore: 0,
   } as const;
-  const run = markSending({ ...aRun(), notices: [tell] }, { type: "tell", tell: "t" }, NOON);
+  const run = markSending({ ...aRun(), notices: [tell] }, { type: "send-notice", notice: "t" }, NOON);
 
   test("is said once: after an answer, a lost one and a crash it is not said again", () => {
     for (const outcome of [{ type: "told" } as const, LOST, REFUSED])
-      expect(applyOutcome(run, { type: "tell", tell: "t" }, outcome, contextAt()).notices).toEqual([]);
+      expect(applyOutcome(run, { type: "send-notice", notice: "t" }, outcome, contextAt()).notices).toEqual(
+        [],
+      );
     expect(recover(run, contextAt()).notices).toEqual([]);
   });
 
   test("that Slack would rather hear later is not lost", () => {
-    expect(applyOutcome(run, { type: "tell", tell: "t" }, LATER, contextAt()).notices).toMatchObject([
-      { id: "t", state: "planned" },
-    ]);
+    expect(applyOutcome(run, { type: "send-notice", notice: "t" }, LATER, contextAt()).notices).toMatchObject(
+      [{ id: "t", state: "planned" }],
+    );
   });
 });

@@ -139,11 +139,11 @@ describe("a private notice", () => {
       state,
       notBefore,
     } as const;
-    return dueOf({ ...aWatchedRun(), notices: [notice] }).filter((each) => each === "tell");
+    return dueOf({ ...aWatchedRun(), notices: [notice] }).filter((each) => each === "send-notice");
   };
   test("is sent once, and not before its time", () => {
     expect([tells("planned", NOON), tells("planned", NOON + 1), tells("sending", NOON)]).toEqual([
-      ["tell"],
+      ["send-notice"],
       [],
       [],
     ]);
@@ -250,7 +250,7 @@ test("the earliest moment wakes the run, and what is due wakes it at once", () =
     notices: [at(30), at(10), at(20)],
   };
   expect(reconcile(run, NOON).wakeAt).toBe(NOON + 10);
-  expect(dueOf(run, NOON + 20)).toEqual(["tell", "tell"]);
+  expect(dueOf(run, NOON + 20)).toEqual(["send-notice", "send-notice"]);
 });
 
 test("precedents are looked up once the card is up", () => {

@@ -6,7 +6,7 @@ import { endsUnder } from "#src/domain/applied-rule.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
 import { claimOf } from "#src/domain/handling.ts";
 import { ageAt, extendedMs } from "#src/domain/follow-up.ts";
-import { MOST_QUESTIONS, openQuestions, questionsOf } from "#src/domain/question.ts";
+import { MAX_QUESTIONS, openQuestions, questionsOf } from "#src/domain/question.ts";
 
 import { deeds, lived, PEOPLE, RULE, waiting } from "../make/handling.ts";
 import { aWatchedRun, NOON, REQUESTER, TEAM, withApprovals } from "../make/run.ts";
@@ -50,7 +50,7 @@ describe("whatever people do about a request", () => {
         for (const state of lived(first, all)) {
           expect(extendedMs(state)).toBeLessThanOrEqual(CAP);
           const questions = questionsOf(state).length;
-          expect(questions).toBeLessThanOrEqual(MOST_QUESTIONS);
+          expect(questions).toBeLessThanOrEqual(MAX_QUESTIONS);
           const latest = first.waitsSince + HOUR + CAP + questions * RULE.followUp.questionMs;
           expect(endsUnder(state, RULE)).toBeLessThanOrEqual(latest);
         }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { STILL_LISTED_AFTER_MS } from "#src/domain/apply-snapshot.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { observeMissing } from "#src/domain/end-run.ts";
-import { MOST_APPROVALS, observe } from "#src/domain/observe.ts";
+import { MAX_APPROVALS, observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -43,9 +43,9 @@ test("a run keeps a bounded number of approvals; further ones are told as such, 
     (run, from, at) => after(run, ids(from, from === 4_000 ? 1_000 : 2_000), at + 1),
     aWatchedRun(),
   );
-  expect(full.approvals).toHaveLength(MOST_APPROVALS);
+  expect(full.approvals).toHaveLength(MAX_APPROVALS);
   const more = after(full, ["apr_0", "apr_new", "apr_newer"], 4);
-  expect(more.approvals).toHaveLength(MOST_APPROVALS);
+  expect(more.approvals).toHaveLength(MAX_APPROVALS);
   expect(more.approvals[0]?.state.type).toBe("pending");
   expect(more.unreadable).toMatchObject({
     count: 2,

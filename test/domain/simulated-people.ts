@@ -2,7 +2,7 @@
 
 import { ruleOf } from "#src/domain/applied-rule.ts";
 import { applyOutcome } from "#src/domain/apply-outcome.ts";
-import { voices } from "#src/domain/approval-transitions.ts";
+import { allVotes } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Request, Verdict } from "#src/domain/approval.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
 import type { Context } from "#src/domain/context.ts";
@@ -58,7 +58,7 @@ export class SimulatedPeople {
       return applyOutcome(run, effect, { type: "later", afterMs: null, why: "nobody can say who may" }, ctx);
     const state = findApproval(run, effect.approval)?.state;
     const approves = state?.type === "decided" && state.decision.verdict === "approve";
-    if (approves && voices(state.decision).some(({ by }) => by === null || this.gone.has(by.user)))
+    if (approves && allVotes(state.decision).some(({ by }) => by === null || this.gone.has(by.user)))
       throw new Error("the approval of someone who may not give it any more leaves");
     return null;
   }

@@ -365,8 +365,8 @@ export class SimulatedWorld {
       case "look-up-precedents":
       case "look-up-requester":
         throw new Error("only looked up");
-      case "tell":
-        slack.told.push(effect.tell);
+      case "send-notice":
+        slack.told.push(effect.notice);
         return { type: "told" };
       case "update":
       case "sweep":

@@ -1,4 +1,4 @@
-// Several voices, a hold, an expiry, friction and volatile fields, as the core decides them.
+// Several allVotes, a hold, an expiry, friction and volatile fields, as the core decides them.
 
 import { describe, expect, test } from "vitest";
 import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";

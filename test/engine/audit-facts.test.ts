@@ -39,9 +39,9 @@ async function all({ store }: Bench): Promise<KeptEntry["entry"][]> {
 test("every entry of a run names the run, its channel and its requester, whoever acted", async () => {
   const bench = await createBench();
   const { id, click } = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(click, "approve");
+  const opened = await bench.flow.openForm.open(click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
-  await bench.flow.openForm.decide({ ...click, user: REQUESTER }, "approve");
+  await bench.flow.openForm.open({ ...click, user: REQUESTER }, "approve");
   await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
   await bench.clock.pass(20_000);
   const receipt = bench.notificationSender.posted.find(({ notification }) => notification.kind === "receipt");
@@ -61,7 +61,7 @@ test("an attempt that is about no run of ours names where it was made", async ()
   const bench = await createBench();
   const { click } = await bench.withCard();
   const elsewhere = ChannelId("C0ELSEWHERE");
-  await bench.flow.openForm.decide({ ...click, channel: elsewhere }, "approve");
+  await bench.flow.openForm.open({ ...click, channel: elsewhere }, "approve");
   await bench.flow.adoptRun.unwatch(HERE, aRunId());
   const refused = (await all(bench)).filter(({ what }) => what === "refused");
   expect(refused).toMatchObject([

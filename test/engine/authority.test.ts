@@ -48,7 +48,7 @@ async function decide(
     word,
   }: { user: UserId; verdict?: Verdict; reason?: string; word?: string },
 ): Promise<void> {
-  const opened = await flow.openForm.decide({ ...click, user }, verdict);
+  const opened = await flow.openForm.open({ ...click, user }, verdict);
   if (!opened.ok) throw new Error(`no modal: ${opened.error.refusal.type}`);
   const { nonce } = opened.value.ticket;
   const result = await flow.submitDecision({ team: TEAM, user }, nonce, reason, word);

@@ -48,7 +48,7 @@ async function forge(
 
 async function decides(bench: Bench, verdict: "approve" | "deny", reason: string) {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, verdict);
+  const opened = await bench.flow.openForm.open(card.click, verdict);
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   const submit = () => bench.flow.submitDecision(BY, opened.value.ticket.nonce, reason);
   return { ...card, submit };

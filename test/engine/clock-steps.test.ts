@@ -68,7 +68,7 @@ async function aScene(database: string): Promise<Scene> {
 }
 
 async function approve({ bench, id }: Scene): Promise<void> {
-  const opened = await bench.flow.openForm.decide(clickOn(await bench.run(id)).click, "approve");
+  const opened = await bench.flow.openForm.open(clickOn(await bench.run(id)).click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   const by = { team: TEAM, user: APPROVER };
   expect((await bench.flow.submitDecision(by, opened.value.ticket.nonce, "fine")).ok).toBe(true);

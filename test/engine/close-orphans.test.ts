@@ -247,7 +247,7 @@ describe("what the copy still intends is asked for again, because it may have be
     const bench = await createBench();
     bench.policy = aPolicy(aRule({ holdMs: 10 * MINUTE }));
     const { id, approval, click } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("the form did not open");
     const by = { team: click.team, user: click.user };
     expect((await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go")).ok).toBe(true);

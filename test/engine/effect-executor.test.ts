@@ -11,7 +11,7 @@ const BY = { team: TEAM, user: APPROVER };
 /** An approval is decided; nothing of it has left unless nothing holds it back. */
 async function decided(bench: Bench, reason = "go") {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  const opened = await bench.flow.openForm.open(card.click, "approve");
   if (!opened.ok) throw new Error("no modal");
   const result = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, reason);
   if (!result.ok) throw new Error("refused");
@@ -122,7 +122,7 @@ describe("a decision", () => {
         ? Promise.reject(failure("http_503", { applied: "maybe" }))
         : Promise.resolve();
     const { click, id } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "deny");
+    const opened = await bench.flow.openForm.open(click, "deny");
     down = true;
     if (opened.ok) await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "no");
     await bench.clock.pass(20_000);
@@ -137,7 +137,7 @@ describe("a decision", () => {
   test("waits while the run is unknown for 2.5 s and is sent once; nobody is told otherwise", async () => {
     const bench = await createBench();
     const { click, id } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no modal");
     bench.agents.statuses.set(id, "missing");
     expect(await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go")).toMatchObject({ ok: true });
@@ -153,7 +153,7 @@ describe("a decision", () => {
   test("does not leave while the service says that approval is awaited and not of what", async () => {
     const bench = await createBench();
     const { click, id } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no modal");
     bench.agents.untold.add(id);
     expect(await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go")).toMatchObject({ ok: true });
@@ -253,7 +253,7 @@ describe("a decision", () => {
     };
     const { click } = await decided(bench);
     await bench.clock.pass(1_000);
-    await bench.flow.openForm.decide({ ...click, user: REQUESTER }, "approve");
+    await bench.flow.openForm.open({ ...click, user: REQUESTER }, "approve");
     expect(lines).toEqual(["decided recorded", "sent sending", "settled confirmed", "refused refused"]);
   });
 });

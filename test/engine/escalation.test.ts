@@ -25,8 +25,8 @@ async function waiting(followUp: Partial<FollowUpRule>) {
   return { bench, ...card };
 }
 
-const refusalTo = async (bench: Bench, click: Parameters<Bench["flow"]["openForm"]["decide"]>[0]) => {
-  const opened = await bench.flow.openForm.decide(click, "approve");
+const refusalTo = async (bench: Bench, click: Parameters<Bench["flow"]["openForm"]["open"]>[0]) => {
+  const opened = await bench.flow.openForm.open(click, "approve");
   return opened.ok ? null : opened.error.refusal.type;
 };
 
@@ -45,7 +45,7 @@ describe("a person whom a stage names", () => {
     await bench.clock.pass(29 * MIN);
     expect(await refusalTo(bench, cat)).toBe("not-in-channel");
     await bench.clock.pass(2 * MIN);
-    const opened = await bench.flow.openForm.decide(cat, "approve");
+    const opened = await bench.flow.openForm.open(cat, "approve");
     if (!opened.ok) throw new Error(opened.error.refusal.type);
     const by = { team: TEAM, user: cat.user };
     const done = await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go");
@@ -94,7 +94,7 @@ describe("a person whom a stage names and no part of the rule", () => {
     if (approval === undefined) throw new Error("no request");
     const card = JSON.stringify(approvalCard(run, approval));
     const by = { ...click, user: CAT };
-    const denies = await bench.flow.openForm.decide(by, "deny");
+    const denies = await bench.flow.openForm.open(by, "deny");
     const [entry] = await entries(bench, "escalated");
     return { card, approves: await refusalTo(bench, by), denies: denies.ok, outcome: entry?.outcome };
   }
@@ -188,7 +188,7 @@ describe("a stage", () => {
     bench.people.sets = new Set([ON_CALL]);
     const [approval] = (await bench.run(id)).approvals;
     const by = { team: TEAM, user: "U0CAT" as typeof click.user };
-    const opened = await bench.flow.openForm.decide(
+    const opened = await bench.flow.openForm.open(
       { ...click, ...by, nonce: approval?.nonce ?? null },
       "approve",
     );
@@ -242,7 +242,7 @@ describe("a reminder", () => {
 
   test("comes no more once the request is decided", async () => {
     const { bench, click } = await waiting({ remind });
-    const opened = await bench.flow.openForm.decide(click, "deny");
+    const opened = await bench.flow.openForm.open(click, "deny");
     if (!opened.ok) throw new Error(opened.error.refusal.type);
     await bench.flow.submitDecision({ team: TEAM, user: click.user }, opened.value.ticket.nonce, "no");
     await bench.clock.pass(60 * MIN);

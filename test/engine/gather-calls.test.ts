@@ -28,10 +28,7 @@ async function deny(bench: Bench, id: RunId): Promise<void> {
   if (post?.type !== "up") throw new Error("no card");
   const nonce = run.approvals[0]?.nonce ?? null;
   const by = { team: TEAM, user: APPROVER };
-  const opened = await bench.flow.openForm.decide(
-    { ...by, channel: run.channel, ts: post.ts, nonce },
-    "deny",
-  );
+  const opened = await bench.flow.openForm.open({ ...by, channel: run.channel, ts: post.ts, nonce }, "deny");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   await bench.flow.submitDecision(by, opened.value.ticket.nonce, "no");
   await bench.clock.pass(3_000);

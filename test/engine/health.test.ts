@@ -200,7 +200,7 @@ test("a decision that the service does not take is late after a minute, whatever
   const { click } = await bench.withCard();
   bench.agents.answer = () =>
     Promise.resolve({ type: "later", afterMs: null, why: "down", code: "http_401" });
-  const form = await bench.flow.openForm.decide(click, "approve");
+  const form = await bench.flow.openForm.open(click, "approve");
   if (!form.ok) throw new Error("no form");
   await bench.flow.submitDecision(click, form.value.ticket.nonce, "fine");
   const late = async () =>

@@ -84,8 +84,12 @@ test("a notice to another channel keeps the pace of that channel", () => {
   const notice = (id: string, addressee: typeof to | typeof APPROVER) =>
     ({ id, to: addressee, says, state: "planned", notBefore: 0 }) as const;
   const run: Run = { ...aWatchedRun(), notices: [notice("a", to), notice("b", APPROVER)] };
-  expect(paceOf(run, { type: "tell", tell: "a" })).toEqual({ channel: to, kind: "post", urgency: 2 });
-  expect(paceOf(run, { type: "tell", tell: "b" })).toEqual({
+  expect(paceOf(run, { type: "send-notice", notice: "a" })).toEqual({
+    channel: to,
+    kind: "post",
+    urgency: 2,
+  });
+  expect(paceOf(run, { type: "send-notice", notice: "b" })).toEqual({
     channel: run.channel,
     kind: "other",
     urgency: 1,

@@ -31,7 +31,7 @@ function place({ people }: Bench, where: { readonly [user: UserId]: GroupId }): 
 type Card = Awaited<ReturnType<typeof withCard>>;
 
 async function approve({ bench, click }: Card, user: UserId): Promise<string> {
-  const opened = await bench.flow.openForm.decide({ ...click, user }, "approve");
+  const opened = await bench.flow.openForm.open({ ...click, user }, "approve");
   if (!opened.ok) return opened.error.refusal.type;
   const { nonce } = opened.value.ticket;
   const done = await bench.flow.submitDecision({ team: TEAM, user }, nonce, "go");
@@ -59,7 +59,7 @@ test("two forms of one part at once: the second submit is refused", async () => 
   const card = await withCard();
   const { flow } = card.bench;
   const forms = await Promise.all(
-    [ANA, BEN].map((user) => flow.openForm.decide({ ...card.click, user }, "approve")),
+    [ANA, BEN].map((user) => flow.openForm.open({ ...card.click, user }, "approve")),
   );
   const answers: string[] = [];
   for (const [at, user] of [ANA, BEN].entries()) {

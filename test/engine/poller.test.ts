@@ -128,7 +128,7 @@ describe("a watched run", () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     await bench.clock.pass(5_000);
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no modal");
     bench.agents.pending.set(id, []);
     await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "");
@@ -142,7 +142,7 @@ describe("a watched run", () => {
   test("with a refused decision whose approval is gone is asked for no oftener than others", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no modal");
     bench.agents.answer = () => {
       bench.agents.pending.set(id, []);
@@ -175,7 +175,7 @@ describe("an approval that every poll lists", () => {
   test("gets its card although a slow answer that listed it first was overtaken by a newer look", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "deny");
+    const opened = await bench.flow.openForm.open(click, "deny");
     if (!opened.ok) throw new Error("no modal");
     await bench.clock.pass(60_000);
     const release = await hangingPoll(bench);
@@ -230,7 +230,7 @@ describe("a service that fails", () => {
         await expect(guard.through(RUN, () => Promise.reject(failure(code)))).rejects.toThrow(code);
     }
     expect(guard.state().type).toBe("answers");
-    expect(guard.restsFor()).toBe(0);
+    expect(guard.pausedMs()).toBe(0);
   });
 
   test("is of no use while most runs are answered so, whatever else fails meanwhile", async () => {

@@ -24,7 +24,7 @@ async function ask(bench: Bench, target = "db-1", channel = CHANNEL): Promise<Ru
 
 async function open(bench: Bench, id: RunId, verdict: Verdict = "approve", user = APPROVER) {
   const { click } = clickOn(await bench.run(id));
-  const opened = await bench.flow.openForm.decide({ ...click, user }, verdict);
+  const opened = await bench.flow.openForm.open({ ...click, user }, verdict);
   if (!opened.ok) throw new Error(`refused: ${opened.error.refusal.type}`);
   return opened.value.ticket;
 }

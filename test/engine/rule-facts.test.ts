@@ -39,7 +39,7 @@ async function approve(
   click: Awaited<ReturnType<Bench["withCard"]>>["click"],
   user = APPROVER,
 ) {
-  const opened = await flow.openForm.decide({ ...click, user }, "approve");
+  const opened = await flow.openForm.open({ ...click, user }, "approve");
   if (!opened.ok) return opened;
   return flow.submitDecision({ team: TEAM, user }, opened.value.ticket.nonce, "go");
 }
@@ -73,7 +73,7 @@ describe("a rule for the requester's groups", () => {
 
   test("counts by what Slack says at the submit, whatever the card shows", async () => {
     const { bench, id, click } = await withRequesterIn([SRE]);
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no form");
     bench.people.ownSets = new Map();
     await bench.clock.pass(OLD_MS);
@@ -141,7 +141,7 @@ describe("a rule for certain hours", () => {
 
   test("judges a decision by the moment in which it is made", async () => {
     const { bench, id, click } = await atNoon();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no form");
     await bench.clock.pass(10 * 60_000);
     const { nonce } = opened.value.ticket;

@@ -13,7 +13,7 @@ const WAIT_MS = 40_000;
 type Card = Awaited<ReturnType<Bench["withCard"]>>;
 
 async function decide(bench: Bench, { click }: Card): Promise<void> {
-  const opened = await bench.flow.openForm.decide(click, "approve");
+  const opened = await bench.flow.openForm.open(click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
   if (!done.ok) throw new Error(done.error.refusal.type);

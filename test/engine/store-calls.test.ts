@@ -73,7 +73,7 @@ describe("the store is asked for a run", () => {
     const { bench, calls } = await createCounted();
     const { id, click } = await bench.withCard();
     await bench.clock.pass(5_000);
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error(opened.error.refusal.type);
     calls.length = 0;
     expect((await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go")).ok).toBe(true);
@@ -118,7 +118,7 @@ describe("a run that is saved without being loaded again", () => {
     const checked: RunKey[] = [];
     await compared(bench, checked);
     const { click } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "deny");
+    const opened = await bench.flow.openForm.open(click, "deny");
     if (!opened.ok) throw new Error(opened.error.refusal.type);
     await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "no");
     await bench.clock.pass(10_000);

@@ -62,7 +62,7 @@ describe("an item that cannot be read", () => {
     const { id, approval, click } = await bench.withCard();
     bench.agents.unreadable.set(id, [item("apr_other")]);
     await pass(bench, 5_000);
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     const nonce = opened.ok ? opened.value.ticket.nonce : null;
     const recorded = await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, nonce, "yes");
     expect(recorded.ok).toBe(true);
@@ -73,7 +73,7 @@ describe("an item that cannot be read", () => {
   test("closes the card that its id has, and what has not left does not leave", async () => {
     const bench = await createBench();
     const { id, approval, click } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     bench.agents.pending.set(id, []);
     bench.agents.unreadable.set(id, [item(approval)]);
     const nonce = opened.ok ? opened.value.ticket.nonce : null;
@@ -102,7 +102,7 @@ describe("an item that cannot be read", () => {
   test("without an id may be any of those that are not listed: they stay, and nothing is sent", async () => {
     const bench = await createBench();
     const { id, approval, click } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     bench.agents.pending.set(id, []);
     bench.agents.unreadable.set(id, [item(null)]);
     await bench.flow.submitDecision(

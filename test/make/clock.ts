@@ -20,7 +20,7 @@ export type HandClock = Clock & {
 const ROUNDS = 6;
 
 /** More alarms at one moment are a loop of the code under test, in which a test would hang. */
-const MOST_AT_ONCE = 2_000;
+const MAX_AT_ONCE = 2_000;
 
 /** A clock that a test sets. Starts at noon. */
 export function createHandClock(): HandClock {
@@ -63,7 +63,7 @@ export function createHandClock(): HandClock {
       for (let alarm = next(until); alarm !== null; alarm = next(until)) {
         now = Math.max(now, alarm.at);
         rung = { at: now, times: rung.at === now ? rung.times + 1 : 1 };
-        if (rung.times > MOST_AT_ONCE) throw new Error("time stands still: what is due is due again at once");
+        if (rung.times > MAX_AT_ONCE) throw new Error("time stands still: what is due is due again at once");
         alarms.delete(alarm.id);
         alarm.what();
         await rest();

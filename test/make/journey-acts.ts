@@ -14,7 +14,7 @@ const UNVERIFIED = "refusal:unverified";
 /** The same beside a field of a form, which stays open. */
 const NOT_NAMED = refusalWords({ type: "unverified" });
 /** A form is submitted again at most so often. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export type Acting = ReturnType<typeof createActing>;
 
@@ -112,7 +112,7 @@ export function createActing(world: World, sight: Sight) {
     accepted(await fillModal(person, reason));
     const isUnverified = (): boolean =>
       Object.values(slack.workspace.viewById(id)?.errors ?? {}).includes(NOT_NAMED);
-    for (let tries = 0; tries < MOST_TRIES && isUnverified(); tries += 1)
+    for (let tries = 0; tries < MAX_TRIES && isUnverified(); tries += 1)
       accepted(await fillModal(person, reason));
     const still = slack.workspace.viewById(id);
     if (still !== undefined && modalSays(still, "form:held")) accepted(await acts.close(person, id));

@@ -7,7 +7,7 @@ export const BY = { team: TEAM, user: APPROVER };
 
 export async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, verdict);
+  const opened = await bench.flow.openForm.open(card.click, verdict);
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
   if (!done.ok) throw new Error(done.error.refusal.type);

@@ -30,7 +30,7 @@ describe("a receipt", () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     bench.people.facts = { kind: "guest" };
-    await bench.flow.openForm.decide(click, "approve");
+    await bench.flow.openForm.open(click, "approve");
     await bench.clock.pass(5_000);
     expect(sent(bench, "receipt")).toEqual([]);
   });

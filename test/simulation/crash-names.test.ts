@@ -28,7 +28,7 @@ const CHAT: Names<Chat> = {
   upload: "upload",
   share: "share",
   hasFile: "has file",
-  notify: "tell",
+  notify: "send-notice",
   waitForTurn: null,
   tellIfQueued: null,
   hasten: null,

@@ -45,7 +45,7 @@ export type Limits = {
 };
 
 /** After so many broken schedules it gives up. */
-const MOST_BROKEN = 5;
+const MAX_BROKEN = 5;
 
 /** First the schedule without a fault, then those with one, and so on. The players share the work. */
 export async function everySchedule(
@@ -54,7 +54,7 @@ export async function everySchedule(
   { until = Number.POSITIVE_INFINITY, every = 1 }: Limits = {},
 ): Promise<Enumerated> {
   const broken: { faults: readonly Fault[]; why: string }[] = [];
-  const isCutShort = (): boolean => broken.length >= MOST_BROKEN || performance.now() > until;
+  const isCutShort = (): boolean => broken.length >= MAX_BROKEN || performance.now() > until;
   let played = 0;
   let choices = 0;
   let schedules: readonly (readonly Fault[])[] = [[]];

@@ -76,7 +76,7 @@ export class SimulatedPeople {
     const shown = approvalOf(message);
     if (click === null || shown === null) return null;
     const told = await this.#act(at, `${by} opens ${shown.id} to ${verdict}`, ({ openForm }) =>
-      openForm.decide(click, verdict),
+      openForm.open(click, verdict),
     );
     if (told.type !== "ok") return null;
     const { run, ticket } = told.value;

@@ -46,7 +46,7 @@ const values = readCommandLine(
 
 const TELL_EVERY = 100;
 /** So many failing seeds are shown before it gives up. */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 const MINUTE_MS = 60_000;
 const NIGHTS_TOLD = 10;
 const states = new Map<string, number>();
@@ -81,7 +81,7 @@ async function playOneSeed(seed: number): Promise<void> {
 
 async function playSeeds(first: number, count: number): Promise<void> {
   let next = first;
-  const take = (): number | null => (next < first + count && failures < MOST_FAILURES ? next++ : null);
+  const take = (): number | null => (next < first + count && failures < MAX_FAILURES ? next++ : null);
   await inLanes(Math.min(Number(values.lanes), count), (lanes) =>
     Promise.all(
       lanes.map(async (lane) => {

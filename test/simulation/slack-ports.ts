@@ -65,7 +65,7 @@ function chat(from: Host): Chat {
     upload: () => posts("upload", () => ({ file: slack.nextTs() })),
     share: () => posts("share", () => "shared" as const),
     hasFile: () => reads("has file", () => true),
-    notify: (_run, to, says) => posts("tell", () => void slack.told.push(`${to} ${says.type}`)),
+    notify: (_run, to, says) => posts("send-notice", () => void slack.told.push(`${to} ${says.type}`)),
   };
 }
 

@@ -5,7 +5,7 @@ import TinyQueue from "tinyqueue";
 import { NOON } from "../make/run.ts";
 
 /** A history whose time stands still is a loop without a pause. */
-const MOST_AT_ONCE = 20_000;
+const MAX_AT_ONCE = 20_000;
 
 type Alarm = { readonly at: number; readonly order: number; what: (() => void) | null };
 
@@ -59,7 +59,7 @@ export class Timeline {
     let rung = 0;
     for (let next = this.#next(until); next !== null; next = this.#next(until)) {
       rung = next.at > this.now ? 0 : rung + 1;
-      if (rung > MOST_AT_ONCE)
+      if (rung > MAX_AT_ONCE)
         throw new Error(`time stands still at ${this.now}: something asks for itself again at once`);
       this.now = Math.max(this.now, next.at);
       next.what?.();

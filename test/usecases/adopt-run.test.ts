@@ -11,7 +11,7 @@ const OTHER = UserId("U0OTHER");
 
 async function opens(bench: Bench, id: ReturnType<typeof aRunId>, user: UserId): Promise<string> {
   const { click } = clickOn(await bench.run(id));
-  const opened = await bench.flow.openForm.decide({ ...click, user }, "approve");
+  const opened = await bench.flow.openForm.open({ ...click, user }, "approve");
   return opened.ok ? "opened" : opened.error.refusal.type;
 }
 

@@ -5,7 +5,7 @@ import type { Approval } from "#src/domain/approval.ts";
 import { endsAt } from "#src/domain/applied-rule.ts";
 import { MessageTs, type Nonce, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
-import { MOST_QUESTIONS, questionSlot, questionsOf } from "#src/domain/question.ts";
+import { MAX_QUESTIONS, questionSlot, questionsOf } from "#src/domain/question.ts";
 import { OPENING } from "#src/domain/run.ts";
 import type { ThreadMessage } from "#src/usecases/ask-requester.ts";
 import type { Click } from "#src/usecases/open-form.ts";
@@ -96,7 +96,7 @@ describe("a question", () => {
     const { request, version, nonce } = await first(bench, card);
     await asked(bench, card);
     expect(await first(bench, card)).toMatchObject({ request, version, nonce });
-    const opened = await bench.flow.openForm.decide(card.click, "approve");
+    const opened = await bench.flow.openForm.open(card.click, "approve");
     if (!opened.ok) throw new Error(opened.error.refusal.type);
     await bench.flow.submitDecision(who(APPROVER), opened.value.ticket.nonce, "fine");
     await bench.clock.pass(1_000);
@@ -113,7 +113,7 @@ describe("a question", () => {
     expect(
       await bench.flow.askRequester.ask(who(APPROVER), opened.value.ticket.nonce, " \u200b "),
     ).toMatchObject({ error: { refusal: { type: "text-needed" } } });
-    for (let at = 0; at < MOST_QUESTIONS; at += 1) await asked(bench, card, `question ${at}`);
+    for (let at = 0; at < MAX_QUESTIONS; at += 1) await asked(bench, card, `question ${at}`);
     expect(await bench.flow.askRequester.open(card.click)).toMatchObject({
       error: { refusal: { type: "too-many-questions" } },
     });
@@ -122,7 +122,7 @@ describe("a question", () => {
   test("is a form that decides nothing, and a form to decide asks nothing", async () => {
     const { bench, card } = await ready();
     const opened = await bench.flow.askRequester.open(card.click);
-    const decides = await bench.flow.openForm.decide(card.click, "approve");
+    const decides = await bench.flow.openForm.open(card.click, "approve");
     if (!opened.ok || !decides.ok) throw new Error("not opened");
     const unknown = { error: { refusal: { type: "unknown" } } };
     const by = who(APPROVER);

@@ -10,7 +10,7 @@ const STRANGER = UserId("U0STRANGER");
 
 async function decided(bench: Bench) {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  const opened = await bench.flow.openForm.open(card.click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "go \u202E on");
   await bench.clock.pass(2_000);

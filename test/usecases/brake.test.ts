@@ -19,7 +19,7 @@ const lost = { type: "unsure", why: "no answer", code: "timeout" } as const;
 
 async function approved(bench: Bench) {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  const opened = await bench.flow.openForm.open(card.click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   const { nonce } = opened.value.ticket;
   const result = await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, nonce, "checked");
@@ -49,7 +49,7 @@ describe("a stopped run", () => {
     });
     expect(after.posts[STOPPED]).toMatchObject({ type: "up" });
     expect(await kinds(bench)).toEqual(["stopped"]);
-    expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({
+    expect(await bench.flow.openForm.open(click, "approve")).toMatchObject({
       error: { refusal: { type: "already-decided" } },
     });
   });
@@ -144,10 +144,10 @@ describe("a stopped run", () => {
     await bench.clock.pass(60_000);
     expect(sent(bench)).toEqual(["deny"]);
     const { nonce = null } = first(await bench.run(id)) ?? {};
-    expect(await bench.flow.openForm.decide({ ...click, nonce }, "approve")).toMatchObject({
+    expect(await bench.flow.openForm.open({ ...click, nonce }, "approve")).toMatchObject({
       error: { refusal: { type: "stopped" } },
     });
-    expect(await bench.flow.openForm.decide({ ...click, nonce }, "deny")).toMatchObject({ ok: true });
+    expect(await bench.flow.openForm.open({ ...click, nonce }, "deny")).toMatchObject({ ok: true });
   });
 
   test.for<[string, Partial<BrakePress>]>([
@@ -194,7 +194,7 @@ describe("a freeze", () => {
     expect(run.frozen).toMatchObject({ by: ADMIN, why: "it loops" });
     expect(first(run)).toMatchObject({ state: { type: "pending" }, past: [{ cause: "frozen" }] });
     const click = { ...card.click, nonce: first(run)?.nonce ?? null };
-    expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({
+    expect(await bench.flow.openForm.open(click, "approve")).toMatchObject({
       error: { refusal: { type: "frozen" } },
     });
     const started = await bench.flow.startRun.start(asker(REQUESTER), {
@@ -203,7 +203,7 @@ describe("a freeze", () => {
       answerUrl: "https://hooks.slack.com/x",
     });
     expect(started).toMatchObject({ error: { type: "frozen" } });
-    const form = await bench.flow.openForm.decide(click, "deny");
+    const form = await bench.flow.openForm.open(click, "deny");
     if (!form.ok) throw new Error(form.error.refusal.type);
     await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, form.value.ticket.nonce, "no");
     await bench.clock.pass(1_000);
@@ -213,7 +213,7 @@ describe("a freeze", () => {
   test("holds for a form that was open before it", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
-    const form = await bench.flow.openForm.decide(click, "approve");
+    const form = await bench.flow.openForm.open(click, "approve");
     if (!form.ok) throw new Error(form.error.refusal.type);
     await bench.flow.freeze.freeze(asker(ADMIN), null, "");
     expect(
@@ -268,7 +268,7 @@ describe("a freeze", () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     await bench.flow.freeze.freeze(asker(ADMIN), ChannelId("C0OTHER"), "");
-    expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({ ok: true });
+    expect(await bench.flow.openForm.open(click, "approve")).toMatchObject({ ok: true });
   });
 
   test("is told to the admins and to the frozen channel", async () => {

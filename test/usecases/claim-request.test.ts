@@ -50,7 +50,7 @@ describe("a claim", () => {
     expect(await bench.flow.claimRequest.claim(card.click)).toMatchObject({ ok: true });
     expect(claimOf(await first(bench, card))).toMatchObject({ by: APPROVER });
     expect(await entries(bench)).toEqual([`claimed ${APPROVER}`]);
-    expect(await bench.flow.openForm.decide(by(card.click, CLEO), "approve")).toMatchObject({ ok: true });
+    expect(await bench.flow.openForm.open(by(card.click, CLEO), "approve")).toMatchObject({ ok: true });
     await bench.clock.pass(NO_FOLLOW_UP.claimMs + 1_000);
     expect(claimOf(await first(bench, card))).toBeNull();
     expect(await entries(bench)).toEqual([`claimed ${APPROVER}`]);

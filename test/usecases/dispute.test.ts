@@ -17,7 +17,7 @@ const ADMIN_HERE = { team: TEAM, user: ADMIN, channel: CHANNEL };
 
 async function receiptOf(bench: Bench) {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(card.click, "approve");
+  const opened = await bench.flow.openForm.open(card.click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
   if (!done.ok) throw new Error(done.error.refusal.type);

@@ -67,7 +67,7 @@ test("a message whose mark was stored is posted, though the failure could not be
 test("a decision that was stored is sent, though its person was not told so", async () => {
   const bench = await createBench();
   const { click } = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(click, "approve");
+  const opened = await bench.flow.openForm.open(click, "approve");
   if (!opened.ok) throw new Error("refused");
   losesSave(bench);
   const by = { team: TEAM, user: APPROVER };

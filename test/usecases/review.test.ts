@@ -270,7 +270,7 @@ describe("a button or form in another hand, or made up", () => {
   test("decides nothing: the form of one request, submitted as one of several", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
-    const single = await bench.flow.openForm.decide(click, "approve");
+    const single = await bench.flow.openForm.open(click, "approve");
     if (!single.ok) throw new Error(single.error.refusal.type);
     const { nonce } = single.value.ticket;
     for (const bundle of [nonce, aNonce()]) {
@@ -322,7 +322,7 @@ describe("Review of one", () => {
   test("a verdict that comes along decides nothing in a form that was opened for the other one", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
-    const form = await bench.flow.openForm.decide({ ...click, ts: MessageTs(click.ts) }, "deny");
+    const form = await bench.flow.openForm.open({ ...click, ts: MessageTs(click.ts) }, "deny");
     if (!form.ok) throw new Error(form.error.refusal.type);
     await bench.flow.submitDecision(BY, form.value.ticket.nonce, "no", "", "approve");
     await bench.clock.pass(1_000);

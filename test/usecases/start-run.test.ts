@@ -160,7 +160,7 @@ describe("a run that was started elsewhere", () => {
     bench.agents.pending.set(id, ["apr_1"]);
     await bench.clock.pass(10_000);
     const { click } = clickOn(await bench.run(id));
-    const own = await bench.flow.openForm.decide({ ...click, user: REQUESTER }, "approve");
+    const own = await bench.flow.openForm.open({ ...click, user: REQUESTER }, "approve");
     expect(own).toMatchObject({ error: { refusal: { type: "requester" } } });
   });
 
@@ -235,7 +235,7 @@ describe("a run that is let go", () => {
   test("is not while a decision is under way", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
-    const opened = await bench.flow.openForm.decide(click, "approve");
+    const opened = await bench.flow.openForm.open(click, "approve");
     bench.agents.answer = () => new Promise(() => undefined);
     if (opened.ok)
       await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "");
@@ -295,7 +295,7 @@ test("a run is not let go while someone has approved and others must", async () 
   const bench = await createBench();
   bench.policy = aPolicy({ needs: 2 });
   const { id, click } = await bench.withCard();
-  const opened = await bench.flow.openForm.decide(click, "approve");
+  const opened = await bench.flow.openForm.open(click, "approve");
   if (!opened.ok) throw new Error("no modal");
   await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "");
   expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ error: { type: "voted" } });

@@ -19,7 +19,7 @@ async function opened(bench: Bench, user = APPROVER) {
 }
 
 async function modal({ flow }: Bench, click: Click, verdict: "approve" | "deny" = "approve") {
-  const result = await flow.openForm.decide(click, verdict);
+  const result = await flow.openForm.open(click, verdict);
   if (!result.ok) throw new Error(`no modal: ${result.error.refusal.type}`);
   return result.value.ticket.nonce;
 }
@@ -35,7 +35,7 @@ describe("a click on a card", () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     bench.people.facts = facts;
-    expect(await bench.flow.openForm.decide(click, "approve")).toMatchObject({
+    expect(await bench.flow.openForm.open(click, "approve")).toMatchObject({
       error: { refusal: { type: because } },
     });
     expect(bench.refusals).toEqual([because]);
@@ -44,7 +44,7 @@ describe("a click on a card", () => {
   test("by the requester opens nothing", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
-    const result = await bench.flow.openForm.decide({ ...click, user: REQUESTER }, "approve");
+    const result = await bench.flow.openForm.open({ ...click, user: REQUESTER }, "approve");
     expect(result).toMatchObject({ ok: false, error: { refusal: { type: "requester" } } });
   });
 
@@ -52,7 +52,7 @@ describe("a click on a card", () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     bench.people.before = () => Promise.reject(failure("timeout"));
-    const result = await bench.flow.openForm.decide(click, "approve");
+    const result = await bench.flow.openForm.open(click, "approve");
     expect(result).toMatchObject({ ok: false, error: { refusal: { type: "unverified" } } });
   });
 
@@ -65,7 +65,7 @@ describe("a click on a card", () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     const unknown = { ok: false, error: { refusal: { type: "unknown" }, run: null } };
-    expect(await bench.flow.openForm.decide({ ...click, ...facts }, "approve")).toMatchObject(unknown);
+    expect(await bench.flow.openForm.open({ ...click, ...facts }, "approve")).toMatchObject(unknown);
     expect(await bench.flow.openForm.read({ ...click, ...facts }, shown)).toMatchObject(unknown);
   });
 
@@ -74,7 +74,7 @@ describe("a click on a card", () => {
     const { id, click } = await bench.withCard();
     bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "delete everything" } }]);
     await bench.clock.pass(20_000);
-    const result = await bench.flow.openForm.decide(click, "approve");
+    const result = await bench.flow.openForm.open(click, "approve");
     expect(result).toMatchObject({ ok: false, error: { refusal: { type: "changed" } } });
   });
 

@@ -19,7 +19,7 @@ test("an admin is told who decided what and who was refused, and that is an entr
   const bench = await createBench();
   const { click } = await decided(bench);
   await decided(bench, "deny");
-  await bench.flow.openForm.decide({ ...click, user: UserId("U0LATE") }, "approve");
+  await bench.flow.openForm.open({ ...click, user: UserId("U0LATE") }, "approve");
   await nextWeek(bench);
   const told = await bench.flow.reportWeek(asks(ADMIN));
   if (!told.ok) throw new Error(told.error.type);

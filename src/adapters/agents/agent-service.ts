@@ -96,9 +96,9 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
   });
   if (answer.status === 404) return { type: "missing", askedAt };
   if (!isSuccess(answer)) throw lookRefused(answer, options);
-  await breathAt(answer.body);
+  await breathAround(answer.body);
   const read = readRun(answer, id, { askedAt, now: options.now() });
-  await breathAt(answer.body);
+  await breathAround(answer.body);
   if (read.ok) return { type: "snapshot", snapshot: read.value };
   throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
     applied: "no",
@@ -110,7 +110,7 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
 const bearer = ({ apiKey }: AgentServiceOptions): string => `Bearer ${apiKey()}`;
 
 /** Reading a long answer takes a while, so the event loop runs before and after it. */
-async function breathAt({ length }: string): Promise<void> {
+async function breathAround({ length }: string): Promise<void> {
   if (length > LONG_CHARS) await breath();
 }
 

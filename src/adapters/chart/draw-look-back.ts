@@ -10,7 +10,7 @@ const PROGRAM = fileURLToPath(new URL("chart-process.ts", import.meta.url));
 /** It takes about half a second (ms). */
 const TIMEOUT_MS = 10_000;
 /** The picture has about 30 kB. */
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 /** What the drawing process reads from its input. */
 export type ChartFigures = readonly {
@@ -35,7 +35,7 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 function drawn(program: string, figures: string): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   // Without our environment: it holds tokens.
-  const options = { env: {}, encoding: "buffer", timeout: TIMEOUT_MS, maxBuffer: MOST_BYTES } as const;
+  const options = { env: {}, encoding: "buffer", timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES } as const;
   const child = execFile(process.execPath, [program], options, (error, picture) => {
     if (error !== null) reject(new Error("the chart could not be drawn", { cause: error }));
     else if (!picture.subarray(0, PNG.length).equals(PNG)) reject(new Error("the chart is no PNG"));

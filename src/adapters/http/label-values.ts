@@ -13,7 +13,7 @@ const SUCCESSES: { readonly [effect: string]: string } = {
   share: "shared gone",
   "find-file": "file-found",
   "send-decision": "confirmed elsewhere unproven",
-  tell: "told",
+  "send-notice": "told",
   "count-approvers": "counted",
   "look-up-precedents": "precedents",
   "look-up-requester": "groups-known",

@@ -209,7 +209,7 @@ export function createPolicyFollower(
   let look: Promise<unknown> = Promise.resolve();
 
   async function follow(): Promise<boolean> {
-    const entries = await store.auditAfter(cursor, ["policy-loaded"], MOST_LOADED);
+    const entries = await store.auditAfter(cursor, ["policy-loaded"], MAX_LOADED);
     const last = entries.at(-1);
     if (last === undefined) return false;
     const changed = await holder.adopt(await textOf(store, last.seq));
@@ -228,7 +228,7 @@ export function createPolicyFollower(
 }
 
 /** More than any audit has between two looks. Of more, the next look sees the rest. */
-const MOST_LOADED = 10_000;
+const MAX_LOADED = 10_000;
 
 async function textOf(store: Audited, seq: number): Promise<string | null> {
   const proven = await store.provenEntry(seq);

@@ -95,7 +95,7 @@ const part = z
   .refine(namesSomeone, { error: "names no one: give users, groups or channels" });
 
 /** More make a card hard to read. */
-const MOST_PARTS = 6;
+const MAX_PARTS = 6;
 
 const given = z
   .strictObject(
@@ -105,7 +105,7 @@ const given = z
       "all-of": z
         .array(part, "is not a list of parts")
         .min(2, "has less than two parts; name the people without all-of")
-        .max(MOST_PARTS, `has more than ${MOST_PARTS} parts`)
+        .max(MAX_PARTS, `has more than ${MAX_PARTS} parts`)
         .optional()
         .meta({ description: "one approval from each of these parts, by different people" }),
       except: principals.optional().meta({ description: "they may not decide, whatever else names them" }),

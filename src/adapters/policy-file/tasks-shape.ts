@@ -21,7 +21,7 @@ const field = z.strictObject({
 });
 
 /** Slack takes 100 blocks in a form; more fields than this are no form that people like. */
-const MOST_FIELDS = 10;
+const MAX_FIELDS = 10;
 
 const task = z
   .strictObject({
@@ -51,17 +51,17 @@ const task = z
     for (const name of Object.keys(fields))
       if (!named.includes(name))
         issues.addIssue({ code: "custom", path: ["fields", name], message: "is no field of the text" });
-    if (named.length > MOST_FIELDS)
-      issues.addIssue({ code: "custom", path: ["text"], message: `has more than ${MOST_FIELDS} fields` });
+    if (named.length > MAX_FIELDS)
+      issues.addIssue({ code: "custom", path: ["text"], message: `has more than ${MAX_FIELDS} fields` });
   });
 
 /** Slack's limit for a menu is 100, and the form has one more entry. */
-const MOST_TASKS = 99;
+const MAX_TASKS = 99;
 
 export const tasksShape = z
   .array(task, "is not a list of tasks")
   .min(1, "is empty; leave it out")
-  .max(MOST_TASKS, `has more than ${MOST_TASKS} tasks`)
+  .max(MAX_TASKS, `has more than ${MAX_TASKS} tasks`)
   .superRefine((tasks, issues) => {
     for (const [at, { name }] of tasks.entries())
       if (tasks.findIndex((each) => each.name === name) < at)

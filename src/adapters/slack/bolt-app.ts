@@ -87,7 +87,7 @@ function ending({ mode }: Transport, connection: Omit<Connection, "receiver">, l
     do {
       await connection.acknowledged();
       await listeners.whenIdle();
-    } while (connection.owes());
+    } while (connection.hasUnacknowledged());
   };
   return {
     connection: () => (stopping ? "stopping" : connection.connected() ? "connected" : "lost"),
@@ -130,7 +130,7 @@ function httpConnection(options: BoltOptions, { signingSecret, seen }: HttpTrans
     stop: setOpen(false),
     connected: () => open,
     // Its listener acknowledges a request before it ends.
-    owes: () => false,
+    hasUnacknowledged: () => false,
     acknowledged: () => Promise.resolve(),
     listener,
   };

@@ -19,7 +19,7 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   const click = clickOf(deps, payload);
   if (action_id === CARD_READ) return openRequest(deps, payload, click);
   const verdict: Verdict = action_id === CARD_APPROVE ? "approve" : "deny";
-  const opened = await deps.openForm.decide(click, verdict).catch((error: unknown) => notOpened(deps, error));
+  const opened = await deps.openForm.open(click, verdict).catch((error: unknown) => notOpened(deps, error));
   if (opened === null) return showAnswer(deps, payload, NOTHING_OPENED);
   if (!opened.ok) return refusePress(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;

@@ -29,7 +29,7 @@ import { decodeChoice, EVERYTHING, filterOf, type QueueChoice, shown } from "./q
 /** Requests on one page. With the filters and the person's own runs, Home stays below 100 blocks, and an answer below 50. */
 const PAGE_SIZE = 15;
 /** Most runs with something unreadable that are listed; the cards show all. */
-const MOST_UNREADABLE = 5;
+const MAX_UNREADABLE = 5;
 
 type Drawing = Pick<ListenerDeps, "review" | "team" | "quick" | "deployment">;
 
@@ -48,7 +48,7 @@ export async function queuePage(
   const [rows, unread] = await Promise.all([
     Promise.all(items.map((item) => rowOf(deps, user, item))),
     Promise.all(
-      (page === 0 ? unreadable : []).slice(0, MOST_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
+      (page === 0 ? unreadable : []).slice(0, MAX_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
     ),
   ]);
   return {
@@ -75,12 +75,12 @@ async function rowOf(deps: Drawing, user: UserId, item: QueueItem): Promise<Queu
 }
 
 /** The largest groups of what waits for this person get a button; a run often lies within the group of its rule. */
-const MOST_GROUPS = { run: 1, rule: 2 };
+const MAX_GROUPS = { run: 1, rule: 2 };
 
 function groupRows({ review, team }: Drawing, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
   const groups = reviewGroups(yours);
   const shown = (["rule", "run"] as const).flatMap((kind) =>
-    groups.filter((group) => group.kind === kind).slice(0, MOST_GROUPS[kind]),
+    groups.filter((group) => group.kind === kind).slice(0, MAX_GROUPS[kind]),
   );
   return shown.flatMap((group) => {
     const [first] = group.items;

@@ -16,11 +16,11 @@ const STALE_MS = 10_000;
 /** All tabs together (ms): 30 a minute, of the 100 calls of views.publish that Slack allows. */
 const ALL_MS = 2_000;
 /** The tabs that are kept up to date; the ones opened first are left. */
-const MOST_OPEN = 100;
+const MAX_OPEN = 100;
 /** The runs of which we remember what was drawn. */
-const MOST_RUNS = 5_000;
+const MAX_RUNS = 5_000;
 /** How often a tab that could not be drawn is tried again. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 export type LiveHomes = {
   /** The reader has opened or used the tab. */
@@ -64,7 +64,7 @@ export function createLiveHomes(clock: Clock, draw: (user: UserId, choice: Queue
     },
     failed(user) {
       const tab = tabs.get(user);
-      if (tab === null || tab.tries >= MOST_TRIES) return;
+      if (tab === null || tab.tries >= MAX_TRIES) return;
       tabs.set(user, { ...tab, drawnAt: now(), tries: tab.tries + 1 });
       soon.draw(user, now());
     },
@@ -103,7 +103,7 @@ function createTabs(now: () => number) {
       tabs.delete(user);
       tabs.set(user, { channels, choice, until: now() + OPEN_MS, drawnAt: now(), tries: 0 });
       const [oldest] = tabs.keys();
-      if (tabs.size > MOST_OPEN && oldest !== undefined) tabs.delete(oldest);
+      if (tabs.size > MAX_OPEN && oldest !== undefined) tabs.delete(oldest);
     },
   };
 }
@@ -139,6 +139,6 @@ function isNews(shown: Map<RunKey, string>, { key, seen, watch, approvals, unrea
   shown.delete(key);
   shown.set(key, is);
   const [oldest] = shown.keys();
-  if (shown.size > MOST_RUNS && oldest !== undefined) shown.delete(oldest);
+  if (shown.size > MAX_RUNS && oldest !== undefined) shown.delete(oldest);
   return true;
 }

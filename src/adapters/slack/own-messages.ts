@@ -158,7 +158,7 @@ type Asking = { readonly quick: Call; readonly deployment: Deployment };
 type WithLink = { readonly run: Run; readonly link: string | null; readonly deployment: Deployment };
 
 /** The oldest go when there are more than this. */
-const MOST_KEPT = 2_000;
+const MAX_KEPT = 2_000;
 const kept = new WeakMap<Call, Map<string, string>>();
 
 /** With a link to the run's thread. */
@@ -189,6 +189,6 @@ async function permalink(quick: Call, channel: ChannelId, ts: MessageTs): Promis
   if (typeof link !== "string") return null;
   links.set(`${channel} ${ts}`, link);
   const [oldest] = links.keys();
-  if (links.size > MOST_KEPT && oldest !== undefined) links.delete(oldest);
+  if (links.size > MAX_KEPT && oldest !== undefined) links.delete(oldest);
   return link;
 }

@@ -60,11 +60,11 @@ const answerable = ({ user, trigger_id, response_url }: QueueClickPayload) => ({
 });
 
 /** Those that keep their own form are listed with links; so many links are asked for at most. */
-const MOST_LINKS = 10;
+const MAX_LINKS = 10;
 
 function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly Apart[]> {
   return Promise.all(
-    apart.slice(0, MOST_LINKS).map(async (item) => {
+    apart.slice(0, MAX_LINKS).map(async (item) => {
       const { link } = await linkTo(deps, item.run, cardSlot(item.approval.id));
       return { item, link };
     }),

@@ -16,7 +16,7 @@ export type Connection = {
   stop(): Promise<void>;
   connected(): boolean;
   /** Has a payload come that is not acknowledged yet? */
-  owes(): boolean;
+  hasUnacknowledged(): boolean;
   /** Resolves when every payload that has come is acknowledged, or cannot be any more. */
   acknowledged(): Promise<void>;
   /** Null in Socket Mode. */
@@ -78,8 +78,8 @@ export function createSocketConnection(options: Options): Connection & { readonl
       );
     });
   };
-  const debts = trackEnvelopes(receiver.client);
-  closeOnceAcknowledged(receiver.client, debts);
+  const envelopes = trackEnvelopes(receiver.client);
+  closeOnceAcknowledged(receiver.client, envelopes);
   return {
     receiver,
     client: receiver.client,
@@ -87,7 +87,7 @@ export function createSocketConnection(options: Options): Connection & { readonl
     retire: () => undefined,
     stop: () => receiver.stop(),
     connected,
-    ...debts,
+    ...envelopes,
     listener: null,
   };
 }
@@ -107,28 +107,28 @@ export const apiBase = ({ apiUrl, through }: Side): ApiBase => ({
   ...(through === undefined ? {} : { fetch: through.fetch }),
 });
 
-type Debts = Pick<Connection, "owes" | "acknowledged">;
+type Envelopes = Pick<Connection, "hasUnacknowledged" | "acknowledged">;
 
 /**
  * Bolt does much between the arrival of an envelope and the first line of a listener. A socket that is closed in between takes no
  * acknowledgement any more, and Slack tells the person that the app did not answer.
  */
-function trackEnvelopes(client: Client): Debts {
-  const owed = new Map<string, NodeJS.Timeout>();
+function trackEnvelopes(client: Client): Envelopes {
+  const open = new Map<string, NodeJS.Timeout>();
   const waiting: (() => void)[] = [];
   const settle = (id: string): void => {
-    clearTimeout(owed.get(id));
-    owed.delete(id);
-    if (owed.size === 0) for (const done of waiting.splice(0)) done();
+    clearTimeout(open.get(id));
+    open.delete(id);
+    if (open.size === 0) for (const done of waiting.splice(0)) done();
   };
   client.on("slack_event", ({ envelope_id: id }: { envelope_id: string }) => {
-    owed.set(id, setTimeout(() => settle(id), ACKNOWLEDGE_MS).unref());
+    open.set(id, setTimeout(() => settle(id), ACKNOWLEDGE_MS).unref());
   });
   client.on("outgoing_message", ({ envelope_id: id }: { envelope_id: string }) => settle(id));
   return {
-    owes: () => owed.size > 0,
+    hasUnacknowledged: () => open.size > 0,
     acknowledged: () =>
-      owed.size === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve)),
+      open.size === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve)),
   };
 }
 
@@ -145,12 +145,13 @@ export function waitForPongs(client: Client): void {
  * Slack announces some seconds ahead that it closes a socket, and sends nothing more to it. The client would close it at once, and what we
  * are handling at that moment could not be acknowledged.
  */
-function closeOnceAcknowledged(client: Client, { owes, acknowledged }: Debts): void {
+function closeOnceAcknowledged(client: Client, { hasUnacknowledged, acknowledged }: Envelopes): void {
   client.on("connecting", () => {
     const { websocket } = client;
     if (websocket === undefined) return;
     const close = websocket.disconnect.bind(websocket);
-    websocket.disconnect = () => (owes() && websocket.isActive() ? void acknowledged().then(close) : close());
+    websocket.disconnect = () =>
+      hasUnacknowledged() && websocket.isActive() ? void acknowledged().then(close) : close();
   });
 }
 

@@ -13,7 +13,7 @@ import type { Findings } from "./seals.ts";
 import { createNotifications } from "./stored-notifications.ts";
 
 /** Most entries of one run that are handed out at once; no run has as many. */
-const MOST_OF_A_RUN = 100_000;
+const MAX_PER_RUN = 100_000;
 
 type Evidence = Pick<AuditEvidence, "auditProof" | "auditRows" | "auditLink">;
 type AuditAndNotifications = AuditLog & Evidence & NotificationStore;
@@ -66,7 +66,7 @@ function createReading(db: Database): Reading {
     async settledAfter(seq, run, approval) {
       const about = entries().where("run", "=", run).where("approval", "=", approval);
       const query = about.where("seq", ">", seq).where("what", "=", "settled").orderBy("seq");
-      return (await read(() => query.limit(MOST_OF_A_RUN).execute())).map(keptEntry);
+      return (await read(() => query.limit(MAX_PER_RUN).execute())).map(keptEntry);
     },
     decidedBefore: async (asked, limit) =>
       (await read(() => decidedBefore(db, asked, limit).execute())).map(({ seq }) => seq),
@@ -97,7 +97,7 @@ function ofRun(db: Database, id: string) {
     )
     .where("seq", "<=", LAST_SEQ)
     .orderBy("seq")
-    .limit(MOST_OF_A_RUN)
+    .limit(MAX_PER_RUN)
     .execute();
 }
 

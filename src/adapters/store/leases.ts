@@ -261,12 +261,12 @@ export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promis
 
 /** A replica whose clock is behind would have another one end its holds too early, so it asks again after an answer that was slow (ms). */
 const SLOW_MS = 5;
-const MOST_QUESTIONS = 5;
+const MAX_QUESTIONS = 5;
 
 /** At the moment it returns, to half of the time of the fastest answer. 0: the engine has no time of its own. */
 async function timeIn(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
   let best = { at: 0, tookMs: Infinity, answeredAt: 0 };
-  for (let asked = 0; asked < MOST_QUESTIONS && best.tookMs > SLOW_MS; asked += 1) {
+  for (let asked = 0; asked < MAX_QUESTIONS && best.tookMs > SLOW_MS; asked += 1) {
     const askedAt = performance.now();
     const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
     const answeredAt = performance.now();

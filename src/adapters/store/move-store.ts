@@ -100,7 +100,7 @@ async function count(db: Pick<Database, "selectFrom">, table: (typeof MOVED)[num
 }
 
 /** Rows, and characters, of one insert: a row with a request can be megabytes long. */
-const [MOST_ROWS, MOST_CHARS] = [500, 4_000_000];
+const [MAX_ROWS, MAX_CHARS] = [500, 4_000_000];
 
 async function copyRows(from: Database, to: Trx, table: (typeof MOVED)[number]): Promise<number> {
   let batch: Row[] = [];
@@ -113,7 +113,7 @@ async function copyRows(from: Database, to: Trx, table: (typeof MOVED)[number]):
   for await (const row of from.selectFrom(table).selectAll().stream() as AsyncIterable<Row>) {
     batch.push(moving(row, table));
     for (const value of Object.values(row)) chars += typeof value === "string" ? value.length : 0;
-    if (batch.length >= MOST_ROWS || chars >= MOST_CHARS) await flush();
+    if (batch.length >= MAX_ROWS || chars >= MAX_CHARS) await flush();
   }
   await flush();
   return rows;

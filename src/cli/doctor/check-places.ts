@@ -23,7 +23,7 @@ const COPY_ID =
   "Copy the id again from Slack: ⋮ in a person's profile, or at the end of a channel's details.";
 
 /** Each id is one call. Slack takes fifty a minute of the slowest of them. */
-const MOST_IDS = 40;
+const MAX_IDS = 40;
 
 export async function checkPlaces(config: Config, policy: Policy | null, call: Call): Promise<Finding[]> {
   const { channel, admins } = config.audit;
@@ -57,7 +57,7 @@ async function checkExcepted(
   excepted: ReadonlyMap<string, readonly string[]>,
 ): Promise<Finding[]> {
   const doubts = await Promise.all(
-    [...excepted].slice(0, MOST_IDS).map(async ([id, rules]) => {
+    [...excepted].slice(0, MAX_IDS).map(async ([id, rules]) => {
       const doubt = await doubtOf(call, id);
       return doubt === null
         ? []
@@ -103,7 +103,7 @@ type Ids = {
 };
 
 async function checkIds(call: Call, { what, ids, unknown }: Ids): Promise<Finding[]> {
-  const asked = ids.slice(0, MOST_IDS);
+  const asked = ids.slice(0, MAX_IDS);
   const doubts = (await Promise.all(asked.map((id) => doubtOf(call, id)))).filter((each) => each !== null);
   const rest = ids.length - asked.length;
   const left = rest === 0 ? "" : `; ${rest} more were not asked about`;

@@ -22,7 +22,7 @@ export async function slackCall(env: Environment): Promise<Call | null> {
 }
 
 /** Slack answers about a hundred such questions a minute; further people are shown by their ids alone. */
-const NAMES_AT_MOST = 90;
+const MAX_NAMES = 90;
 
 /** What Slack calls a person now. Null: unknown. Asks once for each person, and no more after a failure that concerns all. */
 export async function slackNames(env: Environment): Promise<(user: string) => Promise<string | null>> {
@@ -30,7 +30,7 @@ export async function slackNames(env: Environment): Promise<(user: string) => Pr
   const known = new Map<string, string | null>();
   let asks = call !== null;
   const ask = async (user: string): Promise<string | null> => {
-    if (call === null || !asks || known.size >= NAMES_AT_MOST) return null;
+    if (call === null || !asks || known.size >= MAX_NAMES) return null;
     try {
       return slackUser(await call("users.info", { user })).name;
     } catch (error) {

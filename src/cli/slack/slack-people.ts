@@ -17,7 +17,7 @@ import { PortError } from "../../ports.ts";
 import { slackCall } from "./ask-slack.ts";
 
 /** A larger group is taken to have enough people. */
-const ASKED_AT_MOST = 100;
+const MAX_ASKED = 100;
 
 /** One line for each problem with the ids of the policy; none without a token. */
 export async function checkIds(policy: Policy, env: Environment): Promise<string[]> {
@@ -95,7 +95,7 @@ async function lackOf(call: Call, rule: Rule): Promise<string | null> {
     const people = [...new Set([...approvers.users, ...sets.flat()])].filter(
       (user) => except === null || !isIn(user, except),
     );
-    if (people.length > ASKED_AT_MOST) return null;
+    if (people.length > MAX_ASKED) return null;
     const doubts = await Promise.all(people.map((user) => asked(call, user)));
     const able = people.filter((_user, index) => doubts[index] === null);
     const { seated, missing } = assignParts(able, rule, isIn);
@@ -138,7 +138,7 @@ async function asked(call: Call, id: string): Promise<string | null> {
   return isBot || isGuest ? `${id} is a ${isBot ? "bot" : "guest"} and can't decide or start anything` : null;
 }
 
-/** Asks Slack once for each id, about `ASKED_AT_MOST` people. Without a token, or where Slack does not answer, nothing is known. */
+/** Asks Slack once for each id, about `MAX_ASKED` people. Without a token, or where Slack does not answer, nothing is known. */
 export async function slackPeople(env: Environment): Promise<People & { readonly isKnown: boolean }> {
   const call = await slackCall(env);
   const sets = new Map<string, Promise<readonly string[] | null>>();
@@ -158,7 +158,7 @@ export async function slackPeople(env: Environment): Promise<People & { readonly
     isKnown: true,
     members: (set) => once(sets, set, () => membersOf(call, set)),
     mayApprove: (user) =>
-      users.size >= ASKED_AT_MOST && !users.has(user)
+      users.size >= MAX_ASKED && !users.has(user)
         ? Promise.resolve(null)
         : once(users, user, async () => (await asked(call, user)) === null),
   };

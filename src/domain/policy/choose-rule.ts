@@ -89,7 +89,7 @@ function inTime({ hours, outsideHours }: When, { at }: Facts): Match {
 type Reading = { readonly value: Scalar; readonly asRead: () => string };
 
 /** Values longer than this together (characters) are not read. They may match any pattern, so the strictest rule applies. */
-const MOST_CHARS = 100_000;
+const MAX_CHARS = 100_000;
 /** The cost of reading one value, in characters. */
 const VALUE_CHARS = 50;
 /** `plain`: the value is at its proper place, in its proper form. */
@@ -135,7 +135,7 @@ const isAnyValue = (pattern: Pattern): boolean => typeof pattern === "string" &&
 function isTooLong(values: readonly Reading[]): boolean {
   let chars = 0;
   for (const { value } of values) chars += VALUE_CHARS + (typeof value === "string" ? value.length : 0);
-  return chars > MOST_CHARS;
+  return chars > MAX_CHARS;
 }
 
 function remembered<Value>(ask: (key: string) => Value): (key: string) => Value {

@@ -1,9 +1,10 @@
 // What a card says about a request, and where: the risk, the place, the short fields side by side, the long ones below. The policy
 // names the fields that say the risk and the place. They are the service's word like all others: none is believed, and none is hidden.
 
-import type { Request, RunContext } from "../approval.ts";
+import type { Approval, Request, RunContext } from "../approval.ts";
 import { isList, isRawNumber, isRecord, type Json, numberText } from "../json.ts";
 import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
+import { contextBehind } from "../run-context.ts";
 import { lineExcerpt } from "./excerpt.ts";
 import { type Field, fieldText, nameText, fieldsOf, volatileField } from "./request-text.ts";
 
@@ -48,11 +49,19 @@ const SHORT_CHARS = 60;
 const MARK_CHARS = 30;
 const LABEL_CHARS = 40;
 /** So many short fields at most stand side by side; Slack allows ten texts in a section. */
-const MOST_SHORT = 20;
+const MAX_SHORT = 20;
 /** Most places in the second line. */
-const MOST_WHERE = 2;
+const MAX_WHERE = 2;
 /** A record with more members than this, or with records in it, stands in a box as JSON. */
-const MOST_MEMBERS = 8;
+const MAX_MEMBERS = 8;
+
+/** The marks of an approval's own card. */
+export function approvalMarks(
+  run: { readonly context: RunContext | null },
+  { request, appliedRule }: Approval,
+): CardMarks {
+  return cardMarks(request, contextBehind(run.context, request), appliedRule.card);
+}
 
 export function cardMarks(
   request: Request,
@@ -66,7 +75,7 @@ export function cardMarks(
     const text = mark(found);
     return text === null ? [] : [{ path: found.path, text }];
   });
-  const where = places.slice(0, MOST_WHERE);
+  const where = places.slice(0, MAX_WHERE);
   const said = [...(risk === null ? [] : [risk]), ...where].map(({ path }) => path);
   return {
     risk: risk === null ? null : { level: risk.level, words: risk.words },
@@ -88,7 +97,7 @@ export function cardFields(
   const rest = flattened(fieldsOf(request)).filter(
     (each) => !said.has(each.path) && !isRequestTime(each, seenAt),
   );
-  const short = rest.flatMap(shortOf).toSorted(byLead(lead)).slice(0, MOST_SHORT);
+  const short = rest.flatMap(shortOf).toSorted(byLead(lead)).slice(0, MAX_SHORT);
   const shown = new Set(short.map(({ path }) => path));
   const long = rest.filter(({ path }) => !shown.has(path)).map(drawnPart);
   const remark = volatileField(request);
@@ -116,7 +125,7 @@ export function flattened(content: { readonly [name: string]: Json }): Part[] {
     const members = isRecord(value) && !isRawNumber(value) ? Object.entries(value) : [];
     const flat =
       members.length > 0 &&
-      members.length <= MOST_MEMBERS &&
+      members.length <= MAX_MEMBERS &&
       isLabel(name) &&
       members.every(([key, member]) => isLabel(key) && isScalar(member));
     return flat ? members.map(([key, member]) => part([name, key], member)) : [part([name], value)];
@@ -208,7 +217,7 @@ function valuesOf(fields: readonly Part[], context: RunContext | null): (names: 
     names.map(plain).flatMap((name) => {
       const [list, wanted] = name.startsWith("run.") ? [around, name.slice(4)] : [fields, name];
       // A name may be megabytes long, so its length is compared first.
-      const most = 2 * wanted.length + MOST_MEMBERS;
+      const most = 2 * wanted.length + MAX_MEMBERS;
       return list.filter(({ names: [first = "", second = ""] }) =>
         first.length + second.length > most
           ? false

@@ -6,7 +6,7 @@ import { flattened, textOf } from "./card-layout.ts";
 import { fieldsOf, needsFile, shortName } from "./request-text.ts";
 
 /** Most fields that are kept, and how much of each text (characters). */
-const MOST_FIELDS = 5;
+const MAX_FIELDS = 5;
 const PART_CHARS = 160;
 /** How much is kept of what stands before the change. */
 const BEFORE_CHARS = 40;
@@ -23,7 +23,7 @@ export function requestChanges(was: Request, is: Request): readonly FieldChange[
   for (const name of names) {
     const [old, now] = [before.get(name) ?? null, after.get(name) ?? null];
     if (old === now) continue;
-    if (changes.length === MOST_FIELDS) break;
+    if (changes.length === MAX_FIELDS) break;
     const isShort = [old, now].every((text) => (text ?? "").length <= PART_CHARS);
     const start = isShort ? 0 : Math.max(0, samePrefix(old ?? "", now ?? "") - BEFORE_CHARS);
     const part = (text: string | null): string | null => (text === null ? null : partOf(text, start));

@@ -120,13 +120,13 @@ export function shownChars({ chars, contextChars = 0 }: Pick<Request, "chars" | 
 }
 
 /** The drawn text is at least half as long as the sent one, because only carriage returns before newlines are dropped. */
-const MOST_SENT_PER_CHAR = 2;
+const MAX_SENT_PER_CHAR = 2;
 
 /** The length when written out (characters as Slack counts them); for a request that needs a file, a lower bound. */
 export function requestChars(request: Told): number {
   const { action, fields } = sentParts(request);
   const sent = fields.reduce((sum, { name, text }) => sum + name.length + text.length, (action ?? "").length);
-  if (sent > MODAL_HOLDS_CHARS * MOST_SENT_PER_CHAR) return sent;
+  if (sent > MODAL_HOLDS_CHARS * MAX_SENT_PER_CHAR) return sent;
   return countedChars(requestText(request, "open"));
 }
 

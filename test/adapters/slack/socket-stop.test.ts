@@ -28,12 +28,12 @@ async function connected() {
   return { slack, connection, client, event: promise };
 }
 
-test("a payload is owed from its arrival to its acknowledgement, whatever Bolt does in between", async () => {
+test("a payload is unacknowledged from its arrival to its acknowledgement, whatever Bolt does in between", async () => {
   const { slack, connection, event } = await connected();
-  expect(connection.owes()).toBe(false);
+  expect(connection.hasUnacknowledged()).toBe(false);
   const answered = slack.acts.command(ana, opsAgents, "/agent", "help");
   const { ack } = await event;
-  expect(connection.owes()).toBe(true);
+  expect(connection.hasUnacknowledged()).toBe(true);
   let isOver = false;
   const acknowledged = connection.acknowledged().then(() => (isOver = true));
   await new Promise(setImmediate);

@@ -7,10 +7,9 @@ import type { Approval, Decision } from "../../../domain/approval.ts";
 import { BY_POLICY } from "../../../domain/decide.ts";
 import { fileState } from "../../../domain/render-key.ts";
 import { isReused } from "../../../domain/reused-id.ts";
-import { contextBehind } from "../../../domain/run-context.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
-import { cardMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
+import { approvalMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import {
@@ -55,11 +54,7 @@ const ASKED_CHARS = 150;
 
 export function approvalCard(run: Run, approval: Approval, deployment: Deployment = UNNAMED): Message {
   const state = cardState(run, approval);
-  const marks = cardMarks(
-    approval.request,
-    contextBehind(run.context, approval.request),
-    approval.appliedRule.card,
-  );
+  const marks = approvalMarks(run, approval);
   const card: Card = { run, approval, state, marks, deployment };
   const blocks = state.waits ? waiting(card) : folded(card);
   const [first, ...rest] = blocks;

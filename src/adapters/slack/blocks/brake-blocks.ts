@@ -22,7 +22,7 @@ import {
 } from "./rich.ts";
 
 const WHY_CHARS = 200;
-const FREEZES_MOST = 3;
+const MAX_FREEZES = 3;
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
 /** Null: there is nothing to stop. The button asks once more. */
@@ -146,7 +146,7 @@ export function freezeBlocks({ frozen }: Run): Block[] {
 /** For lists. */
 export function frozenBlocks(freezes: readonly Freeze[]): Block[] {
   if (freezes.length === 0) return [];
-  const shown = freezes.slice(0, FREEZES_MOST).map(freezeLine);
+  const shown = freezes.slice(0, MAX_FREEZES).map(freezeLine);
   const more = freezes.length - shown.length;
   const rest = more === 0 ? [] : [line(span(`${count(more)} more channels are frozen.`))];
   return [

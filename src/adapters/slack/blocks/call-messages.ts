@@ -6,9 +6,8 @@ import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { type CallIn, isCurrent } from "../../../domain/call.ts";
 import type { Call, Called, Gathered } from "../../../domain/follow-up.ts";
-import { contextBehind } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
-import { cardMarks, headline } from "../../../domain/text/card-layout.ts";
+import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { STORM_REVIEW } from "../names.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -84,7 +83,7 @@ function calledLine(who: Called | null) {
 
 /** As on the card: masked, and cut. */
 function askedLine(run: Run, approval: Approval) {
-  const marks = marksOf(run, approval);
+  const marks = approvalMarks(run, approval);
   return line(
     ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
     untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
@@ -92,9 +91,6 @@ function askedLine(run: Run, approval: Approval) {
     untrustedSpan(oneLine(wordsForDeciders(marks).join(" · "), MARKS_CHARS), MARKS_CHARS),
   );
 }
-
-const marksOf = (run: Run, { request, appliedRule }: Approval) =>
-  cardMarks(request, contextBehind(run.context, request), appliedRule.card);
 
 function whereLine(run: Run, { since }: Approval) {
   const channel: RichTextElement = { type: "channel", channel_id: run.channel };

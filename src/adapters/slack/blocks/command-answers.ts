@@ -23,7 +23,7 @@ import { runStatus, stays } from "./run-status.ts";
 import { unreadableTitle } from "./run-thread.ts";
 
 /** Most pending approvals that a row of a list names. */
-const WAITS_MOST = 3;
+const MAX_WAITS = 3;
 
 /** A run with a link to its thread, or with other words to a card. Null: Slack gave none. */
 export type Linked = {
@@ -108,15 +108,15 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
     ...thread,
   );
   const asks = waits
-    .slice(0, WAITS_MOST)
+    .slice(0, MAX_WAITS)
     .flatMap((each) => [
       line(span("Waits for: "), untrustedSpan(oneLine(each.request.action ?? "(not said)", 160), 160)),
       ...followUpLines(each),
     ]);
   const unreadable = unreadableNow(run);
   if (unreadable !== null) asks.push(line(span(`⚠️ ${unreadableTitle(unreadable)}.`)));
-  if (waits.length > WAITS_MOST)
-    asks.push(line(span(`… and for ${count(waits.length - WAITS_MOST)} more decisions`)));
+  if (waits.length > MAX_WAITS)
+    asks.push(line(span(`… and for ${count(waits.length - MAX_WAITS)} more decisions`)));
   return rich(
     head,
     ...(run.input === "" ? [] : [quote(untrustedSpan(oneLine(run.input, 200), 200))]),

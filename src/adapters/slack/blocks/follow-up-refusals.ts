@@ -1,7 +1,7 @@
 // The words for refusals about claims, questions and more time.
 
 import type { Refusal } from "../../../domain/authorization.ts";
-import { MAX_SAID_CHARS, MOST_QUESTIONS } from "../../../domain/question.ts";
+import { MAX_SAID_CHARS, MAX_QUESTIONS } from "../../../domain/question.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import { count } from "./rich.ts";
 
@@ -38,7 +38,7 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
     case "cannot-take-over":
       return takeOverWords(refusal);
     case "too-many-questions":
-      return `This request already has ${count(MOST_QUESTIONS)} questions, which is the limit. Your question was not asked. Talk to the requester in the thread, or decide.`;
+      return `This request already has ${count(MAX_QUESTIONS)} questions, which is the limit. Your question was not asked. Talk to the requester in the thread, or decide.`;
     case "answered-before":
       return "This question is answered already. The card shows the answer.";
     case "not-asked":

@@ -11,7 +11,7 @@ import { count, duration, line, type Message, moment, rich, span, untrustedSpan 
 
 const SAYS_CHARS = 300;
 /** INTERFACE.md lists four endpoints. */
-const ENDPOINTS_MOST = 20;
+const MAX_ENDPOINTS = 20;
 
 /** One line for each thing that Countersign depends on, and in plain words what is wrong with it. */
 export function healthReport(health: HealthAnswer, now: number): Message {
@@ -102,7 +102,7 @@ const sentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
 
 /** Most findings that are told here; the audit has them all. */
-const FINDINGS_MOST = 5;
+const MAX_FINDINGS = 5;
 
 function auditPart({ open, code, acknowledged }: HealthAnswer["audit"], stored: boolean): Block {
   if (code === null) {
@@ -116,7 +116,7 @@ function auditPart({ open, code, acknowledged }: HealthAnswer["audit"], stored: 
       acknowledged === 0 && stored ? "no sign that the database was changed from outside" : before + now;
     return rich(line(span(`${icon} Audit`, { bold: true }), span(`: ${says}`)));
   }
-  const shown = open.slice(0, FINDINGS_MOST).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
+  const shown = open.slice(0, MAX_FINDINGS).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
   const more = open.length - shown.length;
   return rich(
     line(
@@ -150,10 +150,10 @@ function part(name: string, report: HealthReport, fields: readonly string[]): Bl
   const { endpoints } = report.says;
   const list = endpoints !== undefined && isList(endpoints) ? endpoints : [];
   const shown = list
-    .slice(0, ENDPOINTS_MOST)
+    .slice(0, MAX_ENDPOINTS)
     .map((each) => row("endpoint", typeof each === "string" ? each : JSON.stringify(each)));
-  if (list.length > ENDPOINTS_MOST)
-    shown.push(line(span(`… and ${count(list.length - ENDPOINTS_MOST)} more endpoints`)));
+  if (list.length > MAX_ENDPOINTS)
+    shown.push(line(span(`… and ${count(list.length - MAX_ENDPOINTS)} more endpoints`)));
   return rich(head, ...rows, ...shown);
 }
 

@@ -22,7 +22,7 @@ import {
 const ARCHIVED = "Entries of the week are archived already, and not counted.";
 const TITLE = "The week in decisions";
 /** Of the rules that were used, and of those that were not. */
-const MOST_RULES = 15;
+const MAX_RULES = 15;
 const RULE_CHARS = 80;
 /** Later than this after the end of its week (ms), a look back says that it is late. */
 const LATE_MS = 60 * 60_000;
@@ -74,7 +74,7 @@ function otherWords({ expired, escalated, refused, unconfirmed, disputed, tooFew
 }
 
 function ruleBlocks({ rules, unused }: LookBack): Block[] {
-  const shown = rules.slice(0, MOST_RULES);
+  const shown = rules.slice(0, MAX_RULES);
   const more = rules.length - shown.length;
   const used =
     shown.length === 0
@@ -96,7 +96,7 @@ const ruleLine = ({ rule, approved, denied }: RuleFigures) =>
   );
 
 function unusedWords(unused: readonly string[]): RichTextElement[] {
-  const shown = unused.slice(0, MOST_RULES);
+  const shown = unused.slice(0, MAX_RULES);
   const more = unused.length - shown.length;
   return [
     span("Rules never used: ", { bold: true }),
@@ -110,11 +110,11 @@ function unusedWords(unused: readonly string[]): RichTextElement[] {
 const attempts = (many: number): string => `${count(many)} ${many === 1 ? "attempt" : "attempts"}`;
 
 /** Of the people in a report. */
-const MOST_PEOPLE = 40;
+const MAX_PEOPLE = 40;
 
 /** Who decided and who was refused, for one admin. */
 export function weekReport({ week, people, incomplete }: WeekReport): Message {
-  const shown = people.slice(0, MOST_PEOPLE);
+  const shown = people.slice(0, MAX_PEOPLE);
   const more = people.length - shown.length;
   const title = "Who decided in the last week";
   const none = people.length === 0 ? [line(span("No one decided anything, and no one was refused."))] : [];

@@ -122,7 +122,7 @@ export function riskWords({ level, words }: Risk): string {
 // whether enough people can approve it.
 
 /** Most people and groups that a card mentions; Slack draws long lists badly. */
-const MENTIONS_MOST = 20;
+const MAX_MENTIONS = 20;
 const PARTS_CHARS = 300;
 const REASON_OF_VOTE_CHARS = 1_000;
 
@@ -158,8 +158,8 @@ export function mentionLine(groups: readonly GroupId[], users: readonly UserId[]
     ...users.map(person),
   ];
   if (mentioned.length === 0) return [];
-  const shown = mentioned.slice(0, MENTIONS_MOST).flatMap((each) => [each, span(" ")]);
-  const more = mentioned.length - MENTIONS_MOST;
+  const shown = mentioned.slice(0, MAX_MENTIONS).flatMap((each) => [each, span(" ")]);
+  const more = mentioned.length - MAX_MENTIONS;
   return [line(span("For "), ...shown, ...(more > 0 ? [span(`and ${count(more)} more`)] : []))];
 }
 

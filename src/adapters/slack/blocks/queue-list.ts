@@ -223,7 +223,7 @@ function groupRow({ group: { kind, items }, many: together, review }: GroupRow):
 /** Slack's limit for the text of an option. */
 const OPTION_CHARS = 75;
 /** Slack's limit for a menu is 100. */
-const MOST_RULES = 90;
+const MAX_RULES = 90;
 /** A shorter list needs no filter. */
 const FILTER_FROM = 2;
 
@@ -233,7 +233,7 @@ function filters({ counts, choice, rules }: QueuePage): Block[] {
   const options = [
     { text: plain("Everything"), value: SHOW_ALL },
     { text: plain("What I asked for"), value: SHOW_MINE },
-    ...rules.slice(0, MOST_RULES).map((name) => ({
+    ...rules.slice(0, MAX_RULES).map((name) => ({
       text: plain(oneLine(`Rule: ${name}`, OPTION_CHARS)),
       value: showRule(name),
     })),

@@ -97,7 +97,7 @@ const ASKED_YOURSELF = "You asked for this run, so someone else must decide.";
 const MAY_HAVE_ASKED = "You may have asked for this run yourself, so someone else must decide.";
 
 /** Most people, groups and channels that a refusal names; Slack draws long lists badly. */
-const NAMED_MOST = 20;
+const MAX_NAMED = 20;
 
 /** Who may decide, and what to do now. `not`: who may not, although the rule may list them. */
 function whoDecides({ approvers, except }: Rule, not: readonly (UserId | null | undefined)[]): string {
@@ -109,8 +109,8 @@ function whoDecides({ approvers, except }: Rule, not: readonly (UserId | null | 
     ...channels.map((channel) => `the members of <#${channel}>`),
   ];
   if (listed.length === 0) return "The rule lists no one else: ask the people who operate Countersign.";
-  const more = listed.length - NAMED_MOST;
-  const named = listed.slice(0, NAMED_MOST).join(", ");
+  const more = listed.length - MAX_NAMED;
+  const named = listed.slice(0, MAX_NAMED).join(", ");
   return `Ask one of these people: ${named}${more > 0 ? ` and ${count(more)} more` : ""}.`;
 }
 

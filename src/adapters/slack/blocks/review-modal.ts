@@ -144,17 +144,17 @@ function reasonInput(block_id: string, label: string, hint: string, text = ""): 
 
 const TITLE_CHARS = 100;
 /** Most requests that are listed by name beside those in the form. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** A request with a link to its card; null: Slack gave none. */
 export type Apart = { readonly item: QueueItem; readonly link: string | null };
 
 /** Slack's limit for the options of a menu. */
-const MOST_PRESETS = 100;
+const MAX_PRESETS = 100;
 
 /** The reasons for a denial that the form offers: those of the rules of its requests, in the order of the menu. */
 export function presetsOfSeveral({ forms }: OpenedReview): readonly string[] {
-  return [...new Set(forms.flatMap(({ item }) => item.rule.denyReasons))].slice(0, MOST_PRESETS);
+  return [...new Set(forms.flatMap(({ item }) => item.rule.denyReasons))].slice(0, MAX_PRESETS);
 }
 
 const EMPTY_DENIAL: FilledReason = { block: DENY_REASON_BLOCK, text: "" };
@@ -230,7 +230,7 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
 
 function apartPart(apart: readonly Apart[], many: number): Block[] {
   if (many === 0) return [];
-  const shown = apart.slice(0, MOST_NAMED);
+  const shown = apart.slice(0, MAX_NAMED);
   const braked = shown.filter(({ item }) => isBraked(item));
   const others = shown.filter(({ item }) => !isBraked(item));
   const more = many - shown.length;

@@ -2,10 +2,9 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
-import { contextBehind } from "../../../domain/run-context.ts";
 import type { Run, Slot } from "../../../domain/run.ts";
 import { decidedOf, linesOf, stormIn } from "../../../domain/storm.ts";
-import { cardMarks, headline } from "../../../domain/text/card-layout.ts";
+import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { CARD_READ, STORM_REVIEW } from "../names.ts";
 import { cardState } from "./card-state.ts";
@@ -78,7 +77,7 @@ function mentions(run: Run, lines: readonly Approval[]) {
 
 function lineOf(run: Run, approval: Approval): Block[] {
   const { request, appliedRule, votes, nonce } = approval;
-  const marks = cardMarks(request, contextBehind(run.context, request), appliedRule.card);
+  const marks = approvalMarks(run, approval);
   const words = oneLine(wordsForDeciders(marks).join(" · "), MARKS_CHARS);
   const { needs } = appliedRule.rule;
   const progress: RichTextElement[] =

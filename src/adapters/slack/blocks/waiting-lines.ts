@@ -6,12 +6,13 @@ import { deadlineOf, missingParts } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { reachedStages, rightsIn } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
+import { hasClock } from "../../../domain/follow-up-due.ts";
 import { type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
 /** At most so many names of a stage stand on the card. */
-const MOST_NAMES = 6;
+const MAX_NAMES = 6;
 
 export function waitingLines(approval: Approval): readonly RichTextSection[] {
   return [...stageLines(approval), ...deadlineLine(approval), ...pauseLines(approval)];
@@ -58,9 +59,9 @@ function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextEle
     ...channels.map((channel_id): RichTextElement => ({ type: "channel", channel_id })),
     ...users.map(person),
   ];
-  const more = names.length - MOST_NAMES;
+  const more = names.length - MAX_NAMES;
   return [
-    ...names.slice(0, MOST_NAMES).flatMap((each) => [each, span(" ")]),
+    ...names.slice(0, MAX_NAMES).flatMap((each) => [each, span(" ")]),
     ...(more > 0 ? [span(`and ${more} more `)] : []),
   ];
 }
@@ -74,7 +75,7 @@ const CAUSES: { readonly [why in Exclude<Pause["why"], "question">]: { is: strin
 /** One line for each cause. A pause for a question is told with the question. */
 function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSection[] {
   const pauses = followUp?.pauses ?? [];
-  if (pauses.length === 0 || !isTimed(appliedRule.rule)) return [];
+  if (pauses.length === 0 || !hasClock(appliedRule.rule)) return [];
   return (["service", "slack", "stopped"] as const).flatMap((why) => {
     const mine = pauses.filter((pause) => pause.why === why);
     if (mine.length === 0) return [];
@@ -84,9 +85,6 @@ function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSecti
     return [line(span(`⏸ Its clock was paused for ${duration(total)}: ${CAUSES[why].was}.`))];
   });
 }
-
-const isTimed = ({ expiry, followUp }: Approval["appliedRule"]["rule"]): boolean =>
-  expiry !== null || followUp.remind !== null || followUp.escalate.length > 0;
 
 // The parts of a rule that have not approved yet.
 
