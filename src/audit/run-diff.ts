@@ -214,7 +214,7 @@ function isOver(approval: Approval): boolean {
 // after that it is counted. The count becomes an entry when the hour or the run is over.
 
 const WINDOW_MS = 60 * 60_000;
-/** How many closings get a full entry in each window, for one approval and for one run. Our choice. */
+/** How many entries of one kind are written in each window, for one approval and for one run. Our choice. */
 export const MAX_ENTRIES_PER_APPROVAL = 4;
 export const MAX_ENTRIES_PER_RUN = 60;
 /** Once the texts of a window have this many characters, only digests follow. Our choice. */
@@ -262,17 +262,22 @@ function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): bool
 type Counted = { readonly count: Untouched; readonly entries: readonly AuditEntry[] };
 
 function countEntry(count: Untouched, entry: AuditEntry): Counted {
-  const id = entry.approval ?? "";
-  // The service chooses the id, which may be the name of a property that every object has.
-  const before = Object.hasOwn(count.told, id) ? (count.told[id] ?? 0) : 0;
-  const all = Object.values(count.told).reduce((sum, each) => sum + each, 0);
-  if (before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN)
-    return { count: { ...count, omitted: count.omitted + 1 }, entries: [] };
+  // By kind: the reminders of a request must not take the place of its end.
+  const kind = `${entry.what} `;
+  const key = kind + (entry.approval ?? "");
+  const before = count.told[key] ?? 0;
+  const ofKind = Object.entries(count.told).filter(([each]) => each.startsWith(kind));
+  const all = ofKind.reduce((sum, [, each]) => sum + each, 0);
+  if (before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN) {
+    // A reminder is no approval, and only approvals are counted.
+    const further = entry.what === "reminded" ? 0 : 1;
+    return { count: { ...count, omitted: count.omitted + further }, entries: [] };
+  }
   // The digest covers the run's own fields too, so the entry needs nothing else about them.
   const { text = "", context: _digest, contextText = "", ...bare } = entry;
   const kept = count.chars < TEXT_CHARS_PER_RUN;
   const chars = count.chars + (kept ? text.length + contextText.length : 0);
-  const told = { ...count.told, [id]: before + 1 };
+  const told = { ...count.told, [key]: before + 1 };
   return { count: { ...count, told, chars }, entries: [kept ? entry : bare] };
 }
 

@@ -85,8 +85,8 @@ export type Stop = {
 /** Approvals that closed without a person since `since` (ms), and what the audit holds about them. */
 export type Untouched = {
   readonly since: number;
-  /** Entries by approval. */
-  readonly told: { readonly [approval: string]: number };
+  /** Entries by kind and approval. */
+  readonly told: { readonly [kindAndApproval: string]: number };
   /** Characters of the texts that were stored with the entries. */
   readonly chars: number;
   /** Counted, but not yet in the audit. */
