@@ -6,9 +6,16 @@ import type { KeptEntry } from "./entry.ts";
 export function newestOfEach(all: readonly KeptEntry[]): KeptEntry[] {
   const about = ofKind(all, "opened", "voted", "decided", "sent", "settled", "closed");
   const newest = new Map<string, KeptEntry>();
-  for (const kept of about) newest.set(JSON.stringify([kept.entry.run, kept.entry.approval]), kept);
+  for (const kept of about) {
+    const key = JSON.stringify([kept.entry.run, kept.entry.approval]);
+    if (!isOvertaken(kept, newest.get(key))) newest.set(key, kept);
+  }
   return [...newest.values()];
 }
+
+/** A form counts by its click. Its entry is written after Slack's look-ups, and others may have decided meanwhile. */
+const isOvertaken = ({ entry }: KeptEntry, before: KeptEntry | undefined): boolean =>
+  entry.what === "opened" && before !== undefined && before.entry.at >= entry.at;
 
 export function population(all: readonly KeptEntry[], archived: number): ReportSection {
   const asked = newestOfEach(all);

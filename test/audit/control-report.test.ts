@@ -1,0 +1,40 @@
+// What the figures of a period say about an approval, in whatever order its entries were written.
+
+import { expect, test } from "vitest";
+import { readForReport } from "#src/audit/control-report.ts";
+import { UserId } from "#src/domain/ids.ts";
+import type { KeptEntry } from "#src/audit/entry.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { BY } from "../make/receipts.ts";
+import { TEAM } from "../make/run.ts";
+
+const LATE = { team: TEAM, user: UserId("U0LATE") };
+
+/** The rows of the report about everything, by their measure. */
+async function report({ store }: Bench): Promise<ReadonlyMap<string, string>> {
+  const reader = readForReport({ from: 0, to: Number.MAX_SAFE_INTEGER });
+  const head = (await store.auditHead())?.seq ?? 0;
+  for (let seq = 1; seq <= head; seq += 1) reader.add((await store.auditEntry(seq)) as KeptEntry);
+  const sections = reader.report([], { unread: 0, archived: 0 });
+  return new Map(sections.flatMap(({ rows }) => rows.map(({ measure, value }) => [measure, value])));
+}
+
+test("a form whose look-ups took longer than the decision of another person opens nothing again", async () => {
+  const bench = await createBench();
+  const { click } = await bench.withCard();
+  const lookUp = bench.people.lookUp.bind(bench.people);
+  const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
+  bench.people.lookUp = async (team, user, ...more) => {
+    if (user === LATE.user) await slow;
+    return lookUp(team, user, ...more);
+  };
+  const late = bench.flow.openForm.decide({ ...click, ...LATE }, "approve");
+  const opened = await bench.flow.openForm.decide(click, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+  await bench.clock.pass(5_000);
+  answer();
+  await late;
+  const rows = await report(bench);
+  expect([rows.get("Approved"), rows.get("Open at the end of the period")]).toEqual(["1", "0"]);
+});
