@@ -4,6 +4,7 @@ import type { KeptEntry } from "./entry.ts";
 import {
   countRow,
   grouped,
+  namesRule,
   ofKind,
   outcomes,
   PERSON,
@@ -211,10 +212,6 @@ function rulesUsed(all: readonly KeptEntry[], rules: readonly RuleInForce[], unr
     ],
   };
 }
-
-/** A request may stand under several rules; the name of the applied rule joins theirs with "and". */
-const namesRule = (applied: string, name: string): boolean =>
-  ` and ${applied} and `.includes(` and ${name} and `);
 
 function deciders(all: readonly KeptEntry[]): ReportSection {
   const given = ofKind(all, "decided", "voted").filter(({ entry }) => entry.by !== null);

@@ -3,9 +3,9 @@
 import type { UserId } from "../domain/ids.ts";
 import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
-import { grouped, newestOfEach, ofKind, quantile } from "./report-population.ts";
+import { grouped, namesRule, newestOfEach, ofKind, quantile } from "./report-population.ts";
 
-/** What the figures are counted from. */
+/** What the figures are counted from, and every other kind that names a rule. */
 export const COUNTED_KINDS: readonly AuditEntry["what"][] = [
   "opened",
   "voted",
@@ -18,6 +18,14 @@ export const COUNTED_KINDS: readonly AuditEntry["what"][] = [
   "disputed",
   "too-few-approvers",
   "escalated",
+  "reminded",
+  "claimed",
+  "claim-ended",
+  "snoozed",
+  "handed-over",
+  "asked",
+  "answered",
+  "extended",
 ];
 
 export type RuleFigures = { readonly rule: string; readonly approved: number; readonly denied: number };
@@ -75,7 +83,7 @@ export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incompl
       by === null || moments?.asked === undefined ? [] : [Math.max(at - moments.asked, 0)],
     )
     .toSorted((a, b) => a - b);
-  const named = new Set(all.flatMap(({ entry }) => entry.policy?.rule.split(" and ") ?? []));
+  const named = [...new Set(all.flatMap(({ entry }) => entry.policy?.rule ?? []))];
   return {
     week,
     rules: grouped(confirmed, ({ policy }) => policy?.rule ?? "built-in policy").map(([rule, of]) => ({
@@ -91,7 +99,7 @@ export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incompl
     unconfirmed: newestOfEach(all).filter(({ entry }) => entry.outcome === "unconfirmed").length,
     disputed: ofKind(all, "disputed").length,
     tooFew: approvalsIn(ofKind(all, "too-few-approvers")),
-    unused: rules.filter((name) => !named.has(name)),
+    unused: rules.filter((name) => !named.some((applied) => namesRule(applied, name))),
     days: dayFigures([...daysIn(week, tz), week.to], confirmed, expired),
     incomplete,
   };

@@ -160,3 +160,7 @@ export function grouped(
   const groups = Map.groupBy(entries, ({ entry }) => keyOf(entry));
   return [...groups].toSorted(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
 }
+
+/** A request may stand under several rules; the name of the applied rule joins theirs with "and". */
+export const namesRule = (applied: string, name: string): boolean =>
+  ` and ${applied} and `.includes(` and ${name} and `);

@@ -191,6 +191,20 @@ describe("the figures", () => {
     expect(told.unused).toEqual(["payments"]);
   });
 
+  test('name no rule as unused whose own name has an "and"', async () => {
+    const policy = { version: "0123456789ab", rule: "deploys and rollbacks and staging" };
+    const told = await weekOf([{ ...settled, policy }], ["deploys and rollbacks", "staging", "payments"]);
+    expect(told.unused).toEqual(["payments"]);
+  });
+
+  test.for(["reminded", "claimed", "asked", "extended"] as const)(
+    "name no rule as unused under which a request was %s and waits",
+    async (what) => {
+      const told = await weekOf([{ what }], ["production", "payments"]);
+      expect(told.unused).toEqual(["payments"]);
+    },
+  );
+
   test("leave out other weeks", async () => {
     const told = await weekOf([{ ...settled, at: MONDAY - 8 * DAY }, settled, { ...settled, at: MONDAY }]);
     expect(told.approved).toBe(1);
