@@ -67,7 +67,7 @@ export function readForReport({ from, to }: Period): ReportReader {
 
 /** Approver and requester, and how many people a decision rests on. */
 function separation(all: readonly KeptEntry[]): ReportSection {
-  const sent = ofKind(all, "sent").filter(({ entry }) => entry.verdict === "approve" && entry.by !== null);
+  const sent = sentOnce(all).filter(({ entry }) => entry.verdict === "approve" && entry.by !== null);
   const usersOf = ({ entry: { by, votes = [] } }: KeptEntry): Set<string | undefined> =>
     new Set([by?.user, ...votes.map((vote) => vote.by?.user)]);
   const own = sent.filter((each) => usersOf(each).has(each.entry.requester?.user));
@@ -76,7 +76,11 @@ function separation(all: readonly KeptEntry[]): ReportSection {
   return {
     title: "Separation of duties",
     rows: [
-      countRow("Approvals sent", sent, `sent: an approval ${PERSON} was about to leave`),
+      countRow(
+        "Approvals sent",
+        sent,
+        `sent: an approval ${PERSON} was about to leave; each once, however often it was sent again`,
+      ),
       countRow(
         "of these by the requester",
         own,
@@ -91,6 +95,11 @@ function separation(all: readonly KeptEntry[]): ReportSection {
     ],
   };
 }
+
+/** The newest entry of each decision: while the service gives no clear answer, the same one leaves again and again. */
+const sentOnce = (all: readonly KeptEntry[]): KeptEntry[] => [
+  ...new Map(ofKind(all, "sent").map((kept) => [kept.entry.refers ?? kept.seq, kept])).values(),
+];
 
 function times(all: readonly KeptEntry[]): ReportSection {
   const decided = ofKind(all, "decided").filter(({ entry }) => entry.by !== null);

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { readForReport } from "#src/audit/control-report.ts";
 import { UserId } from "#src/domain/ids.ts";
 import type { KeptEntry } from "#src/audit/entry.ts";
-import { type Bench, createBench } from "../make/bot.ts";
-import { BY } from "../make/receipts.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { BY, decided } from "../make/receipts.ts";
 import { TEAM } from "../make/run.ts";
 
 const LATE = { team: TEAM, user: UserId("U0LATE") };
@@ -37,4 +37,17 @@ test("a form whose look-ups took longer than the decision of another person open
   await late;
   const rows = await report(bench);
   expect([rows.get("Approved"), rows.get("Open at the end of the period")]).toEqual(["1", "0"]);
+});
+
+test("a decision that is sent twice, because its first answer did not come, is one approval that was sent", async () => {
+  const bench = await createBench();
+  const answered = bench.agents.answer;
+  bench.agents.answer = () => Promise.reject(failure("http_503", { applied: "no" }));
+  await decided(bench);
+  await bench.clock.pass(2_000);
+  bench.agents.answer = answered;
+  await bench.clock.pass(60_000);
+  expect(bench.agents.resolved.length).toBeGreaterThan(1);
+  const rows = await report(bench);
+  expect([rows.get("Approvals sent"), rows.get("Approved")]).toEqual(["1", "1"]);
 });
