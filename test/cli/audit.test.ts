@@ -363,6 +363,7 @@ test.for([
   [["verify", "now"], 'verify takes no "now"'],
   [["export", "--format", "xml"], '"xml" is none of jsonl, csv'],
   [["export", "--from", "2026-02-31"], "--from and --to take a day"],
+  [["export", "--to", "2026-11-31T23:59:59Z"], "--from and --to take a day"],
   [["export", "--from", "2026-03-02", "--to", "2026-03-01"], "--to is before --from"],
   [["show"], "show takes the id of one run"],
   [["verify", "--colour"], "--colour"],

@@ -194,9 +194,16 @@ const isDay = (text: string | undefined): boolean => /^\d{4}-\d{2}-\d{2}$/.test(
 export function dayOf(text: string): number | null {
   const shaped =
     isDay(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const at = shaped ? Date.parse(text) : Number.NaN;
-  // "2026-02-31" is no day, although Date accepts it.
-  return Number.isNaN(at) || (isDay(text) && !new Date(at).toISOString().startsWith(text)) ? null : at;
+  const at = shaped && isInCalendar(text.slice(0, DAY_CHARS)) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+}
+
+const DAY_CHARS = "2026-11-30".length;
+
+/** "2026-02-31" is no day, although Date accepts it. */
+function isInCalendar(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 /** The period of `--from` and `--to`, both included (ms), or what is wrong with it. */
