@@ -59,14 +59,14 @@ export function createReloading(parts: Reloading): FileWatch & { reload(): Promi
     return next;
   };
   const policyAgain = (): Promise<void> => inTurn(() => reloadPolicy(parts));
+  const isUntaken = (): boolean => policy.lastReload().outcome === "not recorded";
   const watch = createFileWatch(parts, [
     {
       path: config.policyFile,
       content: policy.firstText ?? "",
       changed: async () => {
         await policyAgain();
-        if (policy.lastReload().outcome === "not recorded")
-          throw new Error("the audit did not take the policy");
+        if (isUntaken()) throw new Error("the audit did not take the policy");
       },
     },
     { path: config.agents.apiKeyFile, content: key.now(), changed: async () => key.reload() },
@@ -75,6 +75,7 @@ export function createReloading(parts: Reloading): FileWatch & { reload(): Promi
     await watch.mark();
     key.reload();
     await policyAgain().catch((error: unknown) => log.error({ error }, "the policy could not be read again"));
+    if (isUntaken()) watch.unmark();
   };
   return { ...watch, reload };
 }

@@ -21,6 +21,8 @@ export type FileWatch = {
   start(): void;
   /** The caller reads the files right after this, so their content of this moment is not told as a change. Never rejects. */
   mark(): Promise<void>;
+  /** The caller could not take over what it read after `mark`, so it is told as a change after all. */
+  unmark(): void;
   stop(): Promise<void>;
 };
 
@@ -53,6 +55,7 @@ export function createFileWatch(
   return {
     start: () => (looks.length > 0 ? loop.start(LOOK_EVERY_MS) : undefined),
     mark: async () => void (await Promise.all(looks.map((file) => file.mark()))),
+    unmark: () => looks.forEach((file) => file.unmark()),
     stop: loop.stop,
   };
 }
@@ -77,8 +80,12 @@ function createLook({ path, content, changed }: Looked) {
       taken = await contentOf(path);
       before = taken;
     },
+    unmark: () => void (taken = NOTHING),
   };
 }
+
+/** No file's digest. */
+const NOTHING = "";
 
 const UNREADABLE = "unreadable";
 

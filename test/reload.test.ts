@@ -1,0 +1,52 @@
+// What is read again while the bot runs: a policy that the audit could not take comes into force once it can.
+
+import { writeFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import { createPolicyHolder, digestOf } from "#src/adapters/policy-file/policy-holder.ts";
+import { LOOK_EVERY_MS } from "#src/adapters/policy-file/watch-files.ts";
+import { createReloading } from "#src/reload.ts";
+import { createHandClock } from "./make/clock.ts";
+import { config, SOCKET } from "./make/config.ts";
+import { policyFile } from "./make/policy.ts";
+import { quietLog } from "./make/quiet.ts";
+
+const policyWith = (rule: string): string => `rules:\n  - { name: ${rule}, approvers: anyone }\n`;
+
+async function reloadingWith(audit: () => Promise<void>) {
+  const { path } = policyFile(policyWith("lax"));
+  const [clock, log] = [createHandClock(), quietLog([], [])];
+  const policy = await createPolicyHolder(path, log);
+  const key = { now: () => SOCKET.AGENT_API_KEY, reload: () => undefined };
+  const reloading = createReloading({
+    config: config({ ...SOCKET, POLICY_FILE: path }),
+    policy,
+    key,
+    store: { audit },
+    flow: { policyChanged: () => Promise.resolve() },
+    clock,
+    log,
+    onPolicy: () => undefined,
+    stamp: () => ({ now: clock.now(), digest: digestOf }),
+  });
+  return { path, clock, policy, reloading };
+}
+
+test("a policy that a signal could not put into force, because the database was away, is taken over later", async () => {
+  let away = true;
+  const { path, clock, policy, reloading } = await reloadingWith(() =>
+    away ? Promise.reject(new Error("the database is away")) : Promise.resolve(),
+  );
+  reloading.start();
+  writeFileSync(path, policyWith("strict"));
+  await reloading.reload();
+  expect(policy.lastReload().outcome).toBe("not recorded");
+  away = false;
+  await vi.waitFor(
+    async () => {
+      await clock.pass(LOOK_EVERY_MS);
+      expect(policy.now().rules.map(({ name }) => name)).toEqual(["strict"]);
+    },
+    { interval: 1 },
+  );
+  await reloading.stop();
+});
