@@ -1,6 +1,6 @@
 // Tells people, once per channel, that the service has been away for long, and once that it is back.
 
-import { type ChannelId, shardOf } from "../domain/ids.ts";
+import { type ChannelId, shardOf, SHARDS } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
@@ -32,6 +32,7 @@ type Deps = {
 export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageAnnouncer {
   // Unknown at the start: a notice from before a restart may still need its "back again".
   let announced: boolean | null = null;
+  const hasGained = createGains(deps.engine);
 
   async function check(): Promise<void> {
     const state = deps.guard.state();
@@ -39,6 +40,8 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     const down = downOf(state);
     const long = isLong(down, deps.clock);
     deps.metrics.outage(long);
+    // Their last replica may have told of an outage that only it saw.
+    if (hasGained()) announced = null;
     if (state.type === "answers" && announced !== false) {
       announced = null;
       if (!(await announceRecovery(deps))) return;
@@ -59,6 +62,17 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
   // The metric follows the state that /agent health shows, not the next check.
   deps.guard.onChange(() => deps.metrics.outage(isLong(downOf(deps.guard.state()), deps.clock)));
   return { start: () => loop.start(checkEveryMs), stop: loop.stop };
+}
+
+/** The function says whether this process looks after shards that it did not look after when it was last asked. */
+function createGains({ looksAfter }: Deps["engine"]): () => boolean {
+  let before: ReadonlySet<number> = new Set();
+  return () => {
+    const now = new Set(Array.from({ length: SHARDS }, (_, shard) => shard).filter(looksAfter));
+    const gained = !now.isSubsetOf(before);
+    before = now;
+    return gained;
+  };
 }
 
 const downOf = (state: ServiceState): Down | null =>

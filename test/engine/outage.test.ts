@@ -2,12 +2,13 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ChannelId, type RunId } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
 import { createOutageAnnouncer, LONG_OUTAGE_MS } from "#src/engine/outage.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { quietLog, quietMetrics } from "../make/quiet.ts";
-import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+import { aRunId, aWatchedRun, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const OTHER = ChannelId("C0OTHER");
 
@@ -140,6 +141,40 @@ describe("an outage of the service", () => {
     await bench.restart();
     await pass(bench.clock, 60_000);
     expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+  });
+
+  test("that another replica told of ends here, once this process looks after its channel", async () => {
+    const clock = createHandClock();
+    const told = aWatchedRun(aRunId());
+    let run: Run = { ...told, outage: { since: NOON, why: "away", until: null } };
+    let isOurs = false;
+    const store = {
+      channelsInUse: () => Promise.resolve([run.channel]),
+      list: () => Promise.resolve([run]),
+    };
+    const outage = createOutageAnnouncer(
+      {
+        store,
+        engine: { looksAfter: () => isOurs },
+        guard: { state: () => ({ type: "answers" }), onChange: () => undefined },
+        change: (_key, next) => {
+          const changed = next(run);
+          run = "sideWrites" in changed ? changed.run : changed;
+          return Promise.resolve(run);
+        },
+        clock,
+        log: quietLog([], []),
+        metrics: quietMetrics([], []),
+      },
+      1_000,
+    );
+    outage.start();
+    await clock.pass(5_000);
+    expect(run.outage?.until).toBeNull();
+    isOurs = true;
+    await clock.pass(5_000);
+    expect(run.outage?.until).not.toBeNull();
+    await outage.stop();
   });
 
   test("is looked for no more once stopped, not even by a check that was under way", async () => {
