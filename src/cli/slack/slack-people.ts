@@ -65,7 +65,7 @@ function stageDoubts(call: Call, { name, followUp }: Rule): readonly Promise<str
   return [
     ...[...groups].map((id) =>
       known(async () =>
-        (await membersOf(call, id)).length > 0 ? null : `"${name}" escalates to ${id}, which is empty`,
+        (await membersOf(call, id))?.length !== 0 ? null : `"${name}" escalates to ${id}, which is empty`,
       ),
     ),
     ...[...channels].map((id) =>
@@ -87,12 +87,16 @@ async function lackOf(call: Call, rule: Rule): Promise<string | null> {
   if (approvers === "anyone") return null;
   try {
     const members = new Map<string, readonly string[]>();
-    for (const set of new Set(setsOfRule(rule))) members.set(set, await membersOf(call, set));
+    for (const set of new Set(setsOfRule(rule))) {
+      const listed = await membersOf(call, set);
+      if (listed === null) return null;
+      members.set(set, listed);
+    }
     const isIn = (user: string, { users, ...sets }: NamedPeople): boolean =>
       users.some((each) => each === user) ||
       [...sets.groups, ...sets.channels].some((set) => members.get(set)?.includes(user));
-    const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => membersOf(call, set)));
-    const people = [...new Set([...approvers.users, ...sets.flat()])].filter(
+    const sets = groupsAndChannelsOf(approvers).flatMap((set) => members.get(set) ?? []);
+    const people = [...new Set([...approvers.users, ...sets])].filter(
       (user) => except === null || !isIn(user, except),
     );
     if (people.length > MAX_ASKED) return null;
@@ -109,10 +113,23 @@ async function lackOf(call: Call, rule: Rule): Promise<string | null> {
   }
 }
 
-async function membersOf(call: Call, set: string): Promise<readonly string[]> {
-  return set.startsWith("S")
-    ? slackGroup(await call("usergroups.users.list", { usergroup: set }))
-    : slackMembers(await call("conversations.members", { channel: set, limit: 200 })).ids;
+/** Pages of 200, as the bot reads them. */
+const MOST_PAGES = 10;
+
+/** Null: the channel has more members than the bot reads, so who is in it is unknown. */
+async function membersOf(call: Call, set: string): Promise<readonly string[] | null> {
+  if (set.startsWith("S")) return slackGroup(await call("usergroups.users.list", { usergroup: set }));
+  const found: string[] = [];
+  let cursor = "";
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const { ids, next } = slackMembers(
+      await call("conversations.members", { channel: set, limit: 200, cursor }),
+    );
+    found.push(...ids);
+    cursor = next;
+    if (cursor === "") return found;
+  }
+  return null;
 }
 
 async function doubt(call: Call, id: string): Promise<string | null> {
