@@ -21,6 +21,7 @@ describe("a witnessed head", () => {
     [LINK, null, LINK],
     [LINK.toUpperCase(), null, LINK],
     [` 1234:${LINK} `, 1_234, LINK],
+    [`audit:1234:${LINK.slice(0, 16)}`, 1_234, LINK.slice(0, 16)],
     [`1234 ${LINK.slice(0, 20)}…`, 1_234, LINK.slice(0, 20)],
   ])("is read from %j", ([text, seq, link]) => expect(parseKnownHead(text)).toEqual({ seq, link }));
 

@@ -55,9 +55,9 @@ export function headWords({ seq, link }: AuditMark): string {
 /** A head that someone kept: the link or its first characters, and the number if that was kept too. */
 export type KnownHead = { readonly seq: number | null; readonly link: string };
 
-/** Reads a head as cards, the log and the audit channel show it, or a bare link. Null: it is not a head. */
+/** Reads a head as cards, the log and the audit channel show it, as the id of a block, or a bare link. Null: it is not a head. */
 export function parseKnownHead(text: string): KnownHead | null {
-  const match = /^\s*(?:audit\s+)?(?:(\d{1,15})\s*[·:.,\s]\s*)?([0-9a-f]{16,64})…?\s*$/i.exec(text);
+  const match = /^\s*(?:audit[\s:]\s*)?(?:(\d{1,15})\s*[·:.,\s]\s*)?([0-9a-f]{16,64})…?\s*$/i.exec(text);
   const [, seq, link] = match ?? [];
   if (link === undefined) return null;
   return { seq: seq === undefined ? null : Number(seq), link: link.toLowerCase() };
