@@ -52,7 +52,9 @@ test("the first closings of an hour are told in full, the rest as one number whe
   expect(summary).toMatchObject({ times: 20 - MAX_ENTRIES_PER_APPROVAL, by: null });
   const entry = summary ?? told[0];
   if (entry === undefined) throw new Error("nothing is told");
-  expect(entryStory({ seq: 1, link: "0".repeat(64), entry })).toContain("16 approvals closed undecided");
+  expect(entryStory({ seq: 1, link: "0".repeat(64), entry })).toContain(
+    "16 approvals that closed undecided or had too few approvers",
+  );
 });
 
 test("requests under ever new ids are bounded too", () => {

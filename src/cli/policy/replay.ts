@@ -176,7 +176,10 @@ function doubtLines(results: readonly Replayed[], counted: number, withSlack: bo
     ...unjudged,
     [unknown, `${requests(unknown)}: ${ask} who is in the groups and channels of their rule.`],
     [noRule, `${requests(noRule)}: the policy of that time is not in the audit, so nothing is compared.`],
-    [counted, `${counted} further approvals closed undecided; the audit has only their number.`],
+    [
+      counted,
+      `${counted} further approvals closed undecided or had too few approvers; the audit has only their number.`,
+    ],
   ];
   const lines = all.flatMap(([found, says]) => (found > 0 ? [says] : []));
   return [
