@@ -27,7 +27,9 @@ type Read = {
 export async function readingsOf(read: Read): Promise<Readings> {
   const { store, slackHealth, context, figures, health, watch, guard } = read;
   const parts = await health.parts();
-  const head = await store.auditHead().catch(() => null);
+  // A database that does not answer would hold up the scrape that tells of it.
+  const answers = parts.every(({ part, fault }) => part !== "store" || fault === null);
+  const head = answers ? await store.auditHead().catch(() => null) : null;
   return {
     ...figures(),
     parts,

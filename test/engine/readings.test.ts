@@ -7,6 +7,8 @@ import type { RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
 import { createRunFigures } from "#src/engine/readings.ts";
+import type { Readings } from "#src/ports/monitoring.ts";
+import { createBench } from "../make/bot.ts";
 import { createHandClock } from "../make/clock.ts";
 import { deliveredRun, listedRun } from "../make/history.ts";
 import { aRun, aWatchedRun } from "../make/run.ts";
@@ -115,4 +117,17 @@ test("a decision that the service refused, or that another one overtook, is not 
   plan(deliveredRun({ type: "refused", at: 0, words: "no", absent: false }));
   plan(deliveredRun({ type: "elsewhere", at: 0, words: "denied" }));
   expect(figures().unsent.count).toBe(0);
+});
+
+test("while the database takes calls and answers none, the metrics come within the time of a scrape, and say so", async () => {
+  const bench = await createBench();
+  bench.store.ping = () => new Promise(() => undefined);
+  bench.store.auditHead = () => new Promise(() => undefined);
+  let told: Readings | null = null;
+  void bench.flow.readings().then((readings) => (told = readings));
+  await bench.clock.pass(5_000);
+  expect(told).toMatchObject({
+    auditHead: null,
+    parts: expect.arrayContaining([expect.objectContaining({ part: "store", unready: true })]) as unknown,
+  });
 });
