@@ -70,25 +70,23 @@ export async function sendOne(
   // A direct message is sent again after a lost answer, marked or not, so this commit is saved.
   if (act === "post" && isReadable(notification))
     await store.saveNotification({ ...notification, post }, true);
-  await settle(deps, { ...notification, post }, act);
+  const marked = { ...notification, post };
+  await saveOutcome(deps, { marked, before: notification.post }, act, await performed(deps, marked, act));
 }
 
-async function settle(
-  deps: SendDeps,
-  notification: Notification,
-  act: Exclude<Act, "recover">,
-): Promise<void> {
-  await saveOutcome(deps, notification, act, await performed(deps, notification, act));
-}
+/** `marked`: as its attempt began. `before`: what came before the mark. */
+type Begun = { readonly marked: Notification; readonly before: PostedMessage };
 
 async function saveOutcome(
   deps: SendDeps,
-  notification: Notification,
+  { marked: notification, before }: Begun,
   act: Exclude<Act, "recover">,
   outcome: Outcome,
 ): Promise<void> {
   const { store, clock } = deps;
-  const post = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
+  const after = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
+  // Only refusals in a row count: an outage before the first one must not use up the tries.
+  const post = after.type === "refused" && before.type !== "refused" ? { ...after, tries: 1 } : after;
   // A late copy in a channel must be looked for; in a direct message that is impossible.
   const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
   const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
@@ -205,14 +203,19 @@ async function sendReceipts(
   const marked = newest
     .filter((each) => each !== null)
     .filter((each) => nextAct(each, clock.monotonic()) === "post")
-    .map((each) => ({ ...each, post: markPosting(each.post, clock.now()) }));
+    .map((each) => ({
+      before: each.post,
+      receipt: { ...each, post: markPosting(each.post, clock.now()) },
+    }));
   const known = await Promise.all(
-    marked.map(async (receipt) => ({ receipt, facts: await factsOf(store, receipt) })),
+    marked.map(async (each) => ({ ...each, facts: await factsOf(store, each.receipt) })),
   );
   const told = known.flatMap(({ receipt, facts }) => (facts === null ? [] : [{ receipt, facts }]));
   const outcome = told.length === 0 ? null : await postedTogether(deps, to, told);
-  for (const { receipt, facts } of known)
-    await saveOutcome(deps, receipt, "post", facts === null || outcome === null ? NO_ENTRY : outcome);
+  for (const { receipt, before, facts } of known) {
+    const said = facts === null || outcome === null ? NO_ENTRY : outcome;
+    await saveOutcome(deps, { marked: receipt, before }, "post", said);
+  }
   return outcome?.type === "posted";
 }
 
