@@ -169,10 +169,13 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
   return entry?.seq ?? 0;
 }
 
+/** Entries in memory at once: those that remain may be millions. */
+const AT_ONCE = 1_000;
+
 /** The texts that no remaining entry names, not even by the digest alone. */
 async function removeTexts(trx: Trx): Promise<void> {
   const named = new Set<string>();
-  for (const { entry } of await trx.selectFrom("audit").select("entry").execute())
+  for await (const entry of remaining(trx))
     for (const { digest = null, context = null } of [parsedEntry(entry) ?? {}])
       for (const each of [digest, context]) if (typeof each === "string") named.add(each);
   const stored = await trx.selectFrom("audit_texts").select("digest").execute();
@@ -180,5 +183,16 @@ async function removeTexts(trx: Trx): Promise<void> {
   for (const batch of inBatches(gone)) {
     const digests = batch.map(({ digest }) => digest);
     await trx.deleteFrom("audit_texts").where("digest", "in", digests).execute();
+  }
+}
+
+async function* remaining(trx: Trx): AsyncGenerator<string> {
+  for (let after = 0; ;) {
+    const query = trx.selectFrom("audit").select(["seq", "entry"]).where("seq", ">", after);
+    const rows = await query.orderBy("seq").limit(AT_ONCE).execute();
+    yield* rows.map(({ entry }) => entry);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
   }
 }
