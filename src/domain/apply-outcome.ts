@@ -16,6 +16,7 @@ import {
   type Upload,
   uploadedFile,
   PASSING_MS,
+  refusalsOf,
 } from "./posted-message.ts";
 import {
   findApproval,
@@ -176,7 +177,7 @@ function applyMessageOutcomeToRun(
   const next = withPost(run, effect.slot, post);
   const code = outcome.type === "refused" ? outcome.code : undefined;
   const isFirstRefusal =
-    post.type === "refused" && run.posts[effect.slot]?.type === "sending" && post.tries === 1;
+    post.type === "refused" && run.posts[effect.slot]?.type === "sending" && refusalsOf(post) === 1;
   if (effect.slot !== OPENING || run.creation.type !== "planned") {
     return isFirstRefusal && !isAnnouncement(effect.slot)
       ? cannotPost(next, { words: post.words, code }, ctx)

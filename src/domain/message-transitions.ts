@@ -9,6 +9,7 @@ import {
   POST_LINGER_MS,
   type PostedMessage,
   REFUSED_RETRY_MS,
+  refusalsOf,
   SWEEP_AFTER_MS,
 } from "./posted-message.ts";
 
@@ -47,7 +48,7 @@ export function nextMessageAct(
 
 /** The mark of a post, stored before its first byte leaves. `at`: wall time, for the audit. */
 export function markPosting(post: PostedMessage | undefined, at: number): PostedMessage {
-  return { type: "sending", at, tries: triesOf(post) + 1 };
+  return { type: "sending", at, tries: triesOf(post) + 1, ...refusedBefore(post) };
 }
 
 /** The mark of a process that is dead: the answer is lost. The same object where there is no mark. */
@@ -79,10 +80,16 @@ function triesOf(post: PostedMessage | undefined): number {
   return post !== undefined && "tries" in post ? post.tries : 0;
 }
 
+function refusedBefore(post: PostedMessage | undefined): { refusals?: number } {
+  const refusals = refusalsOf(post);
+  return refusals === 0 ? {} : { refusals };
+}
+
 type MessageIn<Is extends PostedMessage["type"]> = Extract<PostedMessage, { type: Is }>;
 
 function afterPosting(before: MessageIn<"sending">, outcome: Outcome, now: number): PostedMessage {
   const { tries } = before;
+  const tried = { tries, ...refusedBefore(before) };
   switch (outcome.type) {
     case "posted": {
       // An earlier attempt may still arrive: look for its copy once.
@@ -90,11 +97,17 @@ function afterPosting(before: MessageIn<"sending">, outcome: Outcome, now: numbe
       return { type: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0, tries: 0 };
     }
     case "refused":
-      return { type: "refused", words: outcome.words, retryAt: now + REFUSED_RETRY_MS, tries };
+      return {
+        type: "refused",
+        words: outcome.words,
+        retryAt: now + REFUSED_RETRY_MS,
+        tries,
+        refusals: refusalsOf(before) + 1,
+      };
     case "later":
-      return { type: "planned", notBefore: now + backoffMs(tries, outcome.afterMs), tries };
+      return { type: "planned", notBefore: now + backoffMs(tries, outcome.afterMs), ...tried };
     default:
-      return { type: "unsure", lookAt: now + POST_LINGER_MS, tries };
+      return { type: "unsure", lookAt: now + POST_LINGER_MS, ...tried };
   }
 }
 
@@ -105,7 +118,7 @@ function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, now: number
       const [first] = outcome.copies;
       if (first === undefined) {
         const wait = before.tries > 1 ? backoffMs(before.tries, null) : 0;
-        return { type: "planned", notBefore: now + wait, tries: before.tries };
+        return { type: "planned", notBefore: now + wait, tries: before.tries, ...refusedBefore(before) };
       }
       // We do not know what the found copy shows. An empty key has it drawn again.
       // After several attempts a later one may still arrive, so the sweep waits for it.

@@ -11,10 +11,10 @@ import type { MessageTs } from "./ids.ts";
 // All moments here are monotonic, except that of `sending`.
 
 export type PostedMessage =
-  | { readonly type: "planned"; readonly notBefore: number; readonly tries: number }
-  | { readonly type: "sending"; readonly at: number; readonly tries: number }
+  | ({ readonly type: "planned"; readonly notBefore: number } & Tries)
+  | ({ readonly type: "sending"; readonly at: number } & Tries)
   /** Read back no earlier than `lookAt`; until then a late request can still arrive. */
-  | { readonly type: "unsure"; readonly lookAt: number; readonly tries: number }
+  | ({ readonly type: "unsure"; readonly lookAt: number } & Tries)
   /** `shows`: the render key of what the message shows. `sweepAt`: when to look once for late extra copies. */
   | {
       readonly type: "up";
@@ -27,7 +27,10 @@ export type PostedMessage =
       readonly tries: number;
     }
   /** Slack refuses it, for example because the app is not in the channel. Tried again at intervals while the run lives. */
-  | { readonly type: "refused"; readonly words: string; readonly retryAt: number; readonly tries: number };
+  | ({ readonly type: "refused"; readonly words: string; readonly retryAt: number } & Tries);
+
+/** `refusals`: how many of the tries Slack refused. Left out: none; in an older document unknown. */
+type Tries = { readonly tries: number; readonly refusals?: number };
 
 /** A file at Slack: its id, and the secrets masked in it, so that the form can show them. */
 export type UploadedFile = { readonly file: string; readonly masked?: readonly string[] };
@@ -55,6 +58,12 @@ export const REFUSED_TRIES = 20;
 
 export function uploadedFile({ file, masked }: UploadedFile): UploadedFile {
   return masked === undefined ? { file } : { file, masked };
+}
+
+/** How often Slack has refused it. An outage before must not use up the tries of a message that Slack refuses. */
+export function refusalsOf(post: PostedMessage | undefined): number {
+  if (post === undefined || post.type === "up") return 0;
+  return post.refusals ?? (post.type === "refused" ? post.tries : 0);
 }
 
 /** No byte of it has left. */

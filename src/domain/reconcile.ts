@@ -19,7 +19,7 @@ import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import type { Effect } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
-import { isFresh, type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
+import { isFresh, type PostedMessage, REFUSED_TRIES, refusalsOf, type Upload } from "./posted-message.ts";
 import { wantsPrecedents } from "./same-request.ts";
 import {
   cardRenderKey,
@@ -95,10 +95,15 @@ function dueMessages(run: Run, now: number): Due[] {
   const wish = (slot: Slot, want: string | null): Due => {
     const post = run.posts[slot];
     if (post !== undefined && isHopeless(run, post)) return NOTHING;
-    return dueMessage(slot, post, post?.type === "refused" && !triesAgain(run, post.tries) ? null : want, {
-      now,
-      passing: slot === OPENING && isPassing(run),
-    });
+    return dueMessage(
+      slot,
+      post,
+      post?.type === "refused" && !triesAgain(run, refusalsOf(post)) ? null : want,
+      {
+        now,
+        passing: slot === OPENING && isPassing(run),
+      },
+    );
   };
   const opening = wish(OPENING, openingRenderKey(run));
   const notices = noticeSlots(run).map((slot) => wish(slot, slot));
@@ -148,8 +153,8 @@ const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["type"]> = new Set(["refused",
 const LET_BE_AFTER_MS = 24 * 60 * 60_000;
 
 /** A refused message is tried again while the run is watched, and a few times more; not for a run that never began. */
-function triesAgain(run: Run, tries: number): boolean {
-  return run.creation.type === "created" && (isWatched(run) || tries < REFUSED_TRIES);
+function triesAgain(run: Run, refusals: number): boolean {
+  return run.creation.type === "created" && (isWatched(run) || refusals < REFUSED_TRIES);
 }
 
 function dueMessage(

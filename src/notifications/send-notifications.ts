@@ -8,7 +8,7 @@ import {
   nextMessageAct,
   recoverMessage,
 } from "../domain/message-transitions.ts";
-import { type PostedMessage, REFUSED_TRIES } from "../domain/posted-message.ts";
+import { type PostedMessage, REFUSED_TRIES, refusalsOf } from "../domain/posted-message.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { WarnQuietly } from "../engine/logging.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
@@ -39,7 +39,7 @@ export function nextAct({ kind, post }: Notification, now: number): Act | null {
   // Only a notification that is not under way is asked about, so its mark is one of a dead process, or the store failed to take the
   // outcome.
   if (post.type === "sending") return "recover";
-  const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
+  const gaveUp = post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
   // What is posted is never updated: a notification says what happened.
   const next = nextMessageAct(post, post.type === "up" || gaveUp ? null : kind);
   return next === null || next.at > now || next.act === "update" ? null : next.act;
@@ -70,26 +70,28 @@ export async function sendOne(
   // A direct message is sent again after a lost answer, marked or not, so this commit is saved.
   if (act === "post" && isReadable(notification))
     await store.saveNotification({ ...notification, post }, true);
-  const marked = { ...notification, post };
-  await saveOutcome(deps, { marked, before: notification.post }, act, await performed(deps, marked, act));
+  await settle(deps, { ...notification, post }, act);
 }
 
-/** `marked`: as its attempt began. `before`: what came before the mark. */
-type Begun = { readonly marked: Notification; readonly before: PostedMessage };
+async function settle(
+  deps: SendDeps,
+  notification: Notification,
+  act: Exclude<Act, "recover">,
+): Promise<void> {
+  await saveOutcome(deps, notification, act, await performed(deps, notification, act));
+}
 
 async function saveOutcome(
   deps: SendDeps,
-  { marked: notification, before }: Begun,
+  notification: Notification,
   act: Exclude<Act, "recover">,
   outcome: Outcome,
 ): Promise<void> {
   const { store, clock } = deps;
-  const after = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
-  // Only refusals in a row count: an outage before the first one must not use up the tries.
-  const post = after.type === "refused" && before.type !== "refused" ? { ...after, tries: 1 } : after;
+  const post = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
   // A late copy in a channel must be looked for; in a direct message that is impossible.
   const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
-  const gaveUp = post.type === "refused" && post.tries >= REFUSED_TRIES;
+  const gaveUp = post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
   await store.saveNotification({ ...notification, post }, !done && !gaveUp);
   if (outcome.type === "later" || outcome.type === "unsure")
     warnOfFailure(deps, { ...notification, post }, outcome);
@@ -203,19 +205,14 @@ async function sendReceipts(
   const marked = newest
     .filter((each) => each !== null)
     .filter((each) => nextAct(each, clock.monotonic()) === "post")
-    .map((each) => ({
-      before: each.post,
-      receipt: { ...each, post: markPosting(each.post, clock.now()) },
-    }));
+    .map((each) => ({ ...each, post: markPosting(each.post, clock.now()) }));
   const known = await Promise.all(
-    marked.map(async (each) => ({ ...each, facts: await factsOf(store, each.receipt) })),
+    marked.map(async (receipt) => ({ receipt, facts: await factsOf(store, receipt) })),
   );
   const told = known.flatMap(({ receipt, facts }) => (facts === null ? [] : [{ receipt, facts }]));
   const outcome = told.length === 0 ? null : await postedTogether(deps, to, told);
-  for (const { receipt, before, facts } of known) {
-    const said = facts === null || outcome === null ? NO_ENTRY : outcome;
-    await saveOutcome(deps, { marked: receipt, before }, "post", said);
-  }
+  for (const { receipt, facts } of known)
+    await saveOutcome(deps, receipt, "post", facts === null || outcome === null ? NO_ENTRY : outcome);
   return outcome?.type === "posted";
 }
 

@@ -28,8 +28,8 @@ test("a form whose look-ups took longer than the decision of another person open
     if (user === LATE.user) await slow;
     return lookUp(team, user, ...more);
   };
-  const late = bench.flow.openForm.decide({ ...click, ...LATE }, "approve");
-  const opened = await bench.flow.openForm.decide(click, "approve");
+  const late = bench.flow.openForm.open({ ...click, ...LATE }, "approve");
+  const opened = await bench.flow.openForm.open(click, "approve");
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
   await bench.clock.pass(5_000);

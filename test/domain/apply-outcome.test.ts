@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Delivery } from "#src/domain/approval.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
-import { MessageTs } from "#src/domain/ids.ts";
+import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import {
   backoffMs,
   POST_LINGER_MS,
@@ -12,7 +12,7 @@ import {
   SWEEP_AFTER_MS,
   type Upload,
 } from "#src/domain/posted-message.ts";
-import { OPENING, OUTPUT, type Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTPUT, type Run } from "#src/domain/run.ts";
 import { applyUploadOutcome, type UploadAct } from "#src/domain/message-outcome.ts";
 import { applyMessageOutcome, type PostAct } from "#src/domain/message-transitions.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
@@ -245,6 +245,16 @@ describe("a message", () => {
       contextAt(),
     );
     expect(coded.notices).toMatchObject([{ says: { type: "cannot-post", code: "is_archived" } }]);
+  });
+
+  test("that is refused first after failed tries tells the requester, once", () => {
+    const post = { type: "post", slot: cardSlot(ApprovalId("apr_1")) } as const;
+    const after = (run: Run, outcome: Outcome): Run =>
+      applyOutcome(markSending(run, post, NOON), post, outcome, contextAt());
+    const failed = after({ ...listedRun("apr_1"), posts: { [OPENING]: up } }, LATER);
+    const refused = after(failed, REFUSED);
+    expect([failed.notices.length, refused.notices.length]).toEqual([0, 1]);
+    expect(after(after(refused, LATER), REFUSED).notices).toHaveLength(1);
   });
 
   test.for([1, 2, 5, 50])("waits at most a minute after try %d, or as long as Slack asks", (tries) => {

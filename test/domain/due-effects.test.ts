@@ -3,7 +3,13 @@
 import { describe, expect, test } from "vitest";
 import type { Delivery } from "#src/domain/approval.ts";
 import { newsMark } from "#src/domain/observe.ts";
-import { type PostedMessage, REFUSED_TRIES, type Upload } from "#src/domain/posted-message.ts";
+import {
+  type PostedMessage,
+  REFUSED_RETRY_MS,
+  REFUSED_TRIES,
+  type Upload,
+} from "#src/domain/posted-message.ts";
+import { applyMessageOutcome } from "#src/domain/message-transitions.ts";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
 import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
@@ -166,6 +172,13 @@ describe("a message that Slack refuses", () => {
     ]);
     const never: Creation = { type: "refused", words: "no", at: NOON };
     expect(at({ ...over(run), creation: never }, 1)).toBe(false);
+  });
+
+  test("is tried as often after an outage as without one", () => {
+    const refusal = { type: "refused", words: "no" } as const;
+    const sending: PostedMessage = { type: "sending", at: NOON, tries: 100 };
+    const post = applyMessageOutcome("post", sending, refusal, NOON - REFUSED_RETRY_MS);
+    expect(posts(over({ ...aWatchedRun(), posts: { [OPENING]: post } }))).not.toEqual([]);
   });
 
   test.each<[string, (at: number) => Partial<Run>, boolean]>([

@@ -118,12 +118,13 @@ const unreadable = record<Unreadable>({
   ),
 });
 
+const tries = { tries: number, refusals: optional(number) };
 export const postedMessage = tagged<PostedMessage>({
-  planned: { notBefore: number, tries: number },
-  sending: { at: number, tries: number },
-  unsure: { lookAt: number, tries: number },
+  planned: { notBefore: number, ...tries },
+  sending: { at: number, ...tries },
+  unsure: { lookAt: number, ...tries },
   up: { ts: id(MessageTs), shows: text, sweepAt: orNull(number), notBefore: number, tries: number },
-  refused: { words: text, retryAt: number, tries: number },
+  refused: { words: text, retryAt: number, ...tries },
 });
 
 const file = { file: text, masked: optional(list(text)) };

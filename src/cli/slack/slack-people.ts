@@ -114,14 +114,14 @@ async function lackOf(call: Call, rule: Rule): Promise<string | null> {
 }
 
 /** Pages of 200, as the bot reads them. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 /** Null: the channel has more members than the bot reads, so who is in it is unknown. */
 async function membersOf(call: Call, set: string): Promise<readonly string[] | null> {
   if (set.startsWith("S")) return slackGroup(await call("usergroups.users.list", { usergroup: set }));
   const found: string[] = [];
   let cursor = "";
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const { ids, next } = slackMembers(
       await call("conversations.members", { channel: set, limit: 200, cursor }),
     );
