@@ -119,6 +119,13 @@ test("a forged line beside the true one is named, whichever comes first", async 
   expect((await against()).code).toBe(1);
 });
 
+test("a copy without an entry of this audit shows nothing, and is no agreement", async () => {
+  put(['{"class_uid":30', "a line of some other file"]);
+  const { code, out } = await against();
+  expect(out).toContain("has no entry of this audit");
+  expect(code).toBe(2);
+});
+
 test("a copy that cannot be read is a failure of the command", async () => {
   rmSync(copy);
   expect((await against()).code).toBe(2);

@@ -8,7 +8,7 @@ import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
 
 export type AgainstCopy = { readonly agrees: boolean; readonly words: string };
 
-/** `files`: the parts of one copy, in any order. Rejects where one cannot be read. */
+/** `files`: the parts of one copy, in any order. Rejects where one cannot be read, or where they hold no entry of this audit. */
 export async function compareWithCopy(
   audit: AuditFile,
   publicKeys: readonly string[],
@@ -42,6 +42,10 @@ function words(found: CopyComparison): AgainstCopy {
     ranges.length === 0 ? [] : [`DIFFERS at entry ${rangeWords(ranges)}: ${says}.`],
   );
   const agrees = lines.length === 0;
+  if (agrees && same === 0)
+    throw new Error(
+      "The copy has no entry of this audit, so nothing was compared. Give --against the file that AUDIT_SINK has written.",
+    );
   const notes = [
     ...(found.before === null
       ? []
