@@ -14,7 +14,7 @@ import type { ViewState } from "./base/view-state.ts";
 import { panelLists, panelPane } from "./panels/panel.ts";
 import { captionBar } from "./panels/scenes-panel.ts";
 
-export const STYLES = [
+const STYLES = [
   "font",
   "base",
   "layout",
@@ -37,7 +37,7 @@ export const STYLES = [
   "side",
   "narrow",
 ];
-export const SCRIPT = "page";
+const SCRIPT = "page";
 
 export type Drawn = { readonly drawn: string; readonly now: Lists };
 

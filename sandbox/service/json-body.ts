@@ -49,7 +49,7 @@ function decoded(body: Buffer): string | null {
 const mark = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 
 /** The first one in a text that is valid JSON; null: there is none. */
-export function duplicateName(json: string): string | null {
+function duplicateName(json: string): string | null {
   /** The names of each object that is open; null: a list. */
   const open: (Set<string> | null)[] = [];
   let last = "";

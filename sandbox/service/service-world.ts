@@ -106,7 +106,7 @@ export type Alarms = {
   readonly clear: () => void;
 };
 
-export function createAlarms(clock: Clock, ring: (id: string) => void): Alarms {
+function createAlarms(clock: Clock, ring: (id: string) => void): Alarms {
   const cancels = new Map<string, Cancel>();
   return {
     set(id, at) {

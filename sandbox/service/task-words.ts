@@ -28,9 +28,9 @@ function whatBecameOf({ state }: Approval): string {
     : `**not done**, it was denied. ${because}`;
 }
 
-export const succeeded = (run: Run): Ending => ({ type: "succeeded", output: accountOf(run) });
+const succeeded = (run: Run): Ending => ({ type: "succeeded", output: accountOf(run) });
 
-export const wasDenied = (run: Run): boolean =>
+const wasDenied = (run: Run): boolean =>
   run.approvals.some(({ state }) => state.type === "decided" && state.verdict === "deny");
 
 /** Numbered, so that a reader can tell whether anything is missing. */

@@ -48,7 +48,7 @@ const mark =
   /(<(?:[@#][A-Z0-9]|!(?:here|channel|everyone|group|subteam\^|date\^)|(?:https?|mailto|tel):)[^<>\n]*>)/;
 
 /** Entities in the text stay as they are (third party: what bots read back of their own texts). */
-export const kept = (text: string): string =>
+const kept = (text: string): string =>
   text
     .replace(/&(?!(?:amp|lt|gt);)/g, "&amp;")
     .split(mark)

@@ -76,7 +76,7 @@ function voteWords({ by, reason, at }: VoteFacts, names: Names): string {
 export const AROUND_A_RUN = ["policy-loaded", "redacted", "restored"] as const;
 
 /** What kind of text the digest of an entry covers. */
-export function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
+function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
   switch (what) {
     case "started":
     case "watched":
@@ -166,7 +166,7 @@ function verbOf({ verdict }: TextlessEntry): string {
   return verdict === null ? "" : verdict === "approve" ? " to approve" : " to deny";
 }
 
-export function policyWords({ version, rule }: NonNullable<AuditEntry["policy"]>): string {
+function policyWords({ version, rule }: NonNullable<AuditEntry["policy"]>): string {
   return `policy ${oneLine(version, WORDS_CHARS)}, rule ${oneLine(rule, WORDS_CHARS)}`;
 }
 

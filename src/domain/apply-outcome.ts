@@ -124,7 +124,7 @@ function applyPeopleOutcome(
       ? { users: outcome.users, groups: outcome.groups, more: outcome.more }
       : null;
   const wait = backoffMs(4, outcome.type === "later" ? outcome.afterMs : null);
-  return answerCall(run, approval, call, found, now + wait);
+  return answerCall(run, approval, call, { found, retryAt: now + wait });
 }
 
 /** At most once: a notice is repeated only if it was surely not delivered. */

@@ -31,7 +31,7 @@ export function withCall(
   };
 }
 
-function changeCall(run: Run, id: ApprovalId, ...[n, change]: readonly [number, (call: Call) => Call]): Run {
+function changeCall(run: Run, id: ApprovalId, n: number, change: (call: Call) => Call): Run {
   const approval = findApproval(run, id);
   if (approval?.calls === undefined) return run;
   return replaceApproval(run, {
@@ -40,11 +40,12 @@ function changeCall(run: Run, id: ApprovalId, ...[n, change]: readonly [number, 
   });
 }
 
-/** Records whom the call mentions. `found` null: Slack did not answer. */
+/** Records who the call mentions. `found` null: Slack did not answer, and is asked again at `retryAt` (monotonic). */
 export function answerCall(
   run: Run,
   id: ApprovalId,
-  ...[n, found, retryAt]: readonly [number, Called | null, number]
+  n: number,
+  { found, retryAt }: { readonly found: Called | null; readonly retryAt: number },
 ): Run {
   return changeCall(run, id, n, (call) => {
     if (call.who !== null) return call;

@@ -98,7 +98,7 @@ function remindersBy(rule: Reminders | null, age: number): number {
 const LONGEST_WARNING_MS = 15 * 60_000;
 
 /** The age (ms) at the last reminder. Null: the request does not expire. */
-export function warningAge(approval: Approval): number | null {
+function warningAge(approval: Approval): number | null {
   const { expiry, followUp } = approval.appliedRule.rule;
   if (expiry === null) return null;
   const before = followUp.warnMs ?? Math.min(expiry.afterMs / 4, LONGEST_WARNING_MS);
@@ -169,7 +169,8 @@ function reminded(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval
 function quietUntil(
   { followUp }: Approval,
   rule: FollowUpRule,
-  ...[says, ctx]: readonly ["waits" | "last", Now]
+  says: "waits" | "last",
+  ctx: Now,
 ): number | null {
   const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
   const claimed = snoozedUntil > ctx.monotonic ? 0 : until;

@@ -72,11 +72,7 @@ export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
 }
 
 /** In their channels, and where an escalation has brought them in. */
-function isShownTo(
-  { channels, person }: Reader,
-  run: Run,
-  ...[approval, ctx]: readonly [Approval, Now]
-): boolean {
+function isShownTo({ channels, person }: Reader, run: Run, approval: Approval, ctx: Now): boolean {
   if (channels.has(run.channel)) return true;
   const rule = ruleOf(ctx, run, approval);
   return person !== null && refusalToDecide({ ...person, seesChannel: false }, run, rule) === null;

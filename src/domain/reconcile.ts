@@ -134,7 +134,8 @@ function dueMessages(run: Run, now: number): Due[] {
 function wishedCall(
   run: Run,
   each: CallIn,
-  ...[wish, now]: readonly [(slot: Slot, want: string | null) => Due, number]
+  wish: (slot: Slot, want: string | null) => Due,
+  now: number,
 ): Due {
   const slot = callSlot(each.approval, each.call);
   const want = callRenderKey(run, each);

@@ -81,7 +81,7 @@ export function isRequesterUnknown({ requesterGroups: known }: Run): boolean {
 }
 
 /** `isIn`: what Slack says now. A group that is missing in it is unknown. */
-export function withRequesterGroups(
+function withRequesterGroups(
   run: Run,
   isIn: { readonly [group: GroupId]: boolean },
   { monotonic }: Pick<Context, "monotonic">,

@@ -175,11 +175,7 @@ async function lookUpDeciders(
  * Fetches the run and applies the answer once more right before a decision is sent. Null: go on; the mark that follows checks whether
  * the decision may still be sent. Otherwise: why it is not sent now. Reading sends nothing, so it was surely not sent.
  */
-export async function precheck(
-  deps: ExecutorDeps,
-  run: Run,
-  handle: ExecutionHandle,
-): Promise<Outcome | null> {
+async function precheck(deps: ExecutorDeps, run: Run, handle: ExecutionHandle): Promise<Outcome | null> {
   const id = runId(run);
   if (id === null)
     return { type: "later", afterMs: null, why: "the run has no id yet", code: "no_run_id", notSent: true };

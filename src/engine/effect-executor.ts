@@ -37,7 +37,7 @@ export type EffectExecutor = {
 };
 
 /** How long a run waits after a failure of our own (ms): the database, a lost lease, a fault in this program. */
-const AFTER_FAILURE_MS = 1_000;
+export const AFTER_FAILURE_MS = 1_000;
 
 export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   const underWay = new Map<string, Promise<void>>();
@@ -211,14 +211,14 @@ const UNVERIFIED: Outcome = {
 /** This process renews a lapsed lease within a minute. If another process has the lease, it settles the effect itself. */
 const LEASE_PATIENCE_MS = 90_000;
 
-export type OutcomeWriter = {
+type OutcomeWriter = {
   /** One attempt. Resolves to how soon to reconcile the run again (ms). Rejects when the store fails. */
   once(outcome: Outcome): Promise<number>;
   /** Tries until the outcome is in the store: without it a restart would have to call the effect unsure. */
   untilSaved(outcome: Outcome): Promise<number>;
 };
 
-export function createOutcomeWriter(
+function createOutcomeWriter(
   deps: ExecutorDeps,
   key: RunKey,
   effect: Effect,

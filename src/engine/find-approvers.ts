@@ -82,7 +82,8 @@ async function everyoneIn(named: NamedPeople, { membersOf }: Asking): Promise<re
 async function isAble(
   run: Run,
   rule: Rule,
-  ...[{ user, escalated }, people]: readonly [Candidate, Asking]
+  { user, escalated }: Candidate,
+  people: Asking,
 ): Promise<boolean> {
   if (mayHaveAsked(run, user) && !rule.selfApproval) return false;
   if (rule.except !== null && (await everyoneIn(rule.except, people)).includes(user)) return false;

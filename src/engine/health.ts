@@ -14,7 +14,7 @@ import type { StoreFaults } from "./listened-store.ts";
 import { STUCK_AFTER_MS, type Watchdog } from "./watchdog.ts";
 
 /** How often the token and the key are tried while nothing else tries them (ms). */
-export const CHECK_EVERY_MS = 60_000;
+const CHECK_EVERY_MS = 60_000;
 /** An answer to any call counts as a try if it is no older than this (ms). */
 const TRIED_MS = 30_000;
 /** Callers within this time share one write (ms). */

@@ -25,7 +25,7 @@ import { type EventLog, PortError } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
 import { type Alarms, type Clock, createAlarms, endedWithin } from "./clock.ts";
-import type { EffectExecutor } from "./effect-executor.ts";
+import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createHeldRuns, type HeldShards } from "./held-runs.ts";
 
 export type RunEngine = HeldShards & {
@@ -46,8 +46,6 @@ export type RunEngine = HeldShards & {
 const MAX_CLASHES = 50;
 /** Comparing and writing requests of so many characters take tens of milliseconds each, so a click may come between them. */
 const LONG_CHARS = 20_000;
-/** How long after a failure of our own (the database, a fault in this program) the run is reconciled again (ms). */
-const AFTER_FAILURE_MS = 1_000;
 const NOT_RECONCILED = "could not reconcile a run; trying again";
 
 type Deps = {

@@ -10,9 +10,9 @@ import type { RunEngine } from "./run-engine.ts";
 import { isUseless } from "./service-answers.ts";
 
 /** How long answers must stay unreadable (ms); a single one may be a hiccup of a proxy. */
-export const UNREADABLE_AFTER_MS = 10_000;
+const UNREADABLE_AFTER_MS = 10_000;
 /** How long the list must stay away (ms); a service may need a moment between the state and the list. */
-export const NO_LIST_AFTER_MS = 60_000;
+const NO_LIST_AFTER_MS = 60_000;
 
 export type UnreadableRuns = {
   /** Takes the result of a fetch. Costs nothing while everything can be read. Rejects when the store fails. */

@@ -133,7 +133,8 @@ const about = (run: Run, id: ApprovalId, saw: Request, { digest }: EntryOfAct): 
 export function personFor(
   deps: DecideDeps,
   { run, approval: id, saw }: Pick<Handling, "run" | "approval" | "saw">,
-  ...[user, maxAgeMs]: readonly [UserId, number]
+  user: UserId,
+  maxAgeMs: number,
 ): Promise<Person | Refusal> {
   const sets = setsToAskFor(run, findApproval(run, id) ?? { request: saw }, deps.context());
   return lookUp(deps, run, { user, sets, maxAgeMs });

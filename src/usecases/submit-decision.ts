@@ -38,24 +38,24 @@ export type SubmitDecision = (
   nonce: Nonce | null,
   reason: string,
   /**
-   * The word that the rule may require, left out where the form did not ask for it. Then what was chosen in a form that asks for the
-   * verdict; ignored for every other form.
+   * `word`: which the rule may require; left out where the form did not ask for it. `chosen`: in a form that asks for the verdict;
+   * ignored for every other form.
    */
-  ...more: readonly [word?: string, chosen?: Verdict | null]
+  more?: { readonly word?: string; readonly chosen?: Verdict | null },
 ) => Promise<Result<Recorded, RefusedAttempt>>;
 
 type Typed = { readonly reason: string; readonly word: string };
 
 export function createSubmitDecision(deps: DecideDeps): SubmitDecision {
-  return (by, nonce, reason, ...[word = "", chosen = null]) =>
-    submit(deps, by, nonce, { reason, word }, chosen);
+  return (by, nonce, reason, { word = "", chosen = null } = {}) =>
+    submit(deps, by, nonce, { reason, word, chosen });
 }
 
 async function submit(
   deps: DecideDeps,
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
-  ...[typed, chosen]: readonly [Typed, Verdict | null]
+  { chosen, ...typed }: Typed & { readonly chosen: Verdict | null },
 ): Promise<Result<Recorded, RefusedAttempt>> {
   const { reason } = typed;
   const form = await formOf(deps, by, nonce, null);

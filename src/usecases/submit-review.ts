@@ -64,7 +64,7 @@ export function createSubmitReview(deps: DecideDeps): SubmitReview {
   return async (by, bundle, choices, reasons) => {
     const read = await Promise.all(
       choices.map(async (choice, at) =>
-        at < MAX_TOGETHER ? chosenIn(deps, by, bundle, choice, reasons) : UNKNOWN,
+        at < MAX_TOGETHER ? chosenIn(deps, by, choice, { bundle, reasons }) : UNKNOWN,
       ),
     );
     const strange = read.flatMap((each) => ("type" in each ? [each] : []));
@@ -90,8 +90,8 @@ const UNKNOWN = { type: "unknown" } as const;
 async function chosenIn(
   deps: DecideDeps,
   by: Submitter,
-  bundle: Nonce | null,
-  ...[{ nonce, verdict }, reasons]: readonly [Choice, Reasons]
+  { nonce, verdict }: Choice,
+  { bundle, reasons }: { readonly bundle: Nonce | null; readonly reasons: Reasons },
 ): Promise<Chosen | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
   if (bundle === null || verdict === null) return UNKNOWN;
   const ticket = await formOf(deps, by, nonce, bundle);

@@ -167,7 +167,7 @@ describe("reminders", () => {
     if (call === undefined) throw new Error("nothing is due");
     const slot = callSlot({ id }, call);
     expect(renderKey(due, slot)).toBeNull();
-    const known = answerCall(due, id, 1, { users: [MIA], groups: [], more: 0 }, 0);
+    const known = answerCall(due, id, 1, { found: { users: [MIA], groups: [], more: 0 }, retryAt: 0 });
     expect(reconcile(known, at).wakeAt).toBeLessThanOrEqual(at + GATHER_MS);
     expect(reconcile(known, at).effects).not.toContainEqual({ type: "post", slot });
     expect(reconcile(known, at + GATHER_MS).effects).toContainEqual({ type: "post", slot });
@@ -176,7 +176,7 @@ describe("reminders", () => {
   it("mention nobody by name if Slack does not say whom, and come all the same", () => {
     const { run, id } = waiting({ followUp: { remind } });
     let due = applyFollowUp(run, ctxAt(NOON + 15 * MIN));
-    for (let tries = 0; tries < 3; tries += 1) due = answerCall(due, id, 1, null, NOON);
+    for (let tries = 0; tries < 3; tries += 1) due = answerCall(due, id, 1, { found: null, retryAt: NOON });
     expect(findApproval(due, id)?.calls?.[0]?.who).toEqual({ users: [], groups: [], more: 0 });
   });
 });

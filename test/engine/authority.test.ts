@@ -51,7 +51,12 @@ async function decide(
   const opened = await flow.openForm.open({ ...click, user }, verdict);
   if (!opened.ok) throw new Error(`no modal: ${opened.error.refusal.type}`);
   const { nonce } = opened.value.ticket;
-  const result = await flow.submitDecision({ team: TEAM, user }, nonce, reason, word);
+  const result = await flow.submitDecision(
+    { team: TEAM, user },
+    nonce,
+    reason,
+    word === undefined ? {} : { word },
+  );
   if (!result.ok) throw new Error(`refused: ${result.error.refusal.type}`);
 }
 

@@ -23,7 +23,7 @@ const SHARED: LeaseTimes = { leaseMs: 12_000, renewEveryMs: 3_000 };
 const LIMITS = { minMs: 1_000, maxMs: 5_000, maxInFlight: 4 };
 const FINE = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
 
-export const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
 const HEALTHY: SlackHealth = {
   connection: () => "connected",

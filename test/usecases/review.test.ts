@@ -261,7 +261,7 @@ describe("a button or form in another hand, or made up", () => {
     expect(refusalsOf(await reviewed(bench, form, [{ nonce: first?.nonce ?? null, verdict: null }]))).toEqual(
       ["unknown"],
     );
-    const alone = await bench.flow.submitDecision(BY, first?.nonce ?? null, "alone", "", "approve");
+    const alone = await bench.flow.submitDecision(BY, first?.nonce ?? null, "alone", { chosen: "approve" });
     expect(alone).toMatchObject({ ok: false, error: { refusal: { type: "unknown" } } });
     expect(bench.agents.resolved).toEqual([]);
     expect(await audited(bench, "refused")).toHaveLength(7);
@@ -300,7 +300,7 @@ describe("Review of one", () => {
     const { nonce } = form.value.ticket;
     const none = await bench.flow.submitDecision(BY, nonce, "why");
     expect(none).toMatchObject({ ok: false, error: { refusal: { type: "verdict-needed" } } });
-    expect((await bench.flow.submitDecision(BY, nonce, "why", "", "deny")).ok).toBe(true);
+    expect((await bench.flow.submitDecision(BY, nonce, "why", { chosen: "deny" })).ok).toBe(true);
     await bench.clock.pass(1_000);
     expect(bench.agents.resolved).toMatchObject([{ verdict: "deny", reason: "why" }]);
   });
@@ -313,7 +313,9 @@ describe("Review of one", () => {
     expect(own).toMatchObject({ ok: false, error: { refusal: { type: "requester" } } });
     const form = await review(bench, id);
     if (!form.ok) throw new Error(form.error.refusal.type);
-    expect((await bench.flow.submitDecision(BY, form.value.ticket.nonce, "", "", "approve")).ok).toBe(true);
+    expect((await bench.flow.submitDecision(BY, form.value.ticket.nonce, "", { chosen: "approve" })).ok).toBe(
+      true,
+    );
     const again = await review(bench, id);
     expect(again).toMatchObject({ ok: true, value: { ticket: { verdict: "deny" } } });
     expect(again.ok && again.value.ticket.choice).toBeUndefined();
@@ -324,7 +326,7 @@ describe("Review of one", () => {
     const { click } = await bench.withCard();
     const form = await bench.flow.openForm.open({ ...click, ts: MessageTs(click.ts) }, "deny");
     if (!form.ok) throw new Error(form.error.refusal.type);
-    await bench.flow.submitDecision(BY, form.value.ticket.nonce, "no", "", "approve");
+    await bench.flow.submitDecision(BY, form.value.ticket.nonce, "no", { chosen: "approve" });
     await bench.clock.pass(1_000);
     expect(bench.agents.resolved).toMatchObject([{ verdict: "deny" }]);
   });

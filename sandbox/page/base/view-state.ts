@@ -67,7 +67,7 @@ const KEPT = 30;
 export type Notifications = { readonly of: (person: PersonId) => readonly Notification[] };
 
 /** Newest first. What was there before the page began has notified nobody. */
-export function createNotifications(workspace: Workspace): Notifications {
+function createNotifications(workspace: Workspace): Notifications {
   const byPerson = new Map<PersonId, readonly Notification[]>();
   workspace.onChange(({ message }) => {
     if (message?.type !== "posted") return;

@@ -97,7 +97,7 @@ function detailOf(detail: unknown, workspace: Workspace): Part {
 const IDS = /\b([UCDW][0-9A-Z]{2,20}|USLACKBOT)\b/;
 
 /** The text, with the name beside each known id. */
-export function named(text: string, workspace: Workspace): Part {
+function named(text: string, workspace: Workspace): Part {
   // Odd pieces are the ids.
   return text.split(IDS).map((piece, i): Part => {
     const name = i % 2 === 1 ? nameOf(piece, workspace) : undefined;
@@ -117,7 +117,7 @@ function nameOf(id: string, { people, channels }: Workspace): string | undefined
 const GIST_CHARACTERS = 90;
 
 /** The place, person and action, from the fields that Web API calls, payloads and people's acts share. */
-export function gist(detail: unknown, workspace: Workspace): Html {
+function gist(detail: unknown, workspace: Workspace): Html {
   const about = subjectOf(record(detail));
   const ids = [idIn(about["channel"] ?? about["channel_id"]), idIn(about["user"] ?? about["user_id"])];
   const names = ids.map((id) => nameOf(id, workspace)).filter((name) => name !== undefined);

@@ -2,7 +2,7 @@
 // and nesting. It runs on every poll, so it skips strings with `indexOf` and keeps nothing of them.
 
 /** How deep lists and records may nest: deeper than any honest answer, and far from exhausting the stack of recursive code. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 /**
  * Most values and names in one item or field of a run, or in a whole answer that is read at once. No person could review more. Each
  * costs memory and time: a name a few microseconds until its card is drawn.

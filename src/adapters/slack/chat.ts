@@ -75,7 +75,10 @@ export function createChat(deps: Deps): Chat {
       paced(deps, channelOf(run, slot), "read", () =>
         isAnnouncement(slot) || isGatheredSlot(slot)
           ? findAnnouncement(deps, run, slot, mark(run, slot))
-          : findMessages(deps, run, inChannel(slot), mark(run, slot), wantedSince(slot)),
+          : findMessages(deps, run, mark(run, slot), {
+              inChannel: inChannel(slot),
+              since: wantedSince(slot),
+            }),
       ),
     isThere: (channel, ts) => paced(deps, channel, "sweep", () => isThere(call, channel, ts)),
     remove: (run, slot, ts) =>
@@ -212,7 +215,8 @@ const wantedSince = (slot: Slot): number | undefined => (isStormSlot(slot) ? sto
 export async function findMessages(
   deps: SearchDeps,
   run: Run,
-  ...[inChannel, mark, since]: readonly [inChannel: boolean, mark: string, since?: number]
+  mark: string,
+  { inChannel, since }: { readonly inChannel: boolean; readonly since?: number | undefined },
 ): Promise<readonly MessageTs[]> {
   return findMarked(await readBack(deps.call, run, inChannel, since), mark, deps.self);
 }
@@ -244,7 +248,8 @@ async function isThere(call: Call, channel: ChannelId, ts: MessageTs): Promise<b
 async function readBack(
   call: Call,
   run: Run,
-  ...[inChannel, since = run.outage?.since ?? run.askedAt]: readonly [inChannel: boolean, since?: number]
+  inChannel: boolean,
+  since = run.outage?.since ?? run.askedAt,
 ): Promise<Messages> {
   const opening = run.posts[OPENING];
   if (opening?.type !== "up") return readChannel(call, run.channel, run.askedAt);

@@ -63,7 +63,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   try {
     const by = { team: deps.team, user: payload.user.id };
     const word = typedInto(payload, WORD_BLOCK, WORD_INPUT);
-    const recorded = await deps.submitDecision(by, nonce, reason, word, verdictIn(payload));
+    const recorded = await deps.submitDecision(by, nonce, reason, { word, chosen: verdictIn(payload) });
     if (!recorded.ok) return refusalAnswer(recorded.error, payload, deps.deployment);
     return heldAnswer(deps, recorded.value, nonce);
   } catch (error) {

@@ -58,7 +58,7 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
   return { hear, checkToken, tokenRefusal: () => known?.refused ?? null };
 }
 
-export const SLACK_OUTCOMES = ["ok", "refused", "rate_limited", "failed"] as const;
+const SLACK_OUTCOMES = ["ok", "refused", "rate_limited", "failed"] as const;
 
 /** "refused": Slack answered with an error. "failed": no answer, or none of Slack's. */
 function outcomeOf({ code, cause }: PortError): (typeof SLACK_OUTCOMES)[number] {

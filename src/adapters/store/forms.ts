@@ -14,8 +14,8 @@ export function createForms(
   reading: Reading & { readonly seals: Seals },
 ): FormStore & DocumentStore {
   return {
-    saveForm: (ticket, audit = []) => saveForms(db, key, reading, [ticket], audit),
-    saveForms: (tickets, audit) => saveForms(db, key, reading, tickets, audit),
+    saveForm: (ticket, audit = []) => saveForms(db, key, reading, { tickets: [ticket], audit }),
+    saveForms: (tickets, audit) => saveForms(db, key, reading, { tickets, audit }),
     macOf: (words) => key.seal(JSON.stringify(["words", ...words])),
 
     async form(nonce) {
@@ -49,7 +49,7 @@ async function saveForms(
   db: Database,
   key: AuditKey,
   reading: Reading & { readonly seals: Seals },
-  ...[tickets, audit]: readonly [readonly FormTicket[], readonly AuditEntry[]]
+  { tickets, audit }: { readonly tickets: readonly FormTicket[]; readonly audit: readonly AuditEntry[] },
 ): Promise<void> {
   await write(db, async (trx) => {
     await appendAudit(trx, audit, key);

@@ -236,7 +236,7 @@ async function letGo(trx: Trx, owner: string): Promise<void> {
 /** A separate document: every renewal writes it, even while no run changes. */
 const NAME = "newest-time";
 
-export async function keepTime(trx: Trx, now: number): Promise<void> {
+async function keepTime(trx: Trx, now: number): Promise<void> {
   const doc = JSON.stringify(now);
   await trx
     .insertInto("documents")

@@ -14,7 +14,7 @@ import { brokenForm, brokenRun, type Findings, isSealed, type SealedRun, type Se
 import type { Database, RunRow, Tables } from "./database.ts";
 
 /** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
-export const DOC_VERSION = 1;
+const DOC_VERSION = 1;
 
 /** The columns that are derived from the run. */
 export type DerivedRow = SealedRun & Pick<RunRow, "seal" | "shard">;

@@ -42,7 +42,11 @@ describe("reading back finds", () => {
       { ts: "106.000001", user: self.user },
       { ts: "107.000001", ...ours, metadata: { event_type: METADATA_EVENT, event_payload: {} } },
     ]);
-    expect(await findMessages(deps, opened, false, mark)).toEqual(["101.000001", "102.000001", "103.000001"]);
+    expect(await findMessages(deps, opened, mark, { inChannel: false })).toEqual([
+      "101.000001",
+      "102.000001",
+      "103.000001",
+    ]);
   });
 
   test("nothing in a message of others that bears our mark", async () => {
@@ -51,13 +55,13 @@ describe("reading back finds", () => {
       { ts: "102.000001", bot_id: "B0OTHER", user: "U0OTHER", metadata: ours.metadata },
       { ts: "103.000001", metadata: ours.metadata },
     ]);
-    expect(await findMessages(deps, opened, false, mark)).toEqual([]);
+    expect(await findMessages(deps, opened, mark, { inChannel: false })).toEqual([]);
   });
 
   test("what stands on a later page", async () => {
     const filler = Array.from({ length: 200 }, (_, at) => ({ ts: `${at}.000001`, user: "U0EVE" }));
     const { deps, asked } = reading(filler, filler, [{ ts: "999.000001", ...ours }]);
-    expect(await findMessages(deps, opened, false, mark)).toEqual(["999.000001"]);
+    expect(await findMessages(deps, opened, mark, { inChannel: false })).toEqual(["999.000001"]);
     const replies = asked.filter(({ method }) => method === "conversations.replies");
     expect(replies.map(({ args }) => args["cursor"])).toEqual([undefined, "1", "2"]);
   });
@@ -66,7 +70,7 @@ describe("reading back finds", () => {
 describe("reading back looks", () => {
   test("into the thread for a reply, with all metadata", async () => {
     const { deps, asked } = reading([]);
-    await findMessages(deps, opened, false, mark);
+    await findMessages(deps, opened, mark, { inChannel: false });
     expect(asked[0]).toMatchObject({
       method: "conversations.replies",
       args: { channel: CHANNEL, ts: "100.000001", include_all_metadata: true },
@@ -75,7 +79,7 @@ describe("reading back looks", () => {
 
   test("into the channel for its own messages, from a little before the run was asked for", async () => {
     const { deps, asked } = reading([]);
-    await findMessages(deps, opened, true, mark);
+    await findMessages(deps, opened, mark, { inChannel: true });
     expect(asked[0]).toMatchObject({ method: "conversations.history", args: { channel: CHANNEL } });
     const oldest = Number(asked[0]?.args["oldest"]) * 1_000;
     expect(oldest).toBeLessThan(NOON);
@@ -85,15 +89,17 @@ describe("reading back looks", () => {
   test("and fails on an answer that is not a history, so that an absence is never guessed", async () => {
     for (const answer of [{}, { messages: null }, { messages: [{}] }, { messages: "none" }]) {
       const call: Call = async () => answer;
-      expect(await failureOf(findMessages({ call, self }, opened, false, mark))).toMatchObject({
-        code: "garbled",
-      });
+      expect(await failureOf(findMessages({ call, self }, opened, mark, { inChannel: false }))).toMatchObject(
+        {
+          code: "garbled",
+        },
+      );
     }
   });
 
   test("and fails rather than calling a channel read that has more pages than it reads", async () => {
     const call: Call = async () => ({ messages: [], response_metadata: { next_cursor: "more" } });
-    const found = findMessages({ call, self }, opened, true, mark);
+    const found = findMessages({ call, self }, opened, mark, { inChannel: true });
     expect(
       await found.then(
         () => "says that it is not there",

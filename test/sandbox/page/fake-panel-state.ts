@@ -30,7 +30,7 @@ function ok(moved: Moved): Run {
 const ask = { id: "apr_1", action: "Deploy billing-api to production", details: {} };
 
 /** One that waits, one that was denied and failed, one that is done. */
-export function someRuns(): Run[] {
+function someRuns(): Run[] {
   const started = (id: string, input: string): Run => ({
     ...ok(moves.begin(moves.newRun(id, input, AT))),
     step: 1,

@@ -176,7 +176,7 @@ function head(kept: KeptEntry): Message {
 
 // Tells the requester that a request of their run was decided, or that the time to decide it passed.
 
-export function answered(
+function answered(
   kind: "answered" | "expired",
   facts: NotificationFacts,
   { link = null, deployment = UNNAMED }: DrawnWith,

@@ -134,4 +134,4 @@ export function duration(ms: number): string {
 /** docs.slack.dev, plain_text_input: max_length is at most 3,000. */
 export const INPUT_CHARS = 3_000;
 /** Our own choice: Slack allows longer preformatted elements, but draws short ones faster. */
-export const PIECE_CHARS = 2_900;
+const PIECE_CHARS = 2_900;
