@@ -87,8 +87,9 @@ function createKept(): Kept {
 }
 
 function pack(value: unknown, kept: Kept): Packed {
-  const plain = JSON.stringify(value);
-  if (plain.length <= LONG_CHARS && !plain.includes(WRITTEN_NUL)) return { doc: plain, texts: NO_TEXTS };
+  // Megabytes are not written only to find out that they are long. Without a long text, a replacer would only take time.
+  const plain = hasLongText(value) ? null : JSON.stringify(value);
+  if (plain !== null && !plain.includes(WRITTEN_NUL)) return { doc: plain, texts: NO_TEXTS };
   const texts = new Map<string, string>();
   const doc = JSON.stringify(value, (_name, each: unknown) => {
     if (typeof each !== "string") return each;
@@ -99,6 +100,11 @@ function pack(value: unknown, kept: Kept): Packed {
     return REFERENCE + digest;
   });
   return { doc, texts };
+}
+
+function hasLongText(value: unknown): boolean {
+  if (typeof value === "string") return value.length > LONG_CHARS;
+  return typeof value === "object" && value !== null && Object.values(value).some(hasLongText);
 }
 
 async function textsOf(
