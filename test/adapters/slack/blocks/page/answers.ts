@@ -220,7 +220,7 @@ const queries = (runs: readonly Run[]) => ({
 
 const { nonce, ...TICKET } = aTicket(WAITS, PENDING);
 const opens = {
-  openForm: { decide: async () => ok({ run: WAITS, ticket: { ...TICKET, nonce } }) },
+  openForm: { open: async () => ok({ run: WAITS, ticket: { ...TICKET, nonce } }) },
 };
 
 const disputed = (result: unknown) => ({ dispute: async () => result });
@@ -290,7 +290,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       startRun: { answerUnknown: async () => err({ type: "unknown-run" }) },
     }),
     "answer:nothing-opened": [
-      ...(await clicked(onCardClick, CARD_APPROVE, { openForm: { decide: fails("no") } })),
+      ...(await clicked(onCardClick, CARD_APPROVE, { openForm: { open: fails("no") } })),
       ...(await clicked(onCardClick, CARD_READ, { openForm: { read: fails("no") } })),
     ],
     "answer:not-undone": await clicked(onUndoClick, "", { undoDecision: { onCard: fails("no") } }),
