@@ -6,7 +6,7 @@ import { elementsOf } from "../make/journey-sight.ts";
 import { says } from "../make/message-id.ts";
 import { ben } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
-import { rowsOf } from "./ground.ts";
+import { isStored } from "./ground.ts";
 
 const MANY = 30;
 
@@ -56,10 +56,7 @@ const rows: readonly Row[] = [
 
 export const digestCases: readonly Attack<Story>[] = attacks<Story, Row>(6, 41, rows, async (on, row) => {
   const digests = await aStorm(on);
-  // A message that is in Slack may not be in the store yet, and is "not ready" until it is.
-  const isStored = ({ ts }: Message): boolean =>
-    rowsOf(on.world, "select doc from runs").some(({ doc }) => String(doc).includes(ts));
-  await on.world.until(() => [on.card, ...digests].every(isStored));
+  await on.world.until(() => [on.card, ...digests].every((each) => isStored(on.world, each)));
   // A press that is right, so that there is a payload to forge from.
   await on.world.openForm(ben, on.card, "Approve");
   await row[1](on, digests);

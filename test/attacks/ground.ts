@@ -2,6 +2,7 @@
 // that people see in channels has changed.
 
 import { expect } from "vitest";
+import type { Message } from "#sandbox/slack/model.ts";
 import type { Stage } from "../make/world.ts";
 
 /** All that an attack could have done for others to notice. */
@@ -18,6 +19,10 @@ export type Row = { readonly [column: string]: unknown };
 
 /** What the stopped app has left in its database. */
 export const rowsOf = (world: Stage, query: string): readonly Row[] => world.database.rows(query);
+
+/** A message that is in Slack may not be in the store yet, and is not ready until it is. */
+export const isStored = (world: Stage, { ts }: Message): boolean =>
+  rowsOf(world, "select doc from runs").some(({ doc }) => String(doc).includes(ts));
 
 /** The runs as they are stored, without what a look at the service changes. */
 export function storedRuns(world: Stage): unknown {

@@ -41,15 +41,12 @@ const NUMBERS: readonly Change[] = [
   ["a number too great for a computer's own", '"limit":1e400', '"limit":null', "1e400"],
   ["the way a number is written", '"version":1.10', '"version":1.1', "1.10"],
 ];
+/** The card says it once it shows what `around` answers. */
+const LOW = "low risk";
 const FIELDS: readonly Change[] = [
-  ["the run's plan", '"plan":"harmless"', '"plan":"destroy everything"', "Details"],
-  [
-    "the run's environment",
-    '"environment":{"name":"staging"}',
-    '"environment":{"name":"production"}',
-    "Details",
-  ],
-  ["the task that the run is said to have", '"input":"tidy up"', '"input":"drop all"', "Details"],
+  ["the run's plan", '"plan":"harmless"', '"plan":"destroy everything"', LOW],
+  ["the run's environment", '"environment":{"name":"staging"}', '"environment":{"name":"production"}', LOW],
+  ["the task that the run is said to have", '"input":"tidy up"', '"input":"drop all"', LOW],
 ];
 
 export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {

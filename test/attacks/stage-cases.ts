@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { idOf, says } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, releases } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
+import { isStored } from "./ground.ts";
 import type { Body } from "./people-cases.ts";
 import type { Ruled } from "./ruled-cases.ts";
 
@@ -74,6 +75,7 @@ const reviews = attacks<Ruled, Forgery>(
     const announced = await on.world.until(() =>
       on.world.posted(releases).find((each) => says("announcement:stage", each)),
     );
+    await on.world.until(() => isStored(on.world, announced));
     const earlier = on.world.ephemeralMessages(ben).length;
     await on.world.click(ben, announced, "Review");
     await on.world.until(() => on.world.ephemeralMessages(ben).length > earlier);

@@ -13,7 +13,8 @@ type Drawn = { readonly blocks: readonly Block[] };
 /** Nothing takes this long but a fault of ours (ms); other people use this machine too. */
 const PATIENCE_MS = 45_000;
 
-export function createSight(world: World) {
+/** `logged`: what the app has logged, one JSON line each. */
+export function createSight(world: World, logged: readonly string[] = []) {
   const { slack, service } = world;
   const { workspace } = slack;
   const app = workspace.app.person;
@@ -33,7 +34,18 @@ export function createSight(world: World) {
     const { subscribe: onRun } = service.runs;
     const { subscribe: onRequest } = service.requests;
     const ends = [onChange(look), slack.traffic.onLine(look), onRun(look), onRequest(look)];
-    const late = (): void => reject(new Error(`still not so; instead there is:\n${there()}`));
+    const late = (): void =>
+      reject(
+        new Error(
+          [
+            `still not so: ${probe.toString()}`,
+            "instead there is:",
+            there(),
+            "logged last:",
+            ...logged.slice(-20),
+          ].join("\n"),
+        ),
+      );
     const timer = setTimeout(late, PATIENCE_MS);
     look();
     return promise.finally(() => {

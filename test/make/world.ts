@@ -108,7 +108,7 @@ async function open(choices: Choices): Promise<Opened> {
   });
   const logged: string[] = [];
   const starter = createStarter(world, database, choices, logged);
-  const sight = createSight(world);
+  const sight = createSight(world, logged);
   const stage: Stage = {
     ...sight,
     ...createActing(world, sight),
