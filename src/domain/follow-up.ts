@@ -1,7 +1,7 @@
 // What has been done about a request that waits, and how its time counts. Time in which people could not act, because Slack, the
 // service or Countersign was unreachable or the requester owed them an answer, is not held against them.
 
-import type { ApprovalId, ChannelId, GroupId, Nonce, RunKey, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "./ids.ts";
 
 /** Belongs to one request: a changed request begins without any of it. */
 export type FollowUp = {
@@ -64,7 +64,15 @@ export type Question = {
   readonly by: UserId;
   readonly at: number;
   readonly text: string;
-  readonly answer?: { readonly by: UserId; readonly at: number; readonly text: string };
+  readonly answer?: Answer;
+};
+
+/** `message`: the one in the thread that it was. Left out: it was given in the form. */
+export type Answer = {
+  readonly by: UserId;
+  readonly at: number;
+  readonly text: string;
+  readonly message?: MessageTs;
 };
 
 export type Extension = { readonly by: UserId; readonly at: number; readonly byMs: number };

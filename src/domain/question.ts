@@ -4,7 +4,7 @@
 import type { Approval } from "./approval.ts";
 import { type Person, type Refusal, refusalIfNotOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
-import { type Question, withFollowUp } from "./follow-up.ts";
+import { type Answer, type Question, withFollowUp } from "./follow-up.ts";
 import type { Nonce, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
@@ -94,14 +94,14 @@ export function refusalToAnswer({ approval, question }: FoundQuestion, run: Run,
 /** The clocks go on. */
 export function answer(
   { approval, question }: FoundQuestion,
-  { by, text }: { by: UserId; text: string },
+  given: Omit<Answer, "at">,
   { now, monotonic }: Moment,
 ): Result<Approval, Refusal> {
-  const no = refusalOfText(text);
+  const no = refusalOfText(given.text);
   if (no !== null) return err(no);
   const { pauses = [] } = approval.followUp ?? {};
   const questions = questionsOf(approval).map((each) =>
-    each.id === question.id ? { ...each, answer: { by, at: now, text } } : each,
+    each.id === question.id ? { ...each, answer: { ...given, at: now } } : each,
   );
   const shortened = pauses.map((each) =>
     each.of === question.id && (each.until === null || each.until > monotonic)

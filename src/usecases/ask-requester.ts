@@ -10,6 +10,7 @@ import {
   refusalToAnswer,
   refusalToAsk,
 } from "../domain/question.ts";
+import type { Question } from "../domain/follow-up.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
@@ -43,6 +44,7 @@ export type ThreadMessage = {
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly thread: MessageTs;
+  readonly ts: MessageTs;
   readonly text: string;
 };
 
@@ -142,32 +144,32 @@ function answerQuestion(
   deps: DecideDeps,
   by: Submitter,
   handling: Handling,
-  { id, text }: { readonly id: Nonce; readonly text: string },
+  { id, text, message }: Given,
 ): Promise<Handled> {
   const isRepeated = (approval: Approval): boolean => isAnsweredSo(approval, id, by.user, text);
   const mayAct: MayAct = (approval, acting) =>
     isRepeated(approval) ? null : mayAnswer(id, approval, acting);
   return handleRequest(deps, by, handling, {
-    act: (approval, acting) => answerIt({ approval, id, text, isRepeated: isRepeated(approval) }, acting),
+    act: (approval, acting) =>
+      answerIt({ approval, id, text, message, isRepeated: isRepeated(approval) }, acting),
     mayAct,
   });
 }
 
-type Answering = {
-  readonly approval: Approval;
-  readonly id: Nonce;
-  readonly text: string;
-  readonly isRepeated: boolean;
-};
+/** `message`: of the thread; undefined: it is in the form. */
+type Given = { readonly id: Nonce; readonly text: string; readonly message?: MessageTs | undefined };
+
+type Answering = Given & { readonly approval: Approval; readonly isRepeated: boolean };
 
 function answerIt(
-  { approval, id, text, isRepeated }: Answering,
+  { approval, id, text, message, isRepeated }: Answering,
   { by: { user }, ctx }: Acting,
 ): ReturnType<Act> {
   const entry = { what: "answered", outcome: "answered", digest: ctx.digest(text), text } as const;
   const question = questionsOf(approval).find((each) => each.id === id);
   if (question === undefined || isRepeated) return ok({ approval, entry });
-  const answered = answer({ approval, question }, { by: user, text }, ctx);
+  const given = { by: user, text, ...(message === undefined ? {} : { message }) };
+  const answered = answer({ approval, question }, given, ctx);
   return answered.ok ? ok({ approval: answered.value, entry }) : answered;
 }
 
@@ -179,28 +181,32 @@ const isAnsweredSo = (approval: Approval, id: Nonce, user: UserId, text: string)
 /** Runs of this person in the channel among which a thread is looked for, the newest first. */
 const MAX_RUNS = 100;
 
-/** Slack delivers some messages twice, so the message that was the answer is taken for the same one again. */
+/**
+ * Slack delivers some messages twice, and people send some twice. The very message that was an answer is that answer again. Another one in
+ * the same words is a repeat only where no question is open: "yes" may answer the next question, too.
+ */
 async function answerInThread(
   deps: DecideDeps,
-  { team, user, channel, thread, text }: ThreadMessage,
+  { team, user, channel, thread, ts, text }: ThreadMessage,
 ): Promise<Handled | "several" | null> {
   const filter = { channels: [channel], only: "all", asked: { by: user }, limit: MAX_RUNS } as const;
   const run = (await deps.store.list(filter)).find((each) => isThread(each, team, thread));
   if (run === undefined) return null;
-  const open = run.approvals.flatMap((approval) =>
-    openQuestions(approval).map(({ id }) => ({ approval, id })),
+  const where = (is: (approval: Approval, question: Question) => boolean) =>
+    run.approvals.flatMap((approval) =>
+      questionsOf(approval).flatMap((each) => (is(approval, each) ? [{ approval, id: each.id }] : [])),
+    );
+  const open = where((approval, each) => openQuestions(approval).includes(each));
+  const before = where((approval, { id }) => isAnsweredSo(approval, id, user, text));
+  const given = before.filter(({ approval, id }) =>
+    questionsOf(approval).some((each) => each.id === id && each.answer?.message === ts),
   );
-  const before = run.approvals.flatMap((approval) =>
-    questionsOf(approval)
-      .filter(({ id }) => isAnsweredSo(approval, id, user, text))
-      .map(({ id }) => ({ approval, id })),
-  );
-  const [found, ...more] = before.length > 0 ? before.slice(0, 1) : open;
+  const [found, ...more] = given.length > 0 ? given : open.length > 0 ? open : before.slice(0, 1);
   if (found === undefined) return null;
   if (more.length > 0) return "several";
   const { request, id, version } = found.approval;
   const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;
-  return answerQuestion(deps, { team, user }, handling, { id: found.id, text });
+  return answerQuestion(deps, { team, user }, handling, { id: found.id, text, message: ts });
 }
 
 function isThread({ posts, team }: Run, of: TeamId, thread: MessageTs): boolean {

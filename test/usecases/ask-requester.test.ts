@@ -52,7 +52,7 @@ async function answerClick(bench: Bench, card: Card, question: Nonce, user = REQ
 async function threadOf(bench: Bench, { id }: Card) {
   const post = (await bench.run(id)).posts[OPENING];
   if (post?.type !== "up") throw new Error("no thread");
-  return { team: TEAM, user: REQUESTER, channel: CHANNEL, thread: post.ts };
+  return { team: TEAM, user: REQUESTER, channel: CHANNEL, thread: post.ts, ts: MessageTs("5.000100") };
 }
 
 const entries = async ({ store }: Bench): Promise<readonly string[]> =>
@@ -181,6 +181,22 @@ describe("an answer", () => {
     expect(await answerInThread({ ...thread, text: "Yes" })).toMatchObject({ ok: true });
     expect(questionsOf(await first(bench, card))).toMatchObject([{ answer: { text: "Yes" } }]);
     expect(await answerInThread({ ...thread, text: "deploy it again" })).toBeNull();
+  });
+
+  test("in the same words as an earlier one answers the next question, and not when Slack repeats the earlier one", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    const message = { ...(await threadOf(bench, card)), text: "Yes" };
+    const answerInThread = (of: ThreadMessage) => bench.flow.askRequester.answerInThread(of);
+    expect(await answerInThread(message)).toMatchObject({ ok: true });
+    await asked(bench, card, "Is someone on call?");
+    expect(await answerInThread(message)).toMatchObject({ ok: true });
+    expect(questionsOf(await first(bench, card))[1]?.answer).toBeUndefined();
+    const next = { ...message, ts: MessageTs("6.000100") };
+    for (const _twice of [1, 2]) expect(await answerInThread(next)).toMatchObject({ ok: true });
+    expect(questionsOf(await first(bench, card))[1]?.answer).toMatchObject({ text: "Yes" });
+    expect(await answerInThread({ ...message, ts: MessageTs("7.000100") })).toMatchObject({ ok: true });
+    expect((await entries(bench)).filter((each) => each.startsWith("answered"))).toHaveLength(2);
   });
 
   test("in the thread names one question, so with two open ones it is none", async () => {

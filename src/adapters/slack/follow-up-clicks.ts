@@ -174,12 +174,13 @@ const FORM_NOT_RECORDED =
 /** Null: the message answers no question. */
 export async function answerInThread(
   deps: ListenerDeps,
-  { user, channel, thread_ts: thread }: MentionEvent,
+  { user, channel, ts, thread_ts: thread }: MentionEvent,
   text: string,
 ): Promise<Message | null> {
   if (thread === undefined) return null;
   try {
-    const done = await deps.askRequester.answerInThread({ team: deps.team, user, channel, thread, text });
+    const message = { team: deps.team, user, channel, thread, ts, text };
+    const done = await deps.askRequester.answerInThread(message);
     if (done === null) return null;
     if (done === "several") return SEVERAL;
     if (done.ok) return TAKEN;

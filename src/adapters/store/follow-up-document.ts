@@ -1,6 +1,7 @@
 // What has been done about a request that waits, and what its rule says about that, as schemas of a stored approval.
 
 import type {
+  Answer,
   Call,
   Called,
   Claim,
@@ -12,7 +13,7 @@ import type {
   Question,
   ReachedStage,
 } from "../../domain/follow-up.ts";
-import { type ApprovalId, ChannelId, GroupId, Nonce, RunKey, UserId } from "../../domain/ids.ts";
+import { type ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "../../domain/ids.ts";
 import { type Hours, type Weekday } from "../../domain/policy/hours.ts";
 import type { FollowUpRule, Reminders, Stage } from "../../domain/policy/follow-up-rule.ts";
 import {
@@ -70,7 +71,7 @@ const question = record<Question>({
   by: user,
   at: number,
   text,
-  answer: optional(record<NonNullable<Question["answer"]>>({ by: user, at: number, text })),
+  answer: optional(record<Answer>({ by: user, at: number, text, message: optional(id(MessageTs)) })),
 });
 
 export const followUp = record<FollowUp>({
