@@ -35,7 +35,7 @@ export type AskRequester = {
   ask(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
   openAnswer(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
   answer(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
-  /** Null: no question to this person is open in this thread, so their message is no answer. */
+  /** Null: no question to this person waits for an answer in this thread, or has waited in vain, so their message is none. */
   answerInThread(message: ThreadMessage): Promise<Handled | "several" | null>;
 };
 
@@ -201,7 +201,10 @@ async function answerInThread(
   const given = before.filter(({ approval, id }) =>
     questionsOf(approval).some((each) => each.id === id && each.answer?.message === ts),
   );
-  const [found, ...more] = given.length > 0 ? given : open.length > 0 ? open : before.slice(0, 1);
+  // Their request is decided or closed: a late answer must not become the task of a new run.
+  const over = where((approval, each) => approval.state.type !== "pending" && each.answer === undefined);
+  const late = before.length > 0 ? before.slice(0, 1) : over.slice(-1);
+  const [found, ...more] = given.length > 0 ? given : open.length > 0 ? open : late;
   if (found === undefined) return null;
   if (more.length > 0) return "several";
   const { request, id, version } = found.approval;

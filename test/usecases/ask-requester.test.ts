@@ -199,6 +199,20 @@ describe("an answer", () => {
     expect((await entries(bench)).filter((each) => each.startsWith("answered"))).toHaveLength(2);
   });
 
+  test("in the thread that comes after the decision is refused, and is no task", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    const opened = await bench.flow.openForm.decide(card.click, "deny");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision(who(APPROVER), opened.value.ticket.nonce, "too late");
+    await bench.clock.pass(1_000);
+    const message = { ...(await threadOf(bench, card)), text: "Yes, there is one" };
+    expect(await bench.flow.askRequester.answerInThread(message)).toMatchObject({
+      error: { refusal: { type: "already-decided" } },
+    });
+    expect(await entries(bench)).toContain("refused answer: already-decided");
+  });
+
   test("in the thread names one question, so with two open ones it is none", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);

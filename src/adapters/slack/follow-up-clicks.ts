@@ -185,6 +185,7 @@ export async function answerInThread(
     if (done === "several") return SEVERAL;
     if (done.ok) return TAKEN;
     const { refusal } = done.error;
+    if (refusal.type === "already-decided" || refusal.type === "closed") return QUESTION_OVER;
     return textAnswer(`refusal:${refusal.type}`, refusalWords(refusal, user));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
@@ -200,6 +201,10 @@ export const TAKEN = textAnswer(
 export const SEVERAL = textAnswer(
   "answer:several-questions",
   "Several questions to you are open in this thread, so your message was not taken as an answer. Press Answer below the question that you mean.",
+);
+export const QUESTION_OVER = textAnswer(
+  "answer:question-over",
+  "The question in this thread is over, because its request no longer waits for a decision. So your message was not taken as an answer, and no run was started. To start a run, write outside this thread.",
 );
 export const ANSWER_NOT_RECORDED = textAnswer(
   "answer:answer-not-recorded",

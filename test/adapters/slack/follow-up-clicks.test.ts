@@ -67,6 +67,8 @@ describe("a message that names Countersign", () => {
     expect((await mentioned(async () => "several")).told).toEqual(["answer:several-questions"]);
     const refused = err({ refusal: { type: "answered-before" }, run: null } as const);
     expect((await mentioned(async () => refused)).told).toEqual(["refusal:answered-before"]);
+    const over = err({ refusal: { type: "closed", why: "expired" }, run: null } as const);
+    expect(await mentioned(async () => over)).toEqual({ told: ["answer:question-over"], started: [] });
     const lost = new PortError("no", { applied: "maybe", retry: "later", code: "timeout" });
     const failed = await mentioned(() => Promise.reject(lost));
     expect(failed).toEqual({ told: ["answer:answer-not-recorded"], started: [] });

@@ -99,6 +99,7 @@ type AnswerName =
   | "press-not-recorded"
   | "question-answered"
   | "several-questions"
+  | "question-over"
   | "answer-not-recorded"
   | "taken-back"
   | "opened-before"

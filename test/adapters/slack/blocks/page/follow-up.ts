@@ -2,7 +2,13 @@
 
 import type { MessageId, PartId } from "#src/adapters/slack/blocks/message-id.ts";
 import { refusedModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { ANSWER_NOT_RECORDED, NOT_RECORDED, SEVERAL, TAKEN } from "#src/adapters/slack/follow-up-clicks.ts";
+import {
+  ANSWER_NOT_RECORDED,
+  NOT_RECORDED,
+  QUESTION_OVER,
+  SEVERAL,
+  TAKEN,
+} from "#src/adapters/slack/follow-up-clicks.ts";
 import { followUpForm } from "#src/adapters/slack/blocks/follow-up-forms.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { Approval } from "#src/domain/approval.ts";
@@ -119,11 +125,12 @@ export const FOLLOW_UP_MESSAGES: Record<
 };
 
 export const FOLLOW_UP_ANSWERS: Record<
-  `answer:${"press-not-recorded" | "question-answered" | "several-questions" | "answer-not-recorded"}`,
+  `answer:${"press-not-recorded" | "question-answered" | "several-questions" | "question-over" | "answer-not-recorded"}`,
   readonly Example[]
 > = {
   "answer:press-not-recorded": one(refusedModal(NOT_RECORDED.heading, NOT_RECORDED.text, NOT_RECORDED.id)),
   "answer:question-answered": one(TAKEN),
   "answer:several-questions": one(SEVERAL),
+  "answer:question-over": one(QUESTION_OVER),
   "answer:answer-not-recorded": one(ANSWER_NOT_RECORDED),
 };
