@@ -187,6 +187,15 @@ describe("nothing is removed", () => {
     expect((await audit("verify")).words).toContain("Intact: 4 entries");
   });
 
+  test("of the freeze that still holds where two were made at once and one is lifted", async () => {
+    const frozen = anAuditEntry(run, { what: "frozen", run: null, channel: null });
+    const lifted = anAuditEntry(run, { what: "freeze-lifted", run: null, channel: null, refers: 7 });
+    const loaded = anAuditEntry(run, { what: "policy-loaded", run: null, digest: null });
+    const later = anAuditEntry(run, { what: "closed", approval: anApproval("apr_9").id, by: null });
+    await write(frozen, frozen, lifted, loaded, later);
+    expect((await archive("2026-11-11")).words).toContain("Entry 8 must stay: a freeze follows from it");
+  });
+
   test("of the policy in force, of a stored run, and of what AUDIT_SINK has not taken", async () => {
     await write();
     expect((await archive("2026-12-01")).words).toContain(

@@ -109,17 +109,17 @@ async function firstFinding(db: Reader): Promise<number | null> {
   return (await entries.orderBy("seq").limit(1).executeTakeFirst())?.seq ?? null;
 }
 
-/** The first entry of a kind that no later entry of the other kind ends, by its channel or by naming it. */
+/** The first entry of a kind that no later entry of the other kind names as ended. Two freezes of one channel can hold at once. */
 async function firstOpen(db: Reader, opens: string, ends: string): Promise<number | null> {
   const rows = db.selectFrom("audit").select(["seq", "what", "entry"]).where("what", "in", [opens, ends]);
-  const open = new Map<unknown, number>();
+  const open = new Set<number>();
   for (const { seq, what, entry } of await rows.orderBy("seq").execute()) {
-    const { channel, refers } = parsedEntry(entry) ?? {};
-    const byChannel = opens === "frozen";
-    if (what === ends) open.delete(byChannel ? channel : refers);
-    else if (!open.has(byChannel ? channel : seq)) open.set(byChannel ? channel : seq, seq);
+    const refers = parsedEntry(entry)?.["refers"];
+    if (what === opens) open.add(seq);
+    else if (typeof refers === "number") open.delete(refers);
   }
-  return [...open.values()].toSorted((a, b) => a - b)[0] ?? null;
+  const [first = null] = open;
+  return first;
 }
 
 async function firstUnsent(db: Reader): Promise<number | null> {
