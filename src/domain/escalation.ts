@@ -4,7 +4,7 @@
 import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
 import type { FollowUpRule, Stage } from "./policy/follow-up-rule.ts";
 import type { Rule } from "./policy/policy.ts";
-import { isOneOfParts, type NamedPeople } from "./policy/named-people.ts";
+import { isOneOfParts, type NamedPeople, together } from "./policy/named-people.ts";
 
 type Followed = { readonly followUp?: FollowUp };
 
@@ -22,14 +22,6 @@ export function widened(rule: Rule, approval: Followed): Rule {
     to !== null && afterMs <= upTo ? [to] : [],
   );
   return people.length === 0 ? rule : { ...rule, escalated: together(people) };
-}
-
-function together(people: readonly NamedPeople[]): NamedPeople {
-  return {
-    users: [...new Set(people.flatMap(({ users }) => users))],
-    groups: [...new Set(people.flatMap(({ groups }) => groups))],
-    channels: [...new Set(people.flatMap(({ channels }) => channels))],
-  };
 }
 
 /**

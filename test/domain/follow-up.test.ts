@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ageAt, type FollowUp, momentOfAge, type Pause } from "#src/domain/follow-up.ts";
-import { isAsStrict, ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { combineStrictly, isAsStrict, ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { combineFollowUps, NO_FOLLOW_UP, type Stage } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
 import { ChannelId, UserId } from "#src/domain/ids.ts";
@@ -62,6 +62,7 @@ const stage = (afterMs: number, users: readonly string[]): Stage => ({
   to: { users: users.map(UserId), groups: [], channels: [] },
   call: null,
 });
+const NO_ONE = { users: [], groups: [], channels: [] };
 const escalating = (name: string, ...escalate: readonly Stage[]): Rule => ({
   ...BUILT_IN_RULE,
   name,
@@ -89,6 +90,18 @@ describe("rules that escalate", () => {
     );
     expect(both.escalate.map(({ to }) => to)).toEqual([null, null]);
     expect(both.escalate.map(({ call }) => call?.users)).toEqual([["U0DEE"], ["U0CAT"]]);
+  });
+
+  it("call the people of both where two stages begin at the same time, and of each stage all whom it names", () => {
+    const dee = { ...stage(30, ["U0DEE"]), call: { ...NO_ONE, users: [UserId("U0FAY")] } };
+    const { followUp } = combineStrictly([
+      escalating("a", stage(30, ["U0CAT"])),
+      escalating("b", dee, stage(60, ["U0GUS"])),
+    ]);
+    expect(followUp.escalate.map(({ afterMs, call }) => [afterMs, call?.users])).toEqual([
+      [30, ["U0CAT", "U0DEE", "U0FAY"]],
+      [60, ["U0GUS"]],
+    ]);
   });
 
   it("a request that fits two rules perhaps gets the combined stages", () => {

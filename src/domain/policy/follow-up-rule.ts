@@ -3,7 +3,7 @@
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isSameJson } from "../json.ts";
 import type { Hours } from "./hours.ts";
-import type { NamedPeople } from "./named-people.ts";
+import { type NamedPeople, together } from "./named-people.ts";
 
 export type FollowUpRule = {
   /** Null: no reminders. */
@@ -51,10 +51,12 @@ export const NO_FOLLOW_UP: FollowUpRule = {
  * shorter one applies.
  */
 export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule {
-  const stages = [...a.escalate, ...b.escalate].map(({ afterMs, to, call }): Stage => ({
+  const at = Map.groupBy([...a.escalate, ...b.escalate], ({ afterMs }) => afterMs);
+  // A request reaches the stages of one time once, so they are one.
+  const stages = [...at].map(([afterMs, same]): Stage => ({
     afterMs,
     to: null,
-    call: call ?? to,
+    call: together(same.flatMap(({ to, call }) => [to, call].filter((each) => each !== null))),
   }));
   return {
     remind: sooner(a.remind, b.remind),

@@ -17,6 +17,15 @@ export function groupsAndChannelsOf(principals: Principals): readonly (GroupId |
   return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
 }
 
+/** Each of them once. */
+export function together(people: readonly NamedPeople[]): NamedPeople {
+  return {
+    users: [...new Set(people.flatMap(({ users }) => users))],
+    groups: [...new Set(people.flatMap(({ groups }) => groups))],
+    channels: [...new Set(people.flatMap(({ channels }) => channels))],
+  };
+}
+
 /** Those of `named` that `except` does not name. Members of a group who are excepted by id stay in. */
 export function withoutNamed(named: NamedPeople, except: NamedPeople | null): NamedPeople {
   if (except === null) return named;
