@@ -68,10 +68,11 @@ export async function readQueue(
   ]);
   const further = await escalatedTo(deps, user, person, { stages, seen: channels, only });
   // A freeze counts as soon as it is stored; the runs are marked with it one after the other.
-  const runs = [...found.slice(0, MAX_RUNS), ...further].map((run) => applyBrake(run, context()));
+  const runs = [...found.slice(0, MAX_RUNS), ...further.runs].map((run) => applyBrake(run, context()));
   const memberOf = await memberships(people, user, runs, context());
   const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
-  return { ...queueOf(runs, reader, context()), channels, freezes, more: found.length > MAX_RUNS };
+  const more = found.length > MAX_RUNS || further.more;
+  return { ...queueOf(runs, reader, context()), channels, freezes, more };
 }
 
 async function waitingIn(store: QueueDeps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {
@@ -98,19 +99,23 @@ async function escalatedTo(
   user: UserId,
   person: Person | null,
   { stages, seen, only }: Elsewhere,
-): Promise<readonly Run[]> {
-  if (stages.length === 0 || person === null) return [];
+): Promise<{ readonly runs: readonly Run[]; readonly more: boolean }> {
+  if (stages.length === 0 || person === null) return NO_RUNS;
   const sets = [...new Set(stages.flatMap(groupsAndChannelsOf))].slice(0, MAX_SETS);
   const answers = await Promise.all(sets.map((set) => membershipIn(people, user, set)));
   const memberOf = new Map(answers.flatMap((each) => [...each]));
-  if (!stages.some((people) => isOneOf({ ...person, memberOf }, people) === true)) return [];
+  if (!stages.some((people) => isOneOf({ ...person, memberOf }, people) === true)) return NO_RUNS;
   const elsewhere = (await store.channelsInUse()).filter(
     (channel) => !seen.has(channel) && (only === null || channel === only),
   );
-  const runs = await waitingIn(store, elsewhere);
-  return runs.filter(({ approvals }) => approvals.some((each) => reachedStages(each).length > 0));
+  const found = await waitingIn(store, elsewhere);
+  const runs = found
+    .slice(0, MAX_RUNS)
+    .filter(({ approvals }) => approvals.some((each) => reachedStages(each).length > 0));
+  return { runs, more: found.length > MAX_RUNS };
 }
 
+const NO_RUNS = { runs: [], more: false } as const;
 const EMPTY = { yours: [], others: [], unreadable: [], closedTo: null, more: false, freezes: [] } as const;
 
 /** Null: Slack does not say. What kind of account it is does not depend on the channel. */

@@ -62,9 +62,9 @@ export type QueuePage = {
   readonly freezes: readonly Freeze[];
 };
 
-/** Nothing waits, and nothing was filtered out. */
-export function isEmpty({ counts, choice, unreadable }: QueuePage): boolean {
-  return counts.yours + counts.others + unreadable.length === 0 && encodeChoice(choice) === "";
+/** Nothing waits, and nothing was filtered out or left unread. */
+export function isEmpty({ counts, choice, unreadable, more }: QueuePage): boolean {
+  return counts.yours + counts.others + unreadable.length === 0 && encodeChoice(choice) === "" && !more;
 }
 
 export const NOTHING_WAITS = "Nothing waits for a decision in your channels.";
@@ -95,8 +95,9 @@ function othersBlocks({ yours, others, counts }: QueuePage): Block[] {
 
 const titled = (title: string, many: number): string => (many === 0 ? title : `${title} (${count(many)})`);
 
-function noneOf({ choice, counts }: QueuePage): string {
+function noneOf({ choice, counts, more }: QueuePage): string {
   if (encodeChoice(choice) !== "") return "Nothing here waits for you with this filter.";
+  if (more) return "Nothing among the oldest requests waits for you.";
   return counts.others === 0 ? NOTHING_WAITS : "Nothing waits for you now.";
 }
 
