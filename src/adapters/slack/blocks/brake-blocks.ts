@@ -182,7 +182,7 @@ export function freezeNotification({ entry }: KeptEntry): Message {
     channel === null ? [span("every channel")] : [{ type: "channel", channel_id: channel }];
   const meaning = frozen
     ? "No run starts and no approval is sent. Requests can still be denied. Another person who may freeze can lift it: "
-    : "Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.";
+    : "Unless another freeze holds there, runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.";
   return {
     text: `${title}: ${where}`,
     blocks: [

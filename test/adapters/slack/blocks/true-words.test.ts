@@ -257,6 +257,16 @@ test("the letter about tampering names no place that its reader is not in", () =
   expect(textOf(notificationMessage({ ...letter, post }, facts).blocks)).not.toContain("this channel");
 });
 
+test("the letter about a lifted freeze promises nothing where another freeze may hold", () => {
+  const entry = anAuditEntry(run, { what: "freeze-lifted", run: null, channel: null });
+  const kept = { seq: 7, link: "0".repeat(64), entry };
+  const letter = { id: aNonce(), kind: "freeze", entry: 7, to: ADMIN, madeAt: NOON } as const;
+  const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
+  const facts = { entry: kept, about: null, action: null, channel: null, card: null };
+  const text = textOf(notificationMessage({ ...letter, post }, facts).blocks);
+  expect(text).toContain("Unless another freeze holds there, runs start again");
+});
+
 describe("a receipt", () => {
   const receipt = (verdict: "approve" | "deny"): string => {
     const entry = anAuditEntry(run, { what: "decided", verdict, by: { team: TEAM, user: APPROVER } });
