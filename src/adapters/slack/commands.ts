@@ -105,7 +105,10 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
         (await deps.startRun.offered(by)).map(({ task }) => task),
       );
     case "health":
-      return named(healthReport(await deps.queries.health(by.user), deps.clock.now()), deps.deployment);
+      return named(
+        healthReport(await deps.queries.health(by.user), deps.clock.now(), deps.command),
+        deps.deployment,
+      );
     case "list": {
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
       const runs = await deps.queries.list(by, "all", MAX_LISTED + 1);

@@ -39,6 +39,7 @@ type Deps = {
   readonly files: Files;
   readonly self: Self;
   readonly deployment: Deployment;
+  readonly command: string;
   readonly digest: (text: string) => string;
 };
 
@@ -46,7 +47,7 @@ type Deps = {
 const LINKED: ReadonlySet<Notification["kind"]> = new Set(["dispute", "answered", "expired"]);
 
 export function createNotificationSender(deps: Deps): NotificationSender {
-  const { call, files, self, deployment, digest } = deps;
+  const { call, files, self, deployment, command, digest } = deps;
   const markOf = ({ id }: Notification): string => digest(`letter ${id}`).slice(0, 32);
   return {
     async post(notification, facts) {
@@ -58,7 +59,7 @@ export function createNotificationSender(deps: Deps): NotificationSender {
           { mark: markOf(notification) },
           {
             channel: notification.to,
-            ...named(notificationMessage(notification, facts, { link, deployment }), deployment),
+            ...named(notificationMessage(notification, facts, { link, deployment, command }), deployment),
           },
         ),
       );

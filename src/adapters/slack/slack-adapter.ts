@@ -197,7 +197,7 @@ function createSenders(options: SlackOptions, { quick, call, self, answerAt }: S
   });
   const shared = { call, limiter, self, deployment, digest };
   const ownMessages = createOwnMessages({ ...shared, quick, home, command });
-  const notificationSender = createNotificationSender({ ...shared, files });
+  const notificationSender = createNotificationSender({ ...shared, files, command });
   return { chat, notificationSender, ownMessages, replacements, queues: () => queuesOf(limiter) };
 }
 

@@ -27,6 +27,7 @@ function createTried(call: Call) {
       files,
       self,
       deployment: { name: "PROD", runUrl: null },
+      command: "/agent",
       digest,
     }),
     rests,

@@ -172,7 +172,7 @@ function freezeLine({ by, channel, at, why }: Freeze): RichTextSection {
 }
 
 /** To the admins, the audit channel and the frozen channel. */
-export function freezeNotification({ entry }: KeptEntry): Message {
+export function freezeNotification({ entry }: KeptEntry, command: string): Message {
   const { what, by, channel, at, reason } = entry;
   const frozen = what === "frozen";
   const where = channel === null ? "every channel" : "this channel";
@@ -189,7 +189,7 @@ export function freezeNotification({ entry }: KeptEntry): Message {
       rich(
         line(span(title, { bold: true }), span(": "), ...place, span(" · "), who, span(" · "), moment(at)),
         ...(reason === null || reason === "" ? [] : [quote(untrustedSpan(reason, WHY_CHARS))]),
-        line(span(meaning), ...(frozen ? [span("/agent freeze lift", { code: true })] : [])),
+        line(span(meaning), ...(frozen ? [span(`${command} freeze lift`, { code: true })] : [])),
       ),
     ],
   };

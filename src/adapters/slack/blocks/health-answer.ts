@@ -8,13 +8,14 @@ import type { HealthAnswer } from "../../../usecases/queries.ts";
 import { frozenBlocks } from "./brake-blocks.ts";
 import { withId } from "./message-id.ts";
 import { count, duration, line, type Message, moment, rich, span, untrustedSpan } from "./rich.ts";
+import { COMMAND } from "./receipts.ts";
 
 const SAYS_CHARS = 300;
 /** INTERFACE.md lists four endpoints. */
 const MAX_ENDPOINTS = 20;
 
 /** One line for each thing that Countersign depends on, and in plain words what is wrong with it. */
-export function healthReport(health: HealthAnswer, now: number): Message {
+export function healthReport(health: HealthAnswer, now: number, command: string = COMMAND): Message {
   const { service, gateway, poller, store, unreadable, audit, parts } = health;
   const isDown = poller.service.type === "away" || poller.service.type === "useless";
   const isSound = unreadable.runs === 0 && unreadable.unanswered === 0 && audit.code === null;
@@ -41,7 +42,7 @@ export function healthReport(health: HealthAnswer, now: number): Message {
       ),
     ),
     ...faultyParts(parts),
-    auditPart(audit, store.ok),
+    auditPart(audit, store.ok, command),
     ...frozenPart(health.frozen),
     rich(line(span("Countersign "), span(health.version, { code: true }))),
   ];
@@ -104,7 +105,11 @@ const sentence = (words: string): string =>
 /** Most findings that are told here; the audit has them all. */
 const MAX_FINDINGS = 5;
 
-function auditPart({ open, code, acknowledged }: HealthAnswer["audit"], stored: boolean): Block {
+function auditPart(
+  { open, code, acknowledged }: HealthAnswer["audit"],
+  stored: boolean,
+  command: string,
+): Block {
   if (code === null) {
     const known = acknowledged === 1 ? "1 finding" : `${count(acknowledged)} findings`;
     const before = acknowledged === 0 ? "" : `${known} of tampering, acknowledged. `;
@@ -131,7 +136,7 @@ function auditPart({ open, code, acknowledged }: HealthAnswer["audit"], stored: 
       span("Admins: "),
       span("npm run audit -- verify", { code: true }),
       span(" says more. When you know what happened, "),
-      span(`/agent audit acknowledge ${code} <what you found>`, { code: true }),
+      span(`${command} audit acknowledge ${code} <what you found>`, { code: true }),
       span(" lets approvals be sent again."),
     ),
   );

@@ -27,7 +27,7 @@ const RULE_CHARS = 80;
 /** Later than this after the end of its week (ms), a look back says that it is late. */
 const LATE_MS = 60 * 60_000;
 
-export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFacts): Message {
+export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFacts, command: string): Message {
   if (lookBack === undefined) return { text: TITLE, blocks: [rich(line(span(TITLE)))] };
   const { week, approved, denied } = lookBack;
   const isLate = entry.at - week.to > LATE_MS;
@@ -41,7 +41,7 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
       ...(lookBack.incomplete ? [line(span(ARCHIVED))] : []),
     ),
     ...ruleBlocks(lookBack),
-    note("Counted from the audit, by the moment of each entry.", "ADMINS see who decided: /agent report"),
+    note("Counted from the audit, by the moment of each entry.", `ADMINS see who decided: ${command} report`),
   ];
   return { text: `${TITLE}: ${count(approved)} approved, ${count(denied)} denied`, blocks };
 }

@@ -9,6 +9,7 @@ import {
   ACTION_CHARS,
   actionOf,
   channelOf,
+  COMMAND,
   type DrawnWith,
   placeOf,
   REASON_CHARS,
@@ -59,20 +60,23 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
     case "redaction":
       return redaction(facts.entry);
     case "freeze":
-      return freezeNotification(facts.entry);
+      return freezeNotification(facts.entry, more.command ?? COMMAND);
     case "answered":
     case "expired":
       return answered(kind, facts, more);
     case "look-back":
-      return lookBackMessage(facts);
+      return lookBackMessage(facts, more.command ?? COMMAND);
     case "head":
       return head(facts.entry);
     case "tampering":
-      return tampering(facts.entry);
+      return tampering(facts.entry, more.command ?? COMMAND);
   }
 }
 
-function dispute(facts: NotificationFacts, { link = null, deployment = UNNAMED }: DrawnWith): Message {
+function dispute(
+  facts: NotificationFacts,
+  { link = null, deployment = UNNAMED, command = COMMAND }: DrawnWith,
+): Message {
   const about = facts.about ?? facts.entry;
   const { entry } = about;
   const by = entry.by === null ? span("Someone") : person(entry.by.user);
@@ -95,14 +99,14 @@ function dispute(facts: NotificationFacts, { link = null, deployment = UNNAMED }
       span(" · "),
       ...(link === null ? [] : [{ type: "link" as const, url: link, text: "Open the card" }, span(" · ")]),
       span("Evidence: "),
-      span(`/agent audit ${run}`, { code: true }),
+      span(`${command} audit ${run}`, { code: true }),
     ),
     line(
       span("Nothing is taken back. ", { bold: true }),
       span(
         "Stop at the service whatever followed, deny the card if it is still on hold, and end this person's Slack sessions. Then close the dispute: ",
       ),
-      span(`/agent audit close ${run} <what you found>`, { code: true }),
+      span(`${command} audit close ${run} <what you found>`, { code: true }),
     ),
   );
   // The head of the audit, in Slack and so out of reach of someone who has only the database.
@@ -112,7 +116,7 @@ function dispute(facts: NotificationFacts, { link = null, deployment = UNNAMED }
 }
 
 /** Says where something was changed, in our own words and numbers. It quotes nothing from the changed rows. */
-function tampering({ seq, link, entry }: KeptEntry): Message {
+function tampering({ seq, link, entry }: KeptEntry, command: string): Message {
   const title = "🚨 The database was changed outside Countersign";
   const blocks: Block[] = [
     header(title),
@@ -131,9 +135,9 @@ function tampering({ seq, link, entry }: KeptEntry): Message {
       ),
       line(
         span("Then acknowledge it: "),
-        span("/agent health", { code: true }),
+        span(`${command} health`, { code: true }),
         span(" shows the code, and "),
-        span("/agent audit acknowledge <code> <what you found>", { code: true }),
+        span(`${command} audit acknowledge <code> <what you found>`, { code: true }),
         span(" lets approvals be sent again. The audit records it in your name."),
       ),
     ),

@@ -132,7 +132,12 @@ export type DrawnWith = {
   readonly link?: string | null;
   readonly reportedAt?: number | null;
   readonly deployment?: Deployment;
+  /** Left out: `COMMAND`. */
+  readonly command?: string;
 };
+
+/** Where SLACK_COMMAND names no other. */
+export const COMMAND = "/agent";
 
 export const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";
 

@@ -10,6 +10,8 @@ import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Delivery, Request } from "#src/domain/approval.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import type { Notification } from "#src/ports/notification.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
@@ -207,6 +209,13 @@ describe("the health report", () => {
     textOf(healthReport({ ...well, ...facts }, NOON).blocks);
   const UNTOUCHED = "no sign that the database was changed from outside";
 
+  test("names the command as this workspace has it", () => {
+    const found = { ...well, audit: { open: [], code: "c0de", acknowledged: 0 } };
+    expect(textOf(healthReport(found, NOON, "/countersign").blocks)).toContain(
+      "/countersign audit acknowledge",
+    );
+  });
+
   test("calls the database untouched only while nothing was found and it can be looked at", () => {
     expect(says({})).toContain(UNTOUCHED);
     expect(says({ audit: { ...well.audit, acknowledged: 1 } })).not.toContain(UNTOUCHED);
@@ -265,6 +274,25 @@ test("the letter about a lifted freeze promises nothing where another freeze may
   const facts = { entry: kept, about: null, action: null, channel: null, card: null };
   const text = textOf(notificationMessage({ ...letter, post }, facts).blocks);
   expect(text).toContain("Unless another freeze holds there, runs start again");
+});
+
+test("letters name the command as this workspace has it", () => {
+  const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
+  const told = (kind: Notification["kind"], what: AuditEntry["what"]): string => {
+    const kept = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what }) };
+    const facts = { entry: kept, about: null, action: null, channel: null, card: null };
+    const letter = { id: aNonce(), kind, entry: 7, to: ADMIN, madeAt: NOON, post };
+    return textOf(notificationMessage(letter, facts, { command: "/countersign" }).blocks);
+  };
+  expect(told("freeze", "frozen")).toContain("/countersign freeze lift");
+  expect(told("dispute", "disputed")).toContain("/countersign audit close");
+  expect(told("tampering", "tampering-found")).toContain("/countersign audit acknowledge");
+  for (const text of [
+    told("freeze", "frozen"),
+    told("dispute", "disputed"),
+    told("tampering", "tampering-found"),
+  ])
+    expect(text).not.toContain("/agent");
 });
 
 describe("a receipt", () => {
