@@ -202,7 +202,7 @@ describe("an answer", () => {
   test("in the thread that comes after the decision is refused, and is no task", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);
-    const opened = await bench.flow.openForm.decide(card.click, "deny");
+    const opened = await bench.flow.openForm.open(card.click, "deny");
     if (!opened.ok) throw new Error(opened.error.refusal.type);
     await bench.flow.submitDecision(who(APPROVER), opened.value.ticket.nonce, "too late");
     await bench.clock.pass(1_000);
