@@ -59,6 +59,10 @@ test("the index of docs/ names every page", () => {
   expect(unnamed).toEqual([]);
 });
 
+test("AGENTS.md is two pages at most", () => {
+  expect(read("AGENTS.md").split(/\s+/).length).toBeLessThanOrEqual(1_200);
+});
+
 const folder = mkdtempSync(join(tmpdir(), "countersign-docs-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -26,9 +26,11 @@ export type BotProcess = {
 };
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-/** The same options as in `npm start` and the image. A small young generation keeps the process small. */
-const FLAGS = ["--max-semi-space-size=4", "--disable-sigusr1"];
-/** Part of our program: another one is started without it. */
+/**
+ * The same options as in `npm start` and the image; another program is started without them. A small young generation keeps the process
+ * small. Without a look-up for links, the modules load a fifth faster.
+ */
+const FLAGS = ["--max-semi-space-size=4", "--preserve-symlinks", "--disable-sigusr1"];
 const COMPILE_CACHE = new URL("../../src/compile-cache.js", import.meta.url).href;
 const EXIT_WITH_PARENT = new URL("exit-with-parent.ts", import.meta.url).href;
 const RESUME_WITH_PARENT = fileURLToPath(new URL("resume-with-parent.ts", import.meta.url));
@@ -96,9 +98,10 @@ function spawnBot(
   tied: { readonly aheadMs: number } | null,
   program: string,
 ): ChildProcess {
-  const preloaded = program === MAIN ? [COMPILE_CACHE] : [];
+  const isOurs = program === MAIN;
+  const preloaded = isOurs ? [COMPILE_CACHE] : [];
   if (tied !== null) preloaded.push(`${EXIT_WITH_PARENT}?ahead=${tied.aheadMs}`);
-  const flags = [...FLAGS, ...preloaded.map((url) => `--import=${url}`)];
+  const flags = [...(isOurs ? FLAGS : []), ...preloaded.map((url) => `--import=${url}`)];
   return spawn(process.execPath, [...flags, program], {
     env: { ...inherited(), ...env },
     // The fourth pipe closes when this process ends.
