@@ -37,7 +37,7 @@ const EPHEMERAL = { parse: "none", link_names: false };
 type Deps = {
   call: Call;
   files: Files;
-  limiter: Omit<RateLimiter, "excuse">;
+  limiter: Omit<RateLimiter, "releaseUpdate">;
   answerAt: Responder;
   replaceAt: Replacer;
   replacements: Pick<CardReplacements, "isReady" | "take">;

@@ -84,10 +84,10 @@ export type CardReplacements = {
 type Deps = {
   readonly monotonic: () => number;
   /** Releases an update of this message that waits for its turn. */
-  readonly excuse: (channel: ChannelId, ts: MessageTs) => void;
+  readonly releaseUpdate: (channel: ChannelId, ts: MessageTs) => void;
 };
 
-export function createCardReplacements({ monotonic, excuse }: Deps): CardReplacements {
+export function createCardReplacements({ monotonic, releaseUpdate }: Deps): CardReplacements {
   const forms = new Map<Nonce, Kept>();
   const waiting = new Map<string, Kept>();
   const unexpired = (kept: Kept | undefined): Kept | null =>
@@ -97,7 +97,7 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
     const until = Math.min(kept.until, monotonic() + READY_MS);
     remember(waiting, place(kept.channel, kept.ts), { ...kept, until });
     return () => {
-      if (isReady(kept.channel, kept.ts)) excuse(kept.channel, kept.ts);
+      if (isReady(kept.channel, kept.ts)) releaseUpdate(kept.channel, kept.ts);
     };
   }
   const isReady = (channel: string, ts: MessageTs): boolean =>

@@ -160,7 +160,7 @@ function platform(code: string, cause: Error): PortError {
   });
 }
 
-/** The `code`s along the chain of causes. */
+/** Returns the `code`s along the chain of causes. */
 function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {

@@ -86,7 +86,7 @@ function groupRows({ review, team }: Drawing, user: UserId, yours: readonly Queu
     const [first] = group.items;
     if (first === undefined) return [];
     const value = review.valueFor(group.kind, { team, user }, first.approval.nonce);
-    return [{ group, many: group.items.filter((item) => !needsOwnForm(item)).length, review: value }];
+    return [{ group, together: group.items.filter((item) => !needsOwnForm(item)).length, review: value }];
   });
 }
 

@@ -22,7 +22,7 @@ type Listed<Id> = { readonly ids: ReadonlySet<Id>; readonly complete: boolean };
 export type InChannel = "in" | "not-listed" | "out" | "unknown";
 
 type Memberships = Pick<People, "memberOf" | "membersOf" | "channelsOf"> & {
-  /** Rejects with PortError. */
+  /** Whether the person is in the channel. Rejects with PortError. */
   readonly inChannel: (user: UserId, channel: ChannelId, maxAgeMs: number) => Promise<InChannel>;
 };
 

@@ -1,5 +1,4 @@
-// What all our messages have in common, for runs and notifications: they are posted with a mark, found again by it, linked to, updated and
-// removed.
+// Posts messages with a mark, finds them by it, links to them, updates and removes them. All messages of runs and notifications use this.
 
 import {
   type ChannelId,

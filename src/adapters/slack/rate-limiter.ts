@@ -14,7 +14,7 @@ export type RateLimiter = {
   /** Raises the call that waits for this message to this urgency. A lower urgency changes nothing. */
   hasten(effect: PacedEffect): void;
   /** Releases the update that waits for this message at once, because it does not need `chat.update`. */
-  excuse(channel: PacedEffect["channel"], message: MessageTs): void;
+  releaseUpdate(channel: PacedEffect["channel"], message: MessageTs): void;
   /** Used after a 429: no call of this kind begins for `ms`. */
   rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
   /** Returns the number of calls that wait for their turn. */
@@ -116,7 +116,8 @@ export function createRateLimiter(clock: Clock): RateLimiter {
       const urgency = found.urgency <= effect.urgency ? found.urgency : effect.urgency;
       pacerOf(effect).add({ ...found, urgency });
     },
-    excuse: (channel, message) => pacerOf({ kind: "update", channel }).takeOut(`${channel} ${message}`)?.go(),
+    releaseUpdate: (channel, message) =>
+      pacerOf({ kind: "update", channel }).takeOut(`${channel} ${message}`)?.go(),
     rest: (kind, channel, ms) => pacerOf({ kind, channel }).rest(ms),
     waiting: (kind) =>
       [...pacers].reduce(

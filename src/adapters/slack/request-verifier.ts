@@ -5,7 +5,7 @@ import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
-/** Where Slack posts, as in manifest.http.yml. The path must match exactly, without a query or a trailing slash, and in this case. */
+/** Where Slack posts, as in manifest.http.yml. The path must match exactly: no query, no trailing slash, the same case. */
 export const EVENTS_PATH = "/slack/events";
 /** Slack sends about ten headers; proxies add a few more. */
 const MAX_HEADERS = 100;

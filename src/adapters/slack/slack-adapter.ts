@@ -99,7 +99,7 @@ export type SlackAdapter = {
   app(useCases: UseCases): SlackApp;
 };
 
-/** Rejects with a one-line message for operators if Slack refuses the bot token or the app's id is unknown. */
+/** Rejects with a one-line message for operators if Slack refuses the bot token, or if the app's id is unknown or wrong. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
   const { apiUrl, through, clock, log } = options;
   const calls = createSlackCalls({ monotonic: clock.monotonic, metrics: options.metrics });
@@ -184,8 +184,8 @@ function createSenders(options: SlackOptions, { quick, call, self, answerAt }: S
   const monotonic = (): number => clock.monotonic();
   const limiter = createRateLimiter(clock);
   const files = createFiles(call, apiUrl, through);
-  const excuse: RateLimiter["excuse"] = (channel, ts) => limiter.excuse(channel, ts);
-  const replacements = createCardReplacements({ monotonic, excuse });
+  const releaseUpdate: RateLimiter["releaseUpdate"] = (channel, ts) => limiter.releaseUpdate(channel, ts);
+  const replacements = createCardReplacements({ monotonic, releaseUpdate });
   const replaceAt = createReplacer(apiUrl, through);
   const replacing = { replaceAt, replacements };
   const chat = createChat({

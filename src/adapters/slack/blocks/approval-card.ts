@@ -196,7 +196,7 @@ function decidedLine({ title, name }: CardState, decision: Decision) {
   return line(span(title, { bold: true }), span(separator), who(decision), ...reasonOf(decision));
 }
 
-/** One person's approval among several. */
+/** The line of one person's approval among several. */
 function voteLine(vote: Decision) {
   return line(span("☑️ and "), who(vote), ...reasonOf(vote));
 }

@@ -166,7 +166,7 @@ export function auditNote(
 // Earlier decisions on the same request, shown on its card and in the forms: the newest denial with its reason, then the approvals. These
 // are facts, not advice, so they have no color, icon or button.
 
-/** More than the store keeps of a reason. */
+/** More than `engine/precedents.ts` keeps of a reason. */
 const PRECEDENT_REASON_CHARS = 200;
 
 const HEADING = span("Same request before: ");

@@ -1,5 +1,4 @@
-// The thread's messages about a question to the requester and about a hand-over. Slack notifies the mentioned people when a message is
-// posted.
+// The thread's messages about questions to the requester and about hand-overs. Slack notifies the people whom they mention.
 
 import type { Block } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";

@@ -61,7 +61,7 @@ function keyPart({ key }: Pick<HealthAnswer, "key">): Block {
 }
 
 /** The parts that are listed only when they are faulty. The other parts have their own lines. */
-const FAULTS_ONLY: Partial<Record<PartHealth["part"], string>> = {
+const FAULTY_PART_NAMES: Partial<Record<PartHealth["part"], string>> = {
   slack: "Slack",
   slack_token: "Slack token",
   decisions: "Decisions",
@@ -71,7 +71,7 @@ const FAULTS_ONLY: Partial<Record<PartHealth["part"], string>> = {
 
 function faultyParts(parts: HealthAnswer["parts"]): Block[] {
   return parts.flatMap(({ part, fault }) => {
-    const name = FAULTS_ONLY[part];
+    const name = FAULTY_PART_NAMES[part];
     if (name === undefined || fault === null) return [];
     return [rich(line(span(`❌ ${name}: `, { bold: true }), span(sentence(fault))))];
   });

@@ -70,7 +70,7 @@ function otherWords({ expired, escalated, refused, unconfirmed, disputed, tooFew
     ["disputed", disputed],
     ["too few approvers", tooFew],
   ];
-  return `${all.map(([name, many]) => `${name}: ${count(many)}`).join(" · ")}.`;
+  return `${all.map(([name, total]) => `${name}: ${count(total)}`).join(" · ")}.`;
 }
 
 function ruleBlocks({ rules, unused }: LookBack): Block[] {
@@ -107,7 +107,7 @@ function unusedWords(unused: readonly string[]): RichTextElement[] {
   ];
 }
 
-const attempts = (many: number): string => `${count(many)} ${many === 1 ? "attempt" : "attempts"}`;
+const attempts = (total: number): string => `${count(total)} ${total === 1 ? "attempt" : "attempts"}`;
 
 /** The most people in a report. */
 const MAX_PEOPLE = 40;

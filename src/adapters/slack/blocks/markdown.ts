@@ -75,9 +75,9 @@ function list(token: Tokens.List, depth: number): Part[] {
     const content = item.tokens.filter(({ type }) => type !== "list");
     const box = item.task ? [span(item.checked === true ? "☑ " : "☐ ")] : [];
     open.elements.push(line(...box, ...content.flatMap((child) => inline(child, {}, depth + 1))));
-    const nested = item.tokens.filter((each): each is Tokens.List => each.type === "list");
+    const nested = item.tokens.filter((child): child is Tokens.List => child.type === "list");
     if (nested.length === 0) continue;
-    out.push(...nested.flatMap((each) => list(each, depth + 1)));
+    out.push(...nested.flatMap((child) => list(child, depth + 1)));
     open = null;
   }
   return out;
@@ -101,7 +101,7 @@ function inline(token: Token, style: Style, depth: number): RichTextElement[] {
   const through = (more: Style): RichTextElement[] =>
     children === null
       ? text(token.raw, style)
-      : children.flatMap((each) => inline(each, { ...style, ...more }, depth + 1));
+      : children.flatMap((child) => inline(child, { ...style, ...more }, depth + 1));
   switch (token.type) {
     case "strong":
       return through({ bold: true });

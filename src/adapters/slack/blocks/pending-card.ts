@@ -178,7 +178,7 @@ function needsLine({ appliedRule, votes }: Approval) {
   ];
 }
 
-/** One person's approval among several. */
+/** The lines of one person's approval among several. */
 export function voteLines({ by, at, reason }: Decision) {
   const who = by === null ? span("The policy") : person(by.user);
   const head = line(

@@ -38,8 +38,8 @@ export type QueueRow = {
   readonly review: string | null;
 };
 
-/** A group of requests, with the value of the button that reviews them together. */
-export type GroupRow = { readonly group: ReviewGroup; readonly many: number; readonly review: string };
+/** A group of requests. `together` is how many of them can be reviewed in one form, and `review` is the value of the button. */
+export type GroupRow = { readonly group: ReviewGroup; readonly together: number; readonly review: string };
 
 /** One page of the queue. */
 export type QueuePage = {
@@ -201,7 +201,7 @@ function ageWords(ms: number): string {
 
 // Requests that can be reviewed together.
 
-function groupRow({ group: { kind, items }, many: together, review }: GroupRow): Block {
+function groupRow({ group: { kind, items }, together, review }: GroupRow): Block {
   const [first] = items;
   if (first === undefined) return words("");
   const { run, rule } = first;

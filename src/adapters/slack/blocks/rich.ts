@@ -20,7 +20,7 @@ export type Message = { readonly text: string; readonly blocks: Block[] };
 export type Style = NonNullable<RichTextText["style"]>;
 type Line = RichTextSection | RichTextQuote | RichTextPreformatted | RichTextList;
 
-/** Our own words. */
+/** A text element with our own words. */
 export function span(text: string, style?: Style): RichTextText {
   return style === undefined ? { type: "text", text } : { type: "text", text, style };
 }
