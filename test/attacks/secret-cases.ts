@@ -13,7 +13,7 @@ import {
   createClients,
   createReplacer,
   createResponder,
-  isSlacks,
+  isSlackAddress,
   UPLOAD_HOSTS,
 } from "#src/adapters/slack/clients.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
@@ -152,8 +152,8 @@ const foreign = attacks<void, readonly [string]>(
   1,
   ADDRESSES.map((address) => [address] as const),
   async (_, [address]) => {
-    expect(isSlacks(address, ANSWER_HOSTS, null)).toBe(false);
-    expect(isSlacks(address, UPLOAD_HOSTS, null)).toBe(false);
+    expect(isSlackAddress(address, ANSWER_HOSTS, null)).toBe(false);
+    expect(isSlackAddress(address, UPLOAD_HOSTS, null)).toBe(false);
     const failed = await failureOf(createResponder(null)(address, { text: "x" }));
     expect(failed).toMatchObject({ code: "foreign_response_url", applied: "no" });
     const replaced = await failureOf(createReplacer(null)(address, { text: "x", blocks: [] }));

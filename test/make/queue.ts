@@ -40,7 +40,7 @@ export function aQueuePage(
     pages: 1,
     choice: EVERYTHING,
     rules: [...new Set([...yours, ...others].map(({ rule }) => rule.name))],
-    groups: reviewGroups(yours).map((group) => ({ group, many: group.items.length, review: "value" })),
+    groups: reviewGroups(yours).map((group) => ({ group, together: group.items.length, review: "value" })),
     unreadable: unreadable.map((run) => ({ run, link })),
     closed: closedTo !== null,
     more: false,

@@ -1,4 +1,4 @@
-// Reads Slack's answers. We rely on no field that is not named here.
+// Reads Slack's answers. We rely only on fields that are named here.
 
 import { z } from "zod";
 import { MessageTs, parsed, TeamId, UserId } from "../../domain/ids.ts";
@@ -30,16 +30,16 @@ export type SlackUser = {
   readonly id: string;
   readonly team: string;
   readonly enterprise: string | null;
-  /** On Enterprise Grid: every workspace that the person belongs to. Elsewhere empty. */
+  /** All workspaces of the person on Enterprise Grid. Empty elsewhere. */
   readonly teams: readonly string[];
   readonly deleted: boolean;
   readonly isBot: boolean;
   readonly isGuest: boolean;
-  /** For people to read; no evidence of who a person is, because they choose it. Null: Slack gives none. */
+  /** For people to read. It does not prove who a person is, because they choose it. Null if Slack gives none. */
   readonly name: string | null;
 };
 
-/** Slackbot's own record does not say that it is a bot. */
+/** The id of Slackbot, whose record does not say that it is a bot. */
 const SLACKBOT = "USLACKBOT";
 
 export function slackUser(answer: unknown): SlackUser {
@@ -59,7 +59,7 @@ export function slackUser(answer: unknown): SlackUser {
 const nextCursor = z.object({ next_cursor: z.string().optional() }).optional();
 export const listAnswer = z.object({ members: z.array(z.unknown()), response_metadata: nextCursor });
 
-/** Leaves out people whose record cannot be read: nothing is known about them. */
+/** Leaves out people whose record cannot be read, because nothing is known about them. */
 export function slackUsers(answer: unknown): {
   readonly users: readonly SlackUser[];
   readonly next: string;
@@ -80,7 +80,7 @@ export const channelAnswer = z.object({
   channel: z.object({ id: z.string(), is_member: z.boolean().optional(), ...channelFlags }),
 });
 
-/** `isMember`: is the app in it? Null: Slack does not say. */
+/** `isMember` says whether the app is in the channel. Null if Slack does not say. */
 export function slackChannel(answer: unknown): {
   readonly isPublic: boolean;
   readonly isMember: boolean | null;
@@ -123,7 +123,7 @@ export const historyAnswer = z.object({
       metadata: z
         .object({ event_type: z.string(), event_payload: z.record(z.string(), z.unknown()) })
         .optional(),
-      // Other apps send whatever Slack accepts; a block that we do not know must not hide the message.
+      // Other apps send any block that Slack accepts. An unknown block must not hide the message.
       blocks: z
         .array(z.object({ type: z.string(), block_id: z.string().optional() }))
         .optional()
@@ -158,7 +158,7 @@ export function postedTs(answer: unknown): MessageTs {
 
 export const postedPlace = z.object({ channel: z.string() });
 
-/** The channel that a message went to. For a message to a person, that is the direct-message channel with them. */
+/** Returns the channel of a posted message. For a message to a person, this is the direct-message channel with them. */
 export function postedChannel(answer: unknown): string {
   return read(postedPlace, answer).channel;
 }

@@ -1,5 +1,5 @@
-// The Bolt app, in Socket Mode or HTTP mode, with the same listeners. We build the receivers ourselves because Bolt's defaults do
-// not fit: it shares client options, checks the token in its constructor, and retries calls.
+// The Bolt app, with the same listeners in Socket Mode and HTTP mode. We build the receivers ourselves because Bolt's defaults do not fit:
+// Bolt shares client options, checks the token in its constructor, and retries calls.
 
 import type { RequestListener } from "node:http";
 import { App, HTTPReceiver } from "@slack/bolt";
@@ -19,15 +19,15 @@ export type Transport =
   | { readonly mode: "http"; readonly signingSecret: string; readonly seen: ReplayCache };
 
 export type SlackApp = {
-  /** Resolves when Slack's payloads reach us. Rejects with one line for people when Slack refuses the app's token. */
+  /** Resolves when Slack's payloads reach us. Rejects with a one-line message for operators if Slack refuses the app's token. */
   start(): Promise<void>;
   /**
-   * Stops taking payloads, after `lastRequestsMs` in HTTP mode: until then a balancer may not know yet that we stop. Waits at most `ms`
-   * for the payloads that we have not acknowledged, and for the listeners that are still at work.
+   * Stops accepting payloads. In HTTP mode, it does so after `lastRequestsMs`, because a load balancer may not yet know that we are
+   * stopping. Waits at most `ms` for unacknowledged payloads and for listeners that are still running.
    */
   stop(ms: number, lastRequestsMs: number): Promise<void>;
   connection(): "connected" | "lost" | "stopping";
-  /** Answers Slack's requests in HTTP mode. Null in Socket Mode. */
+  /** Handles Slack's requests in HTTP mode. Null in Socket Mode. */
   readonly listener: RequestListener | null;
 };
 
@@ -35,12 +35,12 @@ export type BoltOptions = {
   readonly transport: Transport;
   readonly botToken: string;
   readonly apiUrl: string | null;
-  /** Undefined: directly. */
+  /** The connections to use. Undefined to connect directly. */
   readonly through: Connections | undefined;
-  /** The installation has one process. */
+  /** Whether the installation consists of a single process. */
   readonly alone: boolean;
   readonly self: SlackSelf;
-  /** Our app's id. We accept no payload of another app. */
+  /** Our app's id. Payloads of other apps are refused. */
   readonly appId: string;
   readonly teamOf: TeamOf;
   readonly now: () => number;
@@ -81,8 +81,8 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
 type Ending = Pick<SlackApp, "connection" | "stop">;
 
 function ending({ mode }: Transport, connection: Omit<Connection, "receiver">, listeners: Listeners): Ending {
-  let stopping = false;
-  /** Whatever is read after that comes in a later turn of the event loop. */
+  let isStopping = false;
+  /** Resolves when nothing is left to acknowledge. Anything read later arrives in a later turn of the event loop. */
   const settled = async (): Promise<void> => {
     do {
       await connection.acknowledged();
@@ -90,9 +90,9 @@ function ending({ mode }: Transport, connection: Omit<Connection, "receiver">, l
     } while (connection.hasUnacknowledged());
   };
   return {
-    connection: () => (stopping ? "stopping" : connection.connected() ? "connected" : "lost"),
+    connection: () => (isStopping ? "stopping" : connection.connected() ? "connected" : "lost"),
     stop: async (ms, lastRequestsMs) => {
-      stopping = true;
+      isStopping = true;
       connection.retire();
       if (mode === "http") await pause(lastRequestsMs);
       await Promise.race([settled(), pause(ms)]);
@@ -115,21 +115,21 @@ function httpConnection(options: BoltOptions, { signingSecret, seen }: HttpTrans
   const { now, rejectedRequests } = options;
   const next = receiver.requestListener.bind(receiver);
   const verifier = createRequestVerifier({ signingSecret, now, seen, rejectedRequests, next });
-  let open = false;
-  let retiring = false;
+  let isOpen = false;
+  let isRetiring = false;
   const listener: RequestListener = (request, response) => {
-    if (retiring) response.setHeader("connection", "close");
-    if (open) verifier(request, response);
+    if (isRetiring) response.setHeader("connection", "close");
+    if (isOpen) verifier(request, response);
     else response.writeHead(503, { connection: "close" }).end();
   };
-  const setOpen = (value: boolean) => async (): Promise<void> => void (open = value);
+  const setOpen = (value: boolean) => async (): Promise<void> => void (isOpen = value);
   return {
     receiver,
     start: setOpen(true),
-    retire: () => void (retiring = true),
+    retire: () => void (isRetiring = true),
     stop: setOpen(false),
-    connected: () => open,
-    // Its listener acknowledges a request before it ends.
+    connected: () => isOpen,
+    // In HTTP mode, listeners acknowledge a request before they end.
     hasUnacknowledged: () => false,
     acknowledged: () => Promise.resolve(),
     listener,
@@ -137,8 +137,8 @@ function httpConnection(options: BoltOptions, { signingSecret, seen }: HttpTrans
 }
 
 /**
- * Bolt acknowledges events before their listeners run. A mention may start a run: if we die before the run is stored, Slack must send
- * the mention again. A mention that takes longer than three seconds comes again too, and starts nothing new.
+ * Bolt acknowledges events before their listeners run. But a mention may start a run, and if the process dies before the run is stored,
+ * Slack must send the mention again. A mention that takes longer than three seconds is also sent again, and starts nothing new.
  */
 function acknowledgeMentionsLast(app: App): void {
   const processEvent = app.processEvent.bind(app);
@@ -149,7 +149,7 @@ function acknowledgeMentionsLast(app: App): void {
   };
 }
 
-/** `whenIdle` resolves as soon as no listener is at work. */
+/** `whenIdle` resolves as soon as no listener is running. */
 type Listeners = { readonly whenIdle: () => Promise<void> };
 
 function trackListeners(app: App): Listeners {
@@ -167,7 +167,7 @@ function trackListeners(app: App): Listeners {
   return { whenIdle: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => (idle = resolve))) };
 }
 
-/** Every error that leaves a listener ends here: we log it and tell the person. How far the listener got is not known. */
+/** Logs every error that leaves a listener, and tells the person. It is not known how far the listener got. */
 async function reportFailure(
   error: Error,
   body: object,
@@ -178,8 +178,8 @@ async function reportFailure(
   if (typeof url !== "string") return;
   try {
     await answerAt(url, failureAnswer(command));
-  } catch (failed) {
-    log.warn({ error: failed }, "could not tell the person about the failure either");
+  } catch (answerError) {
+    log.warn({ error: answerError }, "could not tell the person about the failure either");
   }
 }
 

@@ -1,4 +1,4 @@
-// What kind of channel an id stands for, and whether the app can see it at all.
+// The kind of a channel, and whether the app can see it at all.
 
 import type { ChannelId } from "../../domain/ids.ts";
 import type { Clock } from "../../engine/clock.ts";
@@ -8,21 +8,22 @@ import type { Call } from "./clients.ts";
 import { CHANNELS, type Pacers } from "./rate-limiter.ts";
 import { createSharedAnswers } from "./shared-look-ups.ts";
 
-/** `hidden`: Slack refuses to tell the app of it, or it is private and the app is not in it. */
+/** A channel is `hidden` if Slack refuses to answer the app about it, or if it is private and the app is not in it. */
 export type ChannelKind = "public" | "private" | "hidden";
 
 export type ChannelKinds = {
-  /** Rejects with PortError. */
+  /** Whether every full member can open the channel. Rejects with PortError. */
   readonly isPublic: (channel: ChannelId, maxAgeMs: number) => Promise<boolean>;
-  /** Would `isPublic` answer without waiting for Slack's rate limit? */
+  /** Whether `isPublic` would answer without waiting for Slack's rate limit. */
   readonly isQuick: (channel: ChannelId, maxAgeMs: number) => boolean;
-  /** At most `KIND_AGE_MS` old. Null: Slack's rate limit would make us wait. Rejects with PortError. */
+  /** The answer is at most `KIND_AGE_MS` old, or null if Slack's rate limit would make us wait. Rejects with PortError. */
   readonly kindOf: (channel: ChannelId) => Promise<ChannelKind | null>;
 };
 
 /**
- * A policy may name a hidden channel, so each click would ask about it. For so long (ms) a channel that the app has just joined stays
- * hidden, which refuses people, and a channel that an owner of the workspace has just made private counts as public.
+ * The maximum age of an answer (ms). Without it, each click would ask about a hidden channel that the policy names. The accepted risk:
+ * during this time, a channel that the app has just joined still counts as hidden, which refuses people. And a channel that an owner of the
+ * workspace has just made private still counts as public.
  */
 const KIND_AGE_MS = 60_000;
 
@@ -41,11 +42,11 @@ export function createChannelKinds(call: Call, pacers: Pick<Pacers, "make">, clo
       throw error;
     }
   });
-  const isFree = (): boolean => pacer.queueBefore(0).ms === 0;
+  const hasFreeTurn = (): boolean => pacer.queueBefore(0).ms === 0;
   return {
     isPublic: async (channel, maxAgeMs) => (await facts(channel, maxAgeMs)).isPublic,
-    isQuick: (channel, maxAgeMs) => facts.has(channel, maxAgeMs) || isFree(),
+    isQuick: (channel, maxAgeMs) => facts.has(channel, maxAgeMs) || hasFreeTurn(),
     kindOf: async (channel) =>
-      kinds.has(channel, KIND_AGE_MS) || isFree() ? kinds(channel, KIND_AGE_MS) : null,
+      kinds.has(channel, KIND_AGE_MS) || hasFreeTurn() ? kinds(channel, KIND_AGE_MS) : null,
   };
 }

@@ -1,4 +1,4 @@
-// The `Chat` port over Slack's Web API: draws a run's messages; posts, updates and finds them.
+// The `Chat` port over Slack's Web API: draws, posts, updates and finds the messages of runs.
 
 import { callIn, channelOf, gatheredIn, isAnnouncement, isGatheredSlot } from "../../domain/call.ts";
 import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
@@ -37,15 +37,15 @@ const EPHEMERAL = { parse: "none", link_names: false };
 type Deps = {
   call: Call;
   files: Files;
-  limiter: Omit<RateLimiter, "excuse">;
+  limiter: Omit<RateLimiter, "releaseUpdate">;
   answerAt: Responder;
   replaceAt: Replacer;
   replacements: Pick<CardReplacements, "isReady" | "take">;
   self: Self;
-  /** Which of several Countersigns this is; empty: it has no name. */
+  /** Names this deployment, for people who use several. */
   deployment?: Deployment;
   digest: (text: string) => string;
-  /** Names this installation in the marks of its messages; empty: they do not name it. */
+  /** The name of this installation in the marks of its messages. If it is empty, the marks name none. */
   home?: string;
   monotonic: () => number;
 };
@@ -58,11 +58,11 @@ export function createChat(deps: Deps): Chat {
   return {
     waitForTurn: async (effect, isWanted) => {
       const { kind, channel, message } = effect;
-      const isFree =
+      const isUnlimited =
         kind === "update" && message !== undefined && deps.replacements.isReady(channel, message);
-      if (!isFree) await deps.limiter.waitForTurn(effect, isWanted);
+      if (!isUnlimited) await deps.limiter.waitForTurn(effect, isWanted);
     },
-    tellIfQueued: (run, effect) => tellIfQueued(deps, run, effect),
+    tellIfQueued: (run, effect) => notifyIfQueued(deps, run, effect),
     hasten: (effect) => deps.limiter.hasten(effect),
     shareLimits: (among) => deps.limiter.share(among),
     post: (run, slot) =>
@@ -133,8 +133,8 @@ async function update(
 }
 
 /**
- * Through the `response_url` of a click, which counts as no `chat.update`. With the mark: it is not documented whether a replaced
- * message keeps its own. Whatever goes wrong, the paced update draws the card again.
+ * Replaces a card through the `response_url` of a click, which does not count as a `chat.update`. Sends the mark too, because Slack does
+ * not document whether a replaced message keeps its metadata. If anything goes wrong, the paced update draws the card again.
  */
 async function replace(
   { replaceAt }: Deps,
@@ -152,8 +152,8 @@ async function replace(
 }
 
 /**
- * To a channel, as a message. To a person, as the answer to their command while Slack still accepts one; otherwise as an ephemeral
- * message in the run's channel; if Slack refuses that for good, as a direct message.
+ * Sends a notice to a channel as a message, or to a person. For a person, it answers their command while Slack still accepts an answer.
+ * After that, it posts an ephemeral message in the run's channel, or a direct message if Slack refuses that for good.
  */
 async function sendNotice(
   deps: Deps,
@@ -163,11 +163,11 @@ async function sendNotice(
 ): Promise<void> {
   const message = named(privateNotice(notice, run, deps.deployment), deps.deployment ?? UNNAMED);
   const user = parsed(UserId, to);
-  if (user !== null) return tellPrivately(deps, run, user, message);
+  if (user !== null) return sendPrivately(deps, run, user, message);
   await deps.call("chat.postMessage", { channel: to, ...message, ...LITERAL });
 }
 
-async function tellPrivately(
+async function sendPrivately(
   { call, answerAt, monotonic }: Deps,
   run: Run,
   to: UserId,
@@ -188,30 +188,33 @@ async function tellPrivately(
   }
 }
 
-/** From this wait on (ms) a person would think that nothing happened. */
+/** After a longer wait (ms), a person would think that nothing happened. */
 const LONG_WAIT_MS = 2_000;
 
-async function tellIfQueued(deps: Deps, run: Run, effect: PacedEffect): Promise<void> {
+async function notifyIfQueued(deps: Deps, run: Run, effect: PacedEffect): Promise<void> {
   const { calls, ms } = deps.limiter.queueBefore(effect);
   if (ms < LONG_WAIT_MS) return;
   const { channel } = run;
   try {
     if (run.answer === null) await deps.limiter.waitForTurn({ kind: "other", channel, urgency: 1 });
-    await tellPrivately(deps, run, run.requester, named(queuedNotice(calls), deps.deployment ?? UNNAMED));
+    await sendPrivately(deps, run, run.requester, named(queuedNotice(calls), deps.deployment ?? UNNAMED));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     if (error.retryAfterMs !== null) deps.limiter.rest("other", channel, error.retryAfterMs);
   }
 }
 
-// Looks for a message whose post got no answer.
+// Finds a message whose post got no answer.
 
 type SearchDeps = { readonly call: Call; readonly self: Self };
 
-/** Left out: no moment of its own. */
+/** When the message was first wanted, if its slot says so. */
 const wantedSince = (slot: Slot): number | undefined => (isStormSlot(slot) ? stormSince(slot) : undefined);
 
-/** All copies, oldest first. `since`: when the message was first wanted, if it is one of the channel. Rejects with PortError. */
+/**
+ * Resolves to all copies of a message, oldest first. `since` is when it was first wanted, and matters only for messages of the channel
+ * itself. Rejects with PortError.
+ */
 export async function findMessages(
   deps: SearchDeps,
   run: Run,
@@ -221,7 +224,7 @@ export async function findMessages(
   return findMarked(await readBack(deps.call, run, inChannel, since), mark, deps.self);
 }
 
-/** In a channel that may have nothing else of the run. */
+/** Finds a message in a channel that may contain nothing else of the run. */
 async function findAnnouncement(
   { call, self }: SearchDeps,
   run: Run,
@@ -239,10 +242,12 @@ export async function hasFile(deps: SearchDeps, run: Run, file: string): Promise
   );
 }
 
-/** Looks in the channel itself. That finds a reply only if it is broadcast to the channel, as cards are. Rejects with PortError. */
+/** Looks in the channel itself, which finds a reply only if it was also sent to the channel, like cards. Rejects with PortError. */
 async function isThere(call: Call, channel: ChannelId, ts: MessageTs): Promise<boolean> {
   const where = { channel, oldest: ts, latest: ts, inclusive: true, limit: 1 };
-  return slackHistory(await call("conversations.history", where)).messages.some((each) => each.ts === ts);
+  return slackHistory(await call("conversations.history", where)).messages.some(
+    (message) => message.ts === ts,
+  );
 }
 
 async function readBack(
@@ -253,13 +258,13 @@ async function readBack(
 ): Promise<Messages> {
   const opening = run.posts[OPENING];
   if (opening?.type !== "up") return readChannel(call, run.channel, run.askedAt);
-  // In a busy channel there are too many messages since the start of a long run, so we search for a notice from its cause on.
+  // A busy channel has too many messages since the start of a long run, so the search for a notice begins at its cause.
   if (inChannel) return readChannel(call, run.channel, since);
   const replies = await emptyOn(
     "thread_not_found",
     pages(call, "conversations.replies", { channel: run.channel, ts: opening.ts }),
   );
-  // When the first message of the thread is deleted, Slack puts replies to it into the channel, outside any thread.
+  // If the first message of a thread is deleted, Slack puts replies to it into the channel, outside any thread.
   const outside = await emptyOn(TOO_MANY, readChannel(call, run.channel, run.askedAt));
   return [...replies, ...outside];
 }

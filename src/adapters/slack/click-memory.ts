@@ -1,14 +1,14 @@
-// What we remember of clicks: which ones have opened a form, through which URL the clicked card may change, and which runs their buttons
-// start. In memory only, and of each the newest only: a restart forgets it.
+// What we remember about clicks: which clicks have opened a form, the URL through which the clicked card may change, and the runs that
+// suggestion buttons start. It is kept in memory only, so a restart forgets it, and only the newest entries are kept.
 
 import { type ChannelId, type MessageTs, Nonce, type UserId } from "../../domain/ids.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { ClickPayload } from "./payloads.ts";
 
-/** How many of each kind we remember. Tasks are the longest; each is at most as long as a command. */
+/** The most entries of each kind. Tasks are the longest entries, and no longer than a command. */
 const REMEMBERED = 1_000;
 
-/** The oldest goes when there are more. */
+/** Adds an entry, and drops the oldest if there are too many. */
 function remember<Key, Value>(to: Map<Key, Value>, key: Key, value: Value): void {
   to.delete(key);
   to.set(key, value);
@@ -16,11 +16,11 @@ function remember<Key, Value>(to: Map<Key, Value>, key: Key, value: Value): void
   if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
 }
 
-// The clicks that have opened a form. Slack lets each click open one form, and delivers a click again when its
-// acknowledgement is lost. The second delivery must not tell the person that no form was opened.
+// Clicks that have opened a form. Slack lets each click open one form, and delivers a click again if its acknowledgement is lost. The
+// second delivery must not tell the person that no form was opened.
 
 export type OpenedForms = {
-  /** "again": this click has opened a form before. Rejects with the error of `act`. */
+  /** Resolves to "again" if this click has already opened a form. Rejects with the error of `act`. */
   open(trigger: string, act: () => Promise<unknown>): Promise<"opened" | "again">;
 };
 
@@ -45,13 +45,13 @@ async function succeeds(act: Promise<unknown>): Promise<boolean> {
   );
 }
 
-// The `response_url` of the click behind each open form, so that the card changes at once when its person decides: Slack counts a
-// replacement of the clicked message as no `chat.update`. Without a URL, as after a restart, the card waits for its paced update. The URLs
-// are never logged: with one, anyone can write in the channel.
+// The `response_url` of the click behind each open form. With it, the card changes at once when the person decides, because replacing the
+// clicked message does not count as a `chat.update`. Without a URL, for example after a restart, the card waits for its paced update. The
+// URLs are never logged, because anyone who has one can write in the channel.
 
-/** docs.slack.dev, handling user interaction: a response_url lasts 30 minutes. Less, so that none lapses on its way (ms). */
+/** docs.slack.dev, handling user interaction: a response_url lasts 30 minutes. We use it for less, so that none expires on the way (ms). */
 const LASTS_MS = 29 * 60_000;
-/** How long after the person has acted the next change of the card may still use the URL (ms). */
+/** How long after the person's action the next change of the card may use the URL (ms). */
 const READY_MS = 60_000;
 
 type Kept = {
@@ -59,48 +59,49 @@ type Kept = {
   readonly channel: ChannelId;
   readonly ts: MessageTs;
   readonly url: string;
-  /** Monotonic. */
+  /** When the entry expires (monotonic ms). */
   readonly until: number;
 };
 
 export type CardReplacements = {
-  /** A click opens this form. */
+  /** Remembers the click that opens this form. */
   keep(form: Nonce, click: ClickPayload): void;
-  /** The form gives way to another one of the same person. */
+  /** Passes the click on to another form of the same person, which replaces the first. */
   handOver(from: Nonce, to: Nonce): void;
   /**
-   * The person submits the form: the next change of the clicked message may use the URL of the click. Call the function once it is
-   * stored: an update that already waits for its turn then goes. Before that it would still show the old state.
+   * The person submits the form, so the next change of the clicked message may use the URL of the click. Call the returned function once
+   * the decision is stored: it releases an update that is already waiting for its turn. Released earlier, the update would show the old
+   * state.
    */
   ready(form: Nonce, user: UserId): () => void;
-  /** The click itself changes the message. The same otherwise. */
+  /** Like `ready`, for a click that changes the message by itself. */
   readyByClick(click: ClickPayload): () => void;
   isReady(channel: string, ts: MessageTs): boolean;
-  /** Each URL is given out once, for the first change; the later ones are paced, so Slack confirms what it documents. */
+  /** Returns the URL once, for the first change. Later changes are paced updates, whose results Slack confirms as documented. */
   take(channel: string, ts: MessageTs): string | null;
 };
 
 type Deps = {
   readonly monotonic: () => number;
-  /** An update of this message that waits for its turn need not wait any more. */
-  readonly excuse: (channel: ChannelId, ts: MessageTs) => void;
+  /** Releases an update of this message that waits for its turn. */
+  readonly releaseUpdate: (channel: ChannelId, ts: MessageTs) => void;
 };
 
-export function createCardReplacements({ monotonic, excuse }: Deps): CardReplacements {
+export function createCardReplacements({ monotonic, releaseUpdate }: Deps): CardReplacements {
   const forms = new Map<Nonce, Kept>();
   const waiting = new Map<string, Kept>();
-  const alive = (kept: Kept | undefined): Kept | null =>
+  const unexpired = (kept: Kept | undefined): Kept | null =>
     kept !== undefined && monotonic() < kept.until ? kept : null;
 
   function makeReady(kept: Kept): () => void {
     const until = Math.min(kept.until, monotonic() + READY_MS);
     remember(waiting, place(kept.channel, kept.ts), { ...kept, until });
     return () => {
-      if (isReady(kept.channel, kept.ts)) excuse(kept.channel, kept.ts);
+      if (isReady(kept.channel, kept.ts)) releaseUpdate(kept.channel, kept.ts);
     };
   }
   const isReady = (channel: string, ts: MessageTs): boolean =>
-    alive(waiting.get(place(channel, ts))) !== null;
+    unexpired(waiting.get(place(channel, ts))) !== null;
 
   const fromClick = (click: ClickPayload): Kept => ({ ...keptOf(click), until: monotonic() + LASTS_MS });
 
@@ -112,7 +113,7 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
       if (kept !== undefined) remember(forms, to, kept);
     },
     ready: (form, user) => {
-      const kept = alive(forms.get(form));
+      const kept = unexpired(forms.get(form));
       if (kept?.user !== user) return () => undefined;
       forms.delete(form);
       return makeReady(kept);
@@ -120,7 +121,7 @@ export function createCardReplacements({ monotonic, excuse }: Deps): CardReplace
     readyByClick: (click) => makeReady(fromClick(click)),
     isReady,
     take: (channel, ts) => {
-      const kept = alive(waiting.get(place(channel, ts)));
+      const kept = unexpired(waiting.get(place(channel, ts)));
       waiting.delete(place(channel, ts));
       return kept?.url ?? null;
     },
@@ -136,14 +137,14 @@ const keptOf = ({ user, channel, message, response_url }: ClickPayload): Omit<Ke
   url: response_url,
 });
 
-// The runs that Countersign has offered to start, by the nonce of the button. After a restart such a button starts nothing.
+// Runs that Countersign has offered to start, by the nonce of the button. After a restart, such a button starts nothing.
 
 type SuggestedRun = { readonly user: UserId; readonly channel: ChannelId; readonly task: string };
 
 export type SuggestedRuns = {
-  /** The nonce of the button. */
+  /** Returns the nonce for the button. */
   keep(run: SuggestedRun): Nonce;
-  /** Null: unknown, or suggested to someone else or in another channel. */
+  /** Returns null if the nonce is unknown, or was given to someone else or in another channel. */
   find(nonce: string, by: Asker): SuggestedRun | null;
 };
 

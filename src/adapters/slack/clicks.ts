@@ -1,5 +1,5 @@
-// Handles clicks on cards and on the question after a lost start. The listener has acknowledged the click; we open a
-// modal, or answer privately why not.
+// Handles clicks on cards and on the question after an unconfirmed start. The listener has acknowledged the click. We open a window, or
+// answer privately why not.
 
 import type { View } from "@slack/types";
 import type { Verdict } from "../../domain/approval.ts";
@@ -19,7 +19,9 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   const click = clickOf(deps, payload);
   if (action_id === CARD_READ) return openRequest(deps, payload, click);
   const verdict: Verdict = action_id === CARD_APPROVE ? "approve" : "deny";
-  const opened = await deps.openForm.open(click, verdict).catch((error: unknown) => notOpened(deps, error));
+  const opened = await deps.openForm
+    .open(click, verdict)
+    .catch((error: unknown) => logNotOpened(deps, error));
   if (opened === null) return showAnswer(deps, payload, NOTHING_OPENED);
   if (!opened.ok) return refusePress(deps, payload, opened.error.refusal);
   const { run, ticket } = opened.value;
@@ -27,9 +29,9 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   await openModal(deps, payload, formView({ run, ticket }, deps.deployment));
 }
 
-function notOpened({ log }: ListenerDeps, error: unknown): null {
+function logNotOpened({ log }: ListenerDeps, error: unknown): null {
   if (!(error instanceof PortError)) throw error;
-  log.error({ error }, "could not open a form to decide");
+  log.error({ error }, "could not open a decision form");
   return null;
 }
 
@@ -44,7 +46,7 @@ function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: Cl
   return { team, user: user.id, channel: channel.id, ts: message.ts, nonce };
 }
 
-/** A successful undo needs no answer: the card shows it. */
+/** A successful undo gets no answer, because the card shows it. */
 export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const changeCard = deps.replacements.readyByClick(payload);
   try {
@@ -63,7 +65,7 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
   }
 }
 
-/** Undo in the window after the submit. The window says what came of it. */
+/** Handles Undo in the window after the submit. The window shows the result. */
 export async function onUndoInWindow(deps: ListenerDeps, payload: WindowClickPayload): Promise<void> {
   const { user, view, actions } = payload;
   const nonce = parsed<Nonce>(Nonce, actions[0].value);
@@ -72,7 +74,7 @@ export async function onUndoInWindow(deps: ListenerDeps, payload: WindowClickPay
     await deps.quick("views.update", { view_id: view.id, view: answer });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.warn({ code: error.code }, "a window does not say what came of Undo; the card does");
+    deps.log.warn({ code: error.code }, "could not show the result of Undo in its window; the card shows it");
   }
 }
 
@@ -94,7 +96,7 @@ const TAKEN_BACK = "Your approval is taken back, and nothing was sent. The reque
 const NOT_UNDONE =
   "Countersign could not record this just now, so the approval is not taken back yet. Press Undo again while the card still shows it.";
 
-/** The card and the thread show a stop, so a successful press needs no answer. */
+/** A successful press gets no answer, because the card and the thread show the stop. */
 export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const press = {
@@ -136,7 +138,7 @@ async function openRequest(deps: ListenerDeps, payload: ClickPayload, click: Cli
     }
     deps.log.error(
       { error },
-      "could not record that a person read a request; where the rule requires it, Approve asks them to read it again",
+      "could not record that a person read a request; if the rule requires it, Approve asks them to read it again",
     );
   }
 }
@@ -164,7 +166,7 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   await showAnswer(deps, payload, { id: `command-refusal:${result.error.type}`, heading, text });
 }
 
-/** The new thread shows a start, so a successful press needs no answer. */
+/** A successful press gets no answer, because the new thread shows the start. */
 export async function onRunAgain(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const key = parsed<RunKey>(RunKey, payload.actions[0].value);
   const by = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
@@ -197,7 +199,9 @@ const NOT_AGAIN_YET: Answer = {
   text: "Countersign could not record this just now. If no new thread opens in this channel, press the button again.",
 };
 
-/** A button that the store does not know may be on a message from after the copy that was restored; then it goes. */
+/**
+ * Refuses a press. A button that the store does not know may be on a message that is newer than a restored copy; that message is closed.
+ */
 export async function refusePress(
   deps: ListenerDeps,
   payload: Pick<ClickPayload, "user" | "channel" | "message" | "trigger_id" | "response_url">,
@@ -218,7 +222,7 @@ export async function showRefusal(
 
 export type Answer = { readonly id: MessageId; readonly heading: string; readonly text: string };
 
-/** Answers in a modal, which the person sees wherever they clicked: in the channel, in the thread or on a phone. */
+/** Answers in a window, which the person sees wherever they clicked: in the channel, in the thread or on a phone. */
 export async function showAnswer(
   deps: ListenerDeps,
   payload: Answerable,
@@ -232,7 +236,7 @@ export async function showAnswer(
   }
 }
 
-/** A click that can be answered. Null: on the Home tab, where there is no place for a private message. */
+/** A click that can be answered. `response_url` is null on the Home tab, where a private message has no place. */
 type Answerable = { readonly trigger_id: string; readonly response_url: string | null };
 
 async function answerPrivately(
@@ -247,15 +251,15 @@ const OPENED_BEFORE = textAnswer(
   "answer:opened-before",
   "Slack delivered this click twice. Use the form that is already open.",
 );
-/** Claims no more: the answer to `views.open` can be lost, and an earlier process may have opened a form for the same click. */
-const NOT_KNOWN_OPEN = textAnswer(
+/** Claims no more than we know: the answer to `views.open` can be lost, and an earlier process may have opened a form for this click. */
+const OPENING_NOT_CONFIRMED = textAnswer(
   "answer:opening-not-confirmed",
   "Slack did not confirm that it opened a form for this click. If you see no form, click again. The click alone has sent nothing.",
 );
 
 /**
- * Slack lets a modal open within 3 s of the click; after that the person must click again. Returns false when this delivery
- * opened no modal; the person then has a private answer that says so.
+ * Opens a window. Slack allows that within 3 s of the click; after that, the person must click again. Resolves to false if this delivery
+ * did not open a window. Then the person has a private answer that says so.
  */
 export async function openModal(deps: ListenerDeps, payload: Answerable, view: object): Promise<boolean> {
   try {
@@ -265,8 +269,8 @@ export async function openModal(deps: ListenerDeps, payload: Answerable, view: o
     return opened === "opened";
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.warn({ code: error.code }, "Slack did not open a modal");
-    await answerPrivately(deps, payload, NOT_KNOWN_OPEN);
+    deps.log.warn({ code: error.code }, "Slack did not open a window");
+    await answerPrivately(deps, payload, OPENING_NOT_CONFIRMED);
     return false;
   }
 }

@@ -1,6 +1,6 @@
-// Calls to Slack: the two clients, what their errors mean, and private answers through a `response_url`. After a 429 the
-// SDK pauses all calls of a client, so calls that a person waits for (views, look-ups) do not share one with background posts.
-// Neither client retries: the SDK's retries can post a message twice.
+// Calls to Slack: the two clients, the meaning of their errors, and private answers through a `response_url`. After a 429, the SDK pauses
+// all calls of a client. So calls that a person waits for (views, look-ups) do not share a client with background posts. Neither client
+// retries, because the SDK's retries can post a message twice.
 
 import type { Logger } from "@slack/logger";
 import {
@@ -16,28 +16,28 @@ import { PortError } from "../../ports.ts";
 import type { Message } from "./blocks/rich.ts";
 
 export type Answer = { readonly [field: string]: unknown };
-/** One Web API call, one attempt. Rejects with PortError. */
+/** Makes one attempt at a Web API call. Rejects with PortError. */
 export type Call = (method: string, args: { readonly [name: string]: unknown }) => Promise<Answer>;
 
-/** Connections to use instead of Slack's packages' own, for example those of a proxy. `fetch` sends each call over the dispatcher. */
+/** Replaces the connections of Slack's packages, for example to use a proxy. `fetch` sends each call over the dispatcher. */
 export type Connections = {
   readonly dispatcher: Dispatcher;
   readonly fetch: NonNullable<WebClientOptions["fetch"]>;
 };
 
 export type Clients = {
-  /** For calls that a person waits for: a short time limit. */
+  /** For calls that a person waits for. It has a short time limit. */
   readonly quick: Call;
   /** For posts, updates and read-backs. */
   readonly background: Call;
 };
 
-/** Slack's trigger expires 3 s after the click, so a call that opens a modal must end well before that (ms). */
+/** Slack's trigger expires 3 s after the click, so a call that opens a window must end well before that (ms). */
 const QUICK_TIMEOUT_MS = 1_800;
 /** Every call must end within 10 s; this leaves a margin (ms). */
 const BACKGROUND_TIMEOUT_MS = 9_000;
 
-/** The caller closes the connections `through`. */
+/** `through` are the connections to use. The caller closes them. */
 export function createClients(
   token: string,
   apiUrl: string | null,
@@ -67,12 +67,12 @@ function createCall(client: WebClient): Call {
   };
 }
 
-// Says of a failed Slack call whether it may have been applied, and whether another try is worth it.
+// Decides whether a failed call to Slack may have been applied, and whether to try again.
 
 /** docs.slack.dev: "the request may have partly succeeded". */
 const MAYBE_APPLIED = new Set(["internal_error", "fatal_error", "request_timeout", "service_unavailable"]);
-/** The call itself is right. It may succeed once Slack or the operator has fixed the cause. */
-const PASSES_LATER = new Set([
+/** The call itself is valid. It may succeed once Slack or the operator has fixed the cause. */
+const MAY_SUCCEED_LATER = new Set([
   "ratelimited",
   "rate_limited",
   "message_limit_exceeded",
@@ -84,7 +84,7 @@ const PASSES_LATER = new Set([
   "not_authed",
   "missing_scope",
 ]);
-/** Failures before a byte of the request was written. */
+/** Failures before any byte of the request was sent. */
 const NOT_CONNECTED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -105,7 +105,7 @@ const WORDS: { readonly [code: string]: string } = {
 export function toPortError(error: unknown): PortError {
   if (error instanceof WebAPIPlatformError) {
     const { ok, error: code }: { ok: unknown; error: unknown } = error.data;
-    // The SDK reports any 200 without `ok: true` as an error of Slack, even a proxy's HTML page, a list or an empty object.
+    // The SDK reports any 200 without `ok: true` as an error from Slack, even a proxy's HTML page, a list or an empty object.
     return ok === false && typeof code === "string" && ERROR_CODE.test(code)
       ? platform(code, error)
       : unreadable(error);
@@ -145,7 +145,7 @@ const ERROR_CODE = /^[a-z][a-z0-9_]{1,80}$/;
 
 function unreadable(cause: Error): PortError {
   const facts = { applied: "maybe", retry: "later", code: "garbled" } as const;
-  // The cause would carry the whole page into the log.
+  // The original error would put the whole page into the log.
   return new PortError("Slack's answer cannot be read", { ...facts, cause: cause.name });
 }
 
@@ -154,13 +154,13 @@ function platform(code: string, cause: Error): PortError {
   if (MAYBE_APPLIED.has(code)) return new PortError(words, { applied: "maybe", retry: "later", code, cause });
   return new PortError(words, {
     applied: "no",
-    retry: PASSES_LATER.has(code) ? "later" : "never",
+    retry: MAY_SUCCEED_LATER.has(code) ? "later" : "never",
     code,
     cause,
   });
 }
 
-/** The `code`s along the chain of causes. */
+/** Returns the `code`s along the chain of causes. */
 function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
@@ -169,19 +169,19 @@ function codesOf(error: unknown): string[] {
   return codes;
 }
 
-// Sends private answers through a `response_url`, and replaces the message that was clicked.
+// Sends private answers through a `response_url`, and replaces clicked messages.
 
 const TIMEOUT_MS = 5_000;
-/** Slack's own answer is "ok" or a short JSON object (characters). */
+/** How much of Slack's answer is read (characters). The answer is "ok" or a short JSON object. */
 const ANSWER_CHARS = 1_000;
 
-/** Rejects with PortError. Redirects are not followed. */
+/** Sends a message through a `response_url`. Rejects with PortError. Follows no redirects. */
 export type Responder = (
   url: string,
-  /** `replace_original`: the message that was clicked takes this content, and everyone who sees it sees that. */
+  /** With `replace_original`, this content replaces the clicked message for everyone who sees it. */
   message: { text: string; blocks?: Message["blocks"]; replace_original?: true },
 ) => Promise<void>;
-/** The same. It resolves only if Slack says that it took the message. */
+/** Replaces the clicked message. Resolves only if Slack says that it accepted the message. */
 export type Replacer = (
   url: string,
   message: Message & { readonly [field: string]: unknown },
@@ -199,19 +199,19 @@ export function createReplacer(apiUrl: string | null, through?: Connections): Re
     const says = await postTo(url, { ...message, replace_original: true }, { apiUrl, through });
     if (says === "ok" || says === true) return;
     const applied = says === false ? "no" : "maybe";
-    throw new PortError(NOT_TAKEN, { applied, retry: "never", code: "not_replaced" });
+    throw new PortError(NOT_ACCEPTED, { applied, retry: "never", code: "not_replaced" });
   };
 }
 
-const NOT_TAKEN = "Slack did not take the answer";
+const NOT_ACCEPTED = "Slack did not accept the answer";
 
-/** Resolves to the word or the `ok` of Slack's answer; null if it has neither. */
+/** Resolves to the word "ok" or the `ok` field of Slack's answer, or to null if it has neither. */
 async function postTo(
   url: string,
   message: object,
   { apiUrl, through }: { apiUrl: string | null; through: Connections | undefined },
 ): Promise<"ok" | boolean | null> {
-  if (!isSlacks(url, ANSWER_HOSTS, apiUrl)) {
+  if (!isSlackAddress(url, ANSWER_HOSTS, apiUrl)) {
     const facts = { applied: "no", retry: "never", code: "foreign_response_url" } as const;
     throw new PortError("not Slack's address", facts);
   }
@@ -219,7 +219,7 @@ async function postTo(
   const headers = { "content-type": "application/json" };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const noAnswer = (cause: unknown): never => {
-    throw new PortError(NOT_TAKEN, { applied: "maybe", retry: "never", code: "no_answer", cause });
+    throw new PortError(NOT_ACCEPTED, { applied: "maybe", retry: "never", code: "no_answer", cause });
   };
   const connections = through === undefined ? {} : { dispatcher: through.dispatcher };
   const options = { method: "POST" as const, headers, body, signal, ...connections };
@@ -228,10 +228,10 @@ async function postTo(
   await answer.body.dump();
   const code = `http_${answer.statusCode}`;
   const applied = answer.statusCode >= 500 ? "maybe" : "no";
-  throw new PortError(NOT_TAKEN, { applied, retry: "never", code });
+  throw new PortError(NOT_ACCEPTED, { applied, retry: "never", code });
 }
 
-/** Empty if the connection broke: then there is no answer. */
+/** Resolves to an empty text if the connection broke, because then there is no answer. */
 async function firstChars(body: AsyncIterable<Buffer>): Promise<string> {
   let text = "";
   try {
@@ -256,19 +256,19 @@ function okIn(text: string): "ok" | boolean | null {
   }
 }
 
-// We do not trust an address from a payload or an answer. It must be on a host of Slack's, or on the host of SLACK_API_URL, which
-// sandboxes and proxies set.
+// Addresses from payloads and answers are not trusted. They must be on a host of Slack's, or on the host of SLACK_API_URL, which sandboxes
+// and proxies set.
 
-/** Slack serves response URLs from here (docs.slack.dev, handling user interaction). */
+/** The host of response URLs (docs.slack.dev, handling user interaction). */
 export const ANSWER_HOSTS = /^hooks\.slack\.com$/;
-/** Slack chooses the upload host, always below its own domain. */
+/** The hosts of uploads. Slack chooses one, always below its own domain. */
 export const UPLOAD_HOSTS = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.slack\.com$/;
 
 /** `apiUrl` is SLACK_API_URL. Its host is accepted on any port, but never over a weaker protocol than its own. */
-export function isSlacks(url: string, hosts: RegExp, apiUrl: string | null): boolean {
+export function isSlackAddress(url: string, hosts: RegExp, apiUrl: string | null): boolean {
   const { protocol = "", hostname = "", port, username, password } = URL.parse(url) ?? {};
   if (username !== "" || password !== "") return false;
   if (protocol === "https:" && hosts.test(hostname) && port === "") return true;
-  const own = apiUrl === null ? null : URL.parse(apiUrl);
-  return own !== null && hostname === own.hostname && (protocol === "https:" || protocol === own.protocol);
+  const api = apiUrl === null ? null : URL.parse(apiUrl);
+  return api !== null && hostname === api.hostname && (protocol === "https:" || protocol === api.protocol);
 }

@@ -1,4 +1,4 @@
-// Handles the slash command. The start of a run is committed before we acknowledge it. Every other subcommand is acknowledged at
+// Handles the slash command. The start of a run is committed before it is acknowledged. All other subcommands are acknowledged at
 // once and answered privately.
 
 import type { Freeze } from "../../domain/freeze.ts";
@@ -23,10 +23,10 @@ import type { CommandPayload } from "./payloads.ts";
 import { openTaskForm } from "./task-form.ts";
 import { parseCommandLine, pastedId, withoutEntities } from "./typed-command.ts";
 
-/** Acknowledges the command, with a private answer or without. False: the answer did not reach Slack. Never rejects. */
+/** Acknowledges the command, with or without a private answer. Resolves to false if the answer did not reach Slack. Never rejects. */
 export type CommandAck = (answer?: Message) => Promise<boolean>;
 
-/** An answer lists at most this many runs. */
+/** The most runs that an answer lists. */
 const MAX_LISTED = 10;
 
 export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack: CommandAck): Promise<void> {
@@ -55,7 +55,7 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
   }
 }
 
-/** Answers in the acknowledgement, or through the `response_url` if that did not reach Slack. */
+/** Answers in the acknowledgement, or through the `response_url` if the acknowledgement did not reach Slack. */
 async function answerInAck(
   deps: ListenerDeps,
   payload: CommandPayload,
@@ -132,7 +132,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
 }
 
 async function listRuns(deps: ListenerDeps, words: ListWords, runs: readonly Run[]): Promise<Message> {
-  const shown = await Promise.all(runs.slice(0, MAX_LISTED).map((each) => linked(deps, each)));
+  const shown = await Promise.all(runs.slice(0, MAX_LISTED).map((run) => linked(deps, run)));
   return runList(words, shown, runs.length - shown.length);
 }
 
@@ -201,9 +201,9 @@ async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Que
       );
 }
 
-// `/agent freeze`: shows what is frozen, freezes this channel or everything, and lifts a freeze.
+// `/agent freeze` shows what is frozen, freezes this channel or everything, or lifts a freeze.
 
-/** `rest`: what was typed after `freeze`. Anything but its own words changes nothing and shows the state. */
+/** `rest` is the text after `freeze`. Anything but `here`, `everywhere` or `lift` changes nothing and shows the state. */
 async function freezeCommand(
   { freeze, command }: Pick<ListenerDeps, "freeze" | "command">,
   by: Asker,
@@ -214,7 +214,7 @@ async function freezeCommand(
   if (word === "here" || word === "everywhere") {
     const frozen = await freeze.freeze(by, word === "here" ? by.channel : null, why);
     if (!frozen.ok) return commandRefusal(frozen.error, command);
-    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Requests can still be denied. Another person lifts it with \`${command} freeze lift\`.`;
+    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Requests can still be denied. Another person can lift it with \`${command} freeze lift\`.`;
     return textAnswer("answer:frozen", text);
   }
   if (word === "lift") {
@@ -224,18 +224,18 @@ async function freezeCommand(
     const then =
       still === null
         ? "Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again."
-        : `Another freeze still holds here: ${freezeWords(still)}. No run starts and no approval is sent until it is lifted, too.`;
+        : `Another freeze still holds here: ${freezeWords(still)}. No run starts and no approval is sent until it is lifted too.`;
     return textAnswer("answer:freeze-lifted", `Lifted: ${freezeWords(lifted.value)}. ${then}`);
   }
-  const known = await freeze.look(by);
-  return known.ok ? freezeState(known.value, command) : commandRefusal(known.error, command);
+  const found = await freeze.look(by);
+  return found.ok ? freezeState(found.value, command) : commandRefusal(found.error, command);
 }
 
 function freezeState(freezes: readonly Freeze[], command: string): Message {
   const state =
-    freezes.length === 0 ? ["Nothing is frozen here."] : freezes.map((each) => `🧊 ${freezeWords(each)}.`);
+    freezes.length === 0 ? ["Nothing is frozen here."] : freezes.map((held) => `🧊 ${freezeWords(held)}.`);
   const usage = [
-    `\`${command} freeze here <why>\` freezes this channel: no run starts and no approval is sent. Denials are.`,
+    `\`${command} freeze here <why>\` freezes this channel: no run starts and no approval is sent. Denials still are.`,
     `\`${command} freeze everywhere <why>\` freezes every channel.`,
     `\`${command} freeze lift <why>\` lifts a freeze that another person made.`,
   ];

@@ -1,5 +1,5 @@
-// Texts that are too long for a message become files in the run's thread: we ask for an upload address, send the bytes, then share
-// the file.
+// Posts texts that are too long for a message as files in the run's thread: asks for an upload address, sends the bytes, then shares the
+// file.
 
 import { setImmediate as nextTick } from "node:timers/promises";
 import { request } from "undici";
@@ -11,11 +11,11 @@ import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../../
 import { createKeyedLock } from "../../engine/run-engine.ts";
 import { PortError } from "../../ports.ts";
 import { uploadTarget } from "./answers.ts";
-import { type Call, type Connections, isSlacks, UPLOAD_HOSTS } from "./clients.ts";
+import { type Call, type Connections, isSlackAddress, UPLOAD_HOSTS } from "./clients.ts";
 
 export type Files = {
   upload(run: Run, slot: Slot): Promise<UploadedFile>;
-  /** Uploads a file that stays invisible until it is shared. `alt`: what a picture shows. Resolves to Slack's file id. */
+  /** Uploads a file, which stays invisible until it is shared. `alt` describes a picture. Resolves to Slack's file id. */
   put(filename: string, content: string | Uint8Array, alt?: string): Promise<string>;
   share(run: Run, file: string, slot: Slot): Promise<"shared" | "gone">;
 };
@@ -54,19 +54,19 @@ export function createFiles(call: Call, apiUrl: string | null, through?: Connect
   return { upload, put, share };
 }
 
-/** Keeps only those characters of the service's id that are harmless in a file name. */
+/** Keeps only the characters of the service's id that are harmless in a file name. */
 function fileName(run: Run, slot: Slot): string {
   const id = (runId(run) ?? run.key).replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
   return `${slot === OUTPUT ? "output" : "request"}-${id}.txt`;
 }
 
-/** Slack's answer names the address, and we still check it: only Slack's own hosts get our bytes. */
+/** Sends the bytes. Checks the address even though it comes from Slack's answer, so that only Slack's own hosts get our bytes. */
 async function send(
   url: string,
   bytes: Buffer,
   { apiUrl, through }: { apiUrl: string | null; through: Connections | undefined },
 ): Promise<void> {
-  if (!isSlacks(url, UPLOAD_HOSTS, apiUrl)) {
+  if (!isSlackAddress(url, UPLOAD_HOSTS, apiUrl)) {
     throw new PortError("Slack named an upload address that is not Slack's", {
       applied: "no",
       retry: "never",
@@ -86,13 +86,13 @@ async function send(
   if (answer.statusCode !== 200) throw failed(`http_${answer.statusCode}`);
 }
 
-// Builds the content of a file: a request or an output, with secrets masked. A long text is searched in slices, and the event loop
-// runs between them. Files are built one at a time, so many files block the loop no longer than one. A file that a newer request
-// replaces is given up.
+// Builds the content of a file: a request or an output, with secrets masked. A long text is searched in slices, and the event loop runs
+// between them. Files are built one at a time, so many files block the loop no longer than one. A file is abandoned if a newer request
+// replaces it.
 
 export type FileContent = { readonly text: string; readonly masked: readonly string[] };
 
-/** Rejects with a PortError when the file of a newer request replaces this one. */
+/** Rejects with PortError if the file of a newer request replaces this one. */
 export type FileContents = { of(run: Run, slot: Slot): Promise<FileContent> };
 
 function createFileContents(): FileContents {
@@ -100,7 +100,7 @@ function createFileContents(): FileContents {
   const newest = new Map<string, Slot>();
   return {
     async of(run, slot) {
-      const approval = run.approvals.find((each) => requestSlot(each) === slot);
+      const approval = run.approvals.find((candidate) => requestSlot(candidate) === slot);
       const subject = `${run.key} ${approval?.id ?? slot}`;
       newest.set(subject, slot);
       const checkStillWanted = (): void => {
@@ -116,7 +116,7 @@ function createFileContents(): FileContents {
 }
 
 const replaced = (): PortError =>
-  new PortError("The file of a newer request takes its place.", {
+  new PortError("The file of a newer request replaces this one.", {
     applied: "no",
     retry: "later",
     code: "replaced",
@@ -127,12 +127,12 @@ async function content(run: Run, slot: Slot, checkStillWanted: () => void): Prom
     const { text } = await joinSlices(slices(run.seen?.ended?.output ?? "", "masked"), checkStillWanted);
     return { text, masked: [] };
   }
-  const approval = run.approvals.find((each) => requestSlot(each) === slot);
+  const approval = run.approvals.find((candidate) => requestSlot(candidate) === slot);
   if (approval === undefined) return { text: "", masked: [] };
   return requestContent(approval.request, contextBehind(run.context, approval.request), checkStillWanted);
 }
 
-/** The form of an approver lists everything that the file masks. If that is too much for the form, the file masks nothing. */
+/** The approver's form lists everything that the file masks. If that is too much for the form, the file masks nothing. */
 export async function requestContent(
   request: Request,
   context: RunContext | null,

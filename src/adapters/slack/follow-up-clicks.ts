@@ -1,5 +1,5 @@
-// The buttons, the menu and the forms for claims, questions and more time. Each listener has acknowledged the press; a successful one needs
-// no answer, because the card or the thread shows it.
+// Handles the buttons, the menu and the forms for claims, questions and extensions. The listener has already acknowledged the press. A
+// successful press gets no answer, because the card or the thread shows the result.
 
 import { Nonce, parsed, UserId } from "../../domain/ids.ts";
 import type { Result } from "../../domain/result.ts";
@@ -51,7 +51,7 @@ export async function onClaim(deps: ListenerDeps, payload: ClickPayload): Promis
   await press(deps, payload, () => deps.claimRequest.claim(click));
 }
 
-/** A choice in the menu of a card. Its value is the card's nonce and the act. */
+/** Handles a choice in a card's menu. Its value contains the card's nonce and the action. */
 export async function onMore(deps: ListenerDeps, payload: MenuPayload): Promise<void> {
   const [nonce = "", act = "", times = ""] = payload.actions[0].selected_option.value.split(" ");
   const click = clickAt(deps, payload, nonce);
@@ -111,7 +111,7 @@ async function open(
   await openModal(deps, payload, followUpForm(opened.value));
 }
 
-// The forms.
+// Submits of the forms.
 
 export const questionAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
   submit(deps, payload, SAID_BLOCK, (by, nonce) =>
@@ -137,7 +137,7 @@ export const snoozeAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promis
 
 type Submit = (by: { team: Click["team"]; user: UserId }, nonce: Nonce | null) => Promise<Handled>;
 
-/** `field`: the block of the form's only field. */
+/** `field` is the block of the form's only field. */
 async function submit(
   deps: ListenerDeps,
   { user, view }: SubmitPayload,
@@ -148,8 +148,8 @@ async function submit(
     const done = await act({ team: deps.team, user: user.id }, parsed<Nonce>(Nonce, view.private_metadata));
     if (done.ok) return undefined;
     const { refusal } = done.error;
-    const stays = IN_FIELD.has(refusal.type) && field in view.state.values;
-    return stays ? inField(field, refusalPlain(refusal)) : refusedForm(refusal, user.id);
+    const canFixInForm = FIXABLE_IN_FORM.has(refusal.type) && field in view.state.values;
+    return canFixInForm ? inField(field, refusalPlain(refusal)) : refusedForm(refusal, user.id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record what a person did about a request");
@@ -157,8 +157,8 @@ async function submit(
   }
 }
 
-/** What the person can put right in the form. */
-const IN_FIELD: ReadonlySet<string> = new Set([
+/** Refusals that the person can fix in the form. */
+const FIXABLE_IN_FORM: ReadonlySet<string> = new Set([
   "cannot-take-over",
   "text-needed",
   "text-too-long",
@@ -167,11 +167,11 @@ const IN_FIELD: ReadonlySet<string> = new Set([
 ]);
 
 const FORM_NOT_RECORDED =
-  "Countersign could not record this just now. Submit it again: the same form counts once.";
+  "Countersign could not record this just now. Submit it again: the same form counts only once.";
 
-// An answer as a message in the thread. The app reads only messages that name it.
+// Answers that are written as messages in the thread. The app reads only messages that mention it.
 
-/** Null: the message answers no question. */
+/** Resolves to null if the message does not answer a question. */
 export async function answerInThread(
   deps: ListenerDeps,
   { user, channel, ts, thread_ts: thread }: MentionEvent,
@@ -200,11 +200,11 @@ export const TAKEN = textAnswer(
 );
 export const SEVERAL = textAnswer(
   "answer:several-questions",
-  "Several questions to you are open in this thread, so your message was not taken as an answer. Press Answer below the question that you mean.",
+  "You have several open questions in this thread, so your message was not recorded as an answer. Press Answer below the question that you mean.",
 );
 export const QUESTION_OVER = textAnswer(
   "answer:question-over",
-  "The question in this thread is over, because its request no longer waits for a decision. So your message was not taken as an answer, and no run was started. To start a run, write outside this thread.",
+  "The request in this thread no longer waits for a decision, so your message was not recorded as an answer, and no run was started. To start a run, write outside this thread.",
 );
 export const ANSWER_NOT_RECORDED = textAnswer(
   "answer:answer-not-recorded",

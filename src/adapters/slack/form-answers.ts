@@ -1,5 +1,5 @@
-// Answers what people do in an open form: they submit it, or choose an offered reason. A decision is in the store before we acknowledge its
-// form. If we can't accept a submit, the form stays open with an error, or we replace it by one that says why.
+// Answers what people do in an open form: they submit it or choose an offered reason. A decision is stored before its form is acknowledged.
+// If a submit can't be accepted, the form stays open with an error, or is replaced by a window that says why.
 
 import type { View } from "@slack/types";
 import type { Verdict } from "../../domain/approval.ts";
@@ -34,20 +34,20 @@ import {
 import { firstFieldOf, savedTaskIn } from "./task-form.ts";
 import { type ChoicePayload, chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 
-/** Undefined: the modal closes. */
+/** The answer to a submit. If it is undefined, the form closes. */
 export type SubmitAnswer =
   | undefined
   | { readonly response_action: "errors"; readonly errors: { [block: string]: string } }
   | { readonly response_action: "update"; readonly view: View };
 
-/** Errors beside a field that are no refusal. */
+/** Errors beside a field that are not refusals. */
 export const FIELD_ERRORS = {
   "decision-not-recorded":
     "Countersign could not record your decision just now. Nothing was sent. Try again.",
   "decision-maybe-recorded":
-    "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts once.",
+    "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts only once.",
   "decisions-maybe-recorded":
-    "Countersign could not confirm that all your decisions are recorded. Press the button again: the same decision counts once.",
+    "Countersign could not confirm that all your decisions are recorded. Press the button again: the same decision counts only once.",
   "nothing-chosen": "Choose Approve or Deny for at least one request, or press Cancel.",
   "run-not-recorded": "Not started: Countersign could not record your task just now. Try again.",
   "run-maybe-recorded":
@@ -75,7 +75,7 @@ export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload)
   }
 }
 
-/** The window closes, unless the decision is held: then it has Undo. */
+/** Closes the window, unless the decision is on hold. Then the window offers Undo. */
 function heldAnswer(
   { deployment }: ListenerDeps,
   { run, approval: id }: Recorded,
@@ -86,13 +86,13 @@ function heldAnswer(
   return view === null ? undefined : { response_action: "update", view };
 }
 
-/** Null: the form asks for no verdict, or none of the two was chosen. */
+/** The chosen verdict. Null if the form does not ask for one, or if none was chosen. */
 function verdictIn(payload: SubmitPayload): Verdict | null {
   const word = chosenIn(payload, VERDICT_BLOCK, VERDICT_INPUT);
   return word === "approve" || word === "deny" ? word : null;
 }
 
-/** Continue, in the window of a request that must be read first: the form takes its place. */
+/** Handles Continue in the window of a request that must be read first. The form replaces the window. */
 export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
   try {
@@ -121,7 +121,7 @@ function refusalAnswer(
   const reasonBlock = reasonBlockOf({ view });
   switch (refusal.type) {
     case "word-needed":
-      // A form that was opened before the rule asked for a word has no field for it.
+      // A form that was opened before the rule required a word has no field for it.
       return WORD_BLOCK in view.state.values
         ? inField(WORD_BLOCK, refusalPlain(refusal))
         : refusedForm(refusal, asker);
@@ -133,7 +133,7 @@ function refusalAnswer(
     case "reason-too-short":
     case "reason-too-long":
     case "unverified":
-      // The window for reading has no field.
+      // The window for reading has no field for a reason.
       return reasonBlock === null ? refusedForm(refusal, asker) : inField(reasonBlock, refusalPlain(refusal));
     case "changed":
       if (run === null) return refusedForm(refusal, asker);
@@ -150,8 +150,8 @@ export function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
   };
 }
 
-// A reason that the rule offers for a denial, chosen in the open form: it is written into the reason field, behind what stands there.
-// Nothing is decided. The reason that counts is what the field holds at the submit.
+// A reason for a denial that the rule offers, chosen in the open form. It is appended to the text in the reason field. This decides
+// nothing: the reason that counts is the text in the field when the form is submitted.
 
 export async function onDenyReason(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
   const { view, user, actions } = payload;
@@ -166,9 +166,9 @@ export async function onDenyReason(deps: ListenerDeps, payload: ChoicePayload): 
   );
 }
 
-export const NOT_FILLED = "Slack did not put a reason into a form; the person can type one";
+export const NOT_FILLED = "Slack did not fill a reason into a form; the person can type one";
 
-/** Behind what was typed. Slack fills a field only when its block is new. */
+/** Appends the preset to the typed text. The block gets a new id, because Slack fills only fields in new blocks. */
 export function filledWith(
   preset: string,
   payload: ChoicePayload,
@@ -231,11 +231,11 @@ export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Pr
   }
 }
 
-/** A form whose task is gone or changed is of no more use; another refusal may pass, so the form keeps what was typed. */
+/** A form whose saved task is gone or has changed is replaced. Other refusals may be temporary, so the form keeps what was typed. */
 function savedTaskRefused(block: string | null, refusal: CommandRefusal, command: string): SubmitAnswer {
   const words = commandRefusalWords(refusal, command);
-  const isOver = refusal.type === "saved-task-gone" || refusal.type === "saved-task-changed";
-  return block === null || isOver
+  const isObsolete = refusal.type === "saved-task-gone" || refusal.type === "saved-task-changed";
+  return block === null || isObsolete
     ? notStarted(words, `command-refusal:${refusal.type}`)
     : inField(block, words);
 }

@@ -1,5 +1,5 @@
-// Starts runs from what people write freely: a message that begins with our name, one whose menu they used, or text behind the command
-// that begins with no subcommand. Nothing else that people say is read. Commands record their runs here too.
+// Starts runs from free text: a message that begins with our name, a message whose menu the person used, or a command that does not begin
+// with a subcommand. No other text is read. Commands record their runs here too.
 
 import type { Block } from "@slack/types";
 import { Nonce, parsed } from "../../domain/ids.ts";
@@ -18,12 +18,12 @@ import { RUN_SUGGESTED, type Subcommand } from "./names.ts";
 import type { MentionEvent, PrivateClickPayload, ShortcutPayload } from "./payloads.ts";
 import { asRead, suggestCommand } from "./typed-command.ts";
 
-// A message that begins with our name, or one whose menu a person used.
+// Messages that begin with our name, and messages whose menu a person used.
 
-/** A late event is rather a repeat, or its author has asked again by now (ms). Slack repeats events for up to a day where an app wants that. */
+/** A later event (ms) is probably a repeat, or its author has already asked again. Slack can repeat events for up to a day. */
 const TOO_LATE_MS = 15 * 60_000;
 
-/** The message is the intention, so Slack's repeats start one run. Slack gets the acknowledgement afterwards (`bolt-app.ts`). */
+/** The message identifies the intention, so Slack's repeats start only one run. The event is acknowledged afterwards (`bolt-app.ts`). */
 export async function onMention(deps: ListenerDeps, event: MentionEvent): Promise<void> {
   const text = textAfterName(event.text, deps.self);
   if (text === null) return;
@@ -41,13 +41,13 @@ export async function onMention(deps: ListenerDeps, event: MentionEvent): Promis
   }
 }
 
-/** Null: the message does not begin with our name, so it is not for us. */
+/** Returns null if the message does not begin with our name and is therefore not for us. */
 function textAfterName(text: string, self: string): string | null {
   const [, named, rest = ""] = /^\s*<@([A-Z0-9]+)(?:\|[^<>]*)?>[\s:,]*([^]*)$/.exec(text) ?? [];
   return named === self ? rest : null;
 }
 
-/** Null: the run is recorded, and its thread is the answer. */
+/** Resolves to null if the run is recorded, because its thread is the answer. */
 async function answerTo(
   deps: ListenerDeps,
   by: Asker,
@@ -61,24 +61,24 @@ async function answerTo(
     if (meant?.type === "decide") return decideOnCard(deps.command);
     return meant === null ? sayTask(deps.command) : commandSuggestion(meant, deps.command);
   }
-  if (deps.clock.now() - Number(ts) * 1_000 > TOO_LATE_MS) return CAME_LATE;
+  if (deps.clock.now() - Number(ts) * 1_000 > TOO_LATE_MS) return TOO_LATE;
   return recordRun(deps, by, { input: task, intention: `mention ${channel} ${ts}`, answerUrl: null });
 }
 
 const sayTask = (command: string): Message =>
   textAnswer(
     "answer:mention-without-task",
-    `Nothing was started. Say after the name what the agent should do, in more than one word. \`${command} help\` lists the commands.`,
+    `Nothing was started. After the name, say what the agent should do, in more than one word. \`${command} help\` lists the commands.`,
   );
-const CAME_LATE = textAnswer(
+const TOO_LATE = textAnswer(
   "answer:mention-too-late",
   "Slack delivered your message more than 15 minutes late, so nothing was started now. If it has no thread yet and you still want the run, send it again.",
 );
 
-/** Room for the remark of how much is cut. */
+/** Less than the field's limit, so that the remark about how much is cut fits too. */
 const TASK_CHARS = 2_800;
 
-/** Opens the form for a run in the message's channel. The message is shown as it is sent, and can be changed. */
+/** Opens the form for a run in the message's channel. The form contains the task as it will be sent, and the person can change it. */
 export async function onRunOnMessage(deps: ListenerDeps, payload: ShortcutPayload): Promise<void> {
   const { trigger_id, channel, message, response_url } = payload;
   if (channel.id.startsWith("D"))
@@ -99,10 +99,10 @@ const NOT_OPENED = textAnswer(
   "Slack did not open the form in time. Nothing was started. Use the shortcut again.",
 );
 
-// A word that is no subcommand is answered with what the person may have meant, and a button that starts the run they may have wanted.
-// A press is the same as typing the command: the same checks, for the person who presses. The button holds a nonce only.
+// The answer to a word that is not a subcommand: what the person may have meant, and a button that starts the run they may have wanted. A
+// press is the same as typing the command, with the same checks for the person who presses. The button contains only a nonce.
 
-/** `text`: all that was typed after the command; `word`: its first word. */
+/** `text` is everything that was typed after the command, and `word` is its first word. */
 export function unknownCommand(
   { command, suggestedRuns }: Pick<ListenerDeps, "command" | "suggestedRuns">,
   { user, channel }: Asker,
@@ -131,11 +131,11 @@ export async function onSuggestedRun(deps: ListenerDeps, payload: PrivateClickPa
     await deps.noteRefusal(by, "unknown", { step: "start" });
     return deps.answerAt(payload.response_url, forgotten(deps.command));
   }
-  // The answer takes the place of the suggestion, so its button goes.
+  // The answer replaces the suggestion and its button.
   const task = { input: found.task, intention: `suggestion ${nonce}`, answerUrl: payload.response_url };
   const refusal = await recordRun(deps, by, task);
   if (refusal === null) return deps.answerAt(payload.response_url, { ...STARTED, replace_original: true });
-  // After a refusal the button stays: what was refused now may be allowed later.
+  // After a refusal, the button stays, because the run may be allowed later.
   return deps.answerAt(payload.response_url, refusal);
 }
 
@@ -146,9 +146,9 @@ const forgotten = (command: string): Message =>
     `Nothing was started: Countersign no longer has this suggestion. Type \`${command} run\` and the task.`,
   );
 
-// Private answers to both.
+// Private answers to commands and mentions.
 
-/** How much of a person's own words is shown back to them (characters). */
+/** How much of their own text people are shown (characters). */
 const TYPED_CHARS = 500;
 
 function unknownWord(word: string, command: string): Message {
@@ -179,7 +179,7 @@ function commandSuggestion({ subcommand, rest }: Meant, command: string): Messag
   });
 }
 
-/** `nonce`: the button's value. */
+/** `nonce` is the button's value. */
 export function runSuggestion(task: string, command: string, nonce: Nonce): Message {
   const usage = untrustedSpan(`${command} run ${oneLine(task, TYPED_CHARS)}`, TYPED_CHARS + 40, {
     code: true,
@@ -195,18 +195,18 @@ export function runSuggestion(task: string, command: string, nonce: Nonce): Mess
   });
 }
 
-// What is recorded: the start of a run, or the attempt that was refused.
+// Records the start of a run, or a refused attempt.
 
-/** `intention`: the same one twice starts one run. */
+/** Two starts with the same `intention` start only one run. */
 type StartTask = {
   readonly input: string;
   readonly intention: string;
   readonly answerUrl: string | null;
-  /** Its text takes the place of `input`. */
+  /** A saved task, whose text replaces `input`. */
   readonly saved?: FilledIn;
 };
 
-/** Null: the run is recorded. Otherwise the answer. */
+/** Resolves to null if the run is recorded, otherwise to the answer for the person. */
 export async function recordRun(
   { startRun, command, log }: Pick<ListenerDeps, "startRun" | "command" | "log">,
   by: Asker,
@@ -233,10 +233,10 @@ const maybeStarted = (command: string): Message =>
   );
 export const RECORDED = textAnswer(
   "answer:run-recorded",
-  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; do not start it again.",
+  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; don't start it again.",
 );
 
-/** Best effort: these attempts are refused whether or not the audit has an entry for them. */
+/** Records a refusal if possible. These attempts are refused even if the audit gets no entry for them. */
 export async function recordRefusal(
   { noteRefusal, log }: ListenerDeps,
   by: Asker,

@@ -1,4 +1,4 @@
-// The queue in Slack, which stands on the Home tab and in the private answer to "pending", and the Home tab itself.
+// The Home tab, and the queue, which appears on the Home tab and in the private answer to `pending`.
 
 import { ChannelId, parsed, RunKey, type UserId } from "../../domain/ids.ts";
 import { filtered, needsOwnForm, type QueueItem, reviewGroups } from "../../domain/queue.ts";
@@ -26,9 +26,9 @@ import { linked, linkTo } from "./own-messages.ts";
 import type { ClickPayload, HomeClickPayload, QueueClickPayload } from "./payloads.ts";
 import { decodeChoice, EVERYTHING, filterOf, type QueueChoice, shown } from "./queue-choice.ts";
 
-/** Requests on one page. With the filters and the person's own runs, Home stays below 100 blocks, and an answer below 50. */
+/** Requests per page. With the filters and the person's own runs, this keeps the Home tab below 100 blocks and an answer below 50. */
 const PAGE_SIZE = 15;
-/** Most runs with something unreadable that are listed; the cards show all. */
+/** The most runs with unreadable approvals that are listed. Their cards show all of them. */
 const MAX_UNREADABLE = 5;
 
 type Drawing = Pick<ListenerDeps, "review" | "team" | "quick" | "deployment">;
@@ -44,23 +44,23 @@ export async function queuePage(
   const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
   const page = Math.min(choice.page, pages - 1);
   const items = all.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE);
-  const mine = new Set(yours);
-  const [rows, unread] = await Promise.all([
+  const readersOwn = new Set(yours);
+  const [rows, unreadableRows] = await Promise.all([
     Promise.all(items.map((item) => rowOf(deps, user, item))),
     Promise.all(
       (page === 0 ? unreadable : []).slice(0, MAX_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
     ),
   ]);
   return {
-    yours: rows.filter(({ item }) => mine.has(item)),
-    others: rows.filter(({ item }) => !mine.has(item)),
+    yours: rows.filter(({ item }) => readersOwn.has(item)),
+    others: rows.filter(({ item }) => !readersOwn.has(item)),
     counts: { yours: yours.length, others: others.length },
     page,
     pages,
     choice: { ...choice, page },
     rules: [...new Set([...queue.yours, ...queue.others].map(({ rule }) => rule.name))].toSorted(),
     groups: page === 0 ? groupRows(deps, user, yours) : [],
-    unreadable: unread,
+    unreadable: unreadableRows,
     closed: queue.closedTo !== null,
     more: queue.more,
     freezes: queue.freezes,
@@ -74,7 +74,7 @@ async function rowOf(deps: Drawing, user: UserId, item: QueueItem): Promise<Queu
   return { item, link, review: may.length === 0 ? null : deps.review.valueFor("one", by, approval.nonce) };
 }
 
-/** The largest groups of what waits for this person get a button; a run often lies within the group of its rule. */
+/** How many of the largest groups get a button. The requests of a run often belong to one rule, so one group of a run is enough. */
 const MAX_GROUPS = { run: 1, rule: 2 };
 
 function groupRows({ review, team }: Drawing, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
@@ -86,11 +86,11 @@ function groupRows({ review, team }: Drawing, user: UserId, yours: readonly Queu
     const [first] = group.items;
     if (first === undefined) return [];
     const value = review.valueFor(group.kind, { team, user }, first.approval.nonce);
-    return [{ group, many: group.items.filter((each) => !needsOwnForm(each)).length, review: value }];
+    return [{ group, together: group.items.filter((item) => !needsOwnForm(item)).length, review: value }];
   });
 }
 
-/** The private answer to "pending". `channel`: where the person asks. Rejects with PortError. */
+/** The private answer to `pending`. `channel` is where the person asks. Rejects with PortError. */
 export async function pendingAnswer(
   deps: ListenerDeps,
   user: UserId,
@@ -108,13 +108,13 @@ export async function pendingAnswer(
   return withId("answer:pending", { text, blocks: queueBlocks(page) });
 }
 
-// The Home tab. It is published when someone opens it, presses Refresh, turns a page of the queue on it, or while it is open and something of
-// it has changed. It shows when it was published.
+// The Home tab. It is published when someone opens it, presses Refresh or turns a page of its queue, and when something on an open tab
+// changes. It shows when it was published.
 
-/** The person's own runs. */
+/** The most of the person's own runs that the tab lists. */
 const MAX_ROWS = 10;
 
-/** The reader opens the tab, or has done something there. Never rejects. */
+/** Draws the tab after the reader has opened it or done something there. Never rejects. */
 export async function showHome(
   deps: ListenerDeps,
   user: UserId,
@@ -124,13 +124,13 @@ export async function showHome(
   await drawHome(deps, user, choice);
 }
 
-/** As they last had it. */
+/** Draws the tab again, with the page and filters that the reader chose last. */
 export const refreshHome = (deps: ListenerDeps, user: UserId): Promise<void> =>
   showHome(deps, user, deps.homes.choiceOf(user));
 
 type HomeDrawing = Omit<ListenerDeps, "homes"> & { readonly homes: Pick<LiveHomes, "drawn" | "failed"> };
 
-/** Never rejects: after a failure Slack keeps the tab as it was published before, and it is drawn again soon. Idempotent. */
+/** Publishes the tab. Never rejects: after a failure, Slack keeps the previous tab, and it is soon drawn again. Idempotent. */
 export async function drawHome(deps: HomeDrawing, user: UserId, choice: QueueChoice): Promise<void> {
   try {
     const found = await rows(deps, user, choice);
@@ -172,9 +172,9 @@ export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeC
   }
 }
 
-// Clicks in the queue, on the Home tab and in the answer to "pending". (Review of what it lists: review-form.ts.)
+// Clicks in the queue, on the Home tab and in the answer to `pending`. (For Review, see review-form.ts.)
 
-/** What a click on a filter or a page chooses. A new filter starts at its first page. */
+/** Reads the choice from a click on a filter or a page. A new filter starts at its first page. */
 export function choiceOf({ actions: [{ action_id, value }], state, view }: QueueClickPayload): QueueChoice {
   if (action_id !== QUEUE_SHOW && action_id !== QUEUE_CHANNEL) return decodeChoice(value ?? "");
   const values = (view?.state ?? state)?.values[QUEUE_FILTERS];
@@ -182,7 +182,7 @@ export function choiceOf({ actions: [{ action_id, value }], state, view }: Queue
   return { show: shown(values?.[QUEUE_SHOW]?.selected_option?.value), channel, page: 0 };
 }
 
-/** Another page or filter was chosen: draws the list again in the same place. */
+/** Draws the list again in the same place after another page or filter was chosen. */
 export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
   const { user, view, channel, response_url } = payload;
   const choice = choiceOf(payload);
@@ -197,7 +197,7 @@ export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPaylo
   }
 }
 
-/** Review on the notice of many requests: the reader's own queue of the channel, in an answer that only they see. */
+/** Handles Review on the notice of a storm. Shows the reader's own queue of the channel, in an answer that only they see. */
 export async function onStormReview(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const { user, channel, message, actions, response_url } = payload;
   const press = { team: deps.team, user: user.id, channel: channel.id, ts: message.ts };

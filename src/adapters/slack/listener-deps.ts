@@ -1,4 +1,4 @@
-// What the listeners work with: the use cases, the clients, and the memory of clicks.
+// What the listeners use: the use cases, the clients, and the memory of clicks.
 
 import type { TeamId, UserId } from "../../domain/ids.ts";
 import type { CardSweep } from "../../engine/card-sweep.ts";
@@ -24,7 +24,6 @@ import type { CardReplacements, OpenedForms, SuggestedRuns } from "./click-memor
 import type { Call, Responder } from "./clients.ts";
 import type { LiveHomes } from "./live-homes.ts";
 
-/** What the listeners may use. */
 export type ListenerDeps = {
   readonly team: TeamId;
   /** The user id of our own bot. */
@@ -52,7 +51,7 @@ export type ListenerDeps = {
   readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
   readonly orphans: Pick<CloseOrphans, "pressed">;
   readonly acknowledge: Acknowledge;
-  /** For views and links, which a person is waiting for. */
+  /** For calls that a person waits for, such as views and links. */
   readonly quick: Call;
   readonly answerAt: Responder;
   readonly forms: OpenedForms;

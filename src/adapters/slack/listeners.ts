@@ -1,4 +1,4 @@
-// Registers the listeners. Each one reads its payload, acknowledges it, and calls one function.
+// Registers the listeners. Each listener reads its payload, acknowledges it, and calls one function.
 
 import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
@@ -161,18 +161,19 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
   [RUN_FORM, formAnswer],
 ];
 
-const UNREAD =
+const UNREADABLE_TEXT =
   "Slack sent this in a format that Countersign does not know, so nothing was done. Tell an admin of Countersign.";
-const UNREAD_ID = "answer:unread-payload";
-const unreadForm: SubmitAnswer = {
+const UNREADABLE_ID = "answer:unread-payload";
+const unreadableForm: SubmitAnswer = {
   response_action: "update",
-  view: refusedModal("Nothing was done", UNREAD, UNREAD_ID),
+  view: refusedModal("Nothing was done", UNREADABLE_TEXT, UNREADABLE_ID),
 };
 
 export function listen(app: App, deps: ListenerDeps): void {
   app.command(deps.command, async ({ body, ack }) => {
     const payload = readPayload(commandPayload, body, deps.log);
-    if (payload === null) return ack({ response_type: "ephemeral", ...textAnswer(UNREAD_ID, UNREAD) });
+    if (payload === null)
+      return ack({ response_type: "ephemeral", ...textAnswer(UNREADABLE_ID, UNREADABLE_TEXT) });
     return onCommand(deps, payload, (message) => {
       const answer = message === undefined ? ack : () => ack({ response_type: "ephemeral", ...message });
       return tryAck(() => answer(), deps.log);
@@ -188,15 +189,15 @@ export function listen(app: App, deps: ListenerDeps): void {
   for (const [name, onSubmit] of SUBMITS) {
     app.view(name, async ({ body, ack }) => {
       const payload = readPayload(submitPayload, body, deps.log);
-      // After an empty answer Slack would close the form, as if the submit had succeeded.
-      const answer = payload === null ? unreadForm : await onSubmit(deps, payload);
-      // If Slack does not get the answer, the form stays open with an error. Submitting the same form again counts once.
+      // An empty answer would close the form, as if the submit had succeeded.
+      const answer = payload === null ? unreadableForm : await onSubmit(deps, payload);
+      // If Slack does not get the answer, the form stays open with an error. Submitting it again counts only once.
       await tryAck(() => (answer === undefined ? ack() : ack({ ...answer })), deps.log);
     });
   }
 }
 
-/** Each action is acknowledged first: what it does may take longer than Slack waits. */
+/** Acknowledges each action before handling it, because the work may take longer than Slack waits. */
 function listenToActions(app: App, deps: ListenerDeps): void {
   const on = <Payload>(
     name: string,
@@ -240,8 +241,8 @@ function listenToEvents(app: App, deps: ListenerDeps): void {
 }
 
 /**
- * Returns false when the acknowledgement did not reach Slack, for example because the socket has dropped. The work goes on all the
- * same: we have the payload.
+ * Resolves to false if the acknowledgement did not reach Slack, for example because the socket has dropped. The work continues anyway,
+ * because we have the payload.
  */
 async function tryAck(ack: () => Promise<void>, log: EventLog): Promise<boolean> {
   try {

@@ -1,47 +1,47 @@
-// Keeps open Home tabs up to date: when an approval of one of the reader's channels changes, the tab is drawn again, within a budget.
-// Slack does not say when a tab is closed, so one counts as open for a while after its reader last did something there. In memory only:
-// after a restart a tab is drawn again when its reader opens it or presses Refresh.
+// Keeps open Home tabs up to date: when an approval in one of the reader's channels changes, the tab is drawn again, within a budget. Slack
+// does not say when a tab is closed, so a tab counts as open for a while after its reader last used it. This is kept in memory only: after
+// a restart, a tab is drawn again when its reader opens it or presses Refresh.
 
 import type { ChannelId, RunKey, UserId } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import { type Clock, createAlarms } from "../../engine/clock.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
-/** How long after it was opened or used a tab is kept up to date (ms). */
+/** How long a tab is kept up to date after it was opened or used (ms). */
 const OPEN_MS = 15 * 60_000;
 /** A tab is drawn again at most this often (ms). */
 const EACH_MS = 3_000;
-/** While other processes change runs, too, a tab is at most this old, as far as the budget allows (ms). */
+/** The maximum age of a tab while other processes change runs too, as far as the budget allows (ms). */
 const STALE_MS = 10_000;
-/** All tabs together (ms): 30 a minute, of the 100 calls of views.publish that Slack allows. */
+/** The interval between the drawings of all tabs (ms): 30 a minute, of the 100 calls of views.publish that Slack allows. */
 const ALL_MS = 2_000;
-/** The tabs that are kept up to date; the ones opened first are left. */
+/** The most tabs that are kept up to date. The tabs used longest ago are dropped first. */
 const MAX_OPEN = 100;
-/** The runs of which we remember what was drawn. */
+/** The most runs for which we remember what was drawn. */
 const MAX_RUNS = 5_000;
-/** How often a tab that could not be drawn is tried again. */
+/** How often the drawing of a tab is tried again after a failure. */
 const MAX_TRIES = 3;
 
 export type LiveHomes = {
   /** The reader has opened or used the tab. */
   opened(user: UserId, choice: QueueChoice): void;
-  /** It was drawn with what these channels hold. */
+  /** The tab was drawn. Changes in these channels draw it again. */
   drawn(user: UserId, channels: ReadonlySet<ChannelId>): void;
-  /** It could not be drawn. */
+  /** The tab could not be drawn. */
   failed(user: UserId): void;
-  /** What the reader last chose to see. */
+  /** Returns the reader's last choice of filters and page. */
   choiceOf(user: UserId): QueueChoice;
   changed(run: Run): void;
-  /** Other processes change runs too, and do not say which: draws the tabs that are older than some seconds. May be called often. */
+  /** Draws the tabs that are older than `STALE_MS`, because another process may have changed any run. May be called often. */
   refresh(): void;
   stop(): void;
 };
 
 type Open = {
   readonly choice: QueueChoice;
-  /** Monotonic. */
+  /** When the tab stops counting as open (monotonic ms). */
   readonly until: number;
-  /** Null: it is not drawn yet. */
+  /** The channels that the tab shows. Null if it has not been drawn yet. */
   readonly channels: ReadonlySet<ChannelId> | null;
   readonly drawnAt: number;
   readonly tries: number;
@@ -108,7 +108,7 @@ function createTabs(now: () => number) {
   };
 }
 
-/** Draws each tab at the earliest moment that the budget allows; what changes until then is drawn with it. */
+/** Draws each tab as early as the budget allows. Changes until then are included in the same drawing. */
 function createPacer(clock: Clock, draw: (user: UserId) => void) {
   const waiting = new Set<UserId>();
   const alarms = createAlarms(clock);
@@ -128,16 +128,16 @@ function createPacer(clock: Clock, draw: (user: UserId) => void) {
   };
 }
 
-/** What a tab shows of the run is not what it was. */
+/** Whether a tab would now show something else of the run. Remembers what it shows. */
 function isNews(shown: Map<RunKey, string>, { key, seen, watch, approvals, unreadable }: Run): boolean {
   const states = approvals.map(({ id, version, state, votes }) => {
     const delivery = state.type === "decided" ? state.delivery.type : "";
     return [id, version, state.type, delivery, votes.length];
   });
-  const is = JSON.stringify([seen?.status, watch.type, unreadable?.count, states]);
-  if (shown.get(key) === is) return false;
+  const current = JSON.stringify([seen?.status, watch.type, unreadable?.count, states]);
+  if (shown.get(key) === current) return false;
   shown.delete(key);
-  shown.set(key, is);
+  shown.set(key, current);
   const [oldest] = shown.keys();
   if (shown.size > MAX_RUNS && oldest !== undefined) shown.delete(oldest);
   return true;

@@ -1,5 +1,5 @@
-// Who belongs to which user groups and channels. A "no" must be sure: `except` lets a person decide who is surely not in a channel. So where
-// Slack does not say it, the answer is "unknown".
+// Who belongs to which user groups and channels. A "no" must be certain, because `except` allows people to decide if they are not in a
+// channel. So if Slack does not say, the answer is "unknown".
 
 import { ChannelId, GroupId, parsed, UserId } from "../../domain/ids.ts";
 import type { Clock } from "../../engine/clock.ts";
@@ -10,19 +10,19 @@ import type { Call } from "./clients.ts";
 import { CHANNELS_OF_PEOPLE, GROUPS, MEMBERS_OF_CHANNELS, type Pacer, type Pacers } from "./rate-limiter.ts";
 import { createSharedAnswers } from "./shared-look-ups.ts";
 
-/** users.conversations pages of 200. What lies beyond is unknown. */
+/** Pages of 200 from users.conversations. Channels beyond them are unknown. */
 const MAX_PAGES = 10;
-/** conversations.members pages of 200. What lies beyond is unknown. */
+/** Pages of 200 from conversations.members. Members beyond them are unknown. */
 const MAX_MEMBER_PAGES = 10;
 
-/** `complete`: Slack listed all of them. */
+/** `complete` is true if Slack listed all of them. */
 type Listed<Id> = { readonly ids: ReadonlySet<Id>; readonly complete: boolean };
 
-/** `not-listed`: not among the person's channels. Slack lists a private channel there only while the app is in it, too. */
+/** `not-listed` means not among the person's channels. Slack lists a private channel there only while the app is also in it. */
 export type InChannel = "in" | "not-listed" | "out" | "unknown";
 
 type Memberships = Pick<People, "memberOf" | "membersOf" | "channelsOf"> & {
-  /** Rejects with PortError. */
+  /** Whether the person is in the channel. Rejects with PortError. */
   readonly inChannel: (user: UserId, channel: ChannelId, maxAgeMs: number) => Promise<InChannel>;
 };
 
@@ -32,17 +32,18 @@ export function createMemberships(call: Call, clock: Clock, { kinds, pacers }: D
   const { channels, members, isBusy, inChannel, amongMembers } = createListings(call, clock, pacers);
   const groups = createGroups(call, clock, pacers);
 
-  /** Null: Slack does not say. */
+  /** Resolves to null if Slack does not say. */
   async function isIn(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<boolean | null> {
     if (isBusy() && (await kinds.kindOf(channel)) === "hidden") return null;
-    const says = await inChannel(user, channel, maxAgeMs);
-    if (says !== "not-listed") return says === "unknown" ? null : says === "in";
+    const membership = await inChannel(user, channel, maxAgeMs);
+    if (membership !== "not-listed") return membership === "unknown" ? null : membership === "in";
     const kind = await kinds.kindOf(channel);
     if (kind === "hidden") return null;
     if (kind === "public") return false;
-    // A member may have removed the app since, perhaps one whom a rule excepts by this channel. So Slack must list its members now.
-    const last = await amongMembers(user, channel, maxAgeMs);
-    return last === "unknown" ? null : last === "in";
+    // A member may have removed the app in the meantime, perhaps one whom a rule excepts by this channel. So Slack must list the members
+    // now.
+    const listed = await amongMembers(user, channel, maxAgeMs);
+    return listed === "unknown" ? null : listed === "in";
   }
 
   async function memberOfOne(
@@ -52,8 +53,8 @@ export function createMemberships(call: Call, clock: Clock, { kinds, pacers }: D
   ): Promise<readonly (readonly [GroupId | ChannelId, boolean])[]> {
     const group = parsed(GroupId, set);
     if (group !== null) return [[set, (await groups(group, maxAgeMs)).has(user)]];
-    const says = await isIn(user, ChannelId(set), maxAgeMs).catch(nullIfRefused);
-    return says === null ? [] : [[set, says]];
+    const isMember = await isIn(user, ChannelId(set), maxAgeMs).catch(nullIfRefused);
+    return isMember === null ? [] : [[set, isMember]];
   }
 
   return {
@@ -70,7 +71,7 @@ export function createMemberships(call: Call, clock: Clock, { kinds, pacers }: D
   };
 }
 
-/** The channels of a person, and the people of a channel. */
+/** Look-ups of the channels of a person, and of the members of a channel. */
 function createListings(call: Call, clock: Clock, pacers: Pick<Pacers, "make">) {
   const perPerson = pacers.make(CHANNELS_OF_PEOPLE);
   const channels = createSharedAnswers(clock, async (user: UserId) => {
@@ -83,7 +84,7 @@ function createListings(call: Call, clock: Clock, pacers: Pick<Pacers, "make">) 
   );
   const isBusy = (): boolean => perPerson.queueBefore(1).ms > 0;
 
-  /** One question for each person; when Slack would answer no more of those, one for the channel. */
+  /** Asks for the person's channels, or for the channel's members when the rate limit for people is used up. */
   async function inChannel(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<InChannel> {
     if (isBusy()) return amongMembers(user, channel, maxAgeMs);
     const { ids, complete } = await channels(user, maxAgeMs);
@@ -104,13 +105,13 @@ function createListings(call: Call, clock: Clock, pacers: Pick<Pacers, "make">) 
   return { channels, members, isBusy, inChannel, amongMembers };
 }
 
-/** What Slack refuses to say of one channel keeps no other rule from being met. Other failures concern all of them. */
+/** Slack's refusal to answer about one channel must not affect other rules. Other failures affect all rules, and are thrown. */
 function nullIfRefused(error: unknown): null {
   if (error instanceof PortError && error.retry === "never") return null;
   throw error;
 }
 
-/** Leaves out ids that are not user ids: they cannot belong to an approver. */
+/** Leaves out ids that are not user ids, because they cannot belong to an approver. */
 function createGroups(call: Call, clock: Clock, pacers: Pick<Pacers, "make">) {
   const perGroup = pacers.make(GROUPS);
   return createSharedAnswers(clock, async (usergroup: GroupId): Promise<ReadonlySet<UserId>> => {

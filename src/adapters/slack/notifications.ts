@@ -1,5 +1,5 @@
-// Notifications in Slack. The `NotificationSender` port sends them to people's direct messages and to the audit channel. The button of a
-// receipt comes back as a click.
+// Notifications in Slack. The `NotificationSender` port sends them to people's direct messages and to the audit channel. This file also
+// handles clicks on a receipt's button.
 
 import { ChannelId, Nonce, parsed } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
@@ -43,7 +43,7 @@ type Deps = {
   readonly digest: (text: string) => string;
 };
 
-/** These link to the card, as receipts do. */
+/** The notifications that link to the card, like receipts. */
 const LINKED: ReadonlySet<Notification["kind"]> = new Set(["dispute", "answered", "expired"]);
 
 export function createNotificationSender(deps: Deps): NotificationSender {
@@ -101,13 +101,13 @@ function createFileSending(call: Call, files: Files): Pick<NotificationSender, "
   };
 }
 
-/** A direct message cannot be read back. Its mark only tells our messages from others. */
+/** Posts several receipts as one message. A direct message cannot be read back, so the mark only identifies it as ours. */
 async function postReceipts(
   { call, deployment, digest }: Deps,
   ...[to, receipts]: Parameters<NotificationSender["postReceipts"]>
 ): ReturnType<NotificationSender["postReceipts"]> {
   const drawn: ReceiptFacts[] = [];
-  for (const each of receipts) drawn.push({ ...each, link: await linkToCard(call, each.facts) });
+  for (const decision of receipts) drawn.push({ ...decision, link: await linkToCard(call, decision.facts) });
   const mark = digest(`receipts ${receipts.map(({ receipt }) => receipt.id).join(" ")}`).slice(0, 32);
   return postMarked(
     call,
@@ -116,7 +116,7 @@ async function postReceipts(
   );
 }
 
-/** Null: Slack gave none. An alarm does not wait for it. */
+/** Resolves to null if there is no card or Slack gives no link. Never rejects, because an alarm must not depend on the link. */
 async function linkToCard(call: Call, { channel, card }: NotificationFacts): Promise<string | null> {
   if (channel === null || card === null) return null;
   const found = await call("chat.getPermalink", { channel, message_ts: card }).catch(() => null);
@@ -124,9 +124,8 @@ async function linkToCard(call: Call, { channel, card }: NotificationFacts): Pro
   return typeof permalink === "string" ? permalink : null;
 }
 
-// "This was not me": the report is recorded, and the receipt loses its button.
+// "This was not me": records the report and removes the button from the receipt.
 
-/** "This was not me", pressed on a receipt. */
 export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const reported = await report(deps, payload);
   if (reported === null) return;
@@ -139,7 +138,7 @@ export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promis
   }
 }
 
-/** Null: nothing was reported, and the person has an answer that says so. */
+/** Resolves to null if nothing was reported. Then the person has an answer that says so. */
 async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disputed | null> {
   const [{ value }] = payload.actions;
   try {
@@ -167,7 +166,9 @@ const NOT_YOUR_RECEIPT: Answer = {
   text: "This button does not belong to a receipt of yours.",
 };
 
-/** Removes this receipt's button from its message. If Slack refuses the update, the button stays, and pressing it reports nothing new. */
+/**
+ * Removes this receipt's button from its message. If Slack refuses the update, the button stays, but pressing it again reports nothing new.
+ */
 async function removeButton(
   deps: ListenerDeps,
   { response_url }: ClickPayload,
@@ -180,11 +181,14 @@ async function removeButton(
     await deps.answerAt(response_url, { replace_original: true, ...drawn });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    deps.log.warn({ code: error.code }, "the button of a receipt stays");
+    deps.log.warn(
+      { code: error.code },
+      "could not remove the button of a receipt; pressing it again reports nothing new",
+    );
   }
 }
 
-/** Null: which receipts share its message is not known, and their buttons must stay. */
+/** Resolves to null if it is not known which receipts share the message, because their buttons must stay. */
 async function withoutButton(
   deps: ListenerDeps,
   { receipt, facts, reportedAt, together }: Disputed,
@@ -194,9 +198,9 @@ async function withoutButton(
     return notificationMessage(receipt, facts, { reportedAt, deployment: deps.deployment });
   if (together.length === 0) return null;
   const linked = await Promise.all(
-    together.map(async (each) => ({
-      ...each,
-      link: await linkAt(deps, each.facts.channel, each.facts.card),
+    together.map(async (shared) => ({
+      ...shared,
+      link: await linkAt(deps, shared.facts.channel, shared.facts.card),
     })),
   );
   return severalReceipts(linked, deps.deployment);

@@ -1,5 +1,5 @@
-// The `OwnMessages` port over Slack's Web API. Any app may copy our metadata, so a message is ours only if our bot wrote it, and of this
-// installation only if its mark names it.
+// The `OwnMessages` port over Slack's Web API. Any app may copy our metadata, so a message is ours only if our bot wrote it. It belongs to
+// this installation only if its mark says so.
 
 import { ChannelId, MessageTs, parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { OrphanKind, OwnMessage } from "../../domain/after-restore.ts";
@@ -19,7 +19,7 @@ type Deps = {
   readonly quick: Call;
   readonly limiter: Pick<RateLimiter, "rest">;
   readonly self: Self;
-  /** Names this installation in the marks of its messages; empty: no message is known as ours. */
+  /** The name of this installation in the marks of its messages. If it is empty, no message is recognized as ours. */
   readonly home: string;
   readonly command: string;
   readonly deployment: Deployment;
@@ -28,7 +28,7 @@ type Deps = {
 
 export function createOwnMessages(deps: Deps): OwnMessages {
   const { call, digest, deployment, command } = deps;
-  const own = (channel: ChannelId, { messages }: SlackHistory): readonly OwnMessage[] =>
+  const ownIn = (channel: ChannelId, { messages }: SlackHistory): readonly OwnMessage[] =>
     messages.flatMap((message) => ownMessage(deps, channel, message) ?? []);
   return {
     async channels(cursor) {
@@ -43,10 +43,10 @@ export function createOwnMessages(deps: Deps): OwnMessages {
       const answer = await paced(deps, channel, "sweep", async () =>
         slackHistory(await call("conversations.history", withCursor(args, cursor))),
       );
-      return { messages: own(channel, answer), next: answer.response_metadata?.next_cursor ?? "" };
+      return { messages: ownIn(channel, answer), next: answer.response_metadata?.next_cursor ?? "" };
     },
 
-    at: (channel, ts) => paced(deps, channel, "read", async () => messageAt(deps, own, channel, ts)),
+    at: (channel, ts) => paced(deps, channel, "read", async () => messageAt(deps, ownIn, channel, ts)),
 
     slotOf: ({ mark }, run: Run, slots: readonly Slot[]) =>
       slots.find((slot) => markOf(digest, run, slot) === mark) ?? null,
@@ -62,10 +62,10 @@ export function createOwnMessages(deps: Deps): OwnMessages {
 const withCursor = (args: object, cursor: string): Record<string, unknown> =>
   cursor === "" ? { ...args } : { ...args, cursor };
 
-/** A reply is not in the history of its channel. Asked for by its own `ts`, `conversations.replies` gives the thread from it on. */
+/** Reads one message. Replies are not in a channel's history, but `conversations.replies` accepts the `ts` of a reply. */
 async function messageAt(
   { call }: Deps,
-  own: (channel: ChannelId, history: SlackHistory) => readonly OwnMessage[],
+  ownIn: (channel: ChannelId, history: SlackHistory) => readonly OwnMessage[],
   channel: ChannelId,
   ts: MessageTs,
 ): Promise<OwnMessage | null> {
@@ -80,7 +80,7 @@ async function messageAt(
   };
   try {
     const answer = slackHistory(await call("conversations.replies", where));
-    return own(channel, answer).find((message) => message.ts === ts) ?? null;
+    return ownIn(channel, answer).find((message) => message.ts === ts) ?? null;
   } catch (error) {
     if (error instanceof PortError && error.code === "thread_not_found") return null;
     throw error;
@@ -97,7 +97,9 @@ function ownMessage(
   const { metadata, blocks } = message;
   if (home === "" || metadata?.event_type !== METADATA_EVENT || !isOurs(message, self)) return null;
   const payload = metadata.event_payload;
-  const [ts, run, mark] = [parsed(MessageTs, message.ts), parsed(RunKey, payload["run"]), payload["mark"]];
+  const ts = parsed(MessageTs, message.ts);
+  const run = parsed(RunKey, payload["run"]);
+  const { mark } = payload;
   if (payload["home"] !== home || ts === null || run === null || typeof mark !== "string") return null;
   return {
     channel,
@@ -111,14 +113,14 @@ function ownMessage(
   };
 }
 
-/** The text of a message of ours without the name of the deployment, mentions and Slack's entities (see `escaped`). */
+/** The text of our message without the deployment's name, the requester and Slack's entities (see `escaped`). */
 function plain(text: string, { name }: Deployment): string {
-  const own = name !== "" && text.startsWith(`${name} · `) ? text.slice(name.length + 3) : text;
-  const words = own.replace(/, (asked|watched) by <@\w+>$/, "");
+  const unnamed = name !== "" && text.startsWith(`${name} · `) ? text.slice(name.length + 3) : text;
+  const words = unnamed.replace(/, (asked|watched) by <@\w+>$/, "");
   return words.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-/** A card that waits. A card that says what was decided goes on saying it, and may offer to read the request. */
+/** The states of a card that still waits. A settled card stays as it is, and still offers to read the request. */
 const UNSETTLED: readonly CardStateName[] = [
   "pending",
   "held",

@@ -1,5 +1,4 @@
-// What every message of ours goes through, of a run or a notification: it is posted with a mark, found again by the mark, linked to, and
-// removed.
+// Posts messages with a mark, finds them by it, links to them, updates and removes them. All messages of runs and notifications use this.
 
 import {
   type ChannelId,
@@ -20,13 +19,13 @@ import type { Call } from "./clients.ts";
 import { METADATA_EVENT } from "./names.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-/** Keeps Slack from making links, mentions or link previews out of our text. */
+/** Keeps Slack from turning our text into links, mentions or link previews. */
 export const LITERAL = { parse: "none", link_names: false, unfurl_links: false, unfurl_media: false };
 
 /** Who we are in this workspace, from auth.test. */
 export type Self = { readonly user: UserId; readonly bot: string };
 
-/** After a 429 the next calls of this kind wait as long as Slack asks. */
+/** Makes a call. After a 429, the next calls of this kind wait as long as Slack asks. */
 export async function paced<T>(
   { limiter }: { readonly limiter: Pick<RateLimiter, "rest"> },
   channel: PacedEffect["channel"],
@@ -42,7 +41,7 @@ export async function paced<T>(
   }
 }
 
-/** `message`: all arguments but the mark, which is stored before this call and finds the message if the answer is lost. */
+/** Posts a message with a mark. The mark is stored before this call, so that the message can be found if the answer is lost. */
 export async function postMarked(
   call: Call,
   mark: Mark,
@@ -51,11 +50,11 @@ export async function postMarked(
   return postedTs(await call("chat.postMessage", { ...message, ...LITERAL, metadata: metadataOf(mark) }));
 }
 
-/** What finds a message again. Other apps can read it, so it holds ids only. */
+/** The metadata by which a message is found again. Other apps can read it, so it contains only ids. */
 export type Mark = {
-  /** Names the message. */
+  /** Identifies the message. */
   readonly mark: string;
-  /** The installation that posted it: several may share one app in Slack. Left out: not known. */
+  /** The installation that posted the message, because several may share one Slack app. Left out if it is not known. */
   readonly home?: string;
   readonly run?: RunKey;
   readonly id?: RunId;
@@ -63,11 +62,11 @@ export type Mark = {
 
 export const metadataOf = (mark: Mark) => ({ event_type: METADATA_EVENT, event_payload: mark });
 
-/** The same for every copy of the message. */
+/** The mark, which is the same for every copy of the message. */
 export const markOf = (digest: (text: string) => string, run: Pick<Run, "key">, slot: Slot): string =>
   digest(`${run.key} ${slot}`).slice(0, 32);
 
-/** Whose message it is, for the day when the store does not know it. An id that is shown masked or cut must not stand here in full. */
+/** Says where a message belongs, in case the store no longer knows it. Leaves out an id that is shown masked or cut elsewhere. */
 export function originOf(run: Run, home: string): Pick<Mark, "home" | "run" | "id"> {
   if (home === "") return {};
   const id = runId(run);
@@ -75,10 +74,10 @@ export function originOf(run: Run, home: string): Pick<Mark, "home" | "run" | "i
   return { home, run: run.key, ...(isPlain ? { id } : {}) };
 }
 
-/** Slack refuses to change the message: it is too old for the workspace's rules, or of a kind that cannot be updated. */
+/** Slack refuses to change the message, because it is too old for the workspace's rules or cannot be updated at all. */
 const UNCHANGEABLE = new Set(["edit_window_closed", "cant_update_message", "block_mismatch"]);
 
-/** "gone" when it was deleted, "unchangeable" when Slack no longer allows changes. */
+/** Resolves to "gone" if the message was deleted, and to "unchangeable" if Slack no longer allows changes. */
 export async function updateAt(
   call: Call,
   message: { readonly channel: ChannelId; readonly ts: MessageTs; readonly [argument: string]: unknown },
@@ -94,7 +93,7 @@ export async function updateAt(
   }
 }
 
-/** Does nothing if the message is gone already. */
+/** Deletes a message. Does nothing if it is already gone. */
 export async function removeMessage(call: Call, channel: string, ts: MessageTs): Promise<void> {
   try {
     await call("chat.delete", { channel, ts });
@@ -105,7 +104,7 @@ export async function removeMessage(call: Call, channel: string, ts: MessageTs):
 
 export type Messages = SlackHistory["messages"];
 
-/** Our own messages with the mark, oldest first. Any app may copy metadata, so those of others do not count. */
+/** Returns our own messages with the mark, oldest first. Any app may copy metadata, so messages of other apps do not count. */
 export function findMarked(messages: Messages, mark: string, self: Self): readonly MessageTs[] {
   const found = messages
     .filter(
@@ -130,7 +129,7 @@ type Where =
   | { readonly channel: string; readonly ts: string }
   | { readonly channel: string; readonly oldest: string };
 
-/** The messages of the channel itself since then (wall time). Rejects with PortError. */
+/** Resolves to the messages of the channel itself since `since` (wall clock, ms). Rejects with PortError. */
 export function readChannel(call: Call, channel: ChannelId, since: number): Promise<Messages> {
   return pages(call, "conversations.history", { channel, oldest: String((since - SKEW_MS) / 1_000) });
 }
@@ -152,25 +151,25 @@ export async function pages(call: Call, method: string, where: Where): Promise<M
   });
 }
 
-// Links to our messages. A link never changes, so each client asks Slack once for each message.
+// Links to our messages. A link never changes, so each client asks Slack only once per message.
 
 type Asking = { readonly quick: Call; readonly deployment: Deployment };
 type WithLink = { readonly run: Run; readonly link: string | null; readonly deployment: Deployment };
 
-/** The oldest go when there are more than this. */
+/** The most links that are kept. The oldest are dropped first. */
 const MAX_KEPT = 2_000;
 const kept = new WeakMap<Call, Map<string, string>>();
 
-/** With a link to the run's thread. */
+/** Resolves to the run with a link to its thread. Never rejects. */
 export const linked = (deps: Asking, run: Run): Promise<WithLink> => linkTo(deps, run, OPENING);
 
-/** With a link to one of its messages; null while that is not posted, or if Slack gives none. Never rejects. */
+/** Resolves to the run with a link to one of its messages, or null if it is not posted or Slack gives no link. Never rejects. */
 export async function linkTo({ quick, deployment }: Asking, run: Run, slot: Slot): Promise<WithLink> {
   const post = run.posts[slot];
   return { run, link: post?.type === "up" ? await permalink(quick, run.channel, post.ts) : null, deployment };
 }
 
-/** To the message at this place; null: there is no such place, or Slack gives no link. Never rejects. */
+/** Resolves to a link to the message, or to null if `channel` or `ts` is null or Slack gives no link. Never rejects. */
 export async function linkAt(
   { quick }: Asking,
   channel: ChannelId | null,
@@ -182,8 +181,8 @@ export async function linkAt(
 async function permalink(quick: Call, channel: ChannelId, ts: MessageTs): Promise<string | null> {
   const links = kept.get(quick) ?? new Map<string, string>();
   kept.set(quick, links);
-  const known = links.get(`${channel} ${ts}`);
-  if (known !== undefined) return known;
+  const existing = links.get(`${channel} ${ts}`);
+  if (existing !== undefined) return existing;
   const found = await quick("chat.getPermalink", { channel, message_ts: ts }).catch(() => ({}));
   const { permalink: link } = { permalink: null, ...found };
   if (typeof link !== "string") return null;

@@ -1,5 +1,5 @@
-// Reads the payloads of slash commands, clicks, submitted modals and events. Ids are checked for their shape only; whether they are
-// true, we ask Slack and our store. We do not act on an incomplete payload.
+// Reads the payloads of slash commands, clicks, submitted forms and events. Checks only the shape of ids: whether they are true is for
+// Slack and our store to say. We do not act on an incomplete payload.
 
 import { z } from "zod";
 import { ChannelId, MessageTs, UserId } from "../../domain/ids.ts";
@@ -37,17 +37,17 @@ export const clickPayload = z.object({
 });
 export type ClickPayload = z.infer<typeof clickPayload>;
 
-/** A choice in a menu of a message. */
+/** A choice in the menu of a message. */
 export const menuPayload = clickPayload.extend({
   actions: z.tuple([z.object({ action_id: z.string(), selected_option: z.object({ value: z.string() }) })]),
 });
 export type MenuPayload = z.infer<typeof menuPayload>;
 
-/** Slack keeps no private message, so a click in one comes without the message. */
+/** A click in a private message. Slack does not keep private messages, so the payload lacks the message. */
 export const privateClickPayload = clickPayload.omit({ message: true });
 export type PrivateClickPayload = z.infer<typeof privateClickPayload>;
 
-/** A click in a window of ours. */
+/** A click in one of our windows. */
 export const windowClickPayload = z.object({
   user,
   view: z.object({ id: z.string().min(1) }),
@@ -74,7 +74,7 @@ const choiceStates = z.record(
   ),
 );
 
-/** A click in the queue: on the Home tab, or in a private answer, of which Slack sends no message along. */
+/** A click in the queue, on the Home tab or in a private answer. For a private answer, Slack does not send the message. */
 export const queueClickPayload = z.object({
   user,
   view: z.object({ type: z.literal("home"), state: z.object({ values: choiceStates }).nullish() }).optional(),
@@ -88,14 +88,14 @@ export type QueueClickPayload = z.infer<typeof queueClickPayload>;
 
 export const homeOpenedEvent = z.object({ user: id(UserId), tab: z.enum(["home", "messages", "about"]) });
 
-/** The only message event that the app reads: it ignores everything people say in its channels. */
+/** The only message event that the app reads. It ignores everything that people write in its channels. */
 export const messageDeletedEvent = z.object({
   subtype: z.literal("message_deleted"),
   channel: id(ChannelId),
   deleted_ts: id(MessageTs),
 });
 
-/** A message that names us. Slack sends it for an edit, too, and for messages of other apps. */
+/** A message that mentions us. Slack also sends this event for edits and for messages of other apps. */
 export const mentionEvent = z.object({
   user: id(UserId),
   channel: id(ChannelId),
@@ -109,10 +109,10 @@ export const mentionBody = z.object({ event: z.object({ type: z.literal(MENTIONE
 export const isMention = (body: unknown): boolean => mentionBody.safeParse(body).success;
 
 const none = z.undefined().optional();
-/** A reply that is also sent to the channel, and a message with files. People write both. */
+/** A reply that is also sent to the channel, or a message with files. People write both. */
 const written = z.enum(["thread_broadcast", "file_share"]).optional();
 export const personsOwn = z.object({ bot_id: none, edited: none, subtype: written });
-/** A person wrote it, and it is as they sent it. */
+/** Whether a person wrote the message and has not edited it. */
 export const isPersonsOwn = (event: unknown): boolean => personsOwn.safeParse(event).success;
 
 /** The shortcut in the menu of a message. */
@@ -141,7 +141,7 @@ export const submitPayload = z.object({
 });
 export type SubmitPayload = z.infer<typeof submitPayload>;
 
-/** A choice in a menu of a form. */
+/** A choice in the menu of a form. */
 export const choicePayload = z.object({
   user,
   view: z.object({
@@ -154,12 +154,12 @@ export const choicePayload = z.object({
 });
 export type ChoicePayload = z.infer<typeof choicePayload>;
 
-/** The reason field has another block whenever a preset was put into it: Slack fills a field only when its block is new. */
+/** The id of the reason field's block. It changes whenever a preset is filled in, because Slack fills only fields in new blocks. */
 export function reasonBlockOf(
   { view }: Pick<SubmitPayload, "view">,
   name: typeof REASON_BLOCK | typeof DENY_REASON_BLOCK = REASON_BLOCK,
 ): string | null {
-  return Object.keys(view.state.values).find((each) => REASON_BLOCKS[name].test(each)) ?? null;
+  return Object.keys(view.state.values).find((block) => REASON_BLOCKS[name].test(block)) ?? null;
 }
 
 const REASON_BLOCKS = {
@@ -167,20 +167,20 @@ const REASON_BLOCKS = {
   [DENY_REASON_BLOCK]: new RegExp(`^${DENY_REASON_BLOCK}(?::\\d{1,6})?$`),
 };
 
-/** The text that was typed into an input, or the id of the channel that was chosen there. Empty when there is neither. */
+/** Returns the text typed into an input, or the id of the channel chosen there. Empty if there is neither. */
 export function typedInto(payload: Pick<SubmitPayload, "view">, block: string, input: string): string {
   const field = payload.view.state.values[block]?.[input];
   return field?.value ?? field?.selected_conversation ?? "";
 }
 
-/** The value of the option that was chosen there; empty: none was. */
+/** Returns the value of the option chosen in an input. Empty if none was chosen. */
 export function chosenIn(payload: SubmitPayload, block: string, input: string): string {
   return payload.view.state.values[block]?.[input]?.selected_option?.value ?? "";
 }
 
 export type Shape<Payload> = z.ZodType<Payload>;
 
-/** Null for a payload of another shape than Slack documents. The log gets the paths that are wrong, never their contents. */
+/** Returns null for a payload that does not have the documented shape. Logs the paths of the wrong fields, never their contents. */
 export function readPayload<Shape extends z.ZodType>(
   shape: Shape,
   body: unknown,
@@ -199,7 +199,7 @@ const idOf = z.object({ id: z.string() }).nullish().catch(null);
 const word = z.string().nullish().catch(null);
 const flag = z.union([z.boolean(), z.stringbool()]).optional().catch(false);
 
-/** The fields of any payload that say where it comes from. Commands have them flat, interactions and events in records. */
+/** The fields of any payload that say where it comes from. Commands have flat fields; interactions and events have nested ones. */
 export const payloadOrigin = z.object({
   type: word,
   api_app_id: word,
@@ -219,34 +219,34 @@ export const payloadOrigin = z.object({
 
 export type Origin = {
   readonly app: string | null;
-  /** A message's shortcut: Slack's payload of it has no field for the app. */
+  /** Whether the payload lacks a field for the app, as that of a message's shortcut always does. */
   readonly unnamed: boolean;
-  /** Each workspace that the payload is said to be for. */
+  /** The workspaces that the payload claims to be for. */
   readonly teams: readonly string[];
-  /** Null unless the payload is for an installation of a whole organisation. */
-  readonly organisation: string | null;
+  /** Null unless the app is installed for a whole organization. */
+  readonly organization: string | null;
   readonly user: string | null;
 };
 
-/** A field of any value, null too, claims an app. */
+/** Whether the payload names an app. A field with any value, even null, counts. */
 const hasApp = (body: unknown): boolean =>
   typeof body === "object" && body !== null && "api_app_id" in body && body.api_app_id !== undefined;
 
 export function originOf(body: unknown): Origin {
   const read = payloadOrigin.safeParse(body);
-  if (!read.success) return { app: null, unnamed: false, teams: [], organisation: null, user: null };
+  if (!read.success) return { app: null, unnamed: false, teams: [], organization: null, user: null };
   const { type, api_app_id, view, team, team_id, authorizations, ...rest } = read.data;
-  // In a shared channel `team` may be the workspace of the person who acts, so the installation's own field goes first.
+  // In a shared channel, `team` may be the workspace of the person who acts, so the field of the installation has priority.
   const installed = view?.app_installed_team_id ?? team?.id ?? team_id ?? null;
-  const granted = (authorizations ?? []).flatMap((each) => each.team_id ?? []);
-  const organisation = rest.is_enterprise_install
+  const granted = (authorizations ?? []).flatMap(({ team_id: granted }) => granted ?? []);
+  const organization = rest.is_enterprise_install
     ? (rest.enterprise?.id ?? rest.enterprise_id ?? null)
     : null;
   return {
     app: api_app_id ?? null,
     unnamed: type === "message_action" && !hasApp(body),
     teams: granted.length > 0 ? granted : installed === null ? [] : [installed],
-    organisation,
+    organization,
     user: rest.user?.id ?? rest.user_id ?? null,
   };
 }

@@ -1,4 +1,4 @@
-// Looks up people, channels and groups in Slack by id. Display names and payloads are not evidence of who someone is.
+// Looks up people, channels and groups in Slack by id. Display names and payloads do not prove who someone is.
 
 import type { Person } from "../../domain/authorization.ts";
 import { type ChannelId, parsed, type TeamId, UserId } from "../../domain/ids.ts";
@@ -15,9 +15,9 @@ import type { TeamOf } from "./workspace-check.ts";
 /** Our own workspace, from auth.test. */
 export type Home = { readonly team: TeamId; readonly enterprise: string | null };
 
-/** How old an answer may be when we check which workspace a person belongs to (ms). */
+/** The maximum age of an answer about a person's workspace (ms). */
 const TEAM_AGE_MS = 60_000;
-/** How old a name may be that is shown beside an id (ms). */
+/** The maximum age of a name that is shown beside an id (ms). */
 const NAME_AGE_MS = 10 * 60_000;
 
 export function createPeople(call: Call, home: Home, clock: Clock): People & { teamOf: TeamOf } {
@@ -27,15 +27,15 @@ export function createPeople(call: Call, home: Home, clock: Clock): People & { t
   const sets = createMemberships(call, clock, { kinds, pacers });
 
   /**
-   * Every full member can open a public channel. Any other channel is visible to its members only. So a member sees it in any case: that
-   * is asked first when Slack would not say now what kind of channel it is.
+   * Every full member can open a public channel, and members can see their channel of any kind. So if Slack's rate limit delays the
+   * question about the kind of channel, we ask about the membership first.
    */
   async function isSeenBy(user: UserId, channel: ChannelId, maxAgeMs: number): Promise<boolean> {
-    const kindFirst = kinds.isQuick(channel, maxAgeMs);
-    if (kindFirst && (await kinds.isPublic(channel, maxAgeMs))) return true;
-    const says = await sets.inChannel(user, channel, maxAgeMs);
-    if (says === "in" || (!kindFirst && (await kinds.isPublic(channel, maxAgeMs)))) return true;
-    if (says !== "unknown") return false;
+    const asksKindFirst = kinds.isQuick(channel, maxAgeMs);
+    if (asksKindFirst && (await kinds.isPublic(channel, maxAgeMs))) return true;
+    const membership = await sets.inChannel(user, channel, maxAgeMs);
+    if (membership === "in" || (!asksKindFirst && (await kinds.isPublic(channel, maxAgeMs)))) return true;
+    if (membership !== "unknown") return false;
     throw new PortError(UNSURE, { applied: "no", retry: "later", code: "too_many_members" });
   }
 
@@ -68,7 +68,8 @@ export function createPeople(call: Call, home: Home, clock: Clock): People & { t
   };
 }
 
-const UNSURE = "The channel and the person's list of channels are too large to say who is where";
+const UNSURE =
+  "The channel and the person's list of channels are too large to tell whether the person is in the channel";
 
 async function nameIn(user: Promise<SlackUser>): Promise<string | null> {
   try {
@@ -79,11 +80,11 @@ async function nameIn(user: Promise<SlackUser>): Promise<string | null> {
 }
 
 /**
- * We answer a submit within 2 s and a command within 3 s. A person whom Slack has not identified by then (ms) counts as not
- * verified.
+ * We answer a submit within 2 s and a command within 3 s. A person whom Slack has not identified after this time (ms) counts as
+ * unverified.
  */
 const DEADLINE_MS = 1_800;
-/** A list of what waits may take longer (ms): it is no answer to a click. */
+/** The deadline for lists (ms). They may take longer because they do not answer a click. */
 const LIST_DEADLINE_MS = 10_000;
 
 async function withDeadline<T>(answer: Promise<T>, ms = DEADLINE_MS): Promise<T> {
@@ -98,14 +99,14 @@ async function withDeadline<T>(answer: Promise<T>, ms = DEADLINE_MS): Promise<T>
 }
 
 /**
- * The order matters: for an outsider, Slack's guest flags describe their own workspace and mean nothing here. On Enterprise Grid
- * Slack names one workspace of a person and lists all of them. A member of a sibling workspace only is an outsider.
+ * Classifies a person. The order matters: an outsider's guest flags describe their own workspace and mean nothing here. On Enterprise Grid,
+ * Slack names one of a person's workspaces and lists all of them. A person who belongs only to a sibling workspace is an outsider.
  */
 export function kindOf(facts: SlackUser, home: Home): Person["kind"] {
   if (facts.deleted) return "deactivated";
   if (facts.isBot) return "bot";
-  const sameOrg = home.enterprise !== null && facts.enterprise === home.enterprise;
-  const isHere = facts.team === home.team || (sameOrg && facts.teams.includes(home.team));
+  const isSameOrg = home.enterprise !== null && facts.enterprise === home.enterprise;
+  const isHere = facts.team === home.team || (isSameOrg && facts.teams.includes(home.team));
   if (!isHere) return "outsider";
   return facts.isGuest ? "guest" : "member";
 }

@@ -1,27 +1,27 @@
-// What a person has chosen to see of the queue: a filter and a page. It travels in buttons and menus. It only chooses among what the
-// reader may see anyway, so it needs no nonce.
+// The part of the queue that a person has chosen to see: a filter and a page. Buttons and menus carry it. It selects only among what the
+// reader may see anyway, so it does not need a nonce.
 
 import { ChannelId, parsed, type UserId } from "../../domain/ids.ts";
 import type { QueueFilter } from "../../domain/queue.ts";
 
 export type QueueChoice = {
-  /** `SHOW_ALL`, `SHOW_MINE`, or `showRule` of a rule. */
+  /** `SHOW_ALL`, `SHOW_MINE`, or the result of `showRule`. */
   readonly show: string;
   readonly channel: ChannelId | null;
-  /** From 0. */
+  /** The index of the page, from 0. */
   readonly page: number;
 };
 
 export const SHOW_ALL = "all";
 export const SHOW_MINE = "mine";
-/** Slack takes 150 characters in the value of an option. Longer names with the same beginning are chosen together. */
+/** Slack accepts 150 characters in the value of an option. Longer names with the same beginning are selected together. */
 const RULE_CHARS = 140;
 const RULE = "rule:";
 export const showRule = (name: string): string => RULE + name.slice(0, RULE_CHARS);
 
 export const EVERYTHING: QueueChoice = { show: SHOW_ALL, channel: null, page: 0 };
 
-/** Empty: the first page of everything. */
+/** Encodes a choice as text. Empty for the first page of everything. */
 export function encodeChoice({ show, channel, page }: QueueChoice): string {
   const fields = new URLSearchParams();
   if (show !== SHOW_ALL) fields.set("show", show);
@@ -30,7 +30,7 @@ export function encodeChoice({ show, channel, page }: QueueChoice): string {
   return fields.toString();
 }
 
-/** Anything that is not of this form chooses everything. */
+/** Decodes a choice. Any other text selects everything. */
 export function decodeChoice(text: string): QueueChoice {
   const fields = new URLSearchParams(text);
   return {

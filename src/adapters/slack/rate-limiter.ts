@@ -1,35 +1,37 @@
-// Paces calls to Slack so that Slack has no reason to answer 429: about one message a second per channel and about fifty updates a
-// minute in all, each with a burst, the most urgent first. After a 429 the calls of that kind wait as long as Slack asks.
-// Slack counts what arrives, we count what begins, so the windows here are longer than a minute, and stay below its numbers.
+// Paces calls to Slack so that Slack has no reason to answer 429. It allows about one message a second per channel and about fifty updates
+// a minute in all, with bursts, and sends the most urgent calls first. After a 429, calls of that kind wait as long as Slack asks. Slack
+// counts calls when they arrive, but we count them when they begin. So our windows are longer than a minute, and our numbers lower.
 
 import { type Alarm, type Clock, createAlarm } from "../../engine/clock.ts";
 import type { MessageTs } from "../../domain/ids.ts";
 import type { PacedEffect } from "../../ports.ts";
 
 export type RateLimiter = {
-  /** Resolves when the next call of this kind may go. `isWanted` is asked then; if not, this resolves too, and uses up no turn. */
+  /** Resolves when the call may begin. Asks `isWanted` at that moment; if it returns false, the promise resolves without using a turn. */
   waitForTurn(effect: PacedEffect, isWanted?: () => boolean): Promise<void>;
-  /** The calls that go before one that joins now, as far as they are known, and how long it waits for its turn (ms). */
+  /** Returns how many known calls are ahead of a call that joins now, and how long that call will wait (ms). */
   queueBefore(effect: PacedEffect): { readonly calls: number; readonly ms: number };
-  /** The call that waits for this message goes as if it had come with this urgency. A lower urgency changes nothing. */
+  /** Raises the call that waits for this message to this urgency. A lower urgency changes nothing. */
   hasten(effect: PacedEffect): void;
-  /** The update that waits for this message goes now: it needs no `chat.update`. */
-  excuse(channel: PacedEffect["channel"], message: MessageTs): void;
-  /** For a 429: no call of this kind begins for `ms`. */
+  /** Releases the update that waits for this message at once, because it does not need `chat.update`. */
+  releaseUpdate(channel: PacedEffect["channel"], message: MessageTs): void;
+  /** Used after a 429: no call of this kind begins for `ms`. */
   rest(kind: PacedEffect["kind"], channel: PacedEffect["channel"], ms: number): void;
-  /** How many calls wait for their turn. */
+  /** Returns the number of calls that wait for their turn. */
   waiting(kind: PacedEffect["kind"]): number;
-  /** So many processes share what Slack allows the workspace. A channel's messages all come from one of them. */
+  /**
+   * Sets how many processes share Slack's limits for the workspace. Limits for posts are not shared: one process posts all of a channel.
+   */
   share(among: number): void;
 };
 
-/** Slack counts by the minute. A call may be on its way for so much longer than another one (ms). */
+/** Slack's minute, plus the most by which the travel times of two calls may differ (ms). */
 const MINUTE = 60_000 + 1_500;
 /** docs.slack.dev, rate limits: chat.postMessage about 1 per second and channel, short bursts allowed. */
 const POSTS: Limits = [[{ most: 4, within: 4_000 }]];
 /**
- * docs.slack.dev: chat.update is Tier 3, 50 or more a minute for the whole workspace. What is more urgent may use a larger part, so that
- * buttons go off at once while updates of many runs are still queued.
+ * docs.slack.dev: chat.update is Tier 3, 50 or more a minute for the whole workspace. More urgent updates may use a larger share, so that
+ * buttons disappear at once even while updates of many runs are queued.
  */
 const UPDATES: Limits = [
   [{ most: 46, within: MINUTE }],
@@ -65,8 +67,8 @@ const OTHERS: Limits = [
 ];
 
 /**
- * The look-ups of people. docs.slack.dev, rate limits: users.info is Tier 4, 100 or more a minute for the workspace. Of a burst the first
- * ones ask by themselves (our choice): a hundred calls at once take longer than the people who wait for them have.
+ * Look-ups of people. docs.slack.dev, rate limits: users.info is Tier 4, 100 or more a minute for the workspace. Only the first look-ups of
+ * a burst make their own call (our choice), because a hundred calls at once take longer than the waiting people have.
  */
 export const SINGLE_PEOPLE: Limits = [
   [
@@ -82,7 +84,7 @@ export const CHANNELS: Limits = [[{ most: 42, within: MINUTE }]];
 export const MEMBERS_OF_CHANNELS: Limits = [[{ most: 90, within: MINUTE }]];
 /** usergroups.users.list is Tier 2, 20 or more a minute. */
 export const GROUPS: Limits = [[{ most: 18, within: MINUTE }]];
-/** users.list is Tier 2. A second apart, so that more people share an answer. */
+/** users.list is Tier 2. Calls are a second apart, so that more look-ups share an answer. */
 export const LISTS_OF_PEOPLE: Limits = [
   [
     { most: 17, within: MINUTE },
@@ -96,8 +98,8 @@ export function createRateLimiter(clock: Clock): RateLimiter {
 
   function pacerOf({ kind, channel }: Pick<PacedEffect, "kind" | "channel">): Pacer {
     const name = kind === "post" ? `post ${channel}` : kind;
-    const known = pacers.get(name);
-    if (known !== undefined) return known;
+    const existing = pacers.get(name);
+    if (existing !== undefined) return existing;
     const pacer = new Pacer(clock, LIMITS[kind]);
     if (kind !== "post") pacer.share(sharers);
     pacers.set(name, pacer);
@@ -114,7 +116,8 @@ export function createRateLimiter(clock: Clock): RateLimiter {
       const urgency = found.urgency <= effect.urgency ? found.urgency : effect.urgency;
       pacerOf(effect).add({ ...found, urgency });
     },
-    excuse: (channel, message) => pacerOf({ kind: "update", channel }).takeOut(`${channel} ${message}`)?.go(),
+    releaseUpdate: (channel, message) =>
+      pacerOf({ kind: "update", channel }).takeOut(`${channel} ${message}`)?.go(),
     rest: (kind, channel, ms) => pacerOf({ kind, channel }).rest(ms),
     waiting: (kind) =>
       [...pacers].reduce(
@@ -132,14 +135,14 @@ export function createRateLimiter(clock: Clock): RateLimiter {
 const nameOf = ({ channel, message }: PacedEffect): string | null =>
   message === undefined ? null : `${channel} ${message}`;
 
-// Keeps calls below a limit: the most urgent first, otherwise in order of arrival. We wrote our own because p-queue measures its
-// sliding window by the wall clock: when that is set back by two minutes, p-queue starts no call for two minutes.
+// Keeps calls below a limit, the most urgent first and otherwise in order of arrival. We wrote our own because p-queue measures its sliding
+// window by the wall clock: if the clock is set back by two minutes, p-queue starts no call for two minutes.
 
-/** At most `most` calls begin in any window of `within` ms, wherever the window starts. */
+/** At most `most` calls begin in any period of `within` ms. */
 export type Window = { readonly most: number; readonly within: number };
 /**
- * By urgency, the most urgent first; the last entry is also for all that are less urgent. A less urgent call counts all calls, so it must
- * have the smaller windows.
+ * The windows for each urgency, the most urgent first. The last entry also applies to all lower urgencies. All calls count against every
+ * window, so less urgent calls need smaller limits.
  */
 export type Limits = readonly [readonly Window[], ...(readonly Window[])[]];
 
@@ -151,7 +154,7 @@ const LIMITS: { readonly [kind in PacedEffect["kind"]]: Limits } = {
   other: OTHERS,
 };
 
-/** Makes pacers whose limits several processes share. */
+/** Creates pacers whose limits several processes share. */
 export type Pacers = { readonly make: (limits: Limits) => Pacer; readonly share: (among: number) => void };
 
 export function createPacers(clock: Clock): Pacers {
@@ -178,19 +181,19 @@ export class Pacer {
   readonly #clock: Clock;
   readonly #limits: Limits;
   readonly #remembered: number;
-  /** When the last `#remembered` calls began (monotonic), the oldest first. */
+  /** When the last `#remembered` calls began (monotonic ms), oldest first. */
   #begun: number[] = [];
   #waiting: Waiting[] = [];
   #restUntil = 0;
   #sharers = 1;
-  /** Going off too early does no harm: `#letGo` sets it again. */
+  /** Ringing too early does no harm, because `#releaseDue` sets it again. */
   readonly #alarm: Alarm;
 
   constructor(clock: Clock, limits: Limits) {
     this.#clock = clock;
     this.#limits = limits;
     this.#remembered = Math.max(...limits.flat().map(({ most }) => most));
-    this.#alarm = createAlarm(clock, () => this.#letGo());
+    this.#alarm = createAlarm(clock, () => this.#releaseDue());
   }
 
   get waiting(): number {
@@ -204,40 +207,40 @@ export class Pacer {
     return promise;
   }
 
-  add(one: Waiting): void {
-    const behind = this.#waiting.findIndex((each) => each.urgency > one.urgency);
-    this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, one);
-    this.#letGo();
+  add(call: Waiting): void {
+    const behind = this.#waiting.findIndex(({ urgency }) => urgency > call.urgency);
+    this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, call);
+    this.#releaseDue();
   }
 
   queueBefore(urgency: Urgency): { readonly calls: number; readonly ms: number } {
     const now = this.#clock.monotonic();
-    const before = this.#waiting.filter((each) => each.urgency <= urgency);
+    const before = this.#waiting.filter((call) => call.urgency <= urgency);
     const calls = before.length;
     const begins = [...this.#begun];
-    for (const each of [...before.map((waiting) => waiting.urgency), urgency])
-      begins.push(Math.max(now, begins.at(-1) ?? now, this.#nextAt(each, begins)));
+    for (const next of [...before.map((call) => call.urgency), urgency])
+      begins.push(Math.max(now, begins.at(-1) ?? now, this.#nextAt(next, begins)));
     return { calls, ms: (begins.at(-1) ?? now) - now };
   }
 
   takeOut(name: string): Waiting | null {
-    const at = this.#waiting.findIndex((each) => each.name === name);
+    const at = this.#waiting.findIndex((call) => call.name === name);
     return at < 0 ? null : (this.#waiting.splice(at, 1)[0] ?? null);
   }
 
-  /** No call begins for `ms`. If another rest is still running, the one that ends later counts. */
+  /** No call begins for `ms`. If another rest is still in effect, the later end counts. */
   rest(ms: number): void {
     this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + ms);
     this.#alarm.setBy(this.#restUntil);
   }
 
-  /** So many processes share the limits. */
+  /** Sets how many processes share the limits. */
   share(among: number): void {
     this.#sharers = among;
-    this.#letGo();
+    this.#releaseDue();
   }
 
-  #letGo(): void {
+  #releaseDue(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const now = this.#clock.monotonic();
       const isWanted = next.isWanted();
@@ -252,14 +255,14 @@ export class Pacer {
   #nextAt(urgency: Urgency, begun: readonly number[] = this.#begun): number {
     const windows = this.#limits[Math.min(urgency, this.#limits.length - 1)] ?? this.#limits[0];
     const ends = windows.map(({ most, within }) => {
-      const own = Math.max(Math.floor(most / this.#sharers), 1);
-      return (begun.at(-own) ?? -Infinity) + within;
+      const allowed = Math.max(Math.floor(most / this.#sharers), 1);
+      return (begun.at(-allowed) ?? -Infinity) + within;
     });
     return Math.max(this.#restUntil, ...ends);
   }
 }
 
-/** False: the next call of this kind would have to wait. True: it counts as begun. */
+/** Counts a call as begun and returns true, or returns false if the call would have to wait. */
 export function beginsNow(pacer: Pacer): boolean {
   if (pacer.queueBefore(0).ms > 0) return false;
   void pacer.waitForTurn(0, null);

@@ -1,23 +1,23 @@
-// Checks every HTTP request before Bolt sees it (HTTP mode only). Only a complete request that Slack signed, recently and for the
-// first time, is passed on. Bolt then checks the signature again by its own rules, which let replays and future times pass.
+// Checks every HTTP request before Bolt sees it (HTTP mode only). Passes on only complete requests that Slack signed recently and that
+// arrive for the first time. Bolt then checks the signature again by its own rules, which accept replays and future times.
 
 import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
-/** Where Slack posts, as in manifest.http.yml. The path must match exactly: no query, no trailing slash, no other case. */
+/** Where Slack posts, as in manifest.http.yml. The path must match exactly: no query, no trailing slash, the same case. */
 export const EVENTS_PATH = "/slack/events";
 /** Slack sends about ten headers; proxies add a few more. */
 const MAX_HEADERS = 100;
-/** How far Slack's clock may be ahead of ours or behind it (ms). */
+/** How far Slack's clock may be ahead of ours, or behind it (ms). */
 const WINDOW_MS = 5 * 60_000;
-/** How long a signature can be valid (ms): Slack's clock may be a whole window ahead of ours or behind it. */
+/** How long a signature can be valid (ms), because Slack's clock may be a whole window ahead of ours or behind it. */
 const KEEP_MS = 2 * WINDOW_MS;
 
 export type ReplayCache = {
-  /** True the first time only. Rejects when the store does not answer. */
+  /** Resolves to true only the first time. Rejects if the store does not answer. */
   markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
-  /** For a request that failed, so that Slack may send it again. */
+  /** Removes the mark of a request that failed, so that Slack may send it again. */
   unmark(mark: string): Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export type RequestVerifierOptions = {
   readonly now: () => number;
   readonly seen: ReplayCache;
   readonly rejectedRequests: (reason: string) => void;
-  /** Receives the verified requests; `rawBody` holds the bytes. */
+  /** Receives the verified requests. Their `rawBody` contains the bytes. */
   readonly next: RequestListener;
   readonly readBody?: ReadBody;
 };
@@ -86,13 +86,13 @@ async function verify(options: Options, request: IncomingMessage, response: Serv
   if (!isSigned(claimed, body, options.signingSecret)) return reject("forged");
   if (!isUtf8(body)) return reject("not-text");
   const mark = replayMarkOf(claimed);
-  const first = await options.seen.markSeen(mark, options.now(), KEEP_MS).catch(() => null);
-  if (first !== true) return reject(first === null ? "store-silent" : "replayed");
+  const isFirst = await options.seen.markSeen(mark, options.now(), KEEP_MS).catch(() => null);
+  if (isFirst !== true) return reject(isFirst === null ? "store-silent" : "replayed");
   response.once("close", () => {
-    // After a 5xx Slack sends an event again; within the same second it has the same signature.
+    // After a 5xx, Slack sends an event again. Within the same second, it has the same signature.
     if (response.statusCode >= 500) void options.seen.unmark(mark).catch(() => undefined);
   });
-  // Bolt does not read a form whose content type carries parameters.
+  // Bolt does not read a form whose content type has parameters.
   request.headers["content-type"] = type;
   options.next(Object.assign(request, { rawBody: body }), response);
 }
@@ -113,11 +113,13 @@ function headFault({ url, method, rawHeaders, headers }: IncomingMessage): Rejec
   return headers["content-encoding"] === undefined ? null : "other-content";
 }
 
-/** More than an ssl_check with its token needs (bytes). */
+/** More than an ssl_check with a token needs (bytes). */
 const SSL_CHECK_BYTES = 1_000;
 const SSL_CHECK = /^(token=[\w-]*&)?ssl_check=1(&token=[\w-]*)?$/;
 
-/** Slack checks our certificate now and then with an unsigned form. It gets an empty 200, and Bolt never sees it. */
+/**
+ * Answers the unsigned form with which Slack occasionally checks our certificate. The answer is an empty 200, and Bolt never sees the form.
+ */
 async function answerSslCheck(
   options: Options,
   request: IncomingMessage,
@@ -141,19 +143,19 @@ function respondRejected(
   rejectedRequests(reason);
   const allow = reason === "other-method" ? { allow: "POST" } : {};
   response.writeHead(STATUS[reason], { connection: "close", "content-length": 0, ...allow }).end();
-  // Stop receiving a body that nothing will read.
+  // Stop receiving a body that will not be read.
   if (!request.complete) response.once("finish", () => request.destroy());
 }
 
-// Reads the body of an unverified request, within limits of size, time and memory.
+// Reads the body of an unverified request, within limits on size, time and memory.
 
 export type BodyFault = "too-large" | "too-slow" | "cut-off" | "too-busy";
 
-/** Slack's largest payload, a modal of 250 kB in form encoding, stays below this (bytes). */
+/** Slack's largest payload, a 250 kB modal in form encoding, stays below this (bytes). */
 export const MAX_BODY_BYTES = 1_000_000;
 /** Slack sends the whole body at once, and expects an answer within 3 s (ms). */
 const BODY_MS = 3_000;
-/** Limit for all bodies that are being read at the same time (bytes). */
+/** The limit for all bodies that are being read at the same time (bytes). */
 const MAX_HELD_BYTES = 32_000_000;
 
 export type ReadBody = (request: IncomingMessage) => Promise<Buffer | BodyFault>;
@@ -192,12 +194,13 @@ type Unsigned = "unsigned" | "malformed-signature" | "out-of-time";
 const TIMESTAMP = /^\d{10}$/;
 const SIGNATURE = /^v0=([0-9a-f]{64})$/;
 
-/** Reads the signature headers before any byte of the body. A repeated header makes the signature malformed. */
+/** Reads the signature headers, before any byte of the body is read. A repeated header makes the signature malformed. */
 function claimedSignature({ headersDistinct }: IncomingMessage, now: number): Signature | Unsigned {
   const signatures = headersDistinct["x-slack-signature"] ?? [];
   const timestamps = headersDistinct["x-slack-request-timestamp"] ?? [];
   if (signatures.length === 0 || timestamps.length === 0) return "unsigned";
-  const [[signature = ""], [timestamp = ""]] = [signatures, timestamps];
+  const [signature = ""] = signatures;
+  const [timestamp = ""] = timestamps;
   const hmac = SIGNATURE.exec(signature)?.[1];
   if (hmac === undefined || !TIMESTAMP.test(timestamp) || signatures.length + timestamps.length > 2)
     return "malformed-signature";
@@ -205,7 +208,7 @@ function claimedSignature({ headersDistinct }: IncomingMessage, now: number): Si
   return { timestamp, hmac: Buffer.from(hmac, "hex") };
 }
 
-/** Compares in constant time, over the raw bytes. */
+/** Checks the signature of the raw bytes, comparing in constant time. */
 function isSigned({ timestamp, hmac }: Signature, body: Buffer, secret: string): boolean {
   const expected = createHmac("sha256", secret).update(`v0:${timestamp}:`).update(body).digest();
   return timingSafeEqual(expected, hmac);

@@ -1,4 +1,4 @@
-// The forms behind Review, in which people decide from the queue: they are opened, submitted, and followed by the next.
+// The forms behind Review, in which people decide from the queue. Opens them, handles their submits, and opens the next form.
 
 import { Nonce, parsed } from "../../domain/ids.ts";
 import { cardSlot } from "../../domain/run.ts";
@@ -35,7 +35,7 @@ import {
   typedInto,
 } from "./payloads.ts";
 
-/** Review of one request. */
+/** Opens the form for one request. */
 export async function onReview(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
   const [{ value = "" }] = payload.actions;
   const opened = await deps.review.open({ team: deps.team, user: payload.user.id }, value);
@@ -43,7 +43,7 @@ export async function onReview(deps: ListenerDeps, payload: QueueClickPayload): 
   await openModal(deps, answerable(payload), reviewView(opened.value, deps.deployment));
 }
 
-/** Review of several requests in one form. */
+/** Opens the form for several requests. */
 export async function onReviewSeveral(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
   const [{ action_id, value = "" }] = payload.actions;
   const kind = action_id === QUEUE_REVIEW_RUN ? "run" : "rule";
@@ -59,7 +59,7 @@ const answerable = ({ user, trigger_id, response_url }: QueueClickPayload) => ({
   response_url: response_url ?? null,
 });
 
-/** Those that keep their own form are listed with links; so many links are asked for at most. */
+/** The most links to requests that have to be decided in their own form. */
 const MAX_LINKS = 10;
 
 function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly Apart[]> {
@@ -71,14 +71,16 @@ function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly 
   );
 }
 
-// The submitted form. What is recorded is in the store before the form is answered.
+// Submits. Decisions are stored before the form is answered.
 
 export async function reviewAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const { bundle, kind, value, later: more } = reviewFormOf(payload.view);
   const denyBlock = reasonBlockOf(payload, DENY_REASON_BLOCK) ?? DENY_REASON_BLOCK;
   const reasonOf = { approve: APPROVE_REASON_BLOCK, deny: denyBlock };
   const choices = choicesIn(payload);
-  const [firstBlock] = Object.keys(payload.view.state.values).filter((each) => each.startsWith(REVIEW_BLOCK));
+  const [firstBlock] = Object.keys(payload.view.state.values).filter((block) =>
+    block.startsWith(REVIEW_BLOCK),
+  );
   const by = { team: deps.team, user: payload.user.id };
   const reasons = {
     approve: typedInto(payload, APPROVE_REASON_BLOCK, REASON_INPUT),
@@ -101,7 +103,7 @@ export async function reviewAnswer(deps: ListenerDeps, payload: SubmitPayload): 
   }
 }
 
-/** What the form of several requests carries, from `reviewSeveralModal`. */
+/** Reads what the form with several requests carries (see `reviewSeveralModal`). */
 function reviewFormOf({ private_metadata }: { readonly private_metadata: string }) {
   const [bundle = "", kind = "", value = "", later = ""] = private_metadata.split(" ");
   return {
@@ -114,7 +116,7 @@ function reviewFormOf({ private_metadata }: { readonly private_metadata: string 
 
 const kindOf = (text: string): OpenedReview["kind"] => (text === "run" ? "run" : "rule");
 
-/** The requests of such a form, by nonce, in its order. Null: what is no nonce. */
+/** The nonces of the form's requests, in order. Null for a text that is not a nonce. */
 function shownRequests({ view }: Pick<SubmitPayload, "view">): (Nonce | null)[] {
   return Object.keys(view.state.values).flatMap((block) =>
     block.startsWith(REVIEW_BLOCK) ? [parsed<Nonce>(Nonce, block.slice(REVIEW_BLOCK.length))] : [],
@@ -125,7 +127,7 @@ function inField(block: string, words: string): SubmitAnswer {
   return { response_action: "errors", errors: { [block]: words } };
 }
 
-/** Requests that are left are no choice. A word that the form does not offer is a choice that nobody can make. */
+/** The choices of a form. Requests that are left as they are do not count. A value that the form does not offer has a null verdict. */
 function choicesIn(payload: SubmitPayload): Choice[] {
   return Object.keys(payload.view.state.values).flatMap((block) => {
     if (!block.startsWith(REVIEW_BLOCK)) return [];
@@ -136,7 +138,7 @@ function choicesIn(payload: SubmitPayload): Choice[] {
   });
 }
 
-/** An offered reason for a denial, chosen in the form: the reason goes with each request that is denied there. */
+/** Fills in a chosen reason for denials. The reason applies to each request that is denied in the form. */
 export async function onReviewDenyReason(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
   const { view, user, actions } = payload;
   const by = { team: deps.team, user: user.id };
@@ -155,7 +157,7 @@ export async function onReviewDenyReason(deps: ListenerDeps, payload: ChoicePayl
   }
 }
 
-/** "Review the next", in the window that says what was recorded: the next form takes its place. */
+/** Handles "Review the next" in the window with the results, which the next form replaces. */
 export async function nextReviewAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const [kind = "", value = ""] = payload.view.private_metadata.split(" ");
   const by = { team: deps.team, user: payload.user.id };

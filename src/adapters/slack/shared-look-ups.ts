@@ -1,5 +1,5 @@
-// Many people who act at once. Slack answers about a hundred questions a minute about single people. Beyond that we ask for a whole list,
-// which answers for all who wait. A list is asked for after the question that it answers, so its answers are as fresh as single ones.
+// Look-ups when many people act at once. Slack answers about a hundred look-ups of single people a minute. Beyond that, we fetch the list
+// of everyone, which answers all waiting look-ups. The list is requested after these look-ups, so its answers are as fresh as single ones.
 
 import { parsed, UserId } from "../../domain/ids.ts";
 import type { Clock } from "../../engine/clock.ts";
@@ -7,7 +7,10 @@ import { type SlackUser, slackUser, slackUsers } from "./answers.ts";
 import type { Call } from "./clients.ts";
 import { beginsNow, LISTS_OF_PEOPLE, type Pacers, SINGLE_PEOPLE } from "./rate-limiter.ts";
 
-/** One question for each person; when Slack would answer no more of those, one for everyone. A list answers as long as it is young. */
+/**
+ * Looks up people one by one, or fetches the list of everyone when the rate limit for single look-ups is used up. A recent list answers
+ * further look-ups.
+ */
 export function createUserLookUp(
   call: Call,
   pacers: Pick<Pacers, "make">,
@@ -22,17 +25,17 @@ export function createUserLookUp(
     await single.waitForTurn(0, null);
     return slackUser(await call("users.info", { user }));
   });
-  return async (user, maxAgeMs) => everyone.young(maxAgeMs)?.get(user) ?? asked(user, maxAgeMs);
+  return async (user, maxAgeMs) => everyone.recent(maxAgeMs)?.get(user) ?? asked(user, maxAgeMs);
 }
 
-/** Slack's most for one page of users.list. */
+/** Slack's limit for one page of users.list. */
 const LIST_PAGE = 1_000;
-/** In a larger workspace those beyond are looked up one by one, as far as Slack allows. */
+/** In a larger workspace, people beyond these pages are looked up one by one, as fast as Slack allows. */
 const MAX_LIST_PAGES = 3;
 
 type Everyone = ReadonlyMap<UserId, SlackUser>;
 
-/** `next`: all that Slack lists, asked for after the call. Calls that come while one waits for its turn share it. */
+/** `next` resolves to a list that is requested after the call. Callers share a request as long as it waits for its turn. */
 function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic }: Pick<Clock, "monotonic">) {
   const pacer = pacers.make(LISTS_OF_PEOPLE);
   let next: Promise<Everyone> | null = null;
@@ -66,39 +69,39 @@ function createPeopleList(call: Call, pacers: Pick<Pacers, "make">, { monotonic 
 
   return {
     next: (): Promise<Everyone> => (next ??= list()),
-    /** The newest list, if it was asked for at most so long ago. */
-    young: (maxAgeMs: number): Everyone | null =>
+    /** Returns the newest list if it was requested at most `maxAgeMs` ago, otherwise null. */
+    recent: (maxAgeMs: number): Everyone | null =>
       newest !== null && monotonic() - newest.at <= maxAgeMs ? newest.found : null,
   };
 }
 
-// One call to Slack for all who ask the same at about the same time.
+// One call to Slack for all callers who ask the same thing at about the same time.
 
-/** The oldest answers go when there are more than this. */
+/** The most answers that are kept. The oldest are dropped first. */
 const MAX_KEPT = 5_000;
 
 type SharedAnswers<Key, Value> = {
   (key: Key, maxAgeMs: number): Promise<Value>;
-  /** Would it share a call that has begun already? */
+  /** Whether a call with these arguments would share a call that has already begun. */
   readonly has: (key: Key, maxAgeMs: number) => boolean;
 };
 
 /**
- * Shares one call among many callers: each gets the answer of a call that began at most `maxAgeMs` ago, finished or not. Ages are
- * measured by the monotonic clock, so no step of the wall clock makes an old answer fresh. Failures are not kept.
+ * Shares one call among many callers. Each caller gets the answer of a call that began at most `maxAgeMs` ago, finished or not. Ages are
+ * measured by the monotonic clock, so setting the wall clock cannot make an old answer fresh. Failures are not kept.
  */
 export function createSharedAnswers<Key, Value>(
   { monotonic }: Pick<Clock, "monotonic">,
   ask: (key: Key) => Promise<Value>,
 ): SharedAnswers<Key, Value> {
   const kept = new Map<Key, { readonly at: number; readonly answer: Promise<Value> }>();
-  const young = (key: Key, maxAgeMs: number): Promise<Value> | null => {
-    const known = kept.get(key);
-    return known !== undefined && monotonic() - known.at <= maxAgeMs ? known.answer : null;
+  const recent = (key: Key, maxAgeMs: number): Promise<Value> | null => {
+    const entry = kept.get(key);
+    return entry !== undefined && monotonic() - entry.at <= maxAgeMs ? entry.answer : null;
   };
   const answer = (key: Key, maxAgeMs: number): Promise<Value> => {
-    const known = young(key, maxAgeMs);
-    if (known !== null) return known;
+    const shared = recent(key, maxAgeMs);
+    if (shared !== null) return shared;
     const entry = { at: monotonic(), answer: ask(key) };
     kept.delete(key);
     kept.set(key, entry);
@@ -107,5 +110,5 @@ export function createSharedAnswers<Key, Value>(
     if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
     return entry.answer;
   };
-  return Object.assign(answer, { has: (key: Key, maxAgeMs: number) => young(key, maxAgeMs) !== null });
+  return Object.assign(answer, { has: (key: Key, maxAgeMs: number) => recent(key, maxAgeMs) !== null });
 }

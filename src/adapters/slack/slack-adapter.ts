@@ -1,4 +1,4 @@
-// Builds the Slack adapter: the first calls, the two clients, the ports that the use cases need, and the Bolt app.
+// Builds the Slack adapter: makes the first calls, and creates the two clients, the ports for the use cases, and the Bolt app.
 
 import type { Logger } from "@slack/logger";
 import pRetry from "p-retry";
@@ -36,21 +36,21 @@ import { createNotificationSender } from "./notifications.ts";
 import { createOwnMessages } from "./orphans.ts";
 import { createPeople } from "./people.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
-import { createSlackCalls, REFUSED_TOKEN } from "./slack-calls.ts";
+import { createSlackCalls, REFUSED_TOKEN, type SlackCalls } from "./slack-calls.ts";
 
 export type SlackOptions = {
   readonly transport: Transport;
   readonly botToken: string;
   readonly apiUrl: string | null;
-  /** The caller closes them. Undefined: directly. */
+  /** The connections to use, which the caller closes. Undefined to connect directly. */
   readonly through: Connections | undefined;
-  /** The installation has one process. */
+  /** Whether the installation consists of a single process. */
   readonly alone: boolean;
   readonly command: string;
   readonly deployment: Deployment;
-  /** Names this installation in the marks of its messages. */
+  /** The name of this installation in the marks of its messages. */
   readonly home: string;
-  /** Null: we ask Slack. */
+  /** SLACK_APP_ID. Null if it is not set; then only Slack says which app this is. */
   readonly appId: string | null;
   readonly rejectedRequests: (reason: string) => void;
   readonly logger: Logger;
@@ -93,18 +93,19 @@ export type SlackAdapter = {
   readonly notificationSender: NotificationSender;
   readonly ownMessages: OwnMessages;
   readonly people: People;
-  /** `started`: the app, once Slack was reached; null before. */
+  /** `started` returns null until Slack has been reached and the app has started. */
   health(started: () => Pick<SlackApp, "connection"> | null): SlackHealth;
-  /** Called second: the listeners need the use cases, and those need `chat` and `people`. */
+  /** A separate step, because the listeners need the use cases, which in turn need `chat` and `people`. */
   app(useCases: UseCases): SlackApp;
 };
 
-/** Rejects with one line for people when Slack refuses the bot token. */
+/** Rejects with a one-line message for operators if Slack refuses the bot token, or if the app's id is unknown or wrong. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
   const { apiUrl, through, clock, log } = options;
   const calls = createSlackCalls({ monotonic: clock.monotonic, metrics: options.metrics });
   const clients = createClients(options.botToken, apiUrl, options.logger, through);
-  const [quick, background] = [calls.hear(clients.quick), calls.hear(clients.background)];
+  const quick = calls.observe(clients.quick);
+  const background = calls.observe(clients.background);
   const answerAt = createResponder(apiUrl, through);
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
@@ -122,12 +123,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     notificationSender,
     ownMessages,
     people,
-    health: (started) => ({
-      connection: () => started()?.connection() ?? "starting",
-      tokenRefusal: calls.tokenRefusal,
-      checkToken: (maxAgeMs) => calls.checkToken(background, maxAgeMs),
-      queues,
-    }),
+    health: createHealth(calls, background, queues),
     app: (useCases) => {
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
       const deps = createListenerDeps(options, useCases, facts);
@@ -139,6 +135,15 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
       return { ...app, stop };
     },
   };
+}
+
+function createHealth(calls: SlackCalls, call: Call, queues: SlackHealth["queues"]): SlackAdapter["health"] {
+  return (started) => ({
+    connection: () => started()?.connection() ?? "starting",
+    tokenRefusal: calls.tokenRefusal,
+    checkToken: (maxAgeMs) => calls.checkToken(call, maxAgeMs),
+    queues,
+  });
 }
 
 type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replacements">;
@@ -173,14 +178,14 @@ type Sending = {
   readonly answerAt: Responder;
 };
 
-/** What posts and updates messages: one pace for all of it. */
+/** Creates everything that posts and updates messages. All of it shares one rate limiter. */
 function createSenders(options: SlackOptions, { quick, call, self, answerAt }: Sending) {
   const { apiUrl, through, clock, digest, deployment, home, command } = options;
   const monotonic = (): number => clock.monotonic();
   const limiter = createRateLimiter(clock);
   const files = createFiles(call, apiUrl, through);
-  const excuse: RateLimiter["excuse"] = (channel, ts) => limiter.excuse(channel, ts);
-  const replacements = createCardReplacements({ monotonic, excuse });
+  const releaseUpdate: RateLimiter["releaseUpdate"] = (channel, ts) => limiter.releaseUpdate(channel, ts);
+  const replacements = createCardReplacements({ monotonic, releaseUpdate });
   const replaceAt = createReplacer(apiUrl, through);
   const replacing = { replaceAt, replacements };
   const chat = createChat({
@@ -212,13 +217,13 @@ function queuesOf(limiter: RateLimiter): ReturnType<SlackHealth["queues"]> {
   };
 }
 
-// The first calls to Slack: who are we, in which workspace, for which app? A refused token ends the start. If Slack is unreachable,
-// we try again.
+// The first calls to Slack find out who we are, in which workspace, and for which app. A refused token ends the start. If Slack is
+// unreachable, we try again.
 
-/** Rejects with one line for people when Slack refuses the token. */
+/** Rejects with a one-line message for operators if Slack refuses the token. */
 export async function whoAmI(call: Call, log: EventLog): Promise<SlackSelf> {
   try {
-    return await untilAnswered(async () => slackSelf(await call("auth.test", {})), isRefusedToken, log);
+    return await retryUntilAnswered(async () => slackSelf(await call("auth.test", {})), isRefusedToken, log);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     throw new Error(
@@ -229,8 +234,9 @@ export async function whoAmI(call: Call, log: EventLog): Promise<SlackSelf> {
 }
 
 /**
- * The id of the app that this bot belongs to, as Slack names it. `configured` must agree with it, and stands in when Slack does not
- * name one. Rejects with one line for people when neither is known: we could not tell which payloads are ours.
+ * Resolves to the id of the app that this bot belongs to, according to Slack. `configured` must agree with it, and replaces it if Slack
+ * does not name an app. Rejects with a one-line message for operators if neither is known, because then we cannot tell which payloads are
+ * for us.
  */
 async function whichApp(
   call: Call,
@@ -239,7 +245,11 @@ async function whichApp(
   log: EventLog,
 ): Promise<string> {
   try {
-    const app = await untilAnswered(async () => appOfBot(await call("bots.info", { bot })), isFinal, log);
+    const app = await retryUntilAnswered(
+      async () => appOfBot(await call("bots.info", { bot })),
+      isFinal,
+      log,
+    );
     if (configured === null || configured === app) return app;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
@@ -250,30 +260,30 @@ async function whichApp(
     );
   }
   throw new Error(
-    "SLACK_BOT_TOKEN belongs to another app than SLACK_APP_ID names. Copy both from the pages of one app, or leave SLACK_APP_ID out.",
+    "SLACK_BOT_TOKEN does not belong to the app that SLACK_APP_ID names. Copy both from the pages of the same app, or leave SLACK_APP_ID out.",
   );
 }
 
 const isRefusedToken = ({ code }: PortError): boolean => REFUSED_TOKEN.has(code);
-/** "garbled" is final too: Slack has answered, and would answer the same again. */
+/** An unreadable answer ("garbled") is final too, because Slack would give the same answer again. */
 const isFinal = (error: PortError): boolean =>
   error.retry === "never" ||
   isRefusedToken(error) ||
   error.code === "missing_scope" ||
   error.code === "garbled";
 
-/** Repeats `ask` until Slack answers. Rejects with a final PortError, and with any error that is no PortError. */
-async function untilAnswered<Answer>(
+/** Repeats `ask` until Slack answers. Rejects with the first final PortError, and with any other kind of error. */
+async function retryUntilAnswered<Answer>(
   ask: () => Promise<Answer>,
-  final: (error: PortError) => boolean,
+  isFinalError: (error: PortError) => boolean,
   log: EventLog,
 ): Promise<Answer> {
   return pRetry(ask, {
     retries: Number.POSITIVE_INFINITY,
     maxTimeout: 30_000,
-    shouldRetry: ({ error }) => error instanceof PortError && !final(error),
+    shouldRetry: ({ error }) => error instanceof PortError && !isFinalError(error),
     onFailedAttempt: ({ error }) => {
-      if (error instanceof PortError && final(error)) return;
+      if (error instanceof PortError && isFinalError(error)) return;
       const code = error instanceof PortError ? error.code : error.name;
       log.warn({ code }, "cannot reach Slack; trying again. `npm run doctor` says what is wrong");
     },

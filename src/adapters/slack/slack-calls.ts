@@ -1,4 +1,4 @@
-// Listens to every call to Slack: counts it, and knows whether Slack still takes the bot token.
+// Observes every call to Slack: counts it, and notes whether Slack still accepts the bot token.
 
 import { WebAPIPlatformError } from "@slack/web-api";
 import { type Counters, PortError } from "../../ports.ts";
@@ -21,22 +21,23 @@ type Deps = {
 };
 
 export type SlackCalls = Pick<SlackHealth, "tokenRefusal"> & {
-  /** The same call, listened to. */
-  hear(call: Call): Call;
+  /** Returns the same call, with every use observed. */
+  observe(call: Call): Call;
+  /** Makes sure that the last observation is at most `maxAgeMs` old. Never rejects. */
   checkToken(call: Call, maxAgeMs: number): Promise<void>;
 };
 
 export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
-  let known: { readonly refused: string | null; readonly at: number } | null = null;
-  const note = (refused: string | null): void => void (known = { refused, at: monotonic() });
+  let latest: { readonly refused: string | null; readonly at: number } | null = null;
+  const note = (refused: string | null): void => void (latest = { refused, at: monotonic() });
 
-  function heard(method: string, error: unknown): void {
+  function noteError(method: string, error: unknown): void {
     if (!(error instanceof PortError)) return;
     metrics.slackCall(method, outcomeOf(error));
     if (REFUSED_TOKEN.has(error.code)) note(error.code);
   }
 
-  function hear(call: Call): Call {
+  function observe(call: Call): Call {
     return async (method, args) => {
       try {
         const answer = await call(method, args);
@@ -44,23 +45,23 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
         note(null);
         return answer;
       } catch (error) {
-        heard(method, error);
+        noteError(method, error);
         throw error;
       }
     };
   }
 
   async function checkToken(call: Call, maxAgeMs: number): Promise<void> {
-    if (known !== null && monotonic() - known.at < maxAgeMs) return;
+    if (latest !== null && monotonic() - latest.at < maxAgeMs) return;
     await call("auth.test", {}).catch(() => undefined);
   }
 
-  return { hear, checkToken, tokenRefusal: () => known?.refused ?? null };
+  return { observe, checkToken, tokenRefusal: () => latest?.refused ?? null };
 }
 
 const SLACK_OUTCOMES = ["ok", "refused", "rate_limited", "failed"] as const;
 
-/** "refused": Slack answered with an error. "failed": no answer, or none of Slack's. */
+/** "refused" means that Slack answered with an error. "failed" means no answer, or an answer that is not from Slack. */
 function outcomeOf({ code, cause }: PortError): (typeof SLACK_OUTCOMES)[number] {
   if (code === "http_429" || code === "ratelimited" || code === "rate_limited") return "rate_limited";
   return cause instanceof WebAPIPlatformError && code !== "garbled" ? "refused" : "failed";

@@ -1,4 +1,5 @@
-// Socket Mode: Slack's payloads reach us over a socket that we opened. A payload that we have read is acknowledged before we close it.
+// Socket Mode: Slack's payloads reach us over a socket that we opened. We acknowledge every payload that we have read before we close the
+// socket.
 
 import type { RequestListener } from "node:http";
 import { type Receiver, SocketModeReceiver } from "@slack/bolt";
@@ -11,49 +12,49 @@ import type { Connections } from "./clients.ts";
 export type Connection = {
   readonly receiver: Receiver;
   start(): Promise<void>;
-  /** `stop` follows soon. In HTTP mode connections are not kept open any more, so that no request comes on one while we close it. */
+  /** Prepares for `stop`. In HTTP mode, connections are no longer kept open, so that no request arrives on one while we close it. */
   retire(): void;
   stop(): Promise<void>;
   connected(): boolean;
-  /** Has a payload come that is not acknowledged yet? */
+  /** Whether a payload has arrived that is not yet acknowledged. */
   hasUnacknowledged(): boolean;
-  /** Resolves when every payload that has come is acknowledged, or cannot be any more. */
+  /** Resolves when every payload that has arrived is acknowledged, or can no longer be acknowledged. */
   acknowledged(): Promise<void>;
-  /** Null in Socket Mode. */
+  /** Handles Slack's requests in HTTP mode. Null in Socket Mode. */
   readonly listener: RequestListener | null;
 };
 
 type Side = {
   readonly apiUrl: string | null;
-  /** Undefined: directly. */
+  /** The connections to use. Undefined to connect directly. */
   readonly through: Connections | undefined;
 };
 
 type Options = Side & {
   readonly appToken: string;
-  /** The installation has one process. */
+  /** Whether the installation consists of a single process. */
   readonly alone: boolean;
   readonly logger: Logger;
   readonly log: EventLog;
 };
 
-/** How long the socket client waits before it reconnects (ms). Slack asks for that every few hours, and no click reaches us meanwhile. */
+/** How long the socket client waits before it reconnects (ms). Slack requires this every few hours, and no click reaches us meanwhile. */
 const RECONNECT_MS = 2_000;
 
 /**
- * How long the socket client waits for a pong (ms). A process that gets no processor time sees no pong either. If it then gives up its
- * socket, the clicks that wait in it are lost. A dead network is noticed this late.
+ * How long the socket client waits for a pong (ms). A process that gets no CPU time does not see pongs. If it then gave up its socket, the
+ * clicks waiting in the socket would be lost. The accepted cost: a dead network is noticed only after this time.
  */
 const PONG_MS = 10_000;
 
-/** Slack waits so long for an acknowledgement (ms). A later one changes nothing. */
+/** How long Slack waits for an acknowledgement (ms). A later acknowledgement has no effect. */
 const ACKNOWLEDGE_MS = 3_000;
 
 type Client = SocketModeReceiver["client"];
 
 export function createSocketConnection(options: Options): Connection & { readonly client: Client } {
   const { appToken, alone, logger, log, ...side } = options;
-  // A separate object: the receiver retries forever with these options, and the clients that post must never retry.
+  // A separate object, because the receiver retries forever with these options, while the clients that post must never retry.
   const clientOptions = {
     ...apiBase(side),
     retryConfig: { forever: true, retries: 10, factor: 1.5, maxTimeout: 30_000 },
@@ -92,7 +93,7 @@ export function createSocketConnection(options: Options): Connection & { readonl
   };
 }
 
-/** Says whether the socket is open. */
+/** Returns a function that says whether the socket is open. */
 function followConnection(client: Client): () => boolean {
   let isOpen = false;
   client.on("connected", () => (isOpen = true));
@@ -110,8 +111,8 @@ export const apiBase = ({ apiUrl, through }: Side): ApiBase => ({
 type Envelopes = Pick<Connection, "hasUnacknowledged" | "acknowledged">;
 
 /**
- * Bolt does much between the arrival of an envelope and the first line of a listener. A socket that is closed in between takes no
- * acknowledgement any more, and Slack tells the person that the app did not answer.
+ * Tracks payloads from their arrival, because Bolt does much before a listener begins. If the socket closed in between, the payload could
+ * no longer be acknowledged, and Slack would tell the person that the app did not answer.
  */
 function trackEnvelopes(client: Client): Envelopes {
   const open = new Map<string, NodeJS.Timeout>();
@@ -133,8 +134,8 @@ function trackEnvelopes(client: Client): Envelopes {
 }
 
 /**
- * The client has one private setting for both waits. It reads the wait for pongs while it makes a socket, which is between these two
- * events. If it ignores the setting one day, pongs have `RECONNECT_MS`.
+ * Sets the wait for pongs to `PONG_MS`. The client has one private setting for both waits, and reads the wait for pongs while it creates a
+ * socket, which is between these two events. If a later version ignores the setting, the wait for pongs is `RECONNECT_MS`.
  */
 export function waitForPongs(client: Client): void {
   client.on("authenticated", () => Object.assign(client, { clientPingTimeoutMS: PONG_MS }));
@@ -142,8 +143,8 @@ export function waitForPongs(client: Client): void {
 }
 
 /**
- * Slack announces some seconds ahead that it closes a socket, and sends nothing more to it. The client would close it at once, and what we
- * are handling at that moment could not be acknowledged.
+ * Delays the closing of a socket until everything is acknowledged. Slack announces some seconds ahead that it will close a socket, and
+ * sends nothing more to it. The client would close the socket at once, so payloads in progress could not be acknowledged.
  */
 function closeOnceAcknowledged(client: Client, { hasUnacknowledged, acknowledged }: Envelopes): void {
   client.on("connecting", () => {
@@ -155,16 +156,16 @@ function closeOnceAcknowledged(client: Client, { hasUnacknowledged, acknowledged
   });
 }
 
-// How many sockets Slack counts for our app. It hands each click to one of them, so a second program with the same app token, such as
-// a test installation, takes half of the clicks and knows none of the cards.
+// The number of sockets that Slack counts for our app. Slack sends each click to one of them. So a second program with the same app token,
+// such as a test installation, gets half of the clicks but knows none of the cards.
 
 const Greeting = z.object({ type: z.literal("hello"), num_connections: z.number().int() });
-/** Slack's greeting is shorter, and payloads are not parsed a second time (characters). */
+/** More than the length of Slack's greeting (characters). Longer messages are payloads, which are not parsed a second time. */
 const GREETING_CHARS = 2_000;
 
 /**
- * Slack greets a socket once, at its beginning. So the program that comes second is told at once, and the first one when it connects
- * again. `alone`: the installation has one process, so a second socket is another program's; then the log says so.
+ * Logs when another program uses our app. Slack greets a socket once, when it opens. So the second program learns the count at once, and
+ * the first program when it reconnects. `alone` means that the installation has one process, so a second socket belongs to another program.
  */
 export function watchSocketCount(
   client: Pick<SocketModeReceiver["client"], "on">,
@@ -172,17 +173,17 @@ export function watchSocketCount(
 ): void {
   let newest: number | null = null;
   client.on("ws_message", (data: unknown) => {
-    const said = typeof data === "string" && data.length <= GREETING_CHARS ? greetingIn(data) : null;
-    if (said === null) return;
+    const sockets = typeof data === "string" && data.length <= GREETING_CHARS ? greetingIn(data) : null;
+    if (sockets === null) return;
     const before = newest;
-    newest = said;
-    // At a reconnection Slack can still count the socket that has just ended, so then it must say so twice.
-    if (alone && said > 1 && (before === null || before > 1)) log.warn({ sockets: said }, OTHERS);
+    newest = sockets;
+    // After a reconnection, Slack may still count the socket that has just ended. So the count must be too high twice in a row.
+    if (alone && sockets > 1 && (before === null || before > 1)) log.warn({ sockets }, OTHER_SOCKETS);
   });
 }
 
-const OTHERS =
-  "Slack counts other sockets on this app. If another program uses its tokens, clicks go to that one and are refused: give each installation an app of its own. After a crash it is the old socket, for a minute";
+const OTHER_SOCKETS =
+  "Slack counts other sockets on this app. If another program uses the same tokens, some clicks go to it and are refused there: give each installation its own app. After a crash, it is the old socket, for about a minute";
 
 function greetingIn(data: string): number | null {
   if (!data.includes('"hello"')) return null;

@@ -1,5 +1,5 @@
-// The form that starts a run, with the saved tasks of the policy: opened by the bare command or by a saved task whose fields are not all
-// given, and drawn again when another task is chosen.
+// The form that starts a run, with the saved tasks of the policy. The bare command opens it, and so does a saved task that was typed
+// without all its fields. It is drawn again when another task is chosen.
 
 import { type ChannelId, ChannelId as toChannel, parsed } from "../../domain/ids.ts";
 import type { TaskValues } from "../../domain/policy/saved-task.ts";
@@ -17,7 +17,7 @@ type Drawn = {
   readonly values?: TaskValues;
 };
 
-/** `nonce` and `channel` name the form; what is chosen stands behind them. */
+/** `nonce` and `channel` identify the form. Its metadata contains them and the chosen task. */
 function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values = {} }: Drawn) {
   const tasks = offered.map(({ task }) => task);
   if (chosen === null) return runForm(`${nonce} ${channel}`, false, "", taskMenu(tasks, null));
@@ -25,7 +25,7 @@ function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values =
   return savedTaskForm(metadata, tasks, chosen.task, values);
 }
 
-/** `named`: a saved task that was typed without all of its fields. */
+/** `named` is a saved task that was typed without all its fields. Null for the bare command. */
 export async function openTaskForm(
   deps: ListenerDeps,
   by: Asker,
@@ -47,7 +47,7 @@ export async function onTaskChosen(deps: ListenerDeps, payload: ChoicePayload): 
   const name = actions[0].selected_option.value;
   const offered = await deps.startRun.offered({ ...who, channel });
   const chosen = offered.find(({ task }) => task.name === name) ?? null;
-  // A task that is offered no longer: the form shows what there is now.
+  // The task is no longer offered. The form shows the current ones.
   if (chosen === null && name !== OWN_WORDS)
     await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
   try {
@@ -59,7 +59,7 @@ export async function onTaskChosen(deps: ListenerDeps, payload: ChoicePayload): 
   }
 }
 
-/** The saved task that the submitted form is for, filled in. Null: a task in people's own words. */
+/** The saved task of the submitted form, filled in. Null if the task is in the person's own words. */
 export function savedTaskIn({ view }: SubmitPayload): FilledIn | null {
   const [, , name, digest] = view.private_metadata.split(" ");
   if (name === undefined || digest === undefined) return null;
@@ -72,7 +72,7 @@ export function savedTaskIn({ view }: SubmitPayload): FilledIn | null {
   return { name, digest, values: Object.fromEntries(values) };
 }
 
-/** The block beside which the form can show an error: its first field. Null: it has none. */
+/** The block of the form's first field, beside which an error can be shown. Null if the form has no field. */
 export function firstFieldOf({ view }: SubmitPayload): string | null {
   return Object.keys(view.state.values).find((block) => block.startsWith(TASK_FIELD_BLOCK)) ?? null;
 }

@@ -1,17 +1,17 @@
-// Reads what a person typed to us, in a command or a message: the text as they see it, the subcommand, and what they may have meant by a
-// word that is none.
+// Reads what a person typed in a command or a message: the text as they see it, the subcommand, and what they may have meant by an unknown
+// word.
 
 import { type Subcommand, SUBCOMMANDS } from "./names.ts";
 
-// In events and payloads Slack writes links, channels and calls as tokens, and the characters & < > as entities.
+// In events and payloads, Slack writes links, channels and group mentions as tokens, and the characters & < > as entities.
 
 const CHARACTERS: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
-/** Slack writes these characters as entities in commands too, with should_escape or without. */
+/** Replaces Slack's entities. Commands contain them too, with or without should_escape. */
 export const withoutEntities = (text: string): string =>
   text.replace(/&(?:amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity);
 
-/** People stay as tokens: their names are not in the message. */
+/** Returns a message's text as people read it. Mentions of people stay tokens, because the message does not contain their names. */
 export function asRead(text: string): string {
   const plain = text
     .replace(/<((?:https?|mailto):[^|<>]*)(?:\|[^<>]*)?>/g, "$1")
@@ -23,9 +23,9 @@ export function asRead(text: string): string {
 // The text after the command's name.
 
 type CommandLine =
-  /** No text: the form opens. */
+  /** There is no text, so the form opens. */
   | { readonly type: "form" }
-  /** `rest` exactly as typed, after one separating space. */
+  /** `rest` is exactly what was typed after one separating space. */
   | { readonly type: Subcommand; readonly rest: string }
   | { readonly type: "unknown"; readonly word: string };
 
@@ -33,11 +33,11 @@ export function parseCommandLine(text: string): CommandLine {
   const match = /^\s*(\S+)(?:\s([^]*))?$/u.exec(text);
   if (match === null) return { type: "form" };
   const [, first = "", rest = ""] = match;
-  const word = SUBCOMMANDS.find((each) => each === first.toLowerCase());
+  const word = SUBCOMMANDS.find((subcommand) => subcommand === first.toLowerCase());
   return word === undefined ? { type: "unknown", word: first } : { type: word, rest };
 }
 
-/** A run id as people paste it: with spaces around it, or in backticks. */
+/** Removes what people paste around a run id: spaces and backticks. */
 export function pastedId(rest: string): string {
   return rest
     .trim()
@@ -45,22 +45,22 @@ export function pastedId(rest: string): string {
     .trim();
 }
 
-// What the person may have meant by a word that is no subcommand.
+// What the person may have meant by a word that is not a subcommand.
 
 export type Suggestion =
-  /** They want to decide by text, which no command does. */
+  /** The person wants to decide by text, which is impossible. */
   | { readonly type: "decide" }
   | { readonly type: "command"; readonly subcommand: Exclude<Subcommand, "run">; readonly rest: string }
   | { readonly type: "run"; readonly task: string };
 
-/** One mistake only: "improve" begins a task. */
+/** Only one typing mistake is accepted here, because "improve" begins a task. */
 const VERDICTS = ["approve", "approved", "deny", "denied", "reject", "decide"] as const;
-/** Too short to be told from other words when they are mistyped. */
+/** These are too short to be recognized when they are mistyped. */
 const ASSENTS: ReadonlySet<string> = new Set(["yes", "no", "ok", "lgtm", "👍", "👎"]);
-/** These take more than one word after them. Behind any other, several words are rather a task. */
+/** The subcommands that can be followed by several words. After any other, several words are probably a task. */
 const TAKES_WORDS: ReadonlySet<string> = new Set(["run", "audit", "freeze"]);
 
-/** `text`: what was typed after the command, the unknown word first. Null: nothing is near it. */
+/** `text` is what was typed after the command, beginning with the unknown word. Returns null if nothing is similar to it. */
 export function suggestCommand(text: string): Suggestion | null {
   const [, first = "", rest = ""] = /^\s*\/?(\S+)(?:\s+([^]*))?$/u.exec(text) ?? [];
   const word = first.toLowerCase().replace(/[!?.,;:]+$/, "");
@@ -73,19 +73,19 @@ export function suggestCommand(text: string): Suggestion | null {
   return after === "" ? null : { type: "run", task: text.trim() };
 }
 
-/** Null: none is near. One mistake in a short word, `most` in a long one. */
+/** Returns the most similar word, or null if none is similar. Allows one mistake in a short word, and `most` mistakes in a long word. */
 function nearest<Word extends string>(word: string, words: readonly Word[], most = 2): Word | null {
   const near = words
-    .map((each) => ({ each, mistakes: mistakesBetween(word, each) }))
-    .filter(({ each, mistakes }) => mistakes <= (each.length > 4 ? most : 1))
+    .map((candidate) => ({ candidate, mistakes: mistakesBetween(word, candidate) }))
+    .filter(({ candidate, mistakes }) => mistakes <= (candidate.length > 4 ? most : 1))
     .toSorted((one, other) => one.mistakes - other.mistakes);
-  return near[0]?.each ?? null;
+  return near[0]?.candidate ?? null;
 }
 
-/** Longer words are near no subcommand. */
+/** Longer words are not similar to any subcommand. */
 const LONGEST = 20;
 
-/** The letters to add, leave out or change, and the neighbours to swap, to make one word of the other (optimal string alignment). */
+/** Counts the letters to add, remove or change, and the neighbors to swap, to turn one word into the other (optimal string alignment). */
 function mistakesBetween(one: string, other: string): number {
   if (one.length > LONGEST) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
@@ -94,9 +94,11 @@ function mistakesBetween(one: string, other: string): number {
     const row = [i];
     for (let j = 1; j <= other.length; j += 1) {
       const isSame = one[i - 1] === other[j - 1];
-      const swaps = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const [up = 0, left = 0, diagonal = 0] = [above[j], row[j - 1], above[j - 1]];
-      const swapped = swaps ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      const isSwap = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const up = above[j] ?? 0;
+      const left = row[j - 1] ?? 0;
+      const diagonal = above[j - 1] ?? 0;
+      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
       row.push(Math.min(up + 1, left + 1, diagonal + (isSame ? 0 : 1), swapped));
     }
     before = above;

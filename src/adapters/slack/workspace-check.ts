@@ -1,5 +1,5 @@
-// Checks for every payload, in both modes and before any listener, that it is for our app and our workspace. A valid
-// signature does not say that: Slack signs the payloads of all workspaces alike.
+// Checks that every payload is for our app and our workspace, in both modes and before any listener. A valid signature does not prove that,
+// because Slack signs the payloads of all workspaces in the same way.
 
 import type { AllMiddlewareArgs } from "@slack/bolt";
 import { type EventLog, PortError } from "../../ports.ts";
@@ -8,7 +8,7 @@ import { textAnswer } from "./blocks/message-id.ts";
 import type { Responder } from "./clients.ts";
 import { type Origin, originOf } from "./payloads.ts";
 
-/** The workspace that Slack names when we look this person up. Rejects with PortError. */
+/** Resolves to the person's workspace according to Slack. Rejects with PortError. */
 export type TeamOf = (user: string) => Promise<string>;
 
 type Self = { readonly app: string; readonly team: string; readonly enterprise: string | null };
@@ -30,10 +30,10 @@ const WORDS: Readonly<Record<RejectionReason, string>> = {
   "other-team":
     "This came from a workspace that this Countersign does not serve. Nothing was done. Tell an admin of Countersign.",
   "unverified-team":
-    "Slack could not say just now which workspace you belong to, so nothing was done. Try again in a moment.",
+    "Slack could not confirm just now which workspace you belong to, so nothing was done. Try again in a moment.",
 };
 
-/** The part of Bolt's middleware arguments that we use. Events have no `ack`: Bolt acknowledges them before. */
+/** The part of Bolt's middleware arguments that we use. Events have no `ack`, because Bolt acknowledges them earlier. */
 type MiddlewareArgs = Pick<AllMiddlewareArgs, "next"> & {
   readonly body: object;
   readonly ack?: unknown;
@@ -50,18 +50,18 @@ export function createWorkspaceCheck(
   };
 }
 
-/** Null: the payload is for our app and our workspace. */
+/** Resolves to null if the payload is for our app and our workspace. */
 export async function checkOrigin(
   { self, teamOf }: Pick<WorkspaceCheckOptions, "self" | "teamOf">,
-  { app, unnamed, teams, organisation, user }: Origin,
+  { app, unnamed, teams, organization, user }: Origin,
 ): Promise<RejectionReason | null> {
-  // Slack signs with a secret for each app, and opens sockets for one app. So a payload without the field is ours, too.
+  // Slack uses a different signing secret for each app, and a socket belongs to one app. So a payload without the field is ours too.
   if (!unnamed && app !== self.app) return "other-app";
   if (teams.includes(self.team)) return null;
-  if (organisation !== null && organisation === self.enterprise) return null;
-  // For a guest from another organisation in a shared channel Slack names their own workspace. We let their payload through, so that
-  // a use case can refuse it with words, but only if Slack confirms that the person belongs to that workspace. Otherwise a payload
-  // could combine a member's id with a foreign workspace.
+  if (organization !== null && organization === self.enterprise) return null;
+  // For a guest from another organization in a shared channel, Slack names their own workspace. We let the payload through, so that a use
+  // case can explain the refusal, but only if Slack confirms that the person belongs to that workspace. Otherwise a payload could combine a
+  // member's id with a foreign workspace.
   const [claimed] = teams;
   if (claimed === undefined || user === null) return "other-team";
   try {
@@ -78,7 +78,7 @@ function isAck(ack: unknown): ack is Ack {
   return typeof ack === "function";
 }
 
-/** Always with words: after an empty answer a form closes, and a command looks accepted. */
+/** Answers with words, because after an empty answer, a form closes and a command looks accepted. */
 async function answerRejected(
   { answerAt, log }: WorkspaceCheckOptions,
   body: object,

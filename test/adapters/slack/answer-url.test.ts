@@ -4,7 +4,7 @@ import {
   ANSWER_HOSTS,
   createReplacer,
   createResponder,
-  isSlacks,
+  isSlackAddress,
   UPLOAD_HOSTS,
 } from "#src/adapters/slack/clients.ts";
 import { PortError } from "#src/ports.ts";
@@ -44,7 +44,9 @@ describe("an address is Slack's", () => {
     ["//hooks.slack.com/x", null, false],
     ["not an address", null, false],
     ["", null, false],
-  ])("%s (SLACK_API_URL: %s): %s", (url, apiUrl, is) => expect(isSlacks(url, ANSWER_HOSTS, apiUrl)).toBe(is));
+  ])("%s (SLACK_API_URL: %s): %s", (url, apiUrl, is) =>
+    expect(isSlackAddress(url, ANSWER_HOSTS, apiUrl)).toBe(is),
+  );
 
   test.each([
     ["https://files.slack.com/upload/v1/x", true],
@@ -57,7 +59,7 @@ describe("an address is Slack's", () => {
     ["http://files.slack.com/upload", false],
     ["ftp://files.slack.com/upload", false],
     ["", false],
-  ])("for an upload %s: %s", (url, is) => expect(isSlacks(url, UPLOAD_HOSTS, null)).toBe(is));
+  ])("for an upload %s: %s", (url, is) => expect(isSlackAddress(url, UPLOAD_HOSTS, null)).toBe(is));
 });
 
 describe("a private answer", () => {

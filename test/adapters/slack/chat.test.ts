@@ -54,7 +54,7 @@ async function chatOn(token: string, apiUrl: string | null) {
     replaceAt: createReplacer(apiUrl),
     replacements: createCardReplacements({
       monotonic: Date.now,
-      excuse: (channel, ts) => limiter.excuse(channel, ts),
+      releaseUpdate: (channel, ts) => limiter.releaseUpdate(channel, ts),
     }),
     self,
     digest,

@@ -31,7 +31,7 @@ beforeEach(() => {
   excused = [];
   kept = createCardReplacements({
     monotonic: () => now,
-    excuse: (channel, ts) => void excused.push(`${channel} ${ts}`),
+    releaseUpdate: (channel, ts) => void excused.push(`${channel} ${ts}`),
   });
   kept.keep(FORM, click);
 });

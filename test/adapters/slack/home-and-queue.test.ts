@@ -63,7 +63,7 @@ describe("the pages of a queue", () => {
       yours: 0,
       others: 0,
     });
-    const groups = (await page(runs, EVERYTHING)).groups.map(({ group: { kind }, many: count }) => [
+    const groups = (await page(runs, EVERYTHING)).groups.map(({ group: { kind }, together: count }) => [
       kind,
       count,
     ]);

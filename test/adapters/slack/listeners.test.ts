@@ -60,7 +60,7 @@ describe("an acknowledgement that Slack does not hear", () => {
   test("of a run that is recorded says that it is recorded, and not to start it again", async () => {
     const { answers, call } = heardBy(starting(() => Promise.resolve(ok(RunKey("run00001")))));
     await call("/agent", command("run deploy"), dropped);
-    expect(answers).toEqual([expect.stringMatching(/is recorded.*do not start it again/)]);
+    expect(answers).toEqual([expect.stringMatching(/is recorded.*don't start it again/)]);
   });
 
   test("of a run that is refused is followed by the same words at the command's address", async () => {

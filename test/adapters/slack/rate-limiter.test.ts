@@ -204,11 +204,11 @@ test("an update that needs no chat.update goes during a rest, and takes nobody's
   limiter.rest("update", OPS, 1_000);
   askFor(FIRST, 0);
   for (let at = 1; at <= 6; at += 1) ask(`card ${at}`, "update", 0);
-  limiter.excuse(OTHER, FIRST);
-  limiter.excuse(OPS, LAST);
+  limiter.releaseUpdate(OTHER, FIRST);
+  limiter.releaseUpdate(OPS, LAST);
   await turnTo(0);
   expect(gone).toEqual([]);
-  limiter.excuse(OPS, FIRST);
+  limiter.releaseUpdate(OPS, FIRST);
   await turnTo(0);
   expect(gone).toEqual([FIRST]);
   await turnTo(1_000);

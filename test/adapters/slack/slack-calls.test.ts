@@ -31,7 +31,7 @@ async function slackThatSays(...answers: readonly Says[]) {
   });
   const { port } = server.address() as AddressInfo;
   const log = slackLogger(createLog({ level: "silent", pretty: false }));
-  const call = calls.hear(createClients("xoxb-1", `http://127.0.0.1:${port}/`, log).background);
+  const call = calls.observe(createClients("xoxb-1", `http://127.0.0.1:${port}/`, log).background);
   const ask = (method: string): Promise<unknown> => call(method, {}).catch(() => null);
   return { calls, call, ask, asked, counted, pass: (ms: number) => void (now += ms) };
 }

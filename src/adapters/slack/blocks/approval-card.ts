@@ -1,5 +1,5 @@
-// The card of one approval. While it can be decided, it shows the whole request, what is asked first. Then it folds to who decided
-// what and why; the rest stands behind Details.
+// The card of one approval. While the approval can be decided, the card shows the whole request, starting with the action. After that it
+// shrinks to who decided what and why. Everything else is behind Details.
 
 import type { Block, RichTextElement } from "@slack/types";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
@@ -45,10 +45,10 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 
-/** How many characters of a reason and of the service's answer a card shows. Details shows all of a reason. */
+/** The most characters of a reason, and of the service's answer, that a card shows. Details shows the whole reason. */
 const REASON_ON_CARD_CHARS = 300;
 const ANSWER_ON_CARD_CHARS = 400;
-/** Slack takes 150 characters in a header. */
+/** Slack's limit for the text of a header. */
 const HEADER_CHARS = 150;
 const ASKED_CHARS = 150;
 
@@ -56,7 +56,7 @@ export function approvalCard(run: Run, approval: Approval, deployment: Deploymen
   const state = cardState(run, approval);
   const marks = approvalMarks(run, approval);
   const card: Card = { run, approval, state, marks, deployment };
-  const blocks = state.waits ? waiting(card) : folded(card);
+  const blocks = state.waits ? waitingBlocks(card) : foldedBlocks(card);
   const [first, ...rest] = blocks;
   return { text: notificationText(card), blocks: [{ ...first, block_id: blockId(card) } as Block, ...rest] };
 }
@@ -69,12 +69,12 @@ type Card = {
   readonly deployment: Deployment;
 };
 
-/** Slack wants another block id whenever a message changes, hence the version. */
+/** Slack asks for a new block id whenever a message changes, so the id contains the version. */
 function blockId({ approval: { version }, state }: Card): string {
   return `${CARD_STATE_BLOCK}${state.name}:v${version}`;
 }
 
-/** What a phone's lock screen shows. */
+/** The text that a phone's lock screen shows. */
 function notificationText({ run, approval, state, marks, deployment }: Card): string {
   const asked = headline(approval.request, ASKED_CHARS).text;
   const name = deployment.name === "" ? "" : `${deployment.name} · `;
@@ -83,13 +83,13 @@ function notificationText({ run, approval, state, marks, deployment }: Card): st
   return `${escaped(`${name}${risk}${asked}`)}, ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
 }
 
-function waiting(card: Card): Block[] {
+function waitingBlocks(card: Card): Block[] {
   const { run, approval, state } = card;
   const { title, whole } = titleOf(card);
   const { blocks, secrets, id } = cardRequest(run, approval, card.marks, whole);
   const second = line(
     span(state.title, { bold: true }),
-    ...marked(card),
+    ...marksElements(card),
     span(" · "),
     moment(approval.seenAt),
   );
@@ -113,24 +113,24 @@ function waiting(card: Card): Block[] {
   ];
 }
 
-/** "🟧 PROD · High risk: Deploy billing-api to production". `whole`: the title holds all of the action. */
+/** For example "🟧 PROD · High risk: Deploy billing-api to production". `whole` is true if the title contains the whole action. */
 function titleOf({ approval, marks, deployment }: Card): { title: string; whole: boolean } {
   const names = [
     ...(deployment.name === "" ? [] : [deployment.name]),
     ...(marks.risk === null ? [] : [riskWords(marks.risk)]),
   ];
   const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
-  // The service's words never come first: they could pass for ours.
+  // The service's words never come first, because they could pass for ours.
   const before = `${mark}${names.length === 0 ? "Request" : names.join(" · ")}: `;
   const { text, whole } = headline(approval.request, HEADER_CHARS - before.length);
   return { title: `${before}${text}`, whole };
 }
 
-/** The risk, the place and who asks, each after a dot. */
-function marked({ run, marks }: Card): RichTextElement[] {
-  const words = wordsForDeciders(marks).map((each, at) => (at === 0 ? each.toLowerCase() : each));
+/** The risk, the places and the requester, separated by dots. */
+function marksElements({ run, marks }: Card): RichTextElement[] {
+  const words = wordsForDeciders(marks).map((word, at) => (at === 0 ? word.toLowerCase() : word));
   return [
-    ...words.flatMap((each) => [span(" · "), untrustedSpan(each, 60)]),
+    ...words.flatMap((word) => [span(" · "), untrustedSpan(word, 60)]),
     span(run.origin === "started" ? " · asked by " : " · watched by "),
     person(run.requester),
   ];
@@ -151,13 +151,13 @@ function changeBlocks({
 }
 
 const REUSED =
-  "This is a new request. The service gave it the id of an earlier approval of this run; that decision does not count here.";
+  "This is a new request. The service gave it the id of an earlier approval of this run; that approval's decision does not count here.";
 
 const CONTEXT_CHANGED =
   "The request is the same, but what the service says about its run has changed. Details shows it, and so does the form.";
 
-/** Who decided what and why, then what it was. */
-function folded(card: Card): Block[] {
+/** Who decided what and why, then what was asked. */
+function foldedBlocks(card: Card): Block[] {
   const { approval, state } = card;
   const { decision, answered } = state;
   return [
@@ -182,9 +182,7 @@ function stateBlocks({ text, held, unsent, cause }: CardState): Block[] {
   return [cause === null ? block : partWithId(`cause:${cause}`, block)];
 }
 
-/**
- * What it was. The head of the audit stands in the block's id: in Slack, and so out of reach of someone who has only the database.
- */
+/** What was asked. The block's id contains the head of the audit, so that someone with access to only the database cannot change it. */
 function askedBlock(card: Card): Block {
   const { request, audited } = card.approval;
   const block = rich(line(span(headline(request, ASKED_CHARS).text)), askedLine(card, card.state.decision));
@@ -194,11 +192,11 @@ function askedBlock(card: Card): Block {
 }
 
 function decidedLine({ title, name }: CardState, decision: Decision) {
-  const joint = name === "approved" || name === "denied" ? " by " : " · ";
-  return line(span(title, { bold: true }), span(joint), who(decision), ...reasonOf(decision));
+  const separator = name === "approved" || name === "denied" ? " by " : " · ";
+  return line(span(title, { bold: true }), span(separator), who(decision), ...reasonOf(decision));
 }
 
-/** One person's approval among several. */
+/** The line of one person's approval among several. */
 function voteLine(vote: Decision) {
   return line(span("☑️ and "), who(vote), ...reasonOf(vote));
 }
@@ -208,17 +206,17 @@ function reasonOf({ by, reason }: Decision): RichTextElement[] {
   return said === "" ? [] : [span(": "), untrustedSpan(said.replace(/\s+/g, " "), REASON_ON_CARD_CHARS)];
 }
 
-/** Risk, place and time fit one line of a phone. Who asked stands in the run's opening and behind Details. */
+/** The risk, the places and the time, which fit on one line of a phone. The run's opening and Details name the requester. */
 function askedLine({ marks, approval, deployment }: Card, decision: Decision | null) {
   return line(
     ...(deployment.name === "" ? [] : [span(`${deployment.name} · `)]),
-    ...wordsOfMarks(marks).flatMap((each) => [untrustedSpan(each, 60), span(" · ")]),
+    ...wordsOfMarks(marks).flatMap((word) => [untrustedSpan(word, 60), span(" · ")]),
     span(decision === null ? "asked " : "decided "),
     moment(decision?.at ?? approval.seenAt),
   );
 }
 
-/** The answer is drawn as code, so that no quotation mark in it can end the quotation. */
+/** Draws the answer as code, so that a quotation mark in it cannot end the quotation. */
 function answerLine(answered: string): ReturnType<typeof line> {
   return line(
     span('The service answered: "'),
@@ -227,7 +225,9 @@ function answerLine(answered: string): ReturnType<typeof line> {
   );
 }
 
-/** Approve, Deny and Stop run while it can be decided, Undo while it is held, and always Details. */
+/**
+ * Approve, Deny and Stop while the approval can be decided, Undo and Deny while it is on hold, and Details unless the file is on its way.
+ */
 function buttons({ run, approval, state }: Card): Block[] {
   const { nonce, request, appliedRule } = approval;
   const button = buttonsOf(approval);
@@ -238,8 +238,8 @@ function buttons({ run, approval, state }: Card): Block[] {
   const inFull = mustRead || (state.open && (needsFile(request) || !fitsCard(request)));
   const fileComing = needsFile(request) && fileState(run, requestSlot(approval)) === "coming";
   const details = fileComing ? [] : [button(CARD_READ, inFull ? "Read in full" : "Details")];
-  const stop = state.open ? [stopButton(run)].filter((each) => each !== null) : [];
+  const stop = state.open ? [stopButton(run)].filter((found) => found !== null) : [];
   const elements = [...(mustRead ? details : []), ...decide, ...undo, ...(mustRead ? [] : details), ...stop];
-  // A block id of its own for each version: a click on a copy that Slack's client still shows is told apart.
+  // Each version has its own block id, so a click on an outdated copy in Slack's client can be recognized.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }

@@ -1,4 +1,4 @@
-// How stop and freeze look: the buttons and the thread message of a stop, and the line of a freeze on cards and in answers.
+// How stops and freezes are drawn: the buttons and the thread message of a stop, and the line about a freeze on cards and in answers.
 
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { KeptEntry } from "../../../audit/entry.ts";
@@ -25,7 +25,7 @@ const WHY_CHARS = 200;
 const MAX_FREEZES = 3;
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
-/** Null: there is nothing to stop. The button asks once more. */
+/** The Stop button, which asks for confirmation. Null if there is nothing to stop. */
 export function stopButton(run: Run): object | null {
   if (!isStoppable(run) || isStopped(run)) return null;
   return {
@@ -46,7 +46,7 @@ export function stopButton(run: Run): object | null {
   };
 }
 
-/** In the run's opening. */
+/** The Stop button in the run's opening. */
 export function stopActions(run: Run): Block[] {
   const button = stopButton(run);
   return button === null
@@ -61,11 +61,11 @@ export function stoppedLine(run: Run): RichTextSection[] {
   return [line(span("🛑 Stopped", { bold: true }), span(" by "), person(stop.by), span(meaning))];
 }
 
-/** The thread's message about the stop, or about its end. */
+/** The thread's message about a stop, or about its end. */
 export function stopMessage(run: Run, stop: Stop): Message {
   const { by, at, lifted } = stop;
   const counted = line(span(deniedWords(run)));
-  const goesOn = isStoppable(run);
+  const isRunning = isStoppable(run);
   if (lifted !== undefined)
     return withId("thread:stop-lifted", {
       text: "The stop is lifted. What the agent asks for now can be decided again.",
@@ -94,10 +94,10 @@ export function stopMessage(run: Run, stop: Stop): Message {
     blocks: [
       rich(
         line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at)),
-        ...(goesOn ? [line(span(MEANING))] : []),
+        ...(isRunning ? [line(span(MEANING))] : []),
         counted,
       ),
-      ...(goesOn ? [liftActions(run)] : []),
+      ...(isRunning ? [liftActions(run)] : []),
     ],
   });
 }
@@ -110,8 +110,8 @@ function deniedWords(run: Run): string {
   if (denied === 0)
     return isStoppable(run) ? "It has asked for nothing since." : "It asked for nothing after that.";
   const requests = denied === 1 ? "1 request" : `${count(denied)} requests`;
-  if (confirmed === denied) return `Denied because of it: ${requests}, confirmed by the service.`;
-  return `Denied because of it: ${requests}; the service confirmed ${count(confirmed)} so far.`;
+  if (confirmed === denied) return `Denied by this stop: ${requests}, confirmed by the service.`;
+  return `Denied by this stop: ${requests}. The service has confirmed ${count(confirmed)} so far.`;
 }
 
 function liftActions({ key, stop }: Run): Block {
@@ -122,9 +122,7 @@ function liftActions({ key, stop }: Run): Block {
     text: plain("Lift the stop"),
     confirm: {
       title: plain("Lift the stop?"),
-      text: plain(
-        "What the agent asks for from now on waits for a decision again. What was denied stays denied.",
-      ),
+      text: plain("New requests will wait for a decision again. Requests that were denied stay denied."),
       confirm: plain("Lift the stop"),
       deny: plain("Cancel"),
     },
@@ -132,7 +130,7 @@ function liftActions({ key, stop }: Run): Block {
   return { type: "actions", block_id: `lift-${stop?.at ?? 0}-${key}`, elements: [button] } as Block;
 }
 
-/** On an open card. */
+/** The block on an open card. */
 export function freezeBlocks({ frozen }: Run): Block[] {
   if (frozen === undefined) return [];
   return [
@@ -143,12 +141,15 @@ export function freezeBlocks({ frozen }: Run): Block[] {
   ];
 }
 
-/** For lists. */
+/** The block above lists. */
 export function frozenBlocks(freezes: readonly Freeze[]): Block[] {
   if (freezes.length === 0) return [];
   const shown = freezes.slice(0, MAX_FREEZES).map(freezeLine);
   const more = freezes.length - shown.length;
-  const rest = more === 0 ? [] : [line(span(`${count(more)} more channels are frozen.`))];
+  const rest =
+    more === 0
+      ? []
+      : [line(span(`${count(more)} more ${more === 1 ? "channel is" : "channels are"} frozen.`))];
   return [
     rich(
       ...shown,
@@ -171,7 +172,7 @@ function freezeLine({ by, channel, at, why }: Freeze): RichTextSection {
   );
 }
 
-/** To the admins, the audit channel and the frozen channel. */
+/** The notification for the admins, the audit channel and the frozen channel. */
 export function freezeNotification({ entry }: KeptEntry, command: string): Message {
   const { what, by, channel, at, reason } = entry;
   const frozen = what === "frozen";
@@ -181,7 +182,7 @@ export function freezeNotification({ entry }: KeptEntry, command: string): Messa
   const place: RichTextElement[] =
     channel === null ? [span("every channel")] : [{ type: "channel", channel_id: channel }];
   const meaning = frozen
-    ? "No run starts and no approval is sent. Requests can still be denied. Another person who may freeze can lift it: "
+    ? "No run starts and no approval is sent. Requests can still be denied. Someone else who is allowed to freeze can lift it: "
     : "Unless another freeze holds there, runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.";
   return {
     text: `${title}: ${where}`,
@@ -195,7 +196,7 @@ export function freezeNotification({ entry }: KeptEntry, command: string): Messa
   };
 }
 
-/** In Slack's markup, for an answer or a refusal. */
+/** Says who froze what, in Slack's markup, for an answer or a refusal. */
 export function freezeWords({ by, channel, at, why }: Freeze): string {
   const where = channel === null ? "everything" : `<#${channel}>`;
   const when = `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${new Date(at).toISOString()}>`;

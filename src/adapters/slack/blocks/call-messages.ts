@@ -1,5 +1,5 @@
-// The messages that call people to a request that waits: reminders, stages of its escalation, the end of its time. The card alone
-// decides; Review opens the reader's own queue.
+// The messages that call people to a waiting request: reminders, escalation stages, and the end of its time. They decide nothing: only the
+// card does, and Review opens the reader's own queue.
 
 import type { Block, RichTextElement } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
@@ -29,9 +29,9 @@ import {
 const ASKED_CHARS = 150;
 const MARKS_CHARS = 120;
 
-export function callMessage(run: Run, each: CallIn): Message {
-  const { approval, call } = each;
-  if (!isCurrent(each)) return past(call, approval);
+export function callMessage(run: Run, found: CallIn): Message {
+  const { approval, call } = found;
+  if (!isCurrent(found)) return past(call, approval);
   const title = titleOf(call, approval);
   const asked = headline(approval.request, ASKED_CHARS).text;
   const id: MessageId = call.channel === undefined ? `call:${call.says}` : "announcement:stage";
@@ -77,11 +77,11 @@ function calledLine(who: Called | null) {
   const mentions = [
     ...who.groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
     ...who.users.map(person),
-  ].flatMap((each) => [each, span(" ")]);
+  ].flatMap((mention) => [mention, span(" ")]);
   return [line(span("For "), ...mentions, ...(who.more > 0 ? [span(`and ${count(who.more)} more`)] : []))];
 }
 
-/** As on the card: masked, and cut. */
+/** The request as on the card: masked and shortened. */
 function askedLine(run: Run, approval: Approval) {
   const marks = approvalMarks(run, approval);
   return line(
@@ -113,15 +113,15 @@ function meaningOf({ says, channel, first, who }: Call, approval: Approval): str
     case "last":
       return approval.appliedRule.rule.expiry?.outcome === "deny"
         ? "If no one decides by then, the policy denies it and the agent is told."
-        : "If no one decides by then, its card closes. The agent is told nothing: the service may go on waiting.";
+        : "If no one decides by then, its card closes. The agent is told nothing, so the service may keep waiting.";
     case "stage":
       return channel === undefined
-        ? "People whom the policy names for this stage are called. Its card says who may decide."
+        ? "This calls the people whom the policy names for this stage. The card says who may decide."
         : "Review opens your own queue. It lists this request if the policy lets you decide it.";
     case "over":
       return approval.state.type === "decided"
         ? "No one decided in time, so the agent is told that it may not do this."
-        : "No one decided in time. Nothing is sent: the service may still wait for a decision, and this can be decided there or asked for again.";
+        : "No one decided in time, and nothing is sent. The service may still be waiting: decide it there, or ask for it again.";
   }
 }
 
@@ -142,15 +142,15 @@ const reviewButton = (run: Run, block_id: string): Block =>
     ],
   }) as Block;
 
-/** One message about several requests of a channel. */
+/** One message about several requests in a channel. */
 export function severalMessage(run: Run, { says, of, oldest, who, over, since }: Gathered): Message {
-  const many = `${count(of.length)} requests`;
+  const requests = `${count(of.length)} requests`;
   if (over === true && says !== "over")
     return withId("several:past", {
-      text: `${many} waited here. ${PAST_MEANING}`,
-      blocks: [rich(line(span(`${many} waited here, `), moment(since), span(`. ${PAST_MEANING}`)))],
+      text: `${requests} waited here. ${PAST_MEANING}`,
+      blocks: [rich(line(span(`${requests} waited here, `), moment(since), span(`. ${PAST_MEANING}`)))],
     });
-  const title = SEVERAL[says](many);
+  const title = SEVERAL[says](requests);
   return withId(`several:${says}`, {
     text: title,
     blocks: [
@@ -161,7 +161,7 @@ export function severalMessage(run: Run, { says, of, oldest, who, over, since }:
           span(
             says === "over"
               ? "Their cards say what the agents are told."
-              : "Review lists what waits for you, the riskiest first; only you see the list. Each has its card in its thread.",
+              : "Review lists what waits for you, the riskiest first; only you see the list. Each request has a card in its thread.",
           ),
         ),
       ),
@@ -172,14 +172,14 @@ export function severalMessage(run: Run, { says, of, oldest, who, over, since }:
 
 const PAST_MEANING = "Their cards show where they stand.";
 
-const SEVERAL: { readonly [says in Call["says"]]: (many: string) => string } = {
-  waits: (many) => `⏰ ${many} still wait for a decision here`,
-  last: (many) => `⏰ ${many} still wait for a decision here`,
-  stage: (many) => `⏫ ${many} are escalated`,
-  over: (many) => `⌛ Time is up for ${many}`,
+const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string } = {
+  waits: (requests) => `⏰ ${requests} still wait for a decision here`,
+  last: (requests) => `⏰ ${requests} still wait for a decision here`,
+  stage: (requests) => `⏫ ${requests} are escalated`,
+  over: (requests) => `⌛ Time is up for ${requests}`,
 };
 
-/** It calls no one any more. One line, so that old ones do not pile up. */
+/** A call that no longer calls anyone. It is reduced to one line, so that old calls do not clutter the channel. */
 function past({ says, at, channel }: Call, approval: Approval): Message {
   const what = says === "stage" ? "Escalated" : "Reminded";
   const state = channel === undefined ? "The card shows where it stands." : stateWords(approval);

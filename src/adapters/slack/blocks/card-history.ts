@@ -1,4 +1,4 @@
-// What was decided before: of an approval, on its card and behind Details, and of the same request in earlier approvals.
+// Earlier decisions: on this approval (shown on its card and behind Details), and on the same request in earlier approvals.
 
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { ruleRefOf } from "../../../domain/applied-rule.ts";
@@ -15,9 +15,9 @@ import { partWithId } from "./message-id.ts";
 import { shortDigest } from "./request-blocks.ts";
 import { count, day, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
-// Decisions that did not take effect and gave way, each with what became of it.
+// Decisions that did not take effect and were replaced, each with what became of it.
 
-/** How many of them a card shows; Details shows them all. */
+/** The most past decisions that a card shows. Details shows them all. */
 const PAST_ON_CARD = 3;
 
 const verb = ({ verdict }: Decision): string => (verdict === "approve" ? "approved" : "denied");
@@ -47,7 +47,7 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
     case "no-longer-listed":
       return "Not sent: the service no longer listed it.";
     case "unreadable":
-      return "Not sent: the service then sent it in a form that Countersign can't read.";
+      return "Not sent: the service then sent it in a format that Countersign can't read.";
     case "run-missing":
       return "Not sent: the service no longer knew the run.";
     case "run-over":
@@ -61,7 +61,7 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
     case "expired":
       return "Not sent: too few people approved it in time.";
     case "voter-may-not":
-      return "It no longer counts: this person may no longer decide it.";
+      return "It no longer counts: this person is no longer allowed to decide it.";
     case "rule-changed":
       return "It no longer counts: the rule now asks for more.";
     case "unwatched":
@@ -71,15 +71,15 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
     case "frozen":
       return "Not sent: Countersign was frozen first. Approve it again once the freeze is lifted.";
     case "restored":
-      return "It no longer counts: Countersign was restored from an older copy, and can't tell whether it was sent.";
+      return "It no longer counts: Countersign was restored from an older copy and can't tell whether it was sent.";
     case "tampered":
       return "Not sent: it does not match the audit. The database was changed outside Countersign.";
   }
 }
 
-// "This was not me", as a card shows it.
+// How a card shows "This was not me".
 
-/** How many of them a card shows, the newest; the audit has them all. */
+/** A card shows only this many of the newest disputes. The audit has them all. */
 const DISPUTES_ON_CARD = 3;
 const FOUND_CHARS = 300;
 
@@ -118,16 +118,16 @@ function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
   );
 }
 
-// What stands behind Details besides the request: every decision with its whole reason, and what an auditor looks for.
+// What Details shows besides the request: every decision with its whole reason, and the ids that an auditor looks for.
 
-/** Slack lets people type as many characters into the form. */
+/** The most characters that the form's reason field accepts. */
 const REASON_CHARS = 3_000;
 
-/** What became of the approval. Empty before the first decision. */
+/** What became of the approval. Empty while it is pending without votes or past decisions. */
 export function historyBlocks(run: Run, approval: Approval): Block[] {
   const { title, decision, text } = cardState(run, approval);
   const votes = decision === null ? approval.votes : [...earlierVotes(decision), decision];
-  const past = approval.past.map((each) => pastLine(approval, each));
+  const past = approval.past.map((decision) => pastLine(approval, decision));
   const more = text === "" ? [] : [span(` ${text}`)];
   const ends = approval.state.type === "pending" ? [] : [line(span(`${title}.`, { bold: true }), ...more)];
   const lines = [...ends, ...votes.flatMap(decisionLines), ...past];
@@ -146,7 +146,7 @@ function decisionLines(decision: Decision) {
   return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_CHARS))];
 }
 
-/** The card shows the same request under the same number. */
+/** The ids under which the audit records this request. The card shows the same short digest. */
 export function auditNote(
   run: Run,
   { request, version, appliedRule, state, audited }: Approval,
@@ -163,15 +163,15 @@ export function auditNote(
   return runNote(runId(run) ?? "", deployment, parts.join(" · "));
 }
 
-// What was decided before on the same request, on its card and in the forms: the newest denial with its reason, then the approvals. Facts
-// in plain type: no colour, no icon and no button, because they are no advice.
+// Earlier decisions on the same request, shown on its card and in the forms: the newest denial with its reason, then the approvals. These
+// are facts, not advice, so they have no color, icon or button.
 
-/** The store holds less of it. */
+/** More than `engine/precedents.ts` keeps of a reason. */
 const PRECEDENT_REASON_CHARS = 200;
 
 const HEADING = span("Same request before: ");
 
-/** None: nothing is drawn. */
+/** Returns no block if there are no precedents. */
 export function precedentBlocks({ denied, approved }: Precedents = NO_PRECEDENTS): Block[] {
   if (denied === null && approved === null) return [];
   const which = denied === null ? "approved" : approved === null ? "denied" : "both";
@@ -181,22 +181,25 @@ export function precedentBlocks({ denied, approved }: Precedents = NO_PRECEDENTS
 export function precedentLines({ denied, approved }: Precedents): RichTextSection[] {
   const lines = [
     ...(denied === null ? [] : [deniedWords(denied)]),
-    ...(approved === null ? [] : [[...toldWords("Approved", approved), span(".")]]),
+    ...(approved === null ? [] : [[...precedentWords("Approved", approved), span(".")]]),
   ];
   return lines.map((words, at) => line(...(at === 0 ? [HEADING] : []), ...words));
 }
 
-/** The reason ends its line and alone is slanted, so nothing in it passes for our words. Slack draws code in red, so it is no code. */
+/**
+ * The reason ends the line and is the only italic text, so it cannot pass for our words. It is not drawn as code, which Slack shows in red.
+ */
 function deniedWords({ reason, ...denied }: NonNullable<Precedents["denied"]>): RichTextElement[] {
   const quoted =
     reason.trim() === ""
       ? [span(".")]
       : [span(': "'), untrustedSpan(reason, PRECEDENT_REASON_CHARS, { italic: true }), span('".')];
-  return [...toldWords("Denied", denied), ...quoted];
+  return [...precedentWords("Denied", denied), ...quoted];
 }
 
-function toldWords(verdict: string, { times, more, by, at }: Precedent): RichTextElement[] {
-  const many = `${more ? "at least " : ""}${count(times)} ${times === 1 ? "time" : "times"}`;
-  const said = times === 1 && !more ? `${verdict} ` : `${verdict} ${many} in ${PRECEDENT_DAYS} days, last `;
+function precedentWords(verdict: string, { times, more, by, at }: Precedent): RichTextElement[] {
+  const howOften = `${more ? "at least " : ""}${count(times)} ${times === 1 ? "time" : "times"}`;
+  const said =
+    times === 1 && !more ? `${verdict} ` : `${verdict} ${howOften} in ${PRECEDENT_DAYS} days, last `;
   return [span(said), day(at), span(" by "), person(by)];
 }

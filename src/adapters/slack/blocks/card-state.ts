@@ -1,5 +1,5 @@
-// The title and the sentence that a card has for its approval's state. Only "confirmed" rests on the service's word; every earlier
-// state text no more than what Countersign itself knows.
+// The title and the sentence that a card shows for the state of its approval. Only "confirmed" relies on the service's word. The texts
+// of all earlier states say only what Countersign itself knows.
 
 import {
   answeredBefore,
@@ -16,7 +16,7 @@ import { needsFile } from "../../../domain/text/request-text.ts";
 import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";
 import { count } from "./rich.ts";
 
-/** What the state is called in the card's markup. Tests wait for it, so titles and sentences are free to change. */
+/** The state's name in the card's markup. Tests wait for this name, so titles and sentences are free to change. */
 export type CardStateName =
   | "pending"
   | "held"
@@ -38,22 +38,22 @@ export type CardCause = ClosedCause | Extract<Delivery, { type: "unconfirmed" }>
 export type CardState = {
   readonly name: CardStateName;
   readonly title: string;
-  /** Nobody has decided it, and it is not closed. */
+  /** Whether the approval is neither decided nor closed. */
   readonly waits: boolean;
   /** Whether the card has Approve and Deny. */
   readonly open: boolean;
-  /** It is open, and can only be denied. */
+  /** Set if the card is open but only a denial is possible. */
   readonly onlyDeny?: true;
   readonly decision: Decision | null;
-  /** Why it is closed or unconfirmed, or where a decision waits for the service. */
+  /** Why the approval is closed or unconfirmed, or why its decision waits for the service. */
   readonly cause: CardCause | null;
-  /** Until when (ms) the decision can be undone. */
+  /** The end of the hold (wall clock, ms), until which the decision can be undone. Null if it is not on hold. */
   readonly held: number | null;
-  /** Since when (ms) the decision could not be sent. `text` says why. */
+  /** Since when (wall clock, ms) the decision could not be delivered. `text` says why. Null unless delivery failed. */
   readonly unsent: number | null;
-  /** The service's answer to the decision, if it said neither yes nor no. Untrusted text. */
+  /** The service's answer to the decision, if it was neither a yes nor a no. Untrusted text. */
   readonly answered: string | null;
-  /** What the title does not say; empty: nothing. */
+  /** What the title leaves out. Empty if there is nothing to add. */
   readonly text: string;
 };
 
@@ -141,11 +141,11 @@ function decidedName({ verdict }: Decision, delivery: Delivery): CardStateName {
   }
 }
 
-/** Also of a form that is submitted all the same. */
+/** Shown on the card, and as the refusal of an approval that is submitted anyway. */
 export function beyondForm(fields: number): string {
-  const some =
+  const subject =
     fields === 1 ? "1 field of this request doesn't" : `${count(fields)} fields of this request don't`;
-  return `${some} fit Slack's form, so the form can't show everything you would approve. You can deny it here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
+  return `${subject} fit Slack's form, so the form can't show everything you would approve. You can deny it here. The attached file has the whole request; approve it at the service, or ask the agent for a shorter one.`;
 }
 
 function decidedTitle(decision: Decision, delivery: Delivery): string {
@@ -176,33 +176,33 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
   }
 }
 
-/** The last attempt did not get through, and nothing of it took effect. */
+/** Whether the last attempt did not get through and had no effect. */
 const isUnsent = (delivery: Delivery): boolean =>
   delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
 
 function waitingTitle({ verdict }: Decision, delivery: Delivery): string {
   const what = verdict === "approve" ? "Approval" : "Denial";
-  const lost = delivery.type === "retry" && delivery.lost;
-  return lost ? `🟠 ${what} sent, not confirmed yet` : `🔵 ${what} recorded, waiting`;
+  const isLost = delivery.type === "retry" && delivery.lost;
+  return isLost ? `🟠 ${what} sent, not confirmed yet` : `🔵 ${what} recorded, waiting`;
 }
 
-/** Null unless the decision waits until the service lists the approval. */
+/** Returns null unless the decision waits for the service to list the approval. */
 function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
   const reason = waitingReason(run, approval);
   if (reason === null || !["held", "recorded", "retry"].includes(delivery.type)) return null;
-  const lost = delivery.type === "retry" && delivery.lost;
+  const isLost = delivery.type === "retry" && delivery.lost;
   const stages = {
     held: "Not sent yet",
     lost: "Sent, not confirmed",
     waits: "Recorded and waiting",
   };
-  const stage = stages[delivery.type === "held" ? "held" : lost ? "lost" : "waits"];
-  return `${stage}: right now the service ${WAITING_WORDS[reason]}. It is sent${lost ? " again" : ""} only once the service lists it.`;
+  const stage = stages[delivery.type === "held" ? "held" : isLost ? "lost" : "waits"];
+  return `${stage}: right now the service ${WAITING_WORDS[reason]}. Countersign sends the decision${isLost ? " again" : ""} only after the service lists the approval again.`;
 }
 
 const WAITING_WORDS = {
-  "not-listed": "does not list the approval",
+  "not-listed": "does not list this approval",
   "not-told": "does not say which approvals are pending",
-  "run-missing": "does not know the run",
+  "run-missing": "does not know this run",
   unreadable: "lists something unreadable, which may be this approval",
 } as const satisfies Record<WaitingReason, string>;

@@ -1,4 +1,4 @@
-// Private answers to commands: lists, one run, help.
+// Private answers to commands: lists of runs, a single run, and the help.
 
 import type { Block } from "@slack/types";
 import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
@@ -19,13 +19,13 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { runStatus, stays } from "./run-status.ts";
+import { runStatus, isOngoing } from "./run-status.ts";
 import { unreadableTitle } from "./run-thread.ts";
 
-/** Most pending approvals that a row of a list names. */
+/** The most pending approvals that a row of a list names. */
 const MAX_WAITS = 3;
 
-/** A run with a link to its thread, or with other words to a card. Null: Slack gave none. */
+/** A run with a link to its thread, or to a card if `linkWords` says so. The link is null if Slack gave none. */
 export type Linked = {
   readonly run: Run;
   readonly link: string | null;
@@ -33,7 +33,7 @@ export type Linked = {
   readonly deployment?: Deployment;
 };
 
-/** `tasks`: the saved tasks that the person may use here. */
+/** `tasks` are the saved tasks that the person may use in this channel. */
 export function help(command: string, tasks: readonly SavedTask[] = []): Message {
   const rows: [string, string][] = [
     ["run <task>", "start a run; its thread opens in this channel"],
@@ -46,7 +46,7 @@ export function help(command: string, tasks: readonly SavedTask[] = []): Message
     ["report", "show who decided in the last week, to admins only"],
     [
       "freeze here | everywhere | lift",
-      "stop all starts and approvals, or let them go on, for those who may freeze",
+      "stop all starts and approvals, or resume them, for people who may freeze",
     ],
     ["health", "check the agent service, the token gateway and Countersign itself"],
     ["help", "show this list"],
@@ -65,7 +65,7 @@ export function help(command: string, tasks: readonly SavedTask[] = []): Message
   });
 }
 
-/** Slack takes 3,000 characters in a text; the form lists the others. */
+/** Keeps the text below Slack's limit of 3,000 characters. The form lists all saved tasks. */
 const TASKS_IN_HELP = 10;
 
 function savedTaskLines(command: string, tasks: readonly SavedTask[]): Block[] {
@@ -85,7 +85,7 @@ export type ListWords = { readonly title: string; readonly none: string };
 /** `more` is the number of runs that are not listed. */
 export function runList({ title, none }: ListWords, runs: readonly Linked[], more: number): Message {
   if (runs.length === 0) return withId("answer:list:empty", { text: none, blocks: [rich(line(span(none)))] });
-  const blocks: Block[] = [rich(line(span(title, { bold: true }))), ...runs.map((each) => runRow(each))];
+  const blocks: Block[] = [rich(line(span(title, { bold: true }))), ...runs.map((run) => runRow(run))];
   if (more > 0)
     blocks.push(
       rich(line(span(`${count(more)} more ${more === 1 ? "is" : "are"} not shown; these are the newest.`))),
@@ -96,11 +96,11 @@ export function runList({ title, none }: ListWords, runs: readonly Linked[], mor
 export function runRow({ run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked): Block {
   const { icon, text } = runStatus(run);
   const id = runId(run);
-  const waits = run.approvals.filter((each) => each.state.type === "pending");
+  const waits = run.approvals.filter(({ state }) => state.type === "pending");
   const thread = link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: linkWords }];
   const head = line(
     span(`${icon} ${text}`, { bold: true }),
-    span(stays(run) ? " since " : " "),
+    span(isOngoing(run) ? " since " : " "),
     moment(run.seen?.since ?? run.askedAt),
     span(", asked by "),
     person(run.requester),
@@ -109,9 +109,9 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
   );
   const asks = waits
     .slice(0, MAX_WAITS)
-    .flatMap((each) => [
-      line(span("Waits for: "), untrustedSpan(oneLine(each.request.action ?? "(not said)", 160), 160)),
-      ...followUpLines(each),
+    .flatMap((approval) => [
+      line(span("Waits for: "), untrustedSpan(oneLine(approval.request.action ?? "(not said)", 160), 160)),
+      ...followUpLines(approval),
     ]);
   const unreadable = unreadableNow(run);
   if (unreadable !== null) asks.push(line(span(`⚠️ ${unreadableTitle(unreadable)}.`)));

@@ -1,4 +1,4 @@
-// The windows about one request: the form for a decision, the windows for reading, and what a window says after a submit.
+// The windows about one request: the form for a decision, the windows for reading, and the windows that follow a submit.
 
 import type { Block, View } from "@slack/types";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
@@ -11,7 +11,7 @@ import { DECISION_MODAL, READING_MODAL, WINDOW_UNDO } from "../names.ts";
 import { auditNote, disputeBlocks, historyBlocks, precedentBlocks } from "./card-history.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
-  afterwards,
+  consequenceWords,
   approvalOf,
   askedBy,
   EMPTY_REASON,
@@ -23,7 +23,7 @@ import {
   reasonInput,
   requestBlocks,
   ruleOver,
-  saidAbout,
+  questionPart,
   uploadOf,
   votesSoFar,
   wordInput,
@@ -43,11 +43,11 @@ import {
 } from "./request-blocks.ts";
 import { clock, line, person, rich, span, untrustedSpan } from "./rich.ts";
 
-/** For a request that is no longer valid. */
+/** The room for a request that has been replaced by a newer version. */
 const WAS_CHARS = 5_000;
 const WAS_ROOM = { chars: 3_000, most: WAS_CHARS };
 
-/** The window of a form that is stored. */
+/** The window of a stored form. */
 export function formView(
   { run, ticket }: { readonly run: Run; readonly ticket: FormFacts },
   deployment: Deployment = UNNAMED,
@@ -65,7 +65,7 @@ export type FormFacts = {
   readonly precedents?: Precedents;
 };
 
-/** Shows the whole request and asks for the reason. The nonce is all that the form carries. */
+/** Shows the whole request and asks for the reason. The form carries only the nonce. */
 function decisionModal(
   run: Run,
   { saw: request, verdict, nonce, precedents }: FormFacts,
@@ -74,7 +74,7 @@ function decisionModal(
 ): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
-  const then = approves ? afterwards(run, request) : "The service gets your reason.";
+  const then = approves ? consequenceWords(run, request) : "The service gets your reason.";
   return withId(`form:${verdict}`, {
     type: "modal",
     callback_id: DECISION_MODAL,
@@ -92,7 +92,7 @@ function decisionModal(
         ),
       ),
       ...votesSoFar(run, request),
-      ...saidAbout(run, request),
+      ...questionPart(run, request),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...precedentBlocks(precedents),
@@ -105,7 +105,7 @@ function decisionModal(
   });
 }
 
-/** The reasons that this form offers, in the order of the menu. */
+/** The reasons that the form offers, in the order of its menu. */
 export function presetsFor({
   run,
   ticket: { saw, verdict, reading },
@@ -116,7 +116,7 @@ export function presetsFor({
   return verdict === "deny" && reading !== true ? ruleOver(run, saw).denyReasons : [];
 }
 
-/** The request, for reading only. Everyone who sees the channel may open it, so secrets are masked as they are in the channel. */
+/** The request, for reading only. Everyone in the channel may open it, so secrets are masked as they are in the channel. */
 export function readModal(run: Run, request: Request, deployment: Deployment = UNNAMED): View {
   const approval = approvalOf(run, request);
   return withId("form:read", {
@@ -136,7 +136,7 @@ export function readModal(run: Run, request: Request, deployment: Deployment = U
   });
 }
 
-/** 0 for a request that is attached as a file: only a part of it is drawn, and we do not count its secrets. */
+/** Returns 0 for a request that is attached as a file: only a part of it is drawn, and its secrets are not counted. */
 function secretsShown(run: Run, request: Request): number {
   if (!fitsModal(request)) return 0;
   const context = contextBehind(run.context, request);
@@ -144,7 +144,7 @@ function secretsShown(run: Run, request: Request): number {
   return secretsInWhole(request) + around;
 }
 
-/** For a person who may decide, where the rule wants the request read first. Continue opens the form. */
+/** For a person who may decide, if the rule requires reading the request first. Continue opens the form. */
 function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment: Deployment): View {
   return withId("form:read-first", {
     type: "modal",
@@ -167,7 +167,7 @@ function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment
   });
 }
 
-/** Answers a submit whose request has changed since: what was shown, and what the request is now. It has no submit button. */
+/** Answers a submit whose request has changed since the form opened. Shows the old and the new request, and has no submit button. */
 export function changedModal(
   run: Run,
   was: Request | null,
@@ -181,7 +181,7 @@ export function changedModal(
           rich(line(span("What you were shown:", { bold: true }))),
           was.chars <= WAS_CHARS
             ? wholeRequest(was, "open")
-            : requestOverview(was, WAS_ROOM, "It is not valid any more.", "open").block,
+            : requestOverview(was, WAS_ROOM, "It is no longer valid.", "open").block,
         ];
   return withId("form:changed", {
     type: "modal",
@@ -191,12 +191,12 @@ export function changedModal(
       rich(
         line(
           span("Nothing was sent. ", { bold: true }),
-          span("The request changed after you opened it. Its card shows it as it is now; decide there."),
+          span("The request changed after you opened it. Its card shows the current version; decide there."),
         ),
       ),
       rich(askedBy(run)),
       ...difference(run, was, is),
-      rich(line(span("What it is now:", { bold: true }))),
+      rich(line(span("The request now:", { bold: true }))),
       ...requestBlocks(is, "open"),
       ...runDetails(run, is, "open"),
       idsNote(run, is, deployment),
@@ -205,7 +205,7 @@ export function changedModal(
   });
 }
 
-/** Says no, and why. Slack reads markup in `text`: pass our own words and escaped text only. */
+/** Shows a refusal and its reason. Slack reads markup in `text`, so pass only our own words and escaped text. */
 export function refusedModal(heading: string, text: string, id: MessageId): View {
   return {
     type: "modal",
@@ -215,11 +215,13 @@ export function refusedModal(heading: string, text: string, id: MessageId): View
   };
 }
 
-// The window after an approval that the rule holds: until when, with Undo.
+// The window after an approval that the rule holds. It shows the end of the hold, and Undo.
 
 const ASKED_CHARS = 150;
 
-/** Null: the approval is not held. `nonce`: of the form that was submitted; its person alone can use the button. */
+/**
+ * Returns null if the approval is not on hold. `nonce` is that of the submitted form: only the person who submitted it can use the button.
+ */
 export function heldModal(
   run: Run,
   approval: Approval,

@@ -1,9 +1,9 @@
-// What a card says about the way of its decision to the service, beyond its title.
+// What a card says about the delivery of its decision to the service, in addition to its title.
 
 import { answeredBefore, type ClosedCause, type Decision, type Delivery } from "../../../domain/approval.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 
-/** The service's yes, in our words. */
+/** Says in our words that the service accepted the decision. */
 export const CONFIRMED = "The service confirmed it.";
 
 export function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
@@ -18,13 +18,13 @@ export function deliveryWords(delivery: Delivery, decision: Decision, watched: b
       if (delivery.heldBack) return `Recorded, but not sent: ${oneLine(delivery.why, 500)}`;
       if (delivery.lost) return sentAgain(delivery);
       if (delivery.notSent)
-        return `${oneLine(delivery.why, 300)} Countersign keeps trying, and sends it by itself as soon as it can.`;
-      return `The service has not taken it${answerAfter(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
+        return `${oneLine(delivery.why, 300)} Countersign keeps trying and sends it automatically as soon as it can.`;
+      return `The service has not accepted it${answerAfter(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
     case "unsure":
       if (delivery.answered !== undefined) return "Countersign is checking whether it took effect.";
       return delivery.failedWith === undefined
         ? "Sent, but the answer was lost. Countersign is checking with the service; you don't need to do anything."
-        : `Sent, but the service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it took the decision. Countersign is checking; you don't need to do anything.`;
+        : `Sent, but the service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it accepted the decision. Countersign is checking; you don't need to do anything.`;
     case "confirmed":
       return delivery.stillListed === true
         ? "The service confirmed it, but still lists it as pending. Countersign does not send a decision twice; check at the service."
@@ -41,10 +41,10 @@ export function deliveryWords(delivery: Delivery, decision: Decision, watched: b
 function sentAgain(delivery: Delivery): string {
   const { answered, failedWith } = answeredBefore(delivery);
   const again = "The same decision is being sent again.";
-  if (answered !== undefined) return `After that answer it was still pending. ${again}`;
+  if (answered !== undefined) return `After that answer, the request was still pending. ${again}`;
   return failedWith === undefined
-    ? `The answer was lost, and it is still pending. ${again}`
-    : `The service answered with an error (HTTP ${failedWith}), and it is still pending. ${again}`;
+    ? `The answer was lost, and the request is still pending. ${again}`
+    : `The service answered with an error (HTTP ${failedWith}), and the request is still pending. ${again}`;
 }
 
 function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, watched: boolean): string {
@@ -52,7 +52,7 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
   if (absent)
     return `${refused} The service no longer lists it: it may have been decided outside Countersign, or withdrawn.`;
   return watched
-    ? `${refused} If it is still pending, the buttons come back.`
+    ? `${refused} If the request is still pending, the buttons come back.`
     : `${refused} Countersign no longer watches the run.`;
 }
 
@@ -79,23 +79,23 @@ function unconfirmedWords(
     case "run-missing":
       return `${sent} The service no longer knows the run.`;
     case "no-longer-authorised":
-      return `${sent} Someone who gave it may no longer decide, so nothing more is sent. Check at the service, and decide it there.`;
+      return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. Check at the service, and decide it there.`;
     case "stopped":
-      return `${sent} The run was stopped since, so nothing more is sent. Check at the service, and decide it there.`;
+      return `${sent} The run has been stopped since, so nothing more is sent. Check at the service, and decide it there.`;
     case "frozen":
-      return `${sent} Countersign was frozen since, so nothing more is sent. Check at the service, and decide it there.`;
+      return `${sent} Countersign has been frozen since, so nothing more is sent. Check at the service, and decide it there.`;
     case "refused-after-lost-answer":
       return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there.`;
   }
 }
 
-// The service's answers inside our sentences. The adapter writes them with their speaker ("The agent service answered HTTP 409
-// (conflict): Not now."); a sentence that names the service already needs only the rest.
+// The service's answers inside our sentences. The adapter writes them with a subject ("The agent service answered HTTP 409 (conflict):
+// Not now."). A sentence that already names the service needs only the rest.
 
 const ANSWERED = /^The agent service answered HTTP (\d{3})(?: \(([^()]*)\))?(?:: ([^]*)|\.)$/;
 const SAYS = /^The agent service says of this approval: ([^]*)$/;
 
-/** " (HTTP 409): Not now.", " (HTTP 409, conflict)." or ": any other words." Untrusted text, on one line and with a full stop. */
+/** Returns " (HTTP 409): Not now.", " (HTTP 409, conflict)." or ": any other words.": untrusted text on one line, ending with a period. */
 export function answerAfter(words: string, max: number): string {
   const [answered, status, name, message] = ANSWERED.exec(words) ?? [];
   if (answered === undefined) return `: ${sentence(withoutSpeaker(words), max)}`;
@@ -104,7 +104,7 @@ export function answerAfter(words: string, max: number): string {
   return ` (HTTP ${status}): ${sentence(message, max)}`;
 }
 
-/** For a quotation below "The service said:". */
+/** The answer without its subject, for a quotation below "The service said:". */
 export function withoutSpeaker(words: string): string {
   const says = SAYS.exec(words)?.[1];
   if (says !== undefined) return says;
@@ -116,7 +116,7 @@ function sentence(words: string, max: number): string {
   return /[.!?…)]$/.test(text) ? text : `${text}.`;
 }
 
-// Why an approval was closed without a decision: the card's title, and the sentence below it and in refusals.
+// Why an approval was closed without a decision: the card's title, and the sentence that the card and refusals show.
 
 export const CLOSED_TITLES = {
   "no-longer-listed": "⚪ Withdrawn or decided elsewhere",
@@ -133,7 +133,7 @@ export function closedWords(cause: ClosedCause): string {
     case "no-longer-listed":
       return "The service no longer lists it. It may have been withdrawn, or decided outside Countersign.";
     case "unreadable":
-      return "The service now sends it in a form that Countersign can't read, so it can't be decided here. Another message in this thread says why.";
+      return "The service now sends it in a format that Countersign can't read, so it can't be decided here. Another message in this thread says why.";
     case "run-over":
       return "The run ended before a decision was made here. The service does not say whether one was made elsewhere.";
     case "run-missing":

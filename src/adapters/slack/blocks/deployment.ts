@@ -1,19 +1,19 @@
-// Names the deployment first, for people who have several Countersigns, and links the ids of its runs to the operators' page of runs.
+// Puts the name of the deployment first, for people who use several Countersigns, and links run ids to the operators' page about the run.
 
 import type { Block, RichTextBlock, RichTextElement } from "@slack/types";
 import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { type Message, note, span, untrustedSpan } from "./rich.ts";
 
 export type Deployment = {
-  /** Empty: it has no name. */
+  /** Empty if the deployment has no name. */
   readonly name: string;
-  /** An address with `{run}` for the id of a run. Null: ids are no links. */
+  /** An address with the placeholder `{run}` for a run's id. Null if run ids are not links. */
   readonly runUrl: string | null;
 };
 
 export const UNNAMED: Deployment = { name: "", runUrl: null };
 
-/** The deployment is named in the notification and on the message itself. */
+/** Names the deployment in the notification and on the message itself. */
 export function named<Drawn extends Message>(message: Drawn, deployment: Deployment): Drawn {
   if (deployment.name === "") return message;
   const [first, ...rest] = message.blocks;
@@ -21,7 +21,7 @@ export function named<Drawn extends Message>(message: Drawn, deployment: Deploym
   return { ...namedText(message, deployment), blocks };
 }
 
-/** For a reply: the opening of its thread shows the name, and only the notification stands alone. */
+/** Names the deployment only in the notification. Used for replies, because the opening of their thread already shows the name. */
 export function namedText<Drawn extends Message>(message: Drawn, { name }: Deployment): Drawn {
   return name === "" ? message : { ...message, text: `${name} · ${message.text}` };
 }
@@ -45,17 +45,17 @@ const isRich = (block: Block): block is RichTextBlock => block.type === "rich_te
 
 const ID_CHARS = 120;
 const NOTE_ID_CHARS = 60;
-/** Slack takes addresses of up to 3,000 characters. */
+/** Slack's limit for an address. */
 const URL_CHARS = 3_000;
 
-/** The id of a run; a link if there is an address for it. */
+/** A run's id, as a link if the deployment has an address for runs. */
 export function runIdElement(id: string, deployment: Deployment): RichTextElement {
   const shown = untrustedSpan(id, ID_CHARS, { code: true });
   const url = runAddress(id, deployment);
   return url === null ? shown : { type: "link", url, text: shown.text, style: { code: true } };
 }
 
-/** Small print that begins with the run. */
+/** Small print that begins with the run's id. */
 export function runNote(id: string, deployment: Deployment, ...parts: readonly string[]): Block {
   const url = runAddress(id, deployment);
   // A link in small print needs markup, so the id is a link only if none of its characters could be markup.
@@ -66,13 +66,13 @@ export function runNote(id: string, deployment: Deployment, ...parts: readonly s
   return { type: "context", elements: [linked, ...rest] } as Block;
 }
 
-/** Null: there is no address, or the id is one that an address must not hold. */
+/** Returns null if there is no address, or if the id must not appear in an address. */
 function runAddress(id: string, { runUrl }: Deployment): string | null {
-  // "." and ".." would name another page. An id that is shown masked, cut or marked must not stand in full in an address either.
+  // "." and ".." would name another page. An id that is shown masked, cut or marked must not appear in full in an address either.
   if (runUrl === null || /^\.{1,2}$/.test(id) || shortened(id, URL_CHARS, "masked") !== id) return null;
   const encoded = encodeURIComponent(id.toWellFormed()).replace(
     /[!'()*~]/g,
-    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   const url = runUrl.replace("{run}", () => encoded);
   return url.length > URL_CHARS ? null : url;

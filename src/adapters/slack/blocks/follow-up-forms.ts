@@ -1,4 +1,4 @@
-// The forms of a card's menu: a question, its answer, a hand-over, and a time without reminders. None of them decides anything.
+// The forms behind a card's menu: a question, its answer, a hand-over, and a snooze of reminders. None of them decides anything.
 
 import type { Block, View } from "@slack/types";
 import { SNOOZES } from "../../../domain/handling.ts";
@@ -82,15 +82,15 @@ function handOverForm({ ticket }: OpenedForm): View {
   });
 }
 
-const TAKES_OVER = "They must be able to decide it. They are told in the thread, and can't hand it on.";
+const TAKES_OVER = "They must be allowed to decide it. They are told in the thread, and can't hand it on.";
 
 function snoozeForm({ ticket }: OpenedForm): View {
-  const head = line(span("You are still looking at this request, but get no reminders about it:"));
+  const head = line(span("You are still looking at this request, but won't be reminded about it:"));
   const options = SNOOZES.map((ms) => ({ text: plain(timeWords(ms)), value: String(ms) }));
   return modal("form:snooze", ticket.nonce, {
     callback_id: SNOOZE_MODAL,
-    title: "No reminders to you",
-    submit: "Set",
+    title: "Snooze reminders",
+    submit: "Snooze",
     blocks: [
       rich(head, about(ticket.saw)),
       input(SNOOZE_BLOCK, "For how long", "Others are still reminded. It ends at the deadline.", {
@@ -112,7 +112,7 @@ type Form = {
   readonly blocks: Block[];
 };
 
-/** The nonce is all that the form carries. */
+/** The form carries only the nonce. */
 const modal = (id: MessageId, nonce: string, { callback_id, title, submit, blocks }: Form): View =>
   withId(id, {
     type: "modal" as const,

@@ -1,4 +1,4 @@
-// What a card and a form say of a claim, of questions and of more time, and the buttons for these.
+// What a card and a form say about a claim, questions and extensions, and the buttons for them.
 
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
@@ -20,7 +20,7 @@ import { partWithId } from "./message-id.ts";
 import { buttonsOf } from "./pending-card.ts";
 import { count, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
-/** How much of a question and of an answer a card and a form show. Details shows more. */
+/** The most characters of a question or an answer that a card and a form show. Details shows more. */
 const SAID_CHARS = 300;
 const IN_LIST_CHARS = 160;
 const SAID_IN_DETAILS_CHARS = 1_500;
@@ -43,7 +43,7 @@ function claimBlocks(approval: Approval): Block[] {
     snoozedUntil === undefined
       ? []
       : [
-          span(" No reminder to them before "),
+          span(" No reminders to them before "),
           moment(claimedUntil(approval, { until: snoozedUntil })),
           span("."),
         ];
@@ -64,11 +64,11 @@ function claimBlocks(approval: Approval): Block[] {
 function extensionBlocks(approval: Approval): Block[] {
   const last = approval.followUp?.extensions?.at(-1);
   if (last === undefined || approval.state.type !== "pending") return [];
-  const all = span(`⏳ The deadline is extended by ${timeWords(extendedMs(approval))}, `);
+  const all = span(`⏳ The deadline was extended by ${timeWords(extendedMs(approval))}, `);
   return [partWithId("extended", rich(line(all, span("last by "), person(last.by), span("."))))];
 }
 
-/** On a card and in the form: one question. The others stand behind Details. */
+/** One question, for a card and the form. Details shows all of them. */
 export function questionBlocks(approval: Approval): Block[] {
   const question = shownQuestion(approval);
   if (question === null) return [];
@@ -76,17 +76,23 @@ export function questionBlocks(approval: Approval): Block[] {
   const still =
     waits === null
       ? []
-      : [line(span("The deadline waits for the answer, at most until "), moment(waits), span("."))];
+      : [
+          line(
+            span("The deadline is paused until there is an answer, but no later than "),
+            moment(waits),
+            span("."),
+          ),
+        ];
   const more = questionsOf(approval).length - 1;
   const others =
-    more === 0 ? [] : [line(span(`${count(more)} more ${more === 1 ? "question" : "questions"}: Details`))];
+    more === 0 ? [] : [line(span(`${count(more)} more ${more === 1 ? "question" : "questions"} in Details`))];
   const id = question.answer === undefined ? "question:open" : "question:answered";
   return [partWithId(id, rich(...questionLines(question, SAID_CHARS), ...still, ...others))];
 }
 
-/** All of them, behind Details. */
+/** All questions, for Details. */
 export function allQuestionBlocks(approval: Approval): Block[] {
-  return questionsOf(approval).map((each) => rich(...questionLines(each, SAID_IN_DETAILS_CHARS)));
+  return questionsOf(approval).map((question) => rich(...questionLines(question, SAID_IN_DETAILS_CHARS)));
 }
 
 function questionLines({ by, at, text, answer }: Question, chars: number) {
@@ -101,10 +107,13 @@ function questionLines({ by, at, text, answer }: Question, chars: number) {
   return [asked, quote(untrustedSpan(text, chars)), ...answered];
 }
 
-/** "I'm looking at it", and a menu with what makes sense now. A card is the same for all its readers: a press says who may. */
+/**
+ * "I'm looking at it", and a menu of the other actions that are possible now. All readers see the same card, so permissions are checked
+ * when someone presses.
+ */
 export function followUpActions(approval: Approval): Block[] {
   const { nonce } = approval;
-  const claimed = claimOf(approval) !== null;
+  const isClaimed = claimOf(approval) !== null;
   const option = (text: string, act: string): object => ({
     text: { type: "plain_text", text, emoji: false },
     value: `${nonce} ${act}`,
@@ -115,7 +124,7 @@ export function followUpActions(approval: Approval): Block[] {
     ...(next === 0
       ? []
       : [option(`Extend by ${timeWords(next)}`, `${MORE_EXTEND} ${timesExtended(approval)}`)]),
-    ...(claimed
+    ...(isClaimed
       ? [
           option("Snooze reminders", MORE_SNOOZE),
           option("Hand over", MORE_HAND_OVER),
@@ -130,7 +139,7 @@ export function followUpActions(approval: Approval): Block[] {
   return [{ type: "actions", block_id: `more-${nonce}`, elements } as Block];
 }
 
-/** In a list of runs: who looks at the request, and what was asked last. */
+/** The lines in a list of runs: who is looking at the request, and the question that its card shows. */
 export function followUpLines(approval: Approval): readonly RichTextSection[] {
   const claim = claimOf(approval);
   const question = shownQuestion(approval);

@@ -1,5 +1,4 @@
-// The thread's messages about a question to the requester and about a hand-over. Slack notifies the people whom they mention when they are
-// posted.
+// The thread's messages about questions to the requester and about hand-overs. Slack notifies the people whom they mention.
 
 import type { Block } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
@@ -14,7 +13,7 @@ import { buttonsOf } from "./pending-card.ts";
 import { escaped, line, type Message, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 const ASKED_CHARS = 150;
-/** A question or an answer may have 3,000 characters, and all of them are shown. */
+/** The limit for a question or an answer, so all of it is shown. */
 const SAID_CHARS = 3_000;
 const IN_NOTIFICATION_CHARS = 150;
 
@@ -51,7 +50,7 @@ function question(run: Run, { approval, question: asked }: FoundQuestion, key: s
 }
 
 const HOW_TO_ANSWER =
-  "Press Answer, or reply in this thread with a message that begins by mentioning Countersign. The approvers see your answer on the card; the agent service gets neither text.";
+  "Press Answer, or reply in this thread with a message that begins by mentioning Countersign. The approvers see your answer on the card; the agent service gets neither the question nor the answer.";
 const NO_LONGER_NEEDED = "The request is no longer open, so no answer is needed.";
 
 function outOfDate(): Message {
@@ -68,7 +67,7 @@ function handedOver({ approvals }: Run, slot: Slot): Message {
   const { from, to } = match.handover;
   const asked = askedText(match.approval);
   return withId("thread:handed-over", {
-    text: escaped(`A request is handed over to you: ${asked}`),
+    text: escaped(`A request was handed over to you: ${asked}`),
     blocks: [
       rich(
         line(

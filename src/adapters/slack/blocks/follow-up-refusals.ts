@@ -1,4 +1,4 @@
-// The words for refusals about claims, questions and more time.
+// The words of refusals about claims, questions and extensions.
 
 import type { Refusal } from "../../../domain/authorization.ts";
 import { MAX_SAID_CHARS, MAX_QUESTIONS } from "../../../domain/question.ts";
@@ -9,11 +9,11 @@ import { count } from "./rich.ts";
 export const FOLLOW_UP_TITLES = {
   "not-claimer": "Not yours to do",
   "handed-over-before": "Handed over already",
-  "cannot-take-over": "They can't take it",
+  "cannot-take-over": "They can't take over",
   "too-many-questions": "No more questions",
   "answered-before": "Answered already",
   "not-asked": "Not yours to answer",
-  "text-needed": "Type a text",
+  "text-needed": "Nothing typed",
   "text-too-long": "Text too long",
   "time-needed": "Choose a time",
   "not-extendable": "No more time",
@@ -26,7 +26,7 @@ export type FollowUpRefusal = Extract<Refusal, { type: keyof typeof FOLLOW_UP_TI
 export const isFollowUpRefusal = (refusal: Refusal): refusal is FollowUpRefusal =>
   Object.hasOwn(FOLLOW_UP_TITLES, refusal.type);
 
-/** Slack reads markup in it. */
+/** The words in Slack's markup. */
 export function followUpRefusalWords(refusal: FollowUpRefusal): string {
   switch (refusal.type) {
     case "not-claimer":
@@ -34,13 +34,13 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
         ? 'Only the person who is looking at this request can do that, and right now no one is. Press "I\'m looking at it" on the card first.'
         : `<@${refusal.by}> is looking at this request, so only they can do that. Press "I'm looking at it" on the card to take over.`;
     case "handed-over-before":
-      return `<@${refusal.from}> handed this request over to you, so you can't hand it on. Decide it, or let it go: others can still decide it.`;
+      return `<@${refusal.from}> handed this request over to you, so you can't hand it on. Decide it, or choose Stop looking: others can still decide it.`;
     case "cannot-take-over":
       return takeOverWords(refusal);
     case "too-many-questions":
       return `This request already has ${count(MAX_QUESTIONS)} questions, which is the limit. Your question was not asked. Talk to the requester in the thread, or decide.`;
     case "answered-before":
-      return "This question is answered already. The card shows the answer.";
+      return "This question has already been answered. The card shows the answer.";
     case "not-asked":
       return `Only <@${refusal.requester}>, who asked for the run, can answer this.`;
     case "text-needed":
@@ -55,8 +55,8 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
       return `The rule allows ${timeWords(refusal.atMostMs)} more in all, and all of it has been added. Decide it before its deadline.`;
     case "extended-meanwhile":
       return refusal.by === null
-        ? "The card you pressed on is out of date, so nothing was added. Look at its deadline now, and press again if it is too early."
-        : `<@${refusal.by}> extended the time just before you, so nothing was added. Look at the card's deadline now, and press again if it is too early.`;
+        ? "The card you pressed on is out of date, so nothing was added. Check the new deadline, and extend it again if you need more time."
+        : `<@${refusal.by}> extended the time just before you, so nothing was added. Check the new deadline on the card, and extend it again if you need more time.`;
   }
 }
 
@@ -72,10 +72,10 @@ function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" 
     : `<@${to}> can't decide this request. ${rest}`;
 }
 
-/** The same beside a field, where Slack draws no markup. */
+/** The words beside a field, where Slack draws no markup. */
 export function followUpRefusalPlain(refusal: FollowUpRefusal): string {
   if (refusal.type === "not-asked") return "Only the person who asked for the run can answer this.";
-  // Each mention is the subject of its sentence.
+  // In all other refusals the mention is the subject of the sentence.
   if (refusal.type !== "cannot-take-over")
     return followUpRefusalWords(refusal).replace(/^<@[A-Z0-9]+>/, "Another person");
   const { to, why } = refusal;

@@ -1,4 +1,4 @@
-// The parts that the forms share: what is decided, what follows from it, and the fields for a decision.
+// The parts that the forms share: the request, the consequences of a decision, and the input fields.
 
 import type { Block } from "@slack/types";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
@@ -28,11 +28,11 @@ import { riskMark, voteLines, wordsForDeciders } from "./pending-card.ts";
 import { fitsCard, fitsModal, requestOverview, shortDigest, wholeRequest } from "./request-blocks.ts";
 import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
 
-/** For the overview above a whole request. */
+/** The room for the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
 const IN_FILE = "The whole request is attached to the run's thread as a file.";
 
-/** The deployment, the risk and the place, as on the card. */
+/** The deployment, the risk and the places, as on the card. */
 export function marksLine(run: Run, request: Request, deployment: Deployment) {
   const names = approvalOf(run, request)?.appliedRule.card;
   const marks = cardMarks(request, contextBehind(run.context, request), names);
@@ -45,7 +45,7 @@ export function askedBy(run: Run) {
   return line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester));
 }
 
-/** The whole request. A long one starts with an overview of all fields, so that none is out of sight. */
+/** The whole request. A long request starts with an overview of all its fields, so that no field goes unnoticed. */
 export function requestBlocks(request: Request, as: Drawing): Block[] {
   if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, IN_FILE, as).block];
   if (fitsCard(request)) return [wholeRequest(request, as)];
@@ -55,8 +55,8 @@ export function requestBlocks(request: Request, as: Drawing): Block[] {
 
 const PARTS_CHARS = 300;
 
-/** What follows this approval: more approvals, a hold, or the action itself. */
-export function afterwards(run: Run, request: Request): string {
+/** Says what follows this approval: more approvals, a hold, or the action itself. */
+export function consequenceWords(run: Run, request: Request): string {
   const approval = approvalOf(run, request);
   const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
   const left = needs - (approval?.votes.length ?? 0) - 1;
@@ -66,11 +66,11 @@ export function afterwards(run: Run, request: Request): string {
   if (left > 0)
     return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
   if (holdMs > 0)
-    return `It is held for ${duration(holdMs)}, and you can undo it until then. Then the agent can run it.`;
+    return `It is held for ${duration(holdMs)}, and you can undo it during that time. After that, the agent can run it.`;
   return "The agent can then run it.";
 }
 
-/** The next person sees who has approved it, and why. */
+/** Who has approved the request so far, and why. */
 export function votesSoFar(run: Run, request: Request): Block[] {
   const approval = approvalOf(run, request);
   if (approval === undefined || approval.votes.length === 0) return [];
@@ -78,13 +78,13 @@ export function votesSoFar(run: Run, request: Request): Block[] {
   return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap(voteLines)))];
 }
 
-/** A question to the requester, and the answer. */
-export function saidAbout(run: Run, request: Request): Block[] {
+/** A question to the requester, with its answer if there is one. */
+export function questionPart(run: Run, request: Request): Block[] {
   const approval = approvalOf(run, request);
   return approval === undefined ? [] : questionBlocks(approval);
 }
 
-/** What tells this request from others: for who looks it up elsewhere, not for the decision. */
+/** The ids of the run, the approval and the request. They help people look the request up elsewhere; a decision does not need them. */
 export function idsNote(run: Run, request: Request, deployment: Deployment): Block {
   const approval = approvalOf(run, request);
   return runNote(
@@ -108,14 +108,14 @@ export function approvalOf(run: Run, { digest }: Request): Approval | undefined 
   return run.approvals.find(({ request }) => request.digest === digest);
 }
 
-// The fields: the menu of offered reasons, the reason, and the word that a rule wants typed.
+// The input fields: the menu of offered reasons, the reason, and the word that a rule requires people to type.
 
-/** The text that a chosen preset put into the field, and the id of the field's block. */
+/** The text that a chosen preset puts into the field, and the id of the field's block. */
 export type FilledReason = { readonly block: string; readonly text: string };
 
 export const EMPTY_REASON: FilledReason = { block: REASON_BLOCK, text: "" };
 
-/** `reasons`: those that the form offers. None: it has no menu. */
+/** The menu of the reasons that the form offers. Returns no block if there are none. */
 export function presetMenu(
   reasons: readonly string[],
   action_id: typeof PRESET_SELECT | typeof REVIEW_PRESET_SELECT = PRESET_SELECT,
@@ -133,7 +133,7 @@ export function presetMenu(
 
 export function reasonInput(verdict: Verdict, rule: KeptRule, { block, text }: FilledReason): Block {
   const fewest = rule.reason[verdict];
-  const needed = verdict === "approve" ? "Needed to approve" : "Needed to deny";
+  const needed = verdict === "approve" ? "Required to approve" : "Required to deny";
   const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
   const who = "The service gets it, and everyone in the channel sees it.";
   return {

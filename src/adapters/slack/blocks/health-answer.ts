@@ -1,4 +1,4 @@
-// The private answer to `health`: one line for each part.
+// The private answer to `health`: one line for each part that Countersign depends on.
 
 import type { Block } from "@slack/types";
 import { isList } from "../../../domain/json.ts";
@@ -14,7 +14,6 @@ const SAYS_CHARS = 300;
 /** INTERFACE.md lists four endpoints. */
 const MAX_ENDPOINTS = 20;
 
-/** One line for each thing that Countersign depends on, and in plain words what is wrong with it. */
 export function healthReport(health: HealthAnswer, now: number, command: string = COMMAND): Message {
   const { service, gateway, poller, store, unreadable, audit, parts } = health;
   const isDown = poller.service.type === "away" || poller.service.type === "useless";
@@ -61,8 +60,8 @@ function keyPart({ key }: Pick<HealthAnswer, "key">): Block {
   }
 }
 
-/** The other parts have their own lines. */
-const TOLD_PARTS: Partial<Record<PartHealth["part"], string>> = {
+/** The parts that are listed only when they are faulty. The other parts have their own lines. */
+const FAULTY_PART_NAMES: Partial<Record<PartHealth["part"], string>> = {
   slack: "Slack",
   slack_token: "Slack token",
   decisions: "Decisions",
@@ -72,18 +71,18 @@ const TOLD_PARTS: Partial<Record<PartHealth["part"], string>> = {
 
 function faultyParts(parts: HealthAnswer["parts"]): Block[] {
   return parts.flatMap(({ part, fault }) => {
-    const name = TOLD_PARTS[part];
+    const name = FAULTY_PART_NAMES[part];
     if (name === undefined || fault === null) return [];
     return [rich(line(span(`❌ ${name}: `, { bold: true }), span(sentence(fault))))];
   });
 }
 
-/** Not everyone is in every channel, so frozen channels are only counted. */
+/** Frozen channels are only counted, because the reader may not be in all of them. */
 function frozenPart({ everywhere, channels }: HealthAnswer["frozen"]): Block[] {
-  const many = `${count(channels)} ${channels === 1 ? "channel is" : "channels are"}`;
-  const some =
-    channels === 0 ? [] : [rich(line(span("🧊 Frozen: ", { bold: true }), span(`${many} frozen.`)))];
-  return [...frozenBlocks(everywhere === null ? [] : [everywhere]), ...some];
+  const some = `${count(channels)} ${channels === 1 ? "channel is" : "channels are"}`;
+  const frozenChannels =
+    channels === 0 ? [] : [rich(line(span("🧊 Frozen: ", { bold: true }), span(`${some} frozen.`)))];
+  return [...frozenBlocks(everywhere === null ? [] : [everywhere]), ...frozenChannels];
 }
 
 function unreadableBlock({ runs }: HealthAnswer["unreadable"]): Block {
@@ -102,26 +101,26 @@ function unansweredBlock({ unanswered }: HealthAnswer["unreadable"]): Block {
 const sentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
 
-/** Most findings that are told here; the audit has them all. */
+/** The most findings that are listed. The audit has them all. */
 const MAX_FINDINGS = 5;
 
 function auditPart(
   { open, code, acknowledged }: HealthAnswer["audit"],
-  stored: boolean,
+  isStoreUp: boolean,
   command: string,
 ): Block {
   if (code === null) {
-    const known = acknowledged === 1 ? "1 finding" : `${count(acknowledged)} findings`;
-    const before = acknowledged === 0 ? "" : `${known} of tampering, acknowledged. `;
-    const now = stored
-      ? "Since its start Countersign has found no other change of the database from outside."
+    const findings = acknowledged === 1 ? "1 finding" : `${count(acknowledged)} findings`;
+    const before = acknowledged === 0 ? "" : `${findings} of tampering, acknowledged. `;
+    const now = isStoreUp
+      ? "Countersign has found no other outside change to the database since it started."
       : `${acknowledged === 0 ? "it" : "It"} cannot be checked while the store does not answer.`;
-    const icon = !stored ? "❌" : acknowledged === 0 ? "✅" : "⚠️";
+    const icon = !isStoreUp ? "❌" : acknowledged === 0 ? "✅" : "⚠️";
     const says =
-      acknowledged === 0 && stored ? "no sign that the database was changed from outside" : before + now;
+      acknowledged === 0 && isStoreUp ? "no sign that the database was changed from outside" : before + now;
     return rich(line(span(`${icon} Audit`, { bold: true }), span(`: ${says}`)));
   }
-  const shown = open.slice(0, MAX_FINDINGS).map((each) => line(untrustedSpan(each.words, SAYS_CHARS)));
+  const shown = open.slice(0, MAX_FINDINGS).map((finding) => line(untrustedSpan(finding.words, SAYS_CHARS)));
   const more = open.length - shown.length;
   return rich(
     line(
@@ -156,7 +155,7 @@ function part(name: string, report: HealthReport, fields: readonly string[]): Bl
   const list = endpoints !== undefined && isList(endpoints) ? endpoints : [];
   const shown = list
     .slice(0, MAX_ENDPOINTS)
-    .map((each) => row("endpoint", typeof each === "string" ? each : JSON.stringify(each)));
+    .map((endpoint) => row("endpoint", typeof endpoint === "string" ? endpoint : JSON.stringify(endpoint)));
   if (list.length > MAX_ENDPOINTS)
     shown.push(line(span(`… and ${count(list.length - MAX_ENDPOINTS)} more endpoints`)));
   return rich(head, ...rows, ...shown);
@@ -175,7 +174,7 @@ function pollerWords({ poller }: Pick<HealthAnswer, "poller">, now: number) {
       return [span(`${runs}; the service answers`)];
     case "away":
     case "useless":
-      // An outage may be silence first and errors later: only the newest failure is known.
+      // An outage may begin with silence and continue with errors. Only the latest failure is known.
       return [
         span(`${runs}${isKeyRefused(poller.service) ? REFUSES : ""}, no usable answer since `),
         moment(poller.service.at),

@@ -10,18 +10,18 @@ import { header, line, rich, span } from "./rich.ts";
 export type HomeRows = {
   readonly page: QueuePage;
   readonly own: readonly Linked[];
-  /** Whether there are more runs of their own than these. */
+  /** Whether the person has more runs than those in `own`. */
   readonly moreOwn: boolean;
 };
 
-/** Null rows: Slack or the store did not answer. `at`: when they were looked up (ms). */
+/** `rows` is null if Slack or the store did not answer. `at` is when they were looked up (wall clock, ms). */
 export function homeView(rows: HomeRows | null, at: number): View {
   const blocks = rows === null ? [textBlock(UNKNOWN)] : listed(rows);
   const id = rows === null ? "home:unknown" : "home:runs";
   return withId(id, { type: "home", blocks: [...blocks, { type: "divider" }, buttons(), asOf(at)] });
 }
 
-const UNKNOWN = "Your runs could not be looked up: Slack or the database did not answer. Press Refresh.";
+const UNKNOWN = "Your runs could not be loaded: Slack or the database did not answer. Press Refresh.";
 
 function listed({ page, own, moreOwn }: HomeRows): Block[] {
   return [

@@ -1,4 +1,4 @@
-// The look back at a week, for the audit channel. It names rules and no people.
+// The weekly look-back, for the audit channel. It names rules but no people.
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { LookBack, RuleFigures } from "../../../audit/look-back.ts";
@@ -19,12 +19,12 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 
-const ARCHIVED = "Entries of the week are archived already, and not counted.";
+const ARCHIVED = "Some entries of this week are already archived, and are not counted.";
 const TITLE = "The week in decisions";
-/** Of the rules that were used, and of those that were not. */
+/** The most rules that are listed as used, and as never used. */
 const MAX_RULES = 15;
 const RULE_CHARS = 80;
-/** Later than this after the end of its week (ms), a look back says that it is late. */
+/** A look-back that is posted later than this (ms) after the end of its week says that it is late. */
 const LATE_MS = 60 * 60_000;
 
 export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFacts, command: string): Message {
@@ -34,21 +34,21 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
   const blocks: Block[] = [
     header(TITLE),
     rich(
-      line(moment(week.from), span(" to "), moment(week.to), span(isLate ? ". Late: it ended before." : ".")),
+      line(moment(week.from), span(" to "), moment(week.to), span(isLate ? ". This report is late." : ".")),
       line(...decisionWords(lookBack)),
       ...timeLines(lookBack),
       line(span(otherWords(lookBack))),
       ...(lookBack.incomplete ? [line(span(ARCHIVED))] : []),
     ),
     ...ruleBlocks(lookBack),
-    note("Counted from the audit, by the moment of each entry.", `ADMINS see who decided: ${command} report`),
+    note("Counted from the audit, by the time of each entry.", `ADMINS see who decided: ${command} report`),
   ];
   return { text: `${TITLE}: ${count(approved)} approved, ${count(denied)} denied`, blocks };
 }
 
 function decisionWords({ approved, denied }: LookBack): RichTextElement[] {
   const all = approved + denied;
-  if (all === 0) return [span("No decision of a person was confirmed.", { bold: true })];
+  if (all === 0) return [span("No person's decision was confirmed.", { bold: true })];
   const share = `${((100 * approved) / all).toFixed(0)} %`;
   return [
     span(`${count(all)} ${all === 1 ? "decision" : "decisions"}: `, { bold: true }),
@@ -70,7 +70,7 @@ function otherWords({ expired, escalated, refused, unconfirmed, disputed, tooFew
     ["disputed", disputed],
     ["too few approvers", tooFew],
   ];
-  return `${all.map(([name, many]) => `${name}: ${count(many)}`).join(" · ")}.`;
+  return `${all.map(([name, total]) => `${name}: ${count(total)}`).join(" · ")}.`;
 }
 
 function ruleBlocks({ rules, unused }: LookBack): Block[] {
@@ -107,12 +107,12 @@ function unusedWords(unused: readonly string[]): RichTextElement[] {
   ];
 }
 
-const attempts = (many: number): string => `${count(many)} ${many === 1 ? "attempt" : "attempts"}`;
+const attempts = (total: number): string => `${count(total)} ${total === 1 ? "attempt" : "attempts"}`;
 
-/** Of the people in a report. */
+/** The most people in a report. */
 const MAX_PEOPLE = 40;
 
-/** Who decided and who was refused, for one admin. */
+/** Who decided and who was refused, for the admin who asked. */
 export function weekReport({ week, people, incomplete }: WeekReport): Message {
   const shown = people.slice(0, MAX_PEOPLE);
   const more = people.length - shown.length;
@@ -139,7 +139,9 @@ export function weekReport({ week, people, incomplete }: WeekReport): Message {
       ...(more > 0 ? [line(span(`… and ${count(more)} more people`))] : []),
       ...(incomplete ? [line(span(ARCHIVED))] : []),
     ),
-    note("Given decisions and votes, also those that did not take effect. The audit records that you asked."),
+    note(
+      "Counts all decisions and votes, including those that did not take effect. The audit records that you asked.",
+    ),
   ];
   return withId("answer:week-report", { text: title, blocks });
 }

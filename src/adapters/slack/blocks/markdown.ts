@@ -1,5 +1,5 @@
-// Draws a run's Markdown output without any effect: links, images and HTML appear as text, nothing is fetched and nobody is
-// mentioned. `marked` parses; this file decides how each token is drawn.
+// Draws a run's Markdown output without side effects: links, images and HTML appear as text, nothing is fetched, and no one is
+// mentioned. `marked` parses the text, and this file decides how each token is drawn.
 
 import type {
   RichTextElement,
@@ -17,7 +17,7 @@ type Part = RichTextSection | RichTextList | RichTextPreformatted | RichTextQuot
 /** Slack indents lists no further than this; deeper nesting is drawn flat. */
 const MAX_DEPTH = 6;
 
-/** Text that the parser cannot read, or that nests too deeply, is shown as it was written. */
+/** Draws Markdown. Text that the parser cannot read, or that nests too deeply, is shown as it was written. */
 export function markdown(text: string): Part[] {
   const shown = channelText(text);
   if (NESTED.test(shown)) return boxes(shown);
@@ -29,7 +29,7 @@ export function markdown(text: string): Part[] {
   }
 }
 
-/** A line that opens twenty quotes or lists. The parser recurses for each of them, so hostile text could exhaust the stack. */
+/** Matches a line that opens twenty quotes or lists. The parser recurses for each, so hostile text could exhaust the stack. */
 const NESTED = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){20}/m;
 
 function block(token: Token, depth: number): Part[] {
@@ -55,14 +55,14 @@ function block(token: Token, depth: number): Part[] {
   }
 }
 
-/** The word after the fence is shown too: it is part of the output. */
+/** The language after the fence is shown too, because it is part of the output. */
 function code({ lang, text: inside }: Tokens.Code): Part[] {
   return lang === undefined || lang === ""
     ? boxes(inside)
     : [line(span(lang, { italic: true })), ...boxes(inside)];
 }
 
-/** Slack's lists cannot nest: a nested list interrupts the outer one, and an ordered list then continues its numbers. */
+/** Slack's lists cannot nest. A nested list therefore interrupts the outer list, and an ordered outer list then continues its numbers. */
 function list(token: Tokens.List, depth: number): Part[] {
   const out: Part[] = [];
   let open: Numbered | null = null;
@@ -72,12 +72,12 @@ function list(token: Tokens.List, depth: number): Part[] {
       open = newList(token.ordered, depth, token.ordered ? first - 1 + index : 0);
       out.push(open);
     }
-    const own = item.tokens.filter((each) => each.type !== "list");
+    const content = item.tokens.filter(({ type }) => type !== "list");
     const box = item.task ? [span(item.checked === true ? "☑ " : "☐ ")] : [];
-    open.elements.push(line(...box, ...own.flatMap((each) => inline(each, {}, depth + 1))));
-    const nested = item.tokens.filter((each): each is Tokens.List => each.type === "list");
+    open.elements.push(line(...box, ...content.flatMap((child) => inline(child, {}, depth + 1))));
+    const nested = item.tokens.filter((child): child is Tokens.List => child.type === "list");
     if (nested.length === 0) continue;
-    out.push(...nested.flatMap((each) => list(each, depth + 1)));
+    out.push(...nested.flatMap((child) => list(child, depth + 1)));
     open = null;
   }
   return out;
@@ -101,7 +101,7 @@ function inline(token: Token, style: Style, depth: number): RichTextElement[] {
   const through = (more: Style): RichTextElement[] =>
     children === null
       ? text(token.raw, style)
-      : children.flatMap((each) => inline(each, { ...style, ...more }, depth + 1));
+      : children.flatMap((child) => inline(child, { ...style, ...more }, depth + 1));
   switch (token.type) {
     case "strong":
       return through({ bold: true });
@@ -131,7 +131,7 @@ function inline(token: Token, style: Style, depth: number): RichTextElement[] {
   }
 }
 
-/** The address is shown in full: a label must not hide where a link leads. */
+/** Shows the address in full, because a label must not hide where a link leads. */
 function link({ text: label, href, title }: Tokens.Link, style: Style): RichTextElement[] {
   const where = typeof title === "string" && title !== "" ? `${href} "${title}"` : href;
   return text(label === where ? where : `${label} (${where})`, style);

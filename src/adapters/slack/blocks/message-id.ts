@@ -1,5 +1,5 @@
-// The id of the first block of each message and view says what the message is. Tests wait for it, so titles and sentences are free
-// to change. An id is made of our own words only: other apps in the workspace can read it. Cards have ids of their own: names.ts.
+// The id of the first block of a message or view says what the message is. Tests wait for this id, so titles and sentences are free to
+// change. An id contains only our own words, because other apps in the workspace can read it. The ids of cards are in names.ts.
 
 import type { Block } from "@slack/types";
 import type { PastDecision } from "../../../domain/approval.ts";
@@ -30,7 +30,7 @@ export type MessageId =
   | `notice:decision-void:${VoidCause}`
   | "notice:queued"
   | `receipt:${"approve" | "deny" | "reported" | "several"}`
-  /** Posted after the copy was made from which Countersign was restored. */
+  /** A message of which Countersign has no record since it was restored from an older copy. */
   | `orphan:${OrphanKind}`
   | `notification:${Exclude<Notification["kind"], "receipt" | "receipt-at-once">}`
   | `refusal:${Refusal["type"]}`
@@ -39,12 +39,12 @@ export type MessageId =
   | `form:${"approve" | "deny" | "review" | "review-several" | "reviewed" | "read" | "read-first" | "changed" | "held" | "ask" | "answer" | "hand-over" | "snooze"}`
   | `home:${"runs" | "unknown"}`;
 
-/** A part of a card that tells of more than the card's state, or of the Home tab and the queue. */
+/** The id of a part of a card that shows more than the card's state, or of a part of the Home tab or the queue. */
 export type PartId =
   | `request:${"whole" | "shortened" | "file-coming" | "file-there" | "file-refused"}`
   | `past:${number}:${PastDecision["cause"]}`
   | `rule:${number}-of-${number}${"" | ":too-few"}`
-  /** In the form: the approvals that it has, of those that it needs. */
+  /** In the form: how many of the needed approvals have been given. */
   | `votes:${number}-of-${number}`
   | `cause:${CardCause}`
   | `dispute:${number}:${"open" | "closed"}`
@@ -117,7 +117,7 @@ type AnswerName =
   | "other-team"
   | "unverified-team";
 
-/** The message or view with this id on its first block. */
+/** Returns the message or view with this id on its first block. */
 export function withId<Drawn extends { readonly blocks: readonly Block[] }>(
   id: MessageId,
   drawn: Drawn,
@@ -126,13 +126,13 @@ export function withId<Drawn extends { readonly blocks: readonly Block[] }>(
   return { ...drawn, blocks: first === undefined ? [] : [{ ...first, block_id: id }, ...rest] };
 }
 
-/** The block with this id. */
+/** Returns the block with this id. */
 export const partWithId = <Drawn extends Block>(id: PartId, block: Drawn): Drawn => ({
   ...block,
   block_id: id,
 });
 
-/** A private answer of one paragraph. Slack reads markup in it: pass our own words and escaped text only. */
+/** A private answer of one paragraph. Slack reads markup in it, so pass only our own words and escaped text. */
 export function textAnswer(id: MessageId, text: string): { text: string; blocks: Block[] } {
   return { text, blocks: [textSection(id, text)] };
 }

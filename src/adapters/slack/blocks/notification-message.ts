@@ -1,4 +1,4 @@
-// Draws the notifications that follow from the audit, with the receipt's button.
+// Draws the notifications that follow from the audit.
 
 import type { Block } from "@slack/types";
 import { freezeNotification } from "./brake-blocks.ts";
@@ -104,18 +104,18 @@ function dispute(
     line(
       span("Nothing is taken back. ", { bold: true }),
       span(
-        "Stop at the service whatever followed, deny the card if it is still on hold, and end this person's Slack sessions. Then close the dispute: ",
+        "At the service, stop whatever followed from it. Deny the card if it is still on hold, and end this person's Slack sessions. Then close the dispute: ",
       ),
       span(`${command} audit close ${run} <what you found>`, { code: true }),
     ),
   );
-  // The head of the audit, in Slack and so out of reach of someone who has only the database.
+  // The block's id contains the head of the audit, so that someone with access to only the database cannot change it.
   const block_id = `audit:${facts.entry.seq}:${facts.entry.link.slice(0, 16)}`;
   const blocks: Block[] = [header(title), { ...what, block_id }];
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 
-/** Says where something was changed, in our own words and numbers. It quotes nothing from the changed rows. */
+/** Says in our own words and numbers what was changed. Quotes nothing from the changed rows. */
 function tampering({ seq, link, entry }: KeptEntry, command: string): Message {
   const title = "🚨 The database was changed outside Countersign";
   const blocks: Block[] = [
@@ -149,7 +149,7 @@ function tampering({ seq, link, entry }: KeptEntry, command: string): Message {
 /** The text itself is gone. The audit still names it by its digest. */
 function redaction(kept: KeptEntry): Message {
   const { at, digest, outcome } = kept.entry;
-  const title = "A text of the audit was erased";
+  const title = "A text in the audit was erased";
   const blocks: Block[] = [
     rich(
       line(span(`${title}, `, { bold: true }), moment(at), span(`: ${oneLine(outcome, REASON_CHARS)}.`)),
@@ -170,7 +170,7 @@ function head(kept: KeptEntry): Message {
       rich(
         line(span("The audit's head: ", { bold: true }), span(words, { code: true })),
         line(
-          span("Kept here, it proves later that nothing before it was changed or cut off: "),
+          span("Kept here, it can prove later that nothing before it was changed or removed: "),
           span(`npm run audit -- verify --head "${words}"`, { code: true }),
         ),
       ),
@@ -178,7 +178,7 @@ function head(kept: KeptEntry): Message {
   };
 }
 
-// Tells the requester that a request of their run was decided, or that the time to decide it passed.
+// Tells the requester that a request of their run was decided, or that the time to decide it has passed.
 
 function answered(
   kind: "answered" | "expired",

@@ -1,4 +1,4 @@
-// What a message becomes that was posted after the copy was made from which Countersign was restored.
+// Draws a message that Countersign has no record of, because it was restored from a copy that is older than the message.
 
 import type { RichTextElement } from "@slack/types";
 import type { Orphan } from "../../../domain/after-restore.ts";
@@ -8,24 +8,24 @@ import { line, type Message, moment, quote, rich, span, untrustedSpan } from "./
 
 type DrawnWith = {
   readonly command: string;
-  /** To the message that stands in its place. */
+  /** The link to the message that replaces this one. Null if there is none. */
   readonly link: string | null;
   readonly deployment: Deployment;
 };
 
 const TITLES = {
-  card: "⚫ Closed: this card decides nothing any more",
+  card: "⚫ Closed: this card no longer decides anything",
   opening: "⚫ Closed: this message is no longer updated",
   other: "⚫ Closed: this message is no longer updated",
 } as const;
 
 const NAMES = {
-  card: "It was the card of a request",
-  opening: "It was the first message",
-  other: "It was a message",
+  card: "This was the card of a request",
+  opening: "This was the first message",
+  other: "This was a message",
 } as const;
 
-/** A run's id has at most 512 characters. */
+/** Enough for the command and a run's id, which has at most 512 characters. */
 const COMMAND_CHARS = 600;
 const ABOUT_CHARS = 300;
 

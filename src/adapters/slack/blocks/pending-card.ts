@@ -1,5 +1,5 @@
-// The parts of a request that waits: what it asks for, its rule, and the buttons that decide it. Its card has all of them; its line in a
-// digest and the forms share some.
+// The parts of a waiting request: what it asks for, its rule, and the buttons that decide it. The card has all of these parts. The forms
+// and the lines of a digest share some of them.
 
 import type { Block, RichTextElement } from "@slack/types";
 import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
@@ -34,12 +34,12 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 
-// The request: short fields side by side, long ones in boxes, of a very long request an overview of all fields.
+// The request: short fields side by side and long fields in boxes. A very long request is shown as an overview of all its fields.
 
-/** Slack takes ten texts in a section: five names with their values. */
+/** Slack accepts ten texts in a section: five names with their values. */
 const ROWS = 5;
 
-/** Of a request that does not fit the card whole. */
+/** The room for a request that does not fit on the card. */
 const ROOM = { chars: 1_800, most: 4_000 };
 
 const WHERE_IN_FILE = {
@@ -50,14 +50,14 @@ const WHERE_IN_FILE = {
 
 type Drawn = {
   readonly blocks: Block[];
-  /** How many secrets are masked in it. */
+  /** The number of secrets that are masked in the blocks. */
   readonly secrets: number;
-  /** How much of the request it shows. */
+  /** Says how much of the request is shown. */
   readonly id: PartId;
 };
 
-/** `inTitle`: the title holds the whole action. */
-export function cardRequest(run: Run, approval: Approval, marks: CardMarks, inTitle: boolean): Drawn {
+/** `isActionInTitle` is true if the title contains the whole action. */
+export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isActionInTitle: boolean): Drawn {
   const { request } = approval;
   if (!fitsCard(request)) {
     const file = needsFile(request) ? fileState(run, requestSlot(approval)) : null;
@@ -70,7 +70,7 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, inTi
   const asked =
     action === null
       ? [rich(line(span(NO_ACTION, { italic: true })))]
-      : inTitle
+      : isActionInTitle
         ? []
         : [rich(...drawnBoxes(action))];
   const boxes = long.length === 0 ? [] : [rich(...fieldBoxes(long))];
@@ -81,7 +81,7 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, inTi
   };
 }
 
-/** Names on the left, values on the right. A value is plain text, in which Slack reads no markup. */
+/** Names on the left, values on the right. Values are plain text, in which Slack reads no markup. */
 function sections(fields: readonly ShortField[]): Block[] {
   const blocks: Block[] = [];
   for (let at = 0; at < fields.length; at += ROWS) {
@@ -103,7 +103,7 @@ export function wordsOfMarks({ risk, where }: CardMarks): readonly string[] {
   return [...(risk === null ? [] : [riskWords(risk)]), ...where];
 }
 
-/** The same for a person who decides: a risk that the service does not state must not pass for a low one. */
+/** The same words for people who decide. If the service states no risk, they say so, because silence must not pass for a low risk. */
 export function wordsForDeciders(marks: CardMarks): readonly string[] {
   return marks.risk === null ? ["Risk not stated", ...marks.where] : wordsOfMarks(marks);
 }
@@ -112,16 +112,16 @@ const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", oth
 
 export const riskMark = ({ level }: Risk): string => MARKS[level];
 
-/** "High risk"; of a word that is no level, "Risk 7/10". */
+/** For example "High risk", or "Risk 7/10" if the service's word is not a known level. */
 export function riskWords({ level, words }: Risk): string {
   if (level === "other") return `Risk ${words}`;
   return `${words.charAt(0).toUpperCase()}${words.slice(1)} risk`;
 }
 
-// The part of a pending card that explains its rule: whom it mentions, how many approvals it has and needs, its deadline, and
-// whether enough people can approve it.
+// The part of a pending card that explains its rule: the people it mentions, the approvals it has and needs, its deadline, and
+// a warning if too few people can approve it.
 
-/** Most people and groups that a card mentions; Slack draws long lists badly. */
+/** The most people and groups that a card mentions. Slack draws long lists badly. */
 const MAX_MENTIONS = 20;
 const PARTS_CHARS = 300;
 const REASON_OF_VOTE_CHARS = 1_000;
@@ -146,19 +146,19 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
   return [partWithId(`rule:${progress}${few === null ? "" : ":too-few"}`, rich(...lines, ...votes))];
 }
 
-/** The requester is not called where they may not decide. */
+/** The users whom the rule mentions. Leaves out the requester unless they are allowed to decide. */
 export function mentionedUsers({ mention, selfApproval }: KeptRule, requester: UserId): UserId[] {
   return mention.users.filter((user) => selfApproval || user !== requester);
 }
 
-/** Slack notifies the mentioned people when the card is posted, and not when it is updated. */
+/** Slack notifies the mentioned people when the card is posted, but not when it is updated. */
 export function mentionLine(groups: readonly GroupId[], users: readonly UserId[]) {
   const mentioned: RichTextElement[] = [
     ...groups.map((usergroup_id): RichTextElement => ({ type: "usergroup", usergroup_id })),
     ...users.map(person),
   ];
   if (mentioned.length === 0) return [];
-  const shown = mentioned.slice(0, MAX_MENTIONS).flatMap((each) => [each, span(" ")]);
+  const shown = mentioned.slice(0, MAX_MENTIONS).flatMap((mention) => [mention, span(" ")]);
   const more = mentioned.length - MAX_MENTIONS;
   return [line(span("For "), ...shown, ...(more > 0 ? [span(`and ${count(more)} more`)] : []))];
 }
@@ -178,7 +178,7 @@ function needsLine({ appliedRule, votes }: Approval) {
   ];
 }
 
-/** One person's approval among several. */
+/** The lines of one person's approval among several. */
 export function voteLines({ by, at, reason }: Decision) {
   const who = by === null ? span("The policy") : person(by.user);
   const head = line(
@@ -191,7 +191,7 @@ export function voteLines({ by, at, reason }: Decision) {
   return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_OF_VOTE_CHARS))];
 }
 
-// "No one can approve this": the same words on the card, to the requester and in the fallback channel.
+// "No one can approve this", in the same words on the card, in the requester's notice and in the fallback channel.
 
 export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
   if (able === 0) return "No one can approve this";
@@ -201,17 +201,17 @@ export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
 export function tooFewApproversWords({ grows }: TooFewApprovers): string {
   if (grows)
     return "The requester, guests, apps and people from other workspaces can't approve it. Invite full members to this channel.";
-  return "The rule names too few people who can approve it. The requester, guests, people from other workspaces and people outside this channel can't. Add someone to the group or channel that the rule names, or change the policy. Until then it waits.";
+  return "The rule names too few people who can approve it. The requester, guests, people from other workspaces and people outside this channel can't. Add someone to the group or channel that the rule names, or change the policy. Until then, the request waits.";
 }
 
-// The buttons that decide an approval, the same on its card and on its line in a digest.
+// The buttons that decide an approval. They are the same on its card and on its line in a digest.
 
 /** Slack's limit for an `accessibility_label`. */
 const LABEL_CHARS = 75;
 
 type Style = { readonly style?: "primary" | "danger" };
 
-/** Makes buttons of this approval: each has its nonce for a value, and says to a screen reader what it is about. */
+/** Returns a function that draws buttons for this approval. Each carries its nonce as the value, and a label for screen readers. */
 export function buttonsOf({ nonce, request }: Approval) {
   const asked = headline(request, LABEL_CHARS).text;
   return (action_id: string, text: string, style: Style = {}): object => ({
@@ -227,7 +227,7 @@ export function buttonsOf({ nonce, request }: Approval) {
 export const denyButton = (approval: Approval): object =>
   buttonsOf(approval)(CARD_DENY, "Deny", { style: "danger" });
 
-/** Deny, and Approve where that is possible now. */
+/** Approve and Deny, or Deny alone if the request cannot be approved now. */
 export function decideButtons(approval: Approval, onlyDeny: boolean): readonly object[] {
   const approve = buttonsOf(approval)(CARD_APPROVE, "Approve", { style: "primary" });
   return onlyDeny ? [denyButton(approval)] : [approve, denyButton(approval)];

@@ -1,4 +1,4 @@
-// Private notices to a person about something they did. The service's words are drawn as text in which Slack reads no markup.
+// Private notices to a person about something they did. The service's words are drawn as text, in which Slack reads no markup.
 
 import type { Approval } from "../../../domain/approval.ts";
 import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
@@ -31,17 +31,17 @@ function drawn(notice: NoticeContent, run: Run, deployment: Deployment): Message
   }
 }
 
-/** `before`: the messages that go before the thread of the run. */
+/** `before` is the number of messages that are queued ahead of the run's opening. */
 export function queuedNotice(before: number): Message {
-  const many = before === 1 ? "1 message goes" : `${count(before)} messages go`;
-  const text = `Starting. ${many} before yours in this channel.`;
-  const why = " Slack takes about one a second. Your task is recorded; do not start it again.";
+  const queued = before === 1 ? "1 message is" : `${count(before)} messages are`;
+  const text = `Starting. ${queued} ahead of yours in this channel.`;
+  const why = " Slack accepts about one a second. Your task is recorded; don't start it again.";
   return withId("notice:queued", message(text, [line(span(text, { bold: true }), span(why))]));
 }
 
 type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
 
-/** `ending` is ": " where the rest completes the title's sentence. */
+/** `ending` is ": " if the rest completes the sentence of the title. */
 type DecisionWords = {
   readonly title: string;
   readonly ending: ". " | ": ";
@@ -73,7 +73,7 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
         ending: ". ",
         rest: "It did not take effect. The service said:",
         quoted: notice.words,
-        after: "If it is still pending, the buttons on its card come back.",
+        after: "If the request is still pending, the buttons on its card come back.",
       };
     case "decision-elsewhere":
       return {
@@ -94,21 +94,21 @@ function aboutDecision(notice: DecisionNotice, run: Run): Message {
     line(span(`${title}${ending}`, { bold: true }), span(rest)),
     ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
     ...(after === undefined ? [] : [line(span(after))]),
-    // In a busy channel someone may have decided several requests.
+    // In a busy channel, a person may have decided several requests.
     ...(asked === null ? [] : [line(span("Request: "), span(asked))]),
   ]);
 }
 
-/** False: the request has changed since, so it is not the one that was decided. */
+/** Whether the current request was decided. False if the request has changed since the decision. */
 function wasDecided({ request, state, past, votes }: Approval): boolean {
   const decisions = [...(state.type === "decided" ? [state.decision] : []), ...past, ...votes];
-  return decisions.some((each) => ("decision" in each ? each.decision : each).digest === request.digest);
+  return decisions.some((made) => ("decision" in made ? made.decision : made).digest === request.digest);
 }
 
 type CannotPost = Extract<NoticeContent, { type: "cannot-post" }>;
 
-/** What the requester can do about it, by Slack's error code. */
-const CURES: { readonly [code: string]: Parameters<typeof line> } = {
+/** What the requester can do, by Slack's error code. */
+const REMEDIES: { readonly [code: string]: Parameters<typeof line> } = {
   not_in_channel: invite(),
   channel_not_found: invite(),
   is_archived: [span("Unarchive the channel, or use another one.")],
@@ -118,22 +118,26 @@ const CURES: { readonly [code: string]: Parameters<typeof line> } = {
 };
 
 function invite(): Parameters<typeof line> {
-  return [span("Invite it with "), span("/invite @countersign", { code: true }), span(" and try again.")];
+  return [
+    span("Invite Countersign with "),
+    span("/invite @countersign", { code: true }),
+    span(" and try again."),
+  ];
 }
 
 function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
-  const cure = Object.hasOwn(CURES, code) ? CURES[code] : undefined;
+  const remedy = Object.hasOwn(REMEDIES, code) ? REMEDIES[code] : undefined;
   const place = { type: "channel" as const, channel_id: run.channel };
   const { title, meaning } =
-    run.creation.type === "refused" ? UNSTARTED : cure === undefined ? ONE_MISSING : ALL_MISSING;
+    run.creation.type === "refused" ? UNSTARTED : remedy === undefined ? ONE_MISSING : ALL_MISSING;
   return message(title, [
     line(
-      span(cure === undefined ? "Slack refused a message in " : "Countersign can't post in "),
+      span(remedy === undefined ? "Slack refused a message in " : "Countersign can't post in "),
       place,
       span(":"),
     ),
     quote(untrustedSpan(why, SERVICE_WORDS_CHARS)),
-    line(span(meaning), ...(cure ?? [span("Ask an admin of Countersign to look at its log.")])),
+    line(span(meaning), ...(remedy ?? [span("Ask an admin of Countersign to look at its log.")])),
   ]);
 }
 
@@ -194,13 +198,13 @@ function voidWords(cause: VoidCause): string {
     case "run-missing":
       return "the service no longer knows the run. If it knows the run again, the card opens again.";
     case "unreadable":
-      return "the service then sent the approval in a form that Countersign can't read. The run's thread says why.";
+      return "the service then sent the approval in a format that Countersign can't read. The run's thread says why.";
     case "run-over":
       return "the run ended first.";
     case "voter-may-not":
-      return "you may no longer decide this. Others can, on its card.";
+      return "you are no longer allowed to decide this. Others can, on its card.";
     case "rule-changed":
-      return "the policy changed, and now asks for more than you gave. Approve it again on its card.";
+      return "the policy changed and now requires more than you gave. Approve it again on its card.";
     case "others-needed":
       return "it now has too few approvals. Yours still counts; the card waits for others.";
     case "stopped":

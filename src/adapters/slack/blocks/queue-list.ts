@@ -1,4 +1,4 @@
-// The queue as a list, the same on the Home tab and in the answer to "pending": one request per line, filters above, pages below.
+// The queue as a list: one request per line, with filters above and pages below. The Home tab and the answer to `pending` both show it.
 
 import type { Block } from "@slack/types";
 import { claimOf } from "../../../domain/handling.ts";
@@ -29,40 +29,42 @@ import { partWithId } from "./message-id.ts";
 import { missingInWords } from "./waiting-lines.ts";
 import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";
 
-/** `link`: to its card; null: Slack gave none. `review`: the value of its button; null: the reader may not decide it. */
+/**
+ * `link` leads to the card, and is null if Slack gave none. `review` is the value of the button, and is null if the reader may not decide.
+ */
 export type QueueRow = {
   readonly item: QueueItem;
   readonly link: string | null;
   readonly review: string | null;
 };
 
-/** A group of requests, with the value of the button that reviews them together. */
-export type GroupRow = { readonly group: ReviewGroup; readonly many: number; readonly review: string };
+/** A group of requests. `together` is how many of them can be reviewed in one form, and `review` is the value of the button. */
+export type GroupRow = { readonly group: ReviewGroup; readonly together: number; readonly review: string };
 
 /** One page of the queue. */
 export type QueuePage = {
   readonly yours: readonly QueueRow[];
   readonly others: readonly QueueRow[];
-  /** On all pages. */
+  /** The counts over all pages. */
   readonly counts: { readonly yours: number; readonly others: number };
-  /** From 0. */
+  /** The index of the page, from 0. */
   readonly page: number;
   readonly pages: number;
   readonly choice: QueueChoice;
-  /** The names of the rules that can be chosen. */
+  /** The names of the rules that the filter offers. */
   readonly rules: readonly string[];
-  /** Only on the first page. */
+  /** Requests that can be reviewed together. Empty except on the first page. */
   readonly groups: readonly GroupRow[];
   readonly unreadable: readonly { readonly run: Run; readonly link: string | null }[];
-  /** Guests and others who may decide nothing. */
+  /** Whether the reader may decide nothing, like a guest. */
   readonly closed: boolean;
-  /** More runs wait than were read. */
+  /** Whether more runs wait than were read. */
   readonly more: boolean;
-  /** Those that hold in one of the reader's channels. */
+  /** The freezes that are in force in at least one of the reader's channels. */
   readonly freezes: readonly Freeze[];
 };
 
-/** Nothing waits, and nothing was filtered out or left unread. */
+/** Whether nothing waits, and nothing was filtered out or left unread. */
 export function isEmpty({ counts, choice, unreadable, more }: QueuePage): boolean {
   return counts.yours + counts.others + unreadable.length === 0 && encodeChoice(choice) === "" && !more;
 }
@@ -80,7 +82,7 @@ export function queueBlocks(page: QueuePage): Block[] {
     ...(page.counts.yours === 0 ? [partWithId("queue:yours:none", words(noneOf(page)))] : []),
     ...rowsWithId("queue:yours", page.yours),
     ...(page.counts.others === 0 ? [] : othersBlocks(page)),
-    ...page.unreadable.map((each) => runRow(each)),
+    ...page.unreadable.map((row) => runRow(row)),
     ...pager(page),
   ];
 }
@@ -93,7 +95,8 @@ function othersBlocks({ yours, others, counts }: QueuePage): Block[] {
   return [header(titled("Waiting for others", counts.others)), ...rowsWithId("queue:others", others)];
 }
 
-const titled = (title: string, many: number): string => (many === 0 ? title : `${title} (${count(many)})`);
+const titled = (title: string, requests: number): string =>
+  requests === 0 ? title : `${title} (${count(requests)})`;
 
 function noneOf({ choice, counts, more }: QueuePage): string {
   if (encodeChoice(choice) !== "") return "Nothing here waits for you with this filter.";
@@ -110,12 +113,12 @@ function rowsWithId(id: "queue:yours" | "queue:others", rows: readonly QueueRow[
   });
 }
 
-/** Slack takes 150 characters here for the headline of a card, and a line on a phone takes fewer still. */
+/** Shorter than the headline of a card (150 characters), because a line on a phone has less room. */
 const ASKED_CHARS = 110;
 /** Slack's limit for an `accessibility_label`. */
 const LABEL_CHARS = 75;
 
-/** The service's words stand in plain text, where Slack reads no markup; ours, with mentions and links, in the small print below. */
+/** The service's words are plain text, in which Slack reads no markup. Our words, with mentions and links, are in the small print below. */
 function rowOf({ item, link, review }: QueueRow): Block[] {
   const { run, approval, marks } = item;
   const asked = headline(approval.request, ASKED_CHARS).text;
@@ -123,7 +126,7 @@ function rowOf({ item, link, review }: QueueRow): Block[] {
   const before = wordsOfMarks(marks).join(" · ");
   const text = `${mark}${before === "" ? "Request" : before}: ${asked}`;
   const place = `<#${run.channel}> · ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
-  const state = [...standing(item), ...cardLink(link)].join(" · ");
+  const state = [...stateParts(item), ...cardLink(link)].join(" · ");
   const button = {
     type: "button",
     action_id: QUEUE_REVIEW,
@@ -136,15 +139,17 @@ function rowOf({ item, link, review }: QueueRow): Block[] {
   return [section, small];
 }
 
-/** Slack's own link. In its markup, `&` is written as an entity; a link with other marks in it would not be Slack's. */
+/**
+ * A link from Slack. Its markup needs `&` as an entity. A link with any other special character does not come from Slack, and is left out.
+ */
 const cardLink = (link: string | null): string[] =>
   link === null || /[<>|\s]/.test(link) ? [] : [`<${link.replaceAll("&", "&amp;")}|card>`];
 
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true });
 
-/** How long it waits, how many have approved it, until when, and why the reader does not approve it. */
-function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
+/** How long the request has waited, how many people have approved it, its deadline, and why the reader can't approve it now. */
+function stateParts({ approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
   const votes =
     approval.votes.length > 0 || rule.needs > 1
       ? [`${count(approval.votes.length)} of ${count(rule.needs)}`]
@@ -153,7 +158,7 @@ function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: Qu
   if (missing !== "") votes.push(`missing: ${escaped(oneLine(missing, PARTS_CHARS))}`);
   const held = heldUntil === null ? [] : [`approved, held until ${localTime(heldUntil)}`];
   const until = deadline === null ? [] : [`until ${localTime(deadline)}`];
-  const why = refusal === null || heldUntil !== null ? null : (WHY[refusal.type] ?? null);
+  const why = refusal === null || heldUntil !== null ? null : (REFUSAL_REASONS[refusal.type] ?? null);
   return [
     ...(heldUntil === null ? [`waiting ${ageWords(waitedMs)}`, ...votes] : held),
     ...until,
@@ -162,7 +167,7 @@ function standing({ approval, rule, refusal, waitedMs, deadline, heldUntil }: Qu
   ];
 }
 
-/** Who looks at it, and whether the requester owes an answer. */
+/** Who is looking at the request, and whether a question to the requester is open. */
 function followUpWords(approval: QueueItem["approval"]): string[] {
   const claim = claimOf(approval);
   const asked = openQuestions(approval).length;
@@ -174,10 +179,10 @@ function followUpWords(approval: QueueItem["approval"]): string[] {
 
 const PARTS_CHARS = 120;
 
-const WHY: { readonly [Type in Refusal["type"]]?: string } = {
+const REFUSAL_REASONS: { readonly [Type in Refusal["type"]]?: string } = {
   requester: "you asked for this run",
   "not-approver": "the rule lists others",
-  "part-filled": "your approval fills no part that is missing",
+  "part-filled": "your approval can't count for a missing part",
   "already-voted": "you approved it, others must too",
   "not-all-shown": "can only be denied",
   "read-first": "read it first",
@@ -185,7 +190,7 @@ const WHY: { readonly [Type in Refusal["type"]]?: string } = {
   closed: "its time to decide is over",
 };
 
-/** To the minute; the list says when it was drawn. */
+/** The age in words, exact to the minute. The list says when it was drawn. */
 function ageWords(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return "less than a minute";
@@ -196,17 +201,17 @@ function ageWords(ms: number): string {
 
 // Requests that can be reviewed together.
 
-function groupRow({ group: { kind, items }, many: together, review }: GroupRow): Block {
+function groupRow({ group: { kind, items }, together, review }: GroupRow): Block {
   const [first] = items;
   if (first === undefined) return words("");
   const { run, rule } = first;
-  const many = `*${count(items.length)} requests`;
+  const requests = `*${count(items.length)} requests`;
   const what =
     kind === "run"
-      ? `${many} of one run* in <#${run.channel}>, asked by <@${run.requester}>`
+      ? `${requests} of one run* in <#${run.channel}>, asked by <@${run.requester}>`
       : rule.name === BUILT_IN_RULE.name
-        ? `${many}* in <#${run.channel}>`
-        : `${many} under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;
+        ? `${requests}* in <#${run.channel}>`
+        : `${requests} under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;
   return {
     type: "section",
     text: ours(what),
@@ -219,13 +224,13 @@ function groupRow({ group: { kind, items }, many: together, review }: GroupRow):
   } as Block;
 }
 
-// Filters and pages. Their values choose what is listed, and nothing else.
+// Filters and pages. Their values decide only what is listed.
 
 /** Slack's limit for the text of an option. */
 const OPTION_CHARS = 75;
-/** Slack's limit for a menu is 100. */
+/** The most rules in the filter. Slack accepts 100 options in a menu. */
 const MAX_RULES = 90;
-/** A shorter list needs no filter. */
+/** The shortest list that has filters. */
 const FILTER_FROM = 2;
 
 function filters({ counts, choice, rules }: QueuePage): Block[] {
@@ -262,7 +267,7 @@ function pager({ page, pages, choice, more }: QueuePage): Block[] {
   const rest = more
     ? [
         note(
-          "More runs wait than can be listed. These are the oldest; the list moves on as they are decided.",
+          "More runs wait than can be listed. These are the oldest; newer ones appear as these are decided.",
         ),
       ]
     : [];

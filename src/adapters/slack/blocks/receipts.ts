@@ -1,5 +1,5 @@
-// Draws receipts, one or several in a message, each decision with its button "This was not me". Below: what receipts share with the other
-// notifications.
+// Draws receipts: one or several decisions in a message, each with its button "This was not me". Also contains the parts that receipts
+// share with the other notifications.
 
 import type { Block } from "@slack/types";
 import { RECEIPT_NOT_ME } from "../names.ts";
@@ -11,7 +11,7 @@ import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
 
-/** Of each action and reason, where several receipts share a message. */
+/** The most characters of an action or a reason when several receipts share a message. */
 const SHARED_CHARS = 150;
 
 export function receipt(
@@ -32,7 +32,7 @@ export function receipt(
       ...reasonOf(facts.entry),
       line(
         link === null ? span("Its card") : { type: "link", url: link, text: "Its card" },
-        span(" shows whether the service took it."),
+        span(" shows whether the service accepted it."),
       ),
       ending,
     ),
@@ -42,7 +42,7 @@ export function receipt(
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 
-/** `at` null: it is not known any more when. */
+/** `at` is null if the time of the report is no longer known. */
 const reportedLine = (at: number | null) =>
   line(
     span("⚠️ You reported this", { bold: true }),
@@ -54,11 +54,11 @@ export type ReceiptFacts = {
   readonly receipt: Pick<Notification, "id">;
   readonly facts: NotificationFacts;
   readonly link: string | null;
-  /** Left out: it is not reported. */
+  /** When the decision was reported (wall clock, ms). Left out if it was not. */
   readonly reportedAt?: number;
 };
 
-/** At most `RECEIPTS_AT_ONCE`: two blocks each, and fifty in a message. */
+/** Draws at most `RECEIPTS_AT_ONCE` receipts: each takes two blocks, and Slack accepts fifty in a message. */
 export function severalReceipts(
   receipts: readonly ReceiptFacts[],
   deployment: Deployment = UNNAMED,
@@ -67,14 +67,14 @@ export function severalReceipts(
   const newest = receipts.at(-1);
   const blocks: Block[] = [
     rich(
-      line(span(title, { bold: true }), span(". Their cards show whether the service took them.")),
+      line(span(title, { bold: true }), span(". Their cards show whether the service accepted them.")),
       line(
         span("If someone else did one in your name, press the button under it: the admins are told at once."),
       ),
     ),
-    ...receipts.flatMap((each) => [
-      oneOf(each, deployment),
-      ...(each.reportedAt === undefined ? [notMe(each.receipt.id)] : []),
+    ...receipts.flatMap((decision) => [
+      oneOf(decision, deployment),
+      ...(decision.reportedAt === undefined ? [notMe(decision.receipt.id)] : []),
     ]),
     ...(newest === undefined ? [] : [note(headWords(newest.facts.entry))]),
   ];
@@ -96,7 +96,7 @@ function oneOf({ facts, link, reportedAt }: ReceiptFacts, deployment: Deployment
   );
 }
 
-/** It asks once: a slip of the thumb alarms nobody. */
+/** The button asks for confirmation, so that a slip of the thumb raises no alarm. */
 function notMe(id: string): Block {
   const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
   const button = {
@@ -122,21 +122,21 @@ function smallPrint({ seq, link, entry }: KeptEntry): string {
   return [headWords({ seq, link }), ...request, ...rule].join(" · ");
 }
 
-// What receipts share with the other notifications: the action, the place and the reason of the entry that they are about.
+// The parts that receipts share with the other notifications: the action, the place and the reason of their audit entry.
 
 export const ACTION_CHARS = 300;
 export const REASON_CHARS = 500;
 
-/** What is known only when it is drawn. `link`: to the card. `reportedAt`: the receipt's person said "This was not me". */
+/** What is known only when the message is drawn. `link` leads to the card. `reportedAt` is when the recipient said "This was not me". */
 export type DrawnWith = {
   readonly link?: string | null;
   readonly reportedAt?: number | null;
   readonly deployment?: Deployment;
-  /** Left out: `COMMAND`. */
+  /** `COMMAND` if left out. */
   readonly command?: string;
 };
 
-/** Where SLACK_COMMAND names no other. */
+/** The command, unless SLACK_COMMAND names another. */
 export const COMMAND = "/agent";
 
 export const actionOf = ({ action }: NotificationFacts): string => action ?? "(the service did not say what)";

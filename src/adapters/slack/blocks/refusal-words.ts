@@ -1,4 +1,4 @@
-// The words for every refusal: what happened, what it means, what to do. One exhaustive function for each kind of refusal.
+// The words of every refusal: what happened, what it means, and what to do. Each kind of refusal has one exhaustive function.
 
 import type { Decision } from "../../../domain/approval.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
@@ -20,8 +20,8 @@ import { textAnswer } from "./message-id.ts";
 import { partsInWords } from "./waiting-lines.ts";
 import { count, escaped, localTime, type Message } from "./rich.ts";
 
-/** Refusals whose words do not depend on the case. */
-const ALWAYS = {
+/** Refusals that always have the same words. */
+const FIXED_WORDS = {
   guest: "Guests can't decide approvals. Nothing was sent. Ask a full member of this workspace.",
   outsider:
     "Only members of this workspace can decide this approval, and your account belongs to another one. Nothing was sent.",
@@ -33,7 +33,7 @@ const ALWAYS = {
     "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
   undone: "The approval was undone after this was shown to you. Nothing was sent. Look at the card again.",
   reopened:
-    "This approval opened again after this was shown to you; the request is the same. Nothing was sent. Decide it on the card as it is now.",
+    "This approval was reopened after this was shown to you; the request is the same. Nothing was sent. Decide it on the current card.",
   "too-late": "There is nothing to undo: it is not on hold. The card says what became of it.",
   "not-yours": "Only the person who approved can undo it. While it is on hold, Deny stops it.",
   changed:
@@ -47,15 +47,15 @@ const ALWAYS = {
     "This card or form is not the current one. Nothing was sent. Use the newest card of the run, or find it with `pending`.",
 } as const satisfies Partial<Record<Refusal["type"], string>>;
 
-type Plain = Extract<Refusal, { type: keyof typeof ALWAYS }>;
+type FixedRefusal = Extract<Refusal, { type: keyof typeof FIXED_WORDS }>;
 
-function isPlain(refusal: Refusal): refusal is Plain {
-  return Object.hasOwn(ALWAYS, refusal.type);
+function hasFixedWords(refusal: Refusal): refusal is FixedRefusal {
+  return Object.hasOwn(FIXED_WORDS, refusal.type);
 }
 
-/** For a private answer, in Slack's markup: our own words, user mentions, and escaped words of others. */
+/** The words for a private answer, in Slack's markup: our own words, user mentions, and other people's words escaped. */
 export function refusalWords(refusal: Refusal, asker: UserId | null = null): string {
-  if (isPlain(refusal)) return ALWAYS[refusal.type];
+  if (hasFixedWords(refusal)) return FIXED_WORDS[refusal.type];
   if (isFollowUpRefusal(refusal)) return followUpRefusalWords(refusal);
   switch (refusal.type) {
     case "requester":
@@ -64,7 +64,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
     case "unverified":
       if (refusal.of !== undefined)
-        return `Slack could not say just now whether ${refusal.of.map((user) => `<@${user}>`).join(", ")}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
+        return `Slack could not confirm just now that ${refusal.of.map((user) => `<@${user}>`).join(", ")}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
       return "Slack could not confirm just now that you may decide this. Nothing was sent. Try again in a moment.";
     case "already-voted":
       return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
@@ -89,22 +89,22 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "reason-too-short":
       return `Too short: ${count(refusal.chars)} characters. The rule asks for at least ${count(refusal.fewest)}.`;
     case "reason-too-long":
-      return `Too long: ${count(refusal.chars)} characters. Slack takes 3,000.`;
+      return `Too long: ${count(refusal.chars)} characters. The limit is 3,000.`;
   }
 }
 
 const ASKED_YOURSELF = "You asked for this run, so someone else must decide.";
 const MAY_HAVE_ASKED = "You may have asked for this run yourself, so someone else must decide.";
 
-/** Most people, groups and channels that a refusal names; Slack draws long lists badly. */
+/** The most people, groups and channels that a refusal names. Slack draws long lists badly. */
 const MAX_NAMED = 20;
 
-/** Who may decide, and what to do now. `not`: who may not, although the rule may list them. */
-function whoDecides({ approvers, except }: Rule, not: readonly (UserId | null | undefined)[]): string {
+/** Says who may decide and whom to ask. `excluded` are people who may not decide, although the rule may list them. */
+function whoDecides({ approvers, except }: Rule, excluded: readonly (UserId | null | undefined)[]): string {
   if (approvers === "anyone") return "Any other full member in this channel can: ask one of them.";
   const { users, groups, channels } = withoutNamed(approvers, except);
   const listed = [
-    ...users.filter((user) => !not.includes(user)).map((user) => `<@${user}>`),
+    ...users.filter((user) => !excluded.includes(user)).map((user) => `<@${user}>`),
     ...groups.map((group) => `<!subteam^${group}>`),
     ...channels.map((channel) => `the members of <#${channel}>`),
   ];
@@ -116,9 +116,9 @@ function whoDecides({ approvers, except }: Rule, not: readonly (UserId | null | 
 
 const PARTS_CHARS = 300;
 
-/** Operators write rule names, but no name may turn into markup. */
+/** Operators choose rule names, but no name may turn into markup. */
 const ruleName = ({ name }: Rule): string => escaped(oneLine(name, 80)).replaceAll("`", "'");
-/** `policy-shape.ts` refuses a word with markup in it. */
+/** Needs no escaping, because `policy-shape.ts` refuses words that contain markup. */
 const quoted = (word: string): string => `"${word}"`;
 
 const when = ({ at }: Decision): string =>
@@ -155,7 +155,7 @@ const TITLES = {
   "already-voted": "You already approved",
   "part-filled": "Others must approve this",
   undone: "Approval was taken back",
-  reopened: "It opened again",
+  reopened: "It was reopened",
   "read-first": "Read it in full first",
   "word-needed": "Type the word",
   "not-all-shown": "You can only deny this",
@@ -175,10 +175,10 @@ const TITLES = {
   "reason-too-long": "Reason too long",
 } as const satisfies { [Type in Refusal["type"]]: string };
 
-/** The title of the modal that shows a refusal: what the person cannot do, or what happened. */
+/** The title of the window that shows a refusal. It says what the person cannot do, or what happened. */
 export const refusalTitle = ({ type }: Refusal): string => TITLES[type];
 
-/** The same for a field error in a modal. Slack draws no markup there, so it names nobody. */
+/** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */
 export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "stopped")
     return "This run is stopped, so nothing it asks for can be approved. Nothing was sent.";
@@ -194,12 +194,12 @@ export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "already-voted")
     return "You already approved this. Others must approve it too. Nothing was sent. You can still deny it.";
   if (refusal.type === "unverified" && refusal.of !== undefined)
-    return "Slack could not say just now whether those who approved before may still approve. Nothing was sent. Try again in a moment.";
+    return "Slack could not confirm just now that everyone who approved before may still approve. Nothing was sent. Try again in a moment.";
   return refusalWords(refusal);
 }
 
-/** Refusals of commands whose words do not depend on the case. */
-const NO_RUN = {
+/** Refusals of commands that always have the same words. */
+const FIXED_COMMAND_WORDS = {
   guest: "Guests can't start or watch runs. Ask a full member of this workspace.",
   outsider:
     "Only members of this workspace can start or watch runs, and your account belongs to another one.",
@@ -212,40 +212,39 @@ const NO_RUN = {
   "not-starter":
     "The policy does not let you start or watch runs in this channel. Ask an admin of Countersign.",
   "saved-task-gone":
-    "The policy has no saved task of this name any more, so nothing was started. Open the form again to see which there are.",
+    "The policy no longer has a saved task with this name, so nothing was started. Open the form again to see the current ones.",
   "saved-task-changed":
-    "The policy's text of this saved task changed after the form opened, so nothing was started. Open the form again: it shows the task as it is now.",
+    "The policy's text of this saved task changed after the form opened, so nothing was started. Open the form again to see the current text.",
   "not-your-task":
     "The policy does not offer you this saved task in this channel, so nothing was started. Write the task in your own words, or ask an admin of Countersign.",
   "hidden-channel":
     "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
   "not-a-channel": "Use a channel, not a direct message: its members must see the run and its approvals.",
   "not-watched": "This run is no longer watched, so there is nothing to stop.",
-  deciding:
-    "A decision on this run is under way. Wait until its card says what became of it, then try again.",
+  deciding: "A decision on this run is under way. Wait until its card shows the outcome, then try again.",
   voted:
-    "A request of this run still needs approvals of other people. Let them decide, or deny it; then try again.",
+    "A request of this run still needs approvals from other people. Let them decide, or deny it; then try again.",
   "denial-due":
-    "A request of this run will be denied by the policy if nobody decides it in time, so the run is watched until then. Have it decided, or wait.",
+    "A request of this run will be denied by the policy if no one decides it in time, so the run is watched until then. Have it decided, or wait.",
   answered: "Someone has already answered this.",
   "not-auditor": "Only Countersign's admins and the auditors that the policy names can read the audit.",
   "not-freezer":
-    "Only Countersign's admins and the people whom the policy's `freezers` name can freeze, or lift a freeze. To stop one run, press Stop in its thread.",
+    "Only Countersign's admins and the policy's `freezers` can freeze or lift a freeze. To stop one run, press Stop in its thread.",
   "own-audit":
     "Only Countersign's admins and the auditors that the policy names can read a run's audit, even if you took part in the run. Ask one of them.",
   "not-admin":
     "Only Countersign's admins can do that: close a dispute, acknowledge what was found in the database, or see who decided in a week.",
-  "nothing-disputed": "No open dispute is about this run, so there is nothing to close.",
+  "nothing-disputed": "This run has no open dispute, so there is nothing to close.",
   "close-why":
     "After the run id, say what you found. The card shows it, and the audit records it in your name.",
   "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
   "other-findings":
     "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",
   "acknowledge-why": "After the code, say what you found. The audit records it in your name.",
-  "not-sent": "Slack did not take the file, so nothing was sent. Try again in a moment.",
+  "not-sent": "Slack did not accept the file, so nothing was sent. Try again in a moment.",
 } as const satisfies Partial<Record<CommandRefusal["type"], string>>;
 
-/** The form marks an empty field beside it; this is for what was typed. */
+/** Used for a typed command. The form marks an empty field itself. */
 function unfinishedWords({
   missing,
   wrong,
@@ -255,8 +254,8 @@ function unfinishedWords({
   return [
     "Nothing was started.",
     ...(missing.length === 0 ? [] : [`Missing: ${list(missing)}.`]),
-    ...(wrong.length === 0 ? [] : [`Not one of the choices: ${list(wrong)}.`]),
-    ...(unknown.length === 0 ? [] : [`No field of this saved task: ${list(unknown)}.`]),
+    ...(wrong.length === 0 ? [] : [`Choose one of the listed values for: ${list(wrong)}.`]),
+    ...(unknown.length === 0 ? [] : [`Not a field of this saved task: ${list(unknown)}.`]),
   ].join(" ");
 }
 const NAMES_CHARS = 300;
@@ -285,16 +284,16 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; keep your task and try again then.`;
     case "running-again":
-      return `<@${refusal.run.requester}> has started this again, ${localTime(refusal.run.askedAt)}, and that run is not over. Its thread is in this channel.`;
+      return `<@${refusal.run.requester}> has started this again, ${localTime(refusal.run.askedAt)}, and that run has not ended. Its thread is in this channel.`;
     case "own-freeze":
-      return `You froze this yourself, so another person must lift it: an admin of Countersign, or one of the policy's \`freezers\`. If there is no other, add an admin to \`ADMINS\` and restart Countersign. The freeze stays until then.`;
+      return `You froze this yourself, so another person must lift it: an admin of Countersign, or one of the policy's \`freezers\`. If there is no one else, add an admin to \`ADMINS\` and restart Countersign. The freeze stays until then.`;
     case "already-frozen":
-      return `This is frozen already. \`${command} freeze\` shows by whom.`;
+      return `This is already frozen. \`${command} freeze\` shows who froze it.`;
     case "not-frozen":
-      return `No freeze holds here, so there is nothing to lift. \`${command} freeze\` shows what is frozen.`;
+      return `Nothing is frozen here, so there is nothing to lift. \`${command} freeze\` shows what is frozen.`;
     case "tampered":
       return `The audit was tampered with, so it proves nothing: ${escaped(oneLine(refusal.words, 500))} \`npm run audit -- verify\` in a shell says more.`;
     default:
-      return NO_RUN[refusal.type];
+      return FIXED_COMMAND_WORDS[refusal.type];
   }
 }

@@ -1,5 +1,5 @@
-// Draws a request as the service sent it: whole, or as an overview if it is too long for that; and what changed between two requests.
-// Everything from the service is inside boxes, field names included; the words outside are ours.
+// Draws a request as the service sent it, whole or as an overview if it is too long, and draws what changed between two requests.
+// Everything from the service, including field names, is inside boxes. The words outside the boxes are ours.
 
 import type { Block, RichTextBlock, RichTextPreformatted } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
@@ -32,12 +32,12 @@ import type { Drawing } from "../../../domain/text/secrets.ts";
 import { clipCounted, countedChars } from "../../../domain/text/text.ts";
 import { boxes, count, drawnBoxes, line, rich, span } from "./rich.ts";
 
-export const NO_ACTION = "The service did not say what the action is. It sent only what is below.";
+export const NO_ACTION = "The service did not say what the action is. It sent only what is shown below.";
 
 /** A line break takes as much room on a screen as this many characters. */
 const LINE_CHARS = 30;
 const SHORT_CHARS = 200;
-/** Beyond this many, long fields share boxes: every element takes some of the 250 kB of a view. */
+/** If there are more long fields than this, they share boxes, because every element uses some of a view's 250 kB. */
 const FIELDS_APART = 40;
 
 /** The action, the short fields, then the long ones. Nothing is left out. */
@@ -47,10 +47,10 @@ export function wholeRequest(request: Request, as: Drawing): RichTextBlock {
   return rich(...head, ...fieldBoxes(fields));
 }
 
-/** The short fields in one box, then each long one in a box of its own, unless there are too many. */
+/** The short fields in one box, then each long field in its own box, unless there are too many long fields. */
 export function fieldBoxes(fields: readonly Field[]): RichTextPreformatted[] {
   const short = fields.filter(isShort);
-  const long = fields.filter((each) => !isShort(each));
+  const long = fields.filter((field) => !isShort(field));
   const apart =
     long.length > FIELDS_APART ? drawnBoxes(fieldsText(long.map(indented))) : long.flatMap(ownBoxes);
   return [...(short.length === 0 ? [] : drawnBoxes(fieldsText(short))), ...apart];
@@ -58,7 +58,7 @@ export function fieldBoxes(fields: readonly Field[]): RichTextPreformatted[] {
 
 const isShort = ({ text }: Field): boolean => !text.includes("\n") && text.length <= SHORT_CHARS;
 const ownBoxes = (field: Field) => drawnBoxes(fieldsText([field]));
-/** In a shared box no line of a value may look like a field. */
+/** Indents the value, so that in a shared box none of its lines can look like a field. */
 const indented = ({ name, text }: Field): Field => ({ name, text: text.replaceAll("\n", "\n\t") });
 
 /** The part of the digest that people compare: on the card, in the form, in the audit. */
@@ -71,7 +71,7 @@ export function fitsCard(request: Request): boolean {
   return roomOf(requestText(request, "masked")) <= CARD_HOLDS_CHARS;
 }
 
-/** How much of a screen a text takes, as a number of characters. */
+/** Returns how much of a screen a text takes up, in characters. */
 export function roomOf(text: string): number {
   return countedChars(text) + LINE_CHARS * (text.split("\n").length - 1);
 }
@@ -82,10 +82,10 @@ export function fitsModal(request: Request): boolean {
 
 export const WHO_SEES_MASKED = "People who may decide see the full text after Approve or Deny.";
 
-/** Says how many secrets are masked, and where they can be seen. Empty if there are none. */
-export function maskedRemark(many: number, where: string): RichTextBlock[] {
-  if (many === 0) return [];
-  const what = many === 1 ? "1 secret is masked here." : `${count(many)} secrets are masked here.`;
+/** Says how many secrets are masked and where to see them. Returns no block if there are none. */
+export function maskedRemark(secrets: number, where: string): RichTextBlock[] {
+  if (secrets === 0) return [];
+  const what = secrets === 1 ? "1 secret is masked here." : `${count(secrets)} secrets are masked here.`;
   return [rich(line(span(`🔒 ${what} ${where}`.trim())))];
 }
 
@@ -101,18 +101,18 @@ export function maskedInFile(upload: Upload | undefined): RichTextBlock[] {
   return [rich(line(span(head, { bold: true })), ...boxes(secrets.join("\n")))];
 }
 
-// An overview of a request that is too long to show whole, and of the run's own fields. It shows every field where that is
-// possible: the short fields first and whole, of long ones the beginning and the end. It counts what it leaves out.
+// An overview of a request that is too long to show whole, or of the run's own fields. It shows every field if possible: first the short
+// fields in full, then the beginning and the end of the long ones. It counts what it leaves out.
 
 type Part = ReturnType<typeof drawnBoxes>[number] | ReturnType<typeof line>;
 
 type Overview = {
   readonly block: RichTextBlock;
-  /** How many secrets are masked in it. */
+  /** The number of secrets that are masked in the block. */
   readonly secrets: number;
 };
 
-/** `where` says where the whole request is. */
+/** `where` is the sentence that says where to find the whole request. */
 export function requestOverview(request: Request, room: Room, where: string, as: Drawing): Overview {
   const layout = requestLayout(request, room, as);
   const { action } = layout;
@@ -142,7 +142,7 @@ const secretsOf = ({ shown }: FieldLayout): number => shown.reduce((sum, { secre
 function partsOf(layout: FieldLayout, remark: Field | null, where: string): Part[] {
   return [
     ...inlineFields(layout.shown, remark),
-    ...layout.shown.flatMap((each) => (each.inline ? [] : boxed(`${each.name}:\n`, each))),
+    ...layout.shown.flatMap((field) => (field.inline ? [] : boxed(`${field.name}:\n`, field))),
     ...names(layout),
     missing(layout, where),
   ];
@@ -156,7 +156,7 @@ function boxed(label: string, { head: start, left, tail }: Ends): Part[] {
 }
 
 function inlineFields(shown: readonly ShownText[], remark: Field | null): Part[] {
-  const lines = shown.filter(({ inline }) => inline).map((each) => `${each.name}: ${oneLineOf(each)}`);
+  const lines = shown.filter(({ inline }) => inline).map((field) => `${field.name}: ${oneLineOf(field)}`);
   if (remark !== null) lines.push(`${remark.name}: ${remark.text}`);
   return lines.length === 0 ? [] : drawnBoxes(lines.join("\n"));
 }
@@ -181,11 +181,11 @@ function missing({ hidden, leftOut }: FieldLayout, where: string): Part {
   return line(span(`${fields}${chars}${where}`, { bold: true }));
 }
 
-// The run's own fields, as the service sent them. They are the context in which people decide a request.
+// The run's own fields, as the service sent them. They are the context for deciding a request.
 
 const IN_FILE = "The file in the run's thread has them.";
 
-/** Empty if the service says nothing about the run beyond its state. */
+/** Returns no block if the service says nothing about the run beyond its state. */
 export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const context = contextBehind(run.context, request);
   if (context === null) return [];
@@ -195,10 +195,10 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   return [rich(title, ...fieldsOverview(fields, CONTEXT_ROOM, IN_FILE, as).parts)];
 }
 
-// What changed between two requests, field by field. Of a long text it shows only the place of the first change.
+// What changed between two requests, field by field. Of a long text, only the part around the first change is shown.
 
 const ALL_CHARS = 5_000;
-/** How many characters of a long text are shown before its first change, and how many in all. */
+/** The characters of a long text that are shown before its first change, and in all. */
 const BEFORE_CHARS = 80;
 const CHANGE_CHARS = 300;
 
@@ -211,20 +211,22 @@ export function difference(run: Run, was: Request | null, is: Request): Block[] 
 }
 
 function changedLines(run: Run, was: Request, is: Request): string[] {
-  const [before, after] = [linesOf(run, was), linesOf(run, is)];
-  const gone = [...before].filter((each) => !after.has(each)).map((each) => `− ${each}`);
-  const fresh = [...after].filter((each) => !before.has(each)).map((each) => `+ ${each}`);
-  return [...gone, ...fresh];
+  const before = linesOf(run, was);
+  const after = linesOf(run, is);
+  const removed = [...before].filter((text) => !after.has(text)).map((text) => `− ${text}`);
+  const added = [...after].filter((text) => !before.has(text)).map((text) => `+ ${text}`);
+  return [...removed, ...added];
 }
 
 function linesOf(run: Run, request: Request): ReadonlySet<string> {
   const context = contextBehind(run.context, request);
   const around = context === null ? [] : fieldsText(drawnContext(context, "open")).split("\n");
-  return new Set([...requestText(request, "open").split("\n"), ...around.map((each) => `run: ${each}`)]);
+  return new Set([...requestText(request, "open").split("\n"), ...around.map((text) => `run: ${text}`)]);
 }
 
 function changedFields(run: Run, was: Request, is: Request): string[] {
-  const [before, after] = [textsOf(run, was), textsOf(run, is)];
+  const before = textsOf(run, was);
+  const after = textsOf(run, is);
   const names = [...new Set([...before.keys(), ...after.keys()])];
   return names.flatMap((name) => changes(name, before.get(name) ?? null, after.get(name) ?? null));
 }

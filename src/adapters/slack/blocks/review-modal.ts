@@ -1,5 +1,5 @@
-// The forms behind Review: one request, or several, each with the choice between Approve and Deny. No verdict is chosen beforehand, and
-// of several requests each one is left until the person says otherwise.
+// The forms behind Review, for one request or several. Each request has a choice between Approve and Deny, and neither is preselected. In a
+// form with several requests, each one is left as it is until the person chooses.
 
 import type { Block, View } from "@slack/types";
 import type { Verdict } from "../../../domain/approval.ts";
@@ -27,7 +27,7 @@ import {
 import { type FormFacts, formView } from "./decision-modal.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
-  afterwards,
+  consequenceWords,
   type FilledReason,
   idsNote,
   marksLine,
@@ -36,7 +36,7 @@ import {
   requestBlocks,
   ruleOver,
   uploadOf,
-  saidAbout,
+  questionPart,
   votesSoFar,
   wordInput,
 } from "./form-parts.ts";
@@ -48,7 +48,7 @@ import { count, line, note, person, rich, span, untrustedSpan } from "./rich.ts"
 
 export type ReviewFacts = FormFacts & { readonly choice?: true };
 
-/** The window of a form that is stored, with the choice of the verdict where the form has it. */
+/** The window of a stored form, with the choice of a verdict if the form has one. */
 export function reviewView(
   { run, ticket }: { readonly run: Run; readonly ticket: ReviewFacts },
   deployment: Deployment = UNNAMED,
@@ -57,7 +57,7 @@ export function reviewView(
   return reviewModal(run, ticket, deployment);
 }
 
-/** One request. The nonce is all that the form carries. */
+/** The form for one request. It carries only the nonce. */
 function reviewModal(
   run: Run,
   { saw: request, nonce, precedents }: ReviewFacts,
@@ -77,11 +77,11 @@ function reviewModal(
         line(
           span("A request by "),
           person(run.requester),
-          span(`. If you approve: ${inSentence(afterwards(run, request))}`),
+          span(`. If you approve: ${inSentence(consequenceWords(run, request))}`),
         ),
       ),
       ...votesSoFar(run, request),
-      ...saidAbout(run, request),
+      ...questionPart(run, request),
       ...requestBlocks(request, "open"),
       ...runDetails(run, request, "open"),
       ...precedentBlocks(precedents),
@@ -104,7 +104,7 @@ function neededFor({ reason }: KeptRule): string {
       ? []
       : [`to ${verdict}${reason[verdict] > 1 ? ` (at least ${count(reason[verdict])} characters)` : ""}`];
   const parts = [...part("approve"), ...part("deny")];
-  return parts.length === 0 ? "" : `Needed ${parts.join(" and ")}. `;
+  return parts.length === 0 ? "" : `Required ${parts.join(" and ")}. `;
 }
 
 type Option = { readonly value: string; readonly text: object };
@@ -143,23 +143,23 @@ function reasonInput(block_id: string, label: string, hint: string, text = ""): 
 // Several requests in one form.
 
 const TITLE_CHARS = 100;
-/** Most requests that are listed by name beside those in the form. */
+/** The most requests that are listed by name in addition to those in the form. */
 const MAX_NAMED = 10;
 
-/** A request with a link to its card; null: Slack gave none. */
+/** A request that is not part of the form. `link` leads to its card, and is null if Slack gave none. */
 export type Apart = { readonly item: QueueItem; readonly link: string | null };
 
 /** Slack's limit for the options of a menu. */
 const MAX_PRESETS = 100;
 
-/** The reasons for a denial that the form offers: those of the rules of its requests, in the order of the menu. */
+/** The reasons for a denial that the form offers, in the order of its menu. They come from the rules of its requests. */
 export function presetsOfSeveral({ forms }: OpenedReview): readonly string[] {
   return [...new Set(forms.flatMap(({ item }) => item.rule.denyReasons))].slice(0, MAX_PRESETS);
 }
 
 const EMPTY_DENIAL: FilledReason = { block: DENY_REASON_BLOCK, text: "" };
 
-/** `apart`: those that keep their own form, as far as they are listed. */
+/** `apart` are the listed requests that have to be decided in their own form. */
 export function reviewSeveralModal(
   opened: OpenedReview,
   apart: readonly Apart[],
@@ -187,26 +187,27 @@ export function reviewSeveralModal(
       ...apartPart(apart, opened.apart.length),
       ...(later.length === 0
         ? []
-        : [note(`${count(later.length)} more did not fit into this form. They come next.`)]),
+        : [note(`${count(later.length)} more did not fit in this form, and can be reviewed next.`)]),
     ],
   });
 }
 
-function introOf(many: number): string {
-  if (many === 0) return "None of these can be decided together.";
-  const requests = many === 1 ? "The request is" : `All ${count(many)} requests are`;
-  return `${requests} shown in full. Each is left as it is unless you choose Approve or Deny for it.`;
+function introOf(requests: number): string {
+  if (requests === 0) return "None of these can be decided together.";
+  if (requests === 1)
+    return "The request is shown in full. It is left as it is unless you choose Approve or Deny.";
+  return `The ${count(requests)} requests are shown in full. Each is left as it is unless you choose Approve or Deny for it.`;
 }
 
 function hintFor(verdict: Verdict, fewest: number): string {
-  const needed =
-    fewest === 0 ? "" : `Needed to ${verdict}${fewest > 1 ? `, at least ${count(fewest)} characters` : ""}. `;
-  return `${needed}It goes with each request that you ${verdict} here. ${WHO_SEES}`;
+  const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";
+  const required = fewest === 0 ? "" : `Required to ${verdict}${length}. `;
+  return `${required}It goes with each request that you ${verdict} here. ${WHO_SEES}`;
 }
 
 type Form = OpenedReview["forms"][number];
 
-/** What the service says about the run stands once, where it is the same for the next request. */
+/** One request of the form. The run's own fields are shown only once if consecutive requests share them. */
 function requestPart({ item, nonce }: Form, at: number, before: Form | undefined): Block[] {
   const { run, approval } = item;
   const { request } = approval;
@@ -228,16 +229,16 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
   ];
 }
 
-function apartPart(apart: readonly Apart[], many: number): Block[] {
-  if (many === 0) return [];
+function apartPart(apart: readonly Apart[], total: number): Block[] {
+  if (total === 0) return [];
   const shown = apart.slice(0, MAX_NAMED);
   const braked = shown.filter(({ item }) => isBraked(item));
   const others = shown.filter(({ item }) => !isBraked(item));
-  const more = many - shown.length;
+  const more = total - shown.length;
   return [
     ...apartList("Decide these one by one, with Review or on their cards:", others),
-    ...apartList("Frozen or stopped. None of these can be approved now; deny them on their cards:", braked),
-    ...(more > 0 ? [note(`… and ${count(more)} more that are not decided here`)] : []),
+    ...apartList("Frozen or stopped. You can only deny these, on their cards:", braked),
+    ...(more > 0 ? [note(`… and ${count(more)} more that can't be decided in this form`)] : []),
   ];
 }
 
@@ -256,7 +257,7 @@ function apartList(heading: string, apart: readonly Apart[]): Block[] {
   return [rich(line(span(heading, { bold: true })), ...lines)];
 }
 
-/** What became of a form with several requests: how many are recorded, and each that was refused, with the reason. */
+/** The result of a form with several requests: how many decisions are recorded, and each refused one with the reason. */
 export function reviewedModal(
   { recorded, refused }: Reviewed,
   next: { readonly kind: string; readonly value: string; readonly later: number } | null,
@@ -264,7 +265,7 @@ export function reviewedModal(
   const more = next === null || next.later === 0 ? null : next;
   return withId("form:reviewed", {
     type: "modal",
-    title: plain(refused.length === 0 ? "Recorded" : "Not all was recorded"),
+    title: plain(refused.length === 0 ? "Recorded" : "Not all were recorded"),
     ...(more === null
       ? {}
       : {

@@ -1,5 +1,5 @@
-// Building blocks for messages. Untrusted text goes only into text elements of `rich_text`, where Slack reads no markup, mention or
-// link. `untrustedSpan` also makes invisible characters visible, masks secrets and says what it cuts; our own words need none of that.
+// Building blocks for messages. Untrusted text goes only into text elements of `rich_text`, in which Slack reads no markup, mentions or
+// links. `untrustedSpan` also makes invisible characters visible, masks secrets and says how much it cuts. Use `span` for our own words.
 
 import type {
   Block,
@@ -20,12 +20,12 @@ export type Message = { readonly text: string; readonly blocks: Block[] };
 export type Style = NonNullable<RichTextText["style"]>;
 type Line = RichTextSection | RichTextQuote | RichTextPreformatted | RichTextList;
 
-/** Our own words. */
+/** A text element with our own words. */
 export function span(text: string, style?: Style): RichTextText {
   return style === undefined ? { type: "text", text } : { type: "text", text, style };
 }
 
-/** Someone else's words: invisible characters made visible, secrets masked, cut after `max` characters with a remark of how many are missing. */
+/** Someone else's words: invisible characters are made visible, secrets are masked, and text beyond `max` characters is cut and counted. */
 export function untrustedSpan(text: string, max: number, style?: Style): RichTextText {
   return span(shortened(text, max, "masked"), style);
 }
@@ -48,25 +48,25 @@ export function moment(at: number): RichTextElement {
   };
 }
 
-/** How far away the moment is, such as "in 18 minutes". Slack keeps it up to date without an update of the message. */
+/** The distance to a moment, for example "in 18 minutes". Slack keeps it current without an update of the message. */
 export function ago(at: number): RichTextElement {
   const fallback = `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
   return { type: "date", timestamp: Math.floor(at / 1_000), format: "{ago}", fallback };
 }
 
-/** The day alone, where a line is short of room. */
+/** The day alone, for lines with little room. */
 export function day(at: number): RichTextElement {
   const fallback = new Date(at).toISOString().slice(0, 10);
   return { type: "date", timestamp: Math.floor(at / 1_000), format: "{date_short_pretty}", fallback };
 }
 
-/** The same as `moment`, for text in which Slack reads markup. */
+/** Like `moment`, for text in which Slack reads markup. */
 export function localTime(at: number): string {
   const fallback = `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
   return `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${fallback}>`;
 }
 
-/** The time of day, to the second, for a moment that is near. */
+/** The time of day to the second, for a moment in the near future. Rounded up, so that it is never shown too early. */
 export function clock(at: number): RichTextElement {
   const fallback = `${new Date(at).toISOString().slice(11, 19)} UTC`;
   return { type: "date", timestamp: Math.ceil(at / 1_000), format: "{time_secs}", fallback };
@@ -80,12 +80,12 @@ export function quote(...elements: RichTextElement[]): RichTextQuote {
   return { type: "rich_text_quote", elements };
 }
 
-/** Untrusted text in as many boxes as it needs, whole, invisible characters made visible. Masking secrets is up to the caller. */
+/** Untrusted text in full, in as many boxes as it needs, with invisible characters made visible. The caller masks secrets. */
 export function boxes(text: string): RichTextPreformatted[] {
   return drawnBoxes(visible(text));
 }
 
-/** The same for text that has been made visible before. */
+/** Like `boxes`, for text whose invisible characters are already visible. */
 export function drawnBoxes(text: string): RichTextPreformatted[] {
   return pieces(text, PIECE_CHARS).map((piece) => ({
     type: "rich_text_preformatted",
@@ -101,15 +101,15 @@ export function header(text: string): Block {
   return { type: "header", text: { type: "plain_text", text, emoji: true } } as Block;
 }
 
-/** Small print, of one part or several. For our own words, and others' that have been made visible. */
+/** Small print in one or more parts. Other people's words must have their invisible characters made visible first. */
 export function note(...parts: readonly string[]): Block {
   const elements = parts.map((text) => ({ type: "plain_text", text, emoji: false }));
   return { type: "context", elements } as Block;
 }
 
 /**
- * For text fields in which Slack reads markup: writes its three special characters as entities, and separates the name of an emoji
- * from its colons.
+ * Escapes text for fields in which Slack reads markup: writes its three special characters as entities, and separates emoji names from
+ * their colons.
  */
 export function escaped(text: string): string {
   const inert = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
@@ -120,16 +120,19 @@ export function count(n: number): string {
   return groupDigits(n);
 }
 
-/** "1 h 02 min", "2 h", "3 min 20 s", "45 min", "4 s". */
+/** For example "1 h 02 min", "2 h", "3 min 20 s", "45 min" or "4 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(Math.round(ms / 1_000), 0);
-  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const two = (n: number, unit: string): string => (n === 0 ? "" : ` ${String(n).padStart(2, "0")} ${unit}`);
-  if (h > 0) return `${h} h${two(m, "min")}`;
-  return m > 0 ? `${m} min${two(s, "s")}` : `${s} s`;
+  const h = Math.floor(seconds / 3_600);
+  const m = Math.floor(seconds / 60) % 60;
+  const s = seconds % 60;
+  const minor = (n: number, unit: string): string =>
+    n === 0 ? "" : ` ${String(n).padStart(2, "0")} ${unit}`;
+  if (h > 0) return `${h} h${minor(m, "min")}`;
+  return m > 0 ? `${m} min${minor(s, "s")}` : `${s} s`;
 }
 
-// Length limits of our messages, each with its source.
+// Length limits of our messages, with their sources.
 
 /** docs.slack.dev, plain_text_input: max_length is at most 3,000. */
 export const INPUT_CHARS = 3_000;

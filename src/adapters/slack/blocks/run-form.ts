@@ -1,5 +1,6 @@
-// The form that starts a run. The bare command opens it for its own channel; opened from the Home tab, it asks for a channel. Where the
-// policy has saved tasks, it has their menu, and the fields of the one that is chosen. The policy's texts stand in plain text.
+// The form that starts a run. The bare command opens it for the channel where it was typed. From the Home tab, the form also asks for a
+// channel. If the policy has saved tasks, the form shows a menu of them and the fields of the chosen one. Texts from the policy are drawn
+// as plain text.
 
 import type { Block, PlainTextElement, View } from "@slack/types";
 import type { SavedTask, TaskField, TaskValues } from "../../../domain/policy/saved-task.ts";
@@ -19,7 +20,7 @@ import { INPUT_CHARS } from "./rich.ts";
 
 /** Slack's limit for the text of an option, and for its description. */
 const OPTION_CHARS = 75;
-/** A field of a task is a word or a line, not a page. */
+/** Our own limit: a field of a task is a word or a line, not a page. */
 const VALUE_CHARS = 500;
 
 const label = (text: string): PlainTextElement => ({ type: "plain_text", text });
@@ -37,7 +38,7 @@ function startView(metadata: string, blocks: readonly object[]): View {
   } as View;
 }
 
-/** `menu`: of saved tasks. `asksWhere` adds the field for the channel; `task` stands in the field for the task, to be changed or not. */
+/** `menu` is the menu of saved tasks. `asksWhere` adds the field for the channel. `task` prefills the task's field. */
 export function runForm(metadata: string, asksWhere: boolean, task = "", menu: readonly Block[] = []): View {
   const hint = asksWhere
     ? "What should the agent do? Its thread opens in the channel you choose."
@@ -83,7 +84,7 @@ const WHERE = {
 
 // Saved tasks.
 
-/** The value of the entry for a task in one's own words; no name of a task looks like it. */
+/** The value of the menu entry "In my own words". No saved task can have this name. */
 export const OWN_WORDS = "*";
 
 export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null): Block[] {
@@ -102,12 +103,12 @@ export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null):
     options: [own, ...options],
     initial_option: initial,
   };
-  // The block's id names the choice: Slack keeps what a menu shows as long as its block stays.
+  // The block's id contains the choice, because Slack keeps a menu's old selection as long as its block id stays the same.
   const block_id = `${TASK_MENU_BLOCK}${chosen === null ? "" : `:${chosen.name}`}`;
   return [{ type: "actions", block_id, elements: [menu] } as Block];
 }
 
-/** `values`: what the person gave with the command. */
+/** `values` are the field values that the person typed with the command. */
 export function savedTaskForm(
   metadata: string,
   tasks: readonly SavedTask[],
@@ -132,15 +133,15 @@ function fieldInput(
   { name, label: title, choices, required }: TaskField,
   values: TaskValues,
 ): Block {
-  const given = Object.hasOwn(values, name) ? values[name] : undefined;
+  const typed = Object.hasOwn(values, name) ? values[name] : undefined;
   const block = { type: "input", block_id: fieldBlock(task, name), label: plain(title), optional: !required };
   if (choices === null) {
-    const initial = given === undefined || given === "" ? {} : { initial_value: given.slice(0, VALUE_CHARS) };
+    const initial = typed === undefined || typed === "" ? {} : { initial_value: typed.slice(0, VALUE_CHARS) };
     const element = { type: "plain_text_input", action_id: TASK_FIELD_INPUT, max_length: VALUE_CHARS };
     return { ...block, element: { ...element, ...initial } } as Block;
   }
   const options = choices.map((text) => ({ text: plain(text), value: text }));
-  const initial = options.find(({ value }) => value === given);
+  const initial = options.find(({ value }) => value === typed);
   const element = {
     type: "static_select",
     action_id: TASK_FIELD_INPUT,

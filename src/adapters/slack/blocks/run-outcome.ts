@@ -1,5 +1,5 @@
-// How a run ended: the last message of its thread, with its output or the service's reason. Also of a run that was not started, may not
-// have started, or is not followed here.
+// The last message of a run's thread: how the run ended, with its output or the service's reason. Also covers runs that were not started,
+// may not have started, or are not followed here.
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
@@ -18,7 +18,6 @@ import { successWords } from "./run-status.ts";
 
 const FIRST_PART_CHARS = 3_000;
 
-/** The last message of the thread. */
 export function outcome(run: Run, deployment: Deployment): Message {
   if (run.creation.type === "refused") return notStarted(run, run.creation.words);
   if (run.creation.type === "taken") return taken(run, run.creation.id, deployment);
@@ -49,9 +48,11 @@ function output(run: Run, ended: Ended): Block[] {
   }
   const label = rich(line(span("The agent's output:", { bold: true })));
   if (!ended.asFile) {
-    const many = masked(ended.output).secrets.length;
+    const secrets = masked(ended.output).secrets.length;
     const remark =
-      many === 0 ? "" : ` ${count(many)} secrets in it are masked; the service has the original.`;
+      secrets === 0
+        ? ""
+        : ` ${secrets === 1 ? "1 secret in it is" : `${count(secrets)} secrets in it are`} masked; the service has the original.`;
     return [label, rich(...markdown(ended.output)), note(`End of the agent's output.${remark}`)];
   }
   const whole = `The whole output (${count(ended.outputChars)} characters)`;
@@ -67,7 +68,7 @@ function output(run: Run, ended: Ended): Block[] {
   ];
 }
 
-// The last message of a thread whose run was not started, may not have started, or is not watched here.
+// Runs that were not started, may not have started, or are not watched here.
 
 function notStarted(run: Run, why: string): Message {
   const text = `❌ Not started: ${oneLine(withoutSpeaker(why), 500)}`;
@@ -95,7 +96,7 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
 const ANSWER_LOST =
   "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
 const RECORD_LOST =
-  "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent since. If a run has started, its approvals are not shown here. Countersign does not send the task by itself.";
+  "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent since then. If a run has started, its approvals are not shown here. Countersign does not send the task by itself.";
 
 function unknown(run: Run, { again, restored }: Extract<Creation, { type: "unknown" }>): Message {
   const title = "❓ Start not confirmed";
@@ -129,18 +130,18 @@ function choices(run: Run): Block {
   return { type: "actions", block_id: `unknown-${run.key}`, elements } as Block;
 }
 
-// What the service says about the end besides the output: of an error record its message, then every other field.
+// What the service says about the end besides the output: the message of an error record, then every other field.
 
-/** For the message and the other fields together. */
+/** The room for the message and the other fields together. */
 const DETAILS_CHARS = 2_500;
-/** The other fields have at least this much room. */
+/** The room that the other fields always have, however long the message is. */
 const REST_CHARS = 500;
 const CODE_CHARS = 120;
 
 type Fields = { readonly [field: string]: Json };
 type Failure = { readonly message: string; readonly code: string | null; readonly rest: Fields };
 
-/** Failure details or the reason of a cancellation: every field that INTERFACE.md does not document, except `created_at`. */
+/** Failure details or the reason for a cancellation: every field that INTERFACE.md does not document, except `created_at`. */
 function endedDetails({ extra, how }: Ended): Block[] {
   const { created_at: _known, ...fields } = extra;
   if (Object.keys(fields).length === 0)
@@ -167,7 +168,9 @@ function restBoxes(rest: Fields, room: number): ReturnType<typeof boxes> {
   return boxes(shortened(text.join("\n"), room, "masked"));
 }
 
-/** INTERFACE.md §2, "Error record", as the field `error` or as the fields themselves. An empty message: there is none. */
+/**
+ * Reads an error record (INTERFACE.md §2) from the field `error` or from the fields themselves. The message is empty if there is no record.
+ */
 function failureIn(fields: Fields): Failure {
   const { error, ...others } = fields;
   if (error !== undefined && isRecord(error)) {
@@ -187,9 +190,9 @@ function recordIn(fields: Fields): Failure {
     : { message, code: null, rest: others };
 }
 
-// The button that starts the task of a finished run again.
+// The button that runs the task of a finished run again.
 
-/** Slack takes 300 characters in a dialog's text. */
+/** Leaves room for our own words: Slack accepts 300 characters in the text of a dialog. */
 const TASK_CHARS = 200;
 
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });

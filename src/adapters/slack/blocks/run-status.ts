@@ -23,7 +23,7 @@ export type RunStatusName =
 
 export type RunStatus = { readonly name: RunStatusName; readonly icon: string; readonly text: string };
 
-/** A run's state in a few words, the same in its thread, in lists and in answers. */
+/** A run's state in a few words. They are the same in its thread, in lists and in answers. */
 export function runStatus(run: Run): RunStatus {
   switch (run.creation.type) {
     case "planned":
@@ -43,16 +43,19 @@ export function runStatus(run: Run): RunStatus {
     case "taken":
       return { name: "taken", icon: "⚠️", text: "Started, but not followed here" };
     case "created":
-      return watched(run);
+      return watchedStatus(run);
   }
 }
 
-/** Whether the status lasts, so that it reads "since" a moment; an end is a moment itself. */
-export function stays({ seen, creation }: Run): boolean {
+/** Whether the status continues, so that it is shown with "since" and a time. The end of a run has only a time. */
+export function isOngoing({ seen, creation }: Run): boolean {
   return (seen?.ended ?? null) === null && creation.type !== "refused";
 }
 
-/** A run that did nothing of what it asked for did not succeed, although the service says so. `denied`: ", 1 of 2 requests denied". */
+/**
+ * How to describe a run that the service says has succeeded. If all its requests were denied, it "finished", because it did nothing that it
+ * asked for. `denied` is for example ", 1 of 2 requests denied".
+ */
 export function successWords(run: Run): {
   readonly icon: string;
   readonly word: string;
@@ -66,12 +69,12 @@ export function successWords(run: Run): {
   return { icon: "⛔", word: "Finished", denied: `, ${words}` };
 }
 
-function watched(run: Run): RunStatus {
+function watchedStatus(run: Run): RunStatus {
   switch (run.watch.type) {
     case "missing":
       return isMissing(run)
         ? { name: "missing", icon: "❓", text: "The service no longer knows it" }
-        : atService(run);
+        : statusAtService(run);
     case "given-up":
       return { name: "given-up", icon: "❓", text: "Given up: the service no longer knows it" };
     case "dropped":
@@ -82,11 +85,11 @@ function watched(run: Run): RunStatus {
     case "over":
       return unreadableNow(run)?.what === "answer"
         ? { name: "unusable", icon: "⚠️", text: "The service's answers cannot be used" }
-        : atService(run);
+        : statusAtService(run);
   }
 }
 
-function atService(run: Run): RunStatus {
+function statusAtService(run: Run): RunStatus {
   const status = run.seen?.status;
   switch (status) {
     case undefined:
@@ -104,7 +107,7 @@ function atService(run: Run): RunStatus {
     case "canceled":
       return { name: "canceled", icon: "⏹️", text: "Canceled" };
     default:
-      // INTERFACE.md does not name this state: we take it as still working, and show its name.
+      // INTERFACE.md does not name this state. We assume that the run is still working, and show the state's name.
       return { name: "working", icon: "🔵", text: `Working (${oneLine(status, 60)})` };
   }
 }

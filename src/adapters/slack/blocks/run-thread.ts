@@ -1,5 +1,5 @@
-// The messages of a run's thread: its opening, notices in between, and the card for what cannot be read. `messageIn` draws every message of
-// a run: these, its end, the digests and the cards.
+// The messages of a run's thread: its opening, the notices, and the card for unreadable answers. `messageIn` draws every message of a run,
+// including its outcome, the digests and the approval cards.
 
 import type { Block } from "@slack/types";
 import { isFollowUpSlot } from "../../../domain/handling.ts";
@@ -44,12 +44,12 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 import { outcome } from "./run-outcome.ts";
-import { runStatus, stays } from "./run-status.ts";
+import { runStatus, isOngoing } from "./run-status.ts";
 import { digestMessage, stormNotice } from "./storm-messages.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
 
-/** Null: the slot is not one of these. */
+/** Returns null if the slot belongs to another kind of message. */
 function threadMessage(run: Run, slot: string, deployment: Deployment): Message | null {
   if (slot === OPENING) return opening(run, deployment);
   if (slot === OUTCOME) return outcome(run, deployment);
@@ -77,12 +77,12 @@ function opening(run: Run, deployment: Deployment): Message {
     rich(
       line(
         span(`${icon} ${text}`, { bold: true }),
-        span(stays(run) ? " since " : " "),
+        span(isOngoing(run) ? " since " : " "),
         moment(since),
         ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
       ),
       ...(isDisputed(run)
-        ? [line(span("⚠️ A decision of this run is disputed. Its card says by whom."))]
+        ? [line(span("⚠️ A decision of this run is disputed. Its card says who disputes it."))]
         : []),
       ...stoppedLine(run),
     ),
@@ -143,7 +143,7 @@ function serviceBack(run: Run): Message {
   return oneSentence("thread:service-back", `The agent service answers again after ${away}.`);
 }
 
-/** True for messages of the channel itself. All others are replies in the run's thread. */
+/** Whether the message is posted in the channel itself. All others are replies in the run's thread. */
 export function inChannel(slot: Slot): boolean {
   return (
     slot === OPENING ||
@@ -155,19 +155,22 @@ export function inChannel(slot: Slot): boolean {
   );
 }
 
-/** Draws the message of a slot as the run is now. Throws for an unknown slot: only known messages may be posted. */
+/**
+ * Draws the message of a slot from the run's current state. Throws a TypeError for an unknown slot, because only known messages may be
+ * posted.
+ */
 export function messageIn(run: Run, slot: Slot, deployment: Deployment = UNNAMED): Message {
   const thread = threadMessage(run, slot, deployment);
   if (thread !== null) return inChannel(slot) ? named(thread, deployment) : namedText(thread, deployment);
   if (slot === UNREADABLE) return named(unreadableCard(run, deployment), deployment);
-  const page = digestPages(run).find((each) => digestSlot(each) === slot);
+  const page = digestPages(run).find((candidate) => digestSlot(candidate) === slot);
   if (page !== undefined) return named(digestMessage(run, page), deployment);
-  const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
+  const approval = run.approvals.find(({ id }) => cardSlot(id) === slot);
   if (approval === undefined) throw new TypeError(`no message is drawn for ${slot}`);
   return approvalCard(run, approval, deployment);
 }
 
-// The card for approvals that cannot be read. It has no buttons: people cannot decide what they cannot read.
+// The card for approvals that cannot be read. It has no buttons, because people cannot decide what they cannot read.
 
 const WHY_CHARS = 300;
 

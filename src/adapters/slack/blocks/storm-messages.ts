@@ -1,4 +1,4 @@
-// The messages when more requests come at once than Slack takes cards: the digest of a run, and the notice in a channel.
+// The messages for a storm (more requests at once than Slack accepts cards): the digest of a run, and the notice in a channel.
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
@@ -19,7 +19,7 @@ import {
 } from "./pending-card.ts";
 import { count, line, type Message, moment, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
-// A digest: many approvals of a run in one message, each on a line with the buttons of its card. The form shows the whole request.
+// A digest lists many approvals of a run in one message, each with the buttons of its card. The form shows the whole request.
 
 const ACTION_CHARS = 120;
 const MARKS_CHARS = 120;
@@ -27,11 +27,11 @@ const MARKS_CHARS = 120;
 export function digestMessage(run: Run, page: number): Message {
   const lines = linesOf(run, page);
   if (lines.length === 0) return digestOver(run, page);
-  const many = lines.length === 1 ? "1 request waits" : `${count(lines.length)} requests wait`;
+  const requests = lines.length === 1 ? "1 request waits" : `${count(lines.length)} requests wait`;
   const frozen = run.frozen === undefined ? [] : [line(span("🧊 Frozen: nothing can be approved."))];
   const head = rich(
     line(
-      span(`${many} for a decision`, { bold: true }),
+      span(`${requests} for a decision`, { bold: true }),
       span(` · ${run.origin === "started" ? "asked for by" : "watched by"} `),
       person(run.requester),
     ),
@@ -40,17 +40,19 @@ export function digestMessage(run: Run, page: number): Message {
     ...decidedLine(run, page),
   );
   return withId("digest:waiting", {
-    text: `${many} for a decision`,
+    text: `${requests} for a decision`,
     blocks: [
       head,
       ...lines.flatMap((approval) => lineOf(run, approval)),
-      note("Too many came at once for a card each. The form shows the whole request. Riskiest first"),
+      note(
+        "Too many requests came at once to post a card for each. The form shows the whole request. Riskiest first",
+      ),
     ],
   });
 }
 
 function digestOver(run: Run, page: number): Message {
-  const text = "Nothing waits in this list any more";
+  const text = "Nothing in this list is waiting any more";
   const blocks = [rich(line(span(`${text}.`)), ...decidedLine(run, page))];
   return withId("digest:over", { text, blocks });
 }
@@ -67,7 +69,7 @@ function decidedLine(run: Run, page: number) {
   ];
 }
 
-/** Everyone whom one of the rules mentions. Slack notifies them when the digest is posted, and not when it is updated. */
+/** Everyone whom one of the rules mentions. Slack notifies them when the digest is posted, but not when it is updated. */
 function mentions(run: Run, lines: readonly Approval[]) {
   const rules = lines.map(({ appliedRule }) => appliedRule.rule);
   const users = rules.flatMap((rule) => mentionedUsers(rule, run.requester));
@@ -106,10 +108,10 @@ function lineButtons(run: Run, approval: Approval): readonly object[] {
   ];
 }
 
-// The notice of a channel in which many requests wait for their cards. Its button opens the reader's own queue, and decides nothing.
+// The notice in a channel where many requests wait for their cards. Its button opens the reader's own queue and decides nothing.
 
 const WHY_NO_CARDS =
-  "Slack takes about one message a second here, so their cards come one after the other, for minutes. You need not wait for them: Review lists what waits for you, and only you see the list.";
+  "Slack accepts about one message a second here, so the cards are posted one by one, which can take minutes. You don't have to wait: Review lists what waits for you, and only you see the list.";
 
 export function stormNotice(run: Run, slot: Slot): Message {
   const storm = stormIn(run, slot);
@@ -135,6 +137,6 @@ const reviewButton = ({ key }: Run): object => ({
 });
 
 function stormOver(): Message {
-  const text = "The cards of the requests that waited here are posted, or follow within seconds";
+  const text = "The cards of the requests that waited here are posted, or will follow within seconds";
   return withId("thread:storm-over", { text, blocks: [rich(line(span(`${text}.`)))] });
 }

@@ -1,5 +1,5 @@
-// What a request waits for, in words: its deadline, its pauses, the people who were brought in by its escalation, and the parts of its rule that
-// have not approved yet.
+// What a request waits for, in words: its deadline, its pauses, the people called by its escalation, and the parts of its rule that have
+// not approved yet.
 
 import type { RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf, missingParts } from "../../../domain/applied-rule.ts";
@@ -11,7 +11,7 @@ import { type NamedPeople, type Part, partName } from "../../../domain/policy/na
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
-/** At most so many names of a stage stand on the card. */
+/** The most names of an escalation stage that a card shows. */
 const MAX_NAMES = 6;
 
 export function waitingLines(approval: Approval): readonly RichTextSection[] {
@@ -23,8 +23,8 @@ function deadlineLine(approval: Approval): readonly RichTextSection[] {
   if (deadline === null) return [];
   const then =
     approval.appliedRule.rule.expiry?.outcome === "deny"
-      ? ". After that it is denied."
-      : ". After that it closes.";
+      ? ". After that, it is denied."
+      : ". After that, it closes.";
   return [line(span("Deadline: "), moment(deadline), span(", "), ago(deadline), span(then))];
 }
 
@@ -32,7 +32,7 @@ function stageLines(approval: Approval): readonly RichTextSection[] {
   const { rule } = approval.appliedRule;
   const { escalate } = rule.followUp;
   return reachedStages(approval).flatMap(({ afterMs, at }) => {
-    const stage = escalate.find((each) => each.afterMs === afterMs);
+    const stage = escalate.find((candidate) => candidate.afterMs === afterMs);
     if (stage === undefined) return [];
     const { decide, denyOnly } = rightsIn(stage.to ?? NO_ONE, rule);
     return [
@@ -45,7 +45,7 @@ function stageLines(approval: Approval): readonly RichTextSection[] {
 
 const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 
-/** None where it names no one. */
+/** Returns no line if the stage names no one. */
 function stageLine(title: string, who: NamedPeople, may: string, at: number): readonly RichTextSection[] {
   const names = namesOf(who);
   return names.length === 0
@@ -61,7 +61,7 @@ function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextEle
   ];
   const more = names.length - MAX_NAMES;
   return [
-    ...names.slice(0, MAX_NAMES).flatMap((each) => [each, span(" ")]),
+    ...names.slice(0, MAX_NAMES).flatMap((name) => [name, span(" ")]),
     ...(more > 0 ? [span(`and ${more} more `)] : []),
   ];
 }
@@ -72,29 +72,29 @@ const CAUSES: { readonly [why in Exclude<Pause["why"], "question">]: { is: strin
   stopped: { is: "Countersign is not running", was: "Countersign was not running" },
 };
 
-/** One line for each cause. A pause for a question is told with the question. */
+/** One line for each cause. A pause for a question is shown with the question instead. */
 function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSection[] {
   const pauses = followUp?.pauses ?? [];
   if (pauses.length === 0 || !hasClock(appliedRule.rule)) return [];
   return (["service", "slack", "stopped"] as const).flatMap((why) => {
-    const mine = pauses.filter((pause) => pause.why === why);
-    if (mine.length === 0) return [];
-    if (mine.some(({ until }) => until === null))
+    const sameCause = pauses.filter((pause) => pause.why === why);
+    if (sameCause.length === 0) return [];
+    if (sameCause.some(({ until }) => until === null))
       return [line(span(`⏸ Its clock is paused while ${CAUSES[why].is}.`))];
-    const total = mine.reduce((sum, { from, until }) => sum + (until ?? from) - from, 0);
+    const total = sameCause.reduce((sum, { from, until }) => sum + (until ?? from) - from, 0);
     return [line(span(`⏸ Its clock was paused for ${duration(total)}: ${CAUSES[why].was}.`))];
   });
 }
 
 // The parts of a rule that have not approved yet.
 
-/** "operations and security". */
+/** For example "operations and security". */
 export function partsInWords(parts: readonly Part[]): string {
   const names = parts.map(partName);
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
 }
 
-/** Empty: no part is missing, or the rule has none. */
+/** The missing parts in words. Empty if no part is missing or the rule has none. */
 export function missingInWords(
   approval: Pick<Approval, "votes">,
   rule: Pick<KeptRule, "parts" | "needs">,

@@ -39,6 +39,6 @@ test("a row leads to the card or to the thread", () => {
 test("what could not be looked up is said, with a way to try again", () => {
   const view = homeView(null, NOON);
   expectHome(view);
-  expect(textOf(view.blocks)).toMatch(/could not be looked up[\s\S]*Refresh/);
+  expect(textOf(view.blocks)).toMatch(/could not be loaded[\s\S]*Refresh/);
   expect(textOf(view.blocks)).not.toContain("Nothing");
 });

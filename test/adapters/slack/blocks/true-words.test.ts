@@ -112,7 +112,7 @@ describe("a decision", () => {
     const away: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
     for (const delivery of [again, { ...again, lost: true }]) {
       const shown = decided(delivery, away);
-      expect(shown).toContain("does not know the run");
+      expect(shown).toContain("does not know this run");
       expect(shown).not.toMatch(/not sent|never sent/);
     }
   });
@@ -315,7 +315,7 @@ describe("a receipt", () => {
     expect(receipt("deny")).toContain("Your denial is recorded");
     expect(receipt("approve")).toContain("Your approval is recorded");
     for (const verdict of ["approve", "deny"] as const) {
-      expect(receipt(verdict)).toContain("Its card shows whether the service took it");
+      expect(receipt(verdict)).toContain("Its card shows whether the service accepted it");
       expect(receipt(verdict)).not.toMatch(/You (denied|approved) this/);
     }
   });
