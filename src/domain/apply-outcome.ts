@@ -241,11 +241,7 @@ export function answerUnknown(run: Run, again: "started" | "left"): Run | null {
 // Recovery after a crash or a lost lease. We do not know whether the effects that a dead process had marked took place.
 
 /** Settles the marked effects, except those that this process is executing. Returns the same run if there are none. */
-export function recover(
-  run: Run,
-  ctx: Context,
-  isExecuting: (effect: Effect) => boolean = () => false,
-): Run {
+export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
   const settled = underWay(run)
     .filter((effect) => !isExecuting(effect))
     .reduce((next, effect) => applyOutcome(next, effect, LOST, ctx), run);

@@ -1,4 +1,4 @@
-// Applies what one snapshot of the service says about one approval. Only observe.ts and its like call `applySighting`.
+// Applies what one snapshot of the service says about one approval. Only observe.ts and end-run.ts call `applySighting`.
 
 import { close, reopen, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import {
@@ -98,7 +98,10 @@ function applyToPending(approval: Approval, sighting: ReadableSighting, ctx: Con
   if (sighting.type === "absent")
     return { approval: close(approval, sighting.cause, ctx.now), says: voidNotice(sighting.cause) };
   if (sighting.request.digest === approval.request.digest) return withoutNotice(approval);
-  return { approval: reopenAsListed(approval, sighting.request, null, ctx), says: voidNotice("request-changed") };
+  return {
+    approval: reopenAsListed(approval, sighting.request, null, ctx),
+    says: voidNotice("request-changed"),
+  };
 }
 
 /** An expired approval stays closed until the service lists another request under its id. */
@@ -150,7 +153,9 @@ function applyToDecided(
     case "confirmed": {
       if (fetched.sighting.askedAt < delivery.at + STILL_LISTED_AFTER_MS) return withoutNotice(approval);
       const stillListed = fetched.sighting.type === "listed";
-      return stillListed === delivery.stillListed ? withoutNotice(approval) : to({ ...delivery, stillListed });
+      return stillListed === delivery.stillListed
+        ? withoutNotice(approval)
+        : to({ ...delivery, stillListed });
     }
     case "sending":
     case "elsewhere":

@@ -32,7 +32,7 @@ import {
   outcomeRenderKey,
   STOPPED,
   stoppedRenderKey,
-  unreadableShows,
+  unreadableRenderKey,
   waitingReason,
 } from "./render-key.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
@@ -104,7 +104,7 @@ function dueMessages(run: Run, now: number): Due[] {
     ...digestPages(run).map((page) => message(digestSlot(page), digestRenderKey(run, page))),
     ...run.approvals.map((approval) => message(cardSlot(approval.id), cardRenderKey(run, approval))),
     ...followUpSlots(run).map((slot) => message(slot, followUpMessageKey(run, slot))),
-    message(UNREADABLE, unreadableShows(run)),
+    message(UNREADABLE, unreadableRenderKey(run)),
     message(OUTCOME, outcomeRenderKey(run)),
     opening,
     message(MISSING, missingRenderKey(run)),
