@@ -34,7 +34,11 @@ export function askedText(
 }
 
 /** Removes an id only if it names this request or run. Any other id may say what is asked. */
-function withoutOwnIdsAndTimes(content: { readonly [name: string]: Json }, run: RunId, approval: ApprovalId): Json {
+function withoutOwnIdsAndTimes(
+  content: { readonly [name: string]: Json },
+  run: RunId,
+  approval: ApprovalId,
+): Json {
   const own: { readonly [name: string]: Json } = {
     id: approval,
     approvalid: approval,
