@@ -43,7 +43,7 @@ export function signedText({ seq, link }: AuditMark): string {
   return `countersign audit 1 signature\n${seq}\n${link}`;
 }
 
-/** How many hex digits of a link are shown for people to copy. Our choice. */
+/** How many hex digits of a link are shown for people to copy. Our choice: a second entry with the same digits takes about 2^64 hashes. */
 const SHOWN_LINK_CHARS = 16;
 
 /** Returns the head as it is shown outside the database: "audit 1234 · 9f3c…". */
