@@ -18,11 +18,13 @@ const BEFORE_CHARS = 40;
  */
 export function requestChanges(was: Request, is: Request): readonly FieldChange[] {
   if (needsFile(was) || needsFile(is)) return [];
-  const [before, after] = [textsOf(was), textsOf(is)];
+  const before = textsOf(was);
+  const after = textsOf(is);
   const names = new Set([...before.keys(), ...after.keys()]);
   const changes: FieldChange[] = [];
   for (const name of names) {
-    const [old, now] = [before.get(name) ?? null, after.get(name) ?? null];
+    const old = before.get(name) ?? null;
+    const now = after.get(name) ?? null;
     if (old === now) continue;
     if (changes.length === MAX_FIELDS) break;
     const isShort = [old, now].every((text) => (text ?? "").length <= PART_CHARS);
