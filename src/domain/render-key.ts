@@ -133,7 +133,7 @@ export function cardRenderKey(run: Run, approval: Approval): string | null {
   return `v${approval.version}${file} ${stateRenderKey(run, approval)}${disputesRenderKey(approval)}${audited}`;
 }
 
-/** Returns whether the card in Slack may still have buttons, as far as we know what it shows. */
+/** Returns whether the card in Slack may still have buttons. True if we do not know what it shows. */
 export function mayShowButtons(post: PostedMessage | undefined): boolean {
   return post?.type === "up" && (post.shows === "" || /^v\d+( file \w+)? (pending|held) /.test(post.shows));
 }
