@@ -173,7 +173,7 @@ function faultsOf(
 }
 
 const QUOTED =
-  "begins with a quotation mark. A shell takes the marks away, but `docker run --env-file` and `--from-file` keep them: leave them out";
+  "begins with a quotation mark. A shell removes the marks, but `docker run --env-file` and `--from-file` keep them: leave them out";
 
 const EXAMPLES = new Map<string, string>(
   variables.flatMap(({ name, example }) => [

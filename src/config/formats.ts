@@ -71,7 +71,8 @@ function baseUrl(value: string, issues: z.RefinementCtx): string {
     return refuse(issues, "is not an address that starts with http:// or https://");
   if (parsed.username !== "" || parsed.password !== "")
     return refuse(issues, "holds a user name or password");
-  if (/[?#]/.test(value)) return refuse(issues, "has a ? or # part, which the address of a service has not");
+  if (/[?#]/.test(value))
+    return refuse(issues, "has a ? or # part, which the address of a service must not have");
   return parsed.href.replace(/\/+$/, "");
 }
 
