@@ -1,4 +1,5 @@
-// The environment, read once into a frozen object. All faults are reported at once, and none repeats a value, which may be a secret.
+// The configuration: the environment, read once into a frozen object. All faults are reported at once. None repeats a value, because it may
+// be a secret.
 
 import { z } from "zod";
 import type { AuditConfig, Config } from "./config/config-shape.ts";
@@ -45,7 +46,7 @@ export { type Environment, givenValue } from "./config/given.ts";
 export { findMisspelt, type Misspelt, misspeltWords } from "./config/given.ts";
 export { variables } from "./config/variables.ts";
 
-/** Slack's secrets are 32 random hexadecimal digits; the last alternative is from Slack's documentation. */
+/** Matches values that are no real secret. Slack's are 32 random hexadecimal digits; the last alternative is from its documentation. */
 const PLACEHOLDER = /secret|change|example|placeholder|your|(.)\1{7}|^8f742231b10e8888abcd99yyyzzz85a5$/i;
 const Formats = z.object({
   SLACK_BOT_TOKEN: token("xoxb-"),
@@ -106,7 +107,7 @@ export type ReadConfig<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: ConfigFault[] };
 
-/** Also reads the files that `NAME_FILE` names, but no policy: `load-config.ts` does. */
+/** Reads all variables, and the files that `NAME_FILE` variables name. Does not read the policy; load-config.ts does. */
 export function readConfig(env: Environment): ReadConfig<Config> {
   const given = givenIn(env);
   const { values, files } = given;
@@ -119,8 +120,8 @@ export function readConfig(env: Environment): ReadConfig<Config> {
 }
 
 /**
- * The variables for reading the audit of a database; an auditor has none of the tokens. `database` is the path of a file, or the URL of
- * PostgreSQL.
+ * Reads only the variables that are needed to read the audit, because an auditor has no tokens. `database` is the path of a file, or a
+ * PostgreSQL URL.
  */
 export function readAuditConfig(
   env: Environment,
@@ -134,7 +135,7 @@ export function readAuditConfig(
   return { ok: true, value: { database: place.engine === "sqlite" ? place.path : place.url, key } };
 }
 
-/** The proxies alone, for a command that needs little else. */
+/** Reads only the proxies, for a command that needs little else. */
 export function readProxies(env: Environment): ReadConfig<Proxies | null> {
   const given = givenIn(env);
   const shape = Formats.pick({ HTTPS_PROXY: true, HTTP_PROXY: true, NO_PROXY: true });
@@ -143,7 +144,7 @@ export function readProxies(env: Environment): ReadConfig<Proxies | null> {
   return { ok: true, value: proxiesOf(parsed.data) };
 }
 
-/** The agent service's key, as its file says now. Neither result repeats what is wrong with it. */
+/** Reads the agent service's key from its file now. `wrong` never repeats the value. */
 export function readApiKey(file: string): { readonly value: string } | { readonly wrong: string } {
   const read = readValue(file);
   if ("wrong" in read) return { wrong: `names the file ${file}, ${read.wrong}` };
@@ -151,7 +152,7 @@ export function readApiKey(file: string): { readonly value: string } | { readonl
   return success ? read : { wrong: error.issues[0]?.message ?? "cannot be used" };
 }
 
-/** One line per fault, for the terminal. */
+/** Writes one line per fault, for the terminal. */
 export function explainFaults(faults: readonly ConfigFault[], misspelt: readonly Misspelt[] = []): string {
   const lines = faults.map(({ variable, wrong, example }) =>
     example === "" ? `  ${variable} ${wrong}` : `  ${variable} ${wrong}. Example: ${example}`,
@@ -160,7 +161,7 @@ export function explainFaults(faults: readonly ConfigFault[], misspelt: readonly
   return ["Countersign cannot start with this configuration:", ...lines, ...doubts].join("\n");
 }
 
-/** One fault for each variable and reason. A value that is not there or begins with a quotation mark has no other fault. */
+/** Returns all faults. For a value that is missing or begins with a quotation mark, no other fault is reported. */
 function faultsOf(
   { values, faults }: Given,
   { error }: { readonly error?: z.ZodError | undefined },
@@ -177,7 +178,7 @@ function faultsOf(
 }
 
 const QUOTED =
-  "begins with a quotation mark. A shell takes the marks away, but `docker run --env-file` and `--from-file` keep them: leave them out";
+  "begins with a quotation mark. A shell removes the marks, but `docker run --env-file` and `--from-file` keep them: leave them out";
 
 const EXAMPLES = new Map<string, string>(
   variables.flatMap(({ name, example }) => [
@@ -260,7 +261,7 @@ function auditOf(env: z.output<typeof Formats>): AuditConfig {
   };
 }
 
-/** The values that must appear nowhere. */
+/** Returns the values that must not appear in any output. */
 export function secretsOf({ slack, agents, audit, database, proxies }: Config): string[] {
   return [
     ...proxyPasswords(proxies),

@@ -1,4 +1,4 @@
-// Everything that a start reads before it opens anything: the environment, the files that it names, and the policy. All faults are
+// Loads everything that a start reads before it opens anything: the environment, the files that it names, and the policy. All faults are
 // reported at once.
 
 import { findingLine, loadPolicy } from "./adapters/policy-file/policy-holder.ts";
@@ -21,8 +21,8 @@ export async function loadConfig(env: Environment): Promise<ReadConfig<Config>> 
 async function policyFaults(path: string | null): Promise<ConfigFault[]> {
   const policy = path === null ? null : await loadPolicy(path);
   if (path === null || policy === null || policy.ok) return [];
-  return policy.error.map((each) => {
-    const wrong = `names a policy that can't be used: ${findingLine(path, each)}`;
+  return policy.error.map((finding) => {
+    const wrong = `names a policy that can't be used: ${findingLine(path, finding)}`;
     return { variable: "POLICY_FILE", wrong, example: "" };
   });
 }

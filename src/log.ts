@@ -13,7 +13,7 @@ export type Log = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** The same log with these fields in every entry. */
+  /** Returns a log that adds these fields to every entry. */
   child(fields: object): Log;
 };
 
@@ -29,11 +29,11 @@ export type LogOptions = {
 const GONE = "[secret]";
 const SECRET_NAMES = /^(authorization|cookie|set-cookie|password|.*(token|secret|api_?key|apikey))$/i;
 const SECRET_SHAPES = /\b(xox[a-z]|xapp)-[A-Za-z0-9-]+|\bBearer\s+[A-Za-z0-9._~+/=-]+/gi;
-/** Shorter "secrets" would mask ordinary words. */
+/** The shortest secret that is removed (characters). A shorter one could match ordinary words. */
 const MIN_SECRET_CHARS = 4;
-/** The base64 of a shorter secret has parts as short as words. */
+/** The shortest secret that is also removed in encoded form. The base64 of a shorter one has parts that could match words. */
 const MIN_ENCODED_CHARS = 8;
-/** Errors inside errors and records inside records that are nested deeper are not logged. */
+/** How deep nested errors and records are logged. */
 const MAX_DEPTH = 5;
 
 export function createLog({ level, pretty, secrets = [], destination }: LogOptions): Log {
@@ -69,7 +69,7 @@ function prettyStream(): DestinationStream | null {
   }
 }
 
-/** Works on the finished line, so that no message, stack or field is forgotten. Covers the secrets that are kept later, too. */
+/** Works on the finished line, so that it covers every message, stack and field. Also covers secrets that are registered later. */
 function withoutSecrets(secrets: readonly string[]): (line: string) => string {
   let kept = keptSecrets();
   let cover = covering([...secrets, ...kept]);
@@ -119,7 +119,7 @@ function plain(value: unknown, depth: number): unknown {
   return value instanceof Date ? value : plainRecord(value, depth);
 }
 
-/** Leaves out what libraries attach to their errors: requests, headers, sockets. */
+/** Omits what libraries attach to their errors, such as requests, headers and sockets. */
 function plainError(error: Error, depth: number): object {
   const { name, message, stack, cause } = error;
   const code =
@@ -135,8 +135,8 @@ function plainError(error: Error, depth: number): object {
   };
 }
 
-/** For Slack's packages. Their debug entries hold whole payloads, so they are never passed on; of other entries only texts
- * and errors are. */
+/** Returns a logger for Slack's packages. Their debug entries contain whole payloads, so they are dropped. Of other entries, only texts and
+ * errors are logged. */
 export function slackLogger(log: Log): SlackLogger {
   let to = log;
   const entry = (parts: readonly unknown[]): [object, string] => {

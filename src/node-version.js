@@ -1,5 +1,6 @@
 // @ts-check
-// Plain JavaScript that any Node can read: says in words what is wrong before a newer syntax would fail without any.
+// Checks the version of Node. This is plain JavaScript that any version can run, so that people see a clear message instead of a syntax
+// error.
 const needed = [24, 15];
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {

@@ -1,4 +1,4 @@
-// Connections to the outside, directly or through the proxies that the environment names.
+// Connections to the outside, either direct or through the proxies that the environment names.
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from "undici";
 import type { Proxies } from "./config.ts";
@@ -6,10 +6,10 @@ import type { Proxies } from "./config.ts";
 /** Opens connections with these settings. The caller closes them. */
 export type Open = (options: Agent.Options) => Dispatcher;
 
-/** A proxy never leads back to the machine that asks it. Go's net/http has the same rule. */
+/** This machine is never called through a proxy. Go's net/http has the same rule. */
 const THIS_MACHINE = "localhost,127.0.0.1,::1";
 
-/** A proxy that takes a connection and then says nothing must not use up the time limit of a whole call (ms). */
+/** How long to wait for a proxy's answer (ms). A silent proxy must not use up the time limit of a whole call. */
 const PROXY_ANSWER_MS = 5_000;
 
 export function createOpen(proxies: Proxies | null): Open {
@@ -18,7 +18,7 @@ export function createOpen(proxies: Proxies | null): Open {
   return (options) =>
     new EnvHttpProxyAgent({
       ...options,
-      // Without these texts undici would read the environment itself; an empty one means no proxy.
+      // Without these values, undici would read the environment itself. An empty value means no proxy.
       httpProxy: http ?? "",
       httpsProxy: https ?? "",
       noProxy: `${except},${THIS_MACHINE}`,
@@ -29,11 +29,11 @@ export function createOpen(proxies: Proxies | null): Open {
 /** `fetch` sends each call over the dispatcher. */
 export type SlackConnections = { readonly dispatcher: Dispatcher; readonly fetch: typeof globalThis.fetch };
 
-/** The connections to Slack. The caller destroys the dispatcher. */
+/** Opens the connections to Slack. The caller destroys the dispatcher. */
 export function openSlack(proxies: Proxies | null): SlackConnections {
   const dispatcher = createOpen(proxies)({ allowH2: false });
-  // The SDK wants Node's `fetch`, which does not take connections of another undici and would be a second one in memory. The package's own
-  // behaves alike.
+  // The SDK expects Node's `fetch`. That one does not accept connections of another undici, and would be a second copy in memory. The
+  // package's own `fetch` behaves the same.
   const through = (url: string, init: object) => fetch(url, { ...init, dispatcher });
   return { dispatcher, fetch: through as typeof globalThis.fetch };
 }

@@ -1,4 +1,5 @@
-// Every program of ours imports this first. With `--version` it prints the version and ends, before anything is read or opened.
+// Options that all our programs share. Each program imports this file first. With `--version`, it prints the version and exits before
+// anything is read or opened.
 
 import { programVersion } from "./version.ts";
 
@@ -9,14 +10,14 @@ if (first === "--version") {
   process.exit(0);
 }
 
-/** With `--help` or `-h`, prints the usage and ends the program. To be called before anything is read. */
+/** With `--help` or `-h`, prints the usage and exits. Call this before anything is read. */
 export function answerHelp(usage: string): void {
   if (first !== "--help" && first !== "-h") return;
   process.stdout.write(`${usage}\n`);
   process.exit(0);
 }
 
-/** For a program without arguments: any of them prints the usage and ends it, as a mistake unless it asks for help. */
+/** For a program that takes no arguments. Any argument prints the usage and exits: with code 2, unless it asks for help. */
 export function refuseArguments(usage: string): void {
   answerHelp(usage);
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-// What the rest of the program gets of the environment.
+// The configuration as the rest of the program sees it.
 
 import type { DatabasePlace, SinkPlace } from "./formats.ts";
 import type { Proxies } from "./proxies.ts";
@@ -9,52 +9,52 @@ export type Config = {
   readonly agents: {
     readonly baseUrl: string;
     readonly apiKey: string;
-    /** The file that the key came from, and that a new key may come from. Null: it is in the environment. */
+    /** The file that the key came from, and that a new key may come from. Null if the key is in the environment. */
     readonly apiKeyFile: string | null;
     readonly denyWord: string;
   };
   readonly gatewayUrl: string;
-  /** An address with `{run}` for the id of a run. Null: ids are no links. */
+  /** The URL of a run's page, with `{run}` for its id. Null if ids are not shown as links. */
   readonly runUrl: string | null;
   readonly database: DatabasePlace;
   readonly audit: AuditConfig;
-  /** Null: every call goes out directly. */
+  /** Null if every call is made directly. */
   readonly proxies: Proxies | null;
   readonly http: { readonly host: string; readonly port: number };
-  /** How long a finished run is kept. */
+  /** How long a finished run is kept (ms). */
   readonly keepFinishedMs: number;
   readonly poll: { readonly minMs: number; readonly maxMs: number };
-  /** Null: no policy file, so the built-in policy. */
+  /** Null if there is no policy file, so the built-in policy applies. */
   readonly policyFile: string | null;
-  /** Whom cards mention while there is no policy file. */
+  /** The people whom cards mention if there is no policy file. */
   readonly approvers: { readonly users: readonly string[]; readonly groups: readonly string[] };
   readonly logLevel: LogLevel;
-  /** As the audit records it: without secrets. */
+  /** The configuration as the audit records it, without secrets. */
   readonly recorded: RecordedConfig;
 };
 
 export type AuditConfig = {
-  /** A seed of 32 bytes in base64. Null: the key beside the database. */
+  /** A seed of 32 bytes in base64. Null to use the key beside the database. */
   readonly key: string | null;
   readonly channel: string | null;
   readonly admins: readonly string[];
-  /** Null: the entries are sent nowhere. */
+  /** Null if the entries are not sent anywhere. */
   readonly sink: AuditSinkConfig | null;
 };
 
-/** The token is null where none is given. */
+/** `token` is null if none is set. */
 type AuditSinkConfig =
   | Exclude<SinkPlace, { type: "http" }>
   | (Extract<SinkPlace, { type: "http" }> & { readonly token: string | null });
 
 type SlackConfig = {
   readonly botToken: string;
-  /** Null: Slack is asked. */
+  /** Null to ask Slack for it. */
   readonly appId: string | null;
-  /** Null: Slack itself. */
+  /** Null for Slack's own address. */
   readonly apiUrl: string | null;
   readonly command: string;
-  /** The first word of cards and notifications; empty: it has no name. */
+  /** The first words of each message and form. Empty if the deployment has no name. */
   readonly deployment: string;
 } & (
   | { readonly mode: "socket"; readonly appToken: string }

@@ -1,4 +1,4 @@
-// The formats of the environment's values. No message repeats a value, which may be a secret.
+// The formats of the environment's values. No message repeats a value, because it may be a secret.
 
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
@@ -22,17 +22,17 @@ export const days = () =>
 
 export const url = () => text().transform(baseUrl);
 
-/** An address of pages for people, with one `{run}`. Only this machine may be asked over plain HTTP. */
+/** The URL of a page for people, with exactly one `{run}`. Plain HTTP is allowed only for this machine. */
 export const runUrl = () => text().transform(runPage);
 
-/** Names or addresses of machines, separated by commas. */
+/** Host names or addresses, separated by commas. */
 export const hosts = () =>
   text().regex(
     /^[A-Za-z0-9.:_[\]-]+( *, *[A-Za-z0-9.:_[\]-]+)*$/,
     "is not a list of hosts separated by commas",
   );
 
-/** Over `http://` to another machine a key could be read on its way. `allowed` names the hosts for which that is accepted. */
+/** Returns whether others could read a key on its way: over `http://` to another machine. `allowed`: hosts for which this is accepted. */
 export function isOpenToOthers(address: string, allowed: string): boolean {
   const parsed = URL.parse(address);
   if (parsed?.protocol !== "http:") return false;
@@ -52,7 +52,7 @@ export const auditSink = () => text().transform(sinkPlace);
 
 export const database = () => text().transform(databasePlace);
 
-/** An Ed25519 key as PEM (newlines may be written as \n) or as its seed of 32 bytes in base64. The result is the seed. */
+/** An Ed25519 key, as PEM (newlines may be written as \n) or as its 32-byte seed in base64. Becomes the seed. */
 export const auditKey = () => text().transform(seedOf);
 
 /** Slack's ids of people, separated by commas. */
@@ -64,14 +64,15 @@ export const peopleAndGroups = () => text().transform(principals);
 export const channel = () =>
   text().regex(/^[CG][A-Z0-9]{1,30}$/, "is not the id of a channel, which is C or G and capitals and digits");
 
-/** The URL without slashes at its end. A path prefix is kept. */
+/** Returns the URL without trailing slashes. Keeps a path prefix. */
 function baseUrl(value: string, issues: z.RefinementCtx): string {
   const parsed = URL.parse(value);
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
     return refuse(issues, "is not an address that starts with http:// or https://");
   if (parsed.username !== "" || parsed.password !== "")
     return refuse(issues, "holds a user name or password");
-  if (/[?#]/.test(value)) return refuse(issues, "has a ? or # part, which the address of a service has not");
+  if (/[?#]/.test(value))
+    return refuse(issues, "has a ? or # part, which the address of a service must not have");
   return parsed.href.replace(/\/+$/, "");
 }
 
@@ -121,7 +122,7 @@ function databasePlace(value: string, issues: z.RefinementCtx): DatabasePlace {
   return wrong === null ? { engine: "postgres", url: new URL(value).href } : refuse(issues, wrong);
 }
 
-/** Other parameters could hold a password, or weaken what this program relies on. */
+/** The allowed parameters. Others could contain a password, or weaken what this program relies on. */
 const SERVER_PARAMETERS = ["sslmode", "sslrootcert", "sslcert", "sslkey", "host", "options"];
 
 function faultInServer(url: URL | null): string | null {

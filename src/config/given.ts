@@ -1,5 +1,5 @@
-// The value of each variable: the variable itself, or the content of the file that NAME_FILE names. Docker and Kubernetes give
-// secrets as files.
+// The value of each variable: from the variable itself, or from the file that NAME_FILE names. Docker and Kubernetes provide secrets as
+// files.
 
 import { readFileSync } from "node:fs";
 import { PROXY_VARIABLES } from "./proxies.ts";
@@ -19,12 +19,12 @@ export type Given = {
 type Reading = { readonly value: string } | { readonly file: string; readonly value: string };
 type Fault = { readonly variable: string; readonly wrong: string };
 
-/** Larger than any value (bytes). */
+/** The largest file that is read (bytes). Larger than any valid value. */
 const MAX_FILE_BYTES = 64 * 1024;
 
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
-/** Reads the files now. White space around a value, such as the newline at the end of a file, is no part of it. */
+/** Reads all variables, and their files. White space around a value, such as the newline at the end of a file, is removed. */
 export function givenIn(env: Environment): Given {
   const values: Record<string, string | undefined> = {};
   const files: Record<string, string> = {};
@@ -34,7 +34,7 @@ export function givenIn(env: Environment): Given {
     if (read === null) values[name] = initial ?? undefined;
     else if ("wrong" in read) {
       faults.push(read);
-      // Set, but to nothing, so that it is not called missing as well.
+      // An empty value, so that it is not reported as missing too.
       values[name] = "";
     } else {
       values[name] = read.value;
@@ -44,7 +44,7 @@ export function givenIn(env: Environment): Given {
   return { values, files, faults };
 }
 
-/** The set value of one variable. Null: it is not set, or its file cannot be read. */
+/** Returns the value of one variable. Returns null if it is not set, or if its file cannot be read. */
 export function givenValue(env: Environment, name: Name): string | null {
   const read = readOne(env, name);
   return read !== null && "value" in read ? read.value : null;
@@ -60,11 +60,11 @@ function readOne(env: Environment, name: string): Reading | Fault | null {
   return "value" in read ? { ...read, file } : { variable, wrong: `names ${shownPath(file)}, ${read.wrong}` };
 }
 
-/** The lower case of a proxy's variable goes first, as in curl and undici. */
+/** For the proxies, the variable in lower case takes precedence, as in curl and undici. */
 const ofEither = (env: Environment, name: string): string | undefined =>
   PROXY_VARIABLES.includes(name) ? env[name.toLowerCase()] || env[name] : env[name];
 
-/** The content of a file that holds one value. */
+/** Reads a file that contains one value. */
 export function readValue(file: string): { readonly value: string } | { readonly wrong: string } {
   try {
     const bytes = readFileSync(file);
@@ -89,33 +89,34 @@ function reasonOf(error: unknown): string {
   return REASONS[code] ?? code;
 }
 
-/** By mistake the variable can hold the secret itself, so only what looks like a path is repeated. */
+/** The variable may contain the secret itself by mistake, so only a value that looks like a path is repeated. */
 const shownPath = (file: string): string =>
   /^(\.{0,2}\/|[A-Za-z]:\\)/.test(file)
     ? `the file ${file}`
     : "a file by a path that does not begin with / or ./";
 
-// Finds variables that look like a misspelt one of ours. A misspelt POLICY_FILE would otherwise mean the built-in policy, which is wider.
+// Finds variables that look like misspelled variables of ours. Otherwise a misspelled POLICY_FILE would lead to the built-in policy, which
+// lets more people decide.
 
 export type Misspelt = {
   readonly variable: string;
-  /** What may be meant; empty: nothing is near. */
+  /** The variables that may be meant. Empty if none is similar. */
   readonly meant: readonly string[];
 };
 
-/** Other programs use variables with these too, but hardly with the others. */
+/** Prefixes that other programs use too. They rarely use `OWN_PREFIXES`. */
 const SHARED_PREFIXES = ["SLACK_", "AGENT_"];
 const OWN_PREFIXES = ["AUDIT_", "POLICY_", "POLL_", "COUNTERSIGN_"];
 const OURS = "COUNTERSIGN_";
 
 const names: readonly string[] = variables.map(({ name }) => name);
 const known = new Set(names.flatMap((name) => [name, fileVariable(name)]));
-/** The proxies have neighbours that other programs read, such as FTP_PROXY, and lower-case forms. */
+/** Without the proxies, because other programs read similar names such as FTP_PROXY, and names in lower case. */
 const candidates = names.filter((name) => !PROXY_VARIABLES.includes(name));
 
 /**
- * What is set, is not ours, and may be meant for a variable that is not set. If the variable that it resembles is set, the other one
- * belongs to another program.
+ * Returns variables that are set, are not ours, and resemble a variable of ours that is not set. If ours is set too, the other one belongs
+ * to another program.
  */
 export function findMisspelt(env: Environment): readonly Misspelt[] {
   const isSet = (name: string): boolean => (env[name]?.trim() ?? "") !== "";
@@ -128,15 +129,13 @@ export function findMisspelt(env: Environment): readonly Misspelt[] {
     });
 }
 
-/** For people. Names only: a value may be a secret. */
+/** Describes the variable for people. Contains only names, because a value may be a secret. */
 export function misspeltWords({ variable, meant }: Misspelt): string {
   const words = `${variable} is set, and Countersign has no such variable`;
   return meant.length === 0 ? words : `${words}; ${meant.join(" or ")} may be meant`;
 }
 
-/**
- * Kubernetes gives each pod the addresses of the services in its namespace. Those of a service "countersign" begin with our prefix.
- */
+/** Kubernetes sets variables with the addresses of a namespace's services. For a service "countersign", they begin with our prefix. */
 function isServiceLink(env: Environment, name: string): boolean {
   const service = /^(.+?)_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_|$)/.exec(name)?.[1];
   return service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined;
@@ -144,7 +143,7 @@ function isServiceLink(env: Environment, name: string): boolean {
 
 const upperCase = (name: string): string => name.toUpperCase().replaceAll(/[-.]/g, "_");
 
-/** Null: it has nothing to do with us. */
+/** Returns the variables that may be meant. Returns null if the name has nothing to do with us. */
 function meantBy(name: string, open: readonly string[]): readonly string[] | null {
   const bare = name.startsWith(OURS) ? name.slice(OURS.length) : name;
   const nameable = open.flatMap((each) => [each, fileVariable(each)]);
@@ -160,17 +159,17 @@ function meantBy(name: string, open: readonly string[]): readonly string[] | nul
   return siblings.length > 0 || own === OURS ? siblings : null;
 }
 
-/** How many slips of the keyboard a name of this length may have. Short names have too many neighbours. */
+/** Returns how many typos a name of this length may have. Short names resemble too many others. */
 const tolerance = ({ length }: string): number => (length < 6 ? 0 : length < 10 ? 1 : 2);
 
-/** One name leaves out words of the other, as AGENT_KEY and SLACK_TOKEN do. One word alone says too little. */
+/** Returns whether one name only omits words of the other, as in AGENT_KEY and SLACK_TOKEN. A single word is not enough. */
 function sameWords(one: string, other: string): boolean {
   const [left, right] = [one.split("_"), other.split("_")];
   if (left.at(-1) !== right.at(-1) || Math.min(left.length, right.length) < 2) return false;
   return left.every((word) => right.includes(word)) || right.every((word) => left.includes(word));
 }
 
-/** Characters that are missing, added, replaced or swapped with their neighbour (optimal string alignment). */
+/** Counts the characters that are missing, added, replaced or swapped with their neighbor (optimal string alignment). */
 function distance(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, index) => index)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;

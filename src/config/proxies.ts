@@ -1,18 +1,18 @@
-// The proxies that the environment names. Their variables are older than we are, so they have the conventional names, in lower case too.
+// The proxies that the environment names. Their variables have the conventional names, which may also be in lower case.
 
 import { z } from "zod";
 
 export type Proxies = {
-  /** Addresses, perhaps with a user and a password. */
+  /** URLs, which may contain a user name and password. */
   readonly http: string | null;
   readonly https: string | null;
-  /** The hosts that are called directly, as undici reads such a list. */
+  /** The hosts that are called directly, in undici's format. */
   readonly except: string;
 };
 
 export const PROXY_VARIABLES: readonly string[] = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
 
-/** As curl reads it: without a protocol it is http. */
+/** Like curl, assumes http if there is no protocol. */
 export const proxy = () => z.string().transform(proxyUrl);
 
 /** Names, addresses and ports, separated by commas or spaces. */
@@ -36,11 +36,11 @@ export function proxiesOf(env: {
   return https === null && http === null ? null : { https, http, except };
 }
 
-/** The passwords of the proxies, as the addresses write them and as they are. */
+/** Returns the passwords of the proxies, both encoded as in the URL and decoded. */
 export const proxyPasswords = (proxies: Proxies | null): string[] =>
   [proxies?.http, proxies?.https].flatMap((address) => passwordsIn(address ?? ""));
 
-/** As the URL writes it, and as it is. Empty if it has none. */
+/** Returns the URL's password, both encoded as in the URL and decoded. Returns an empty list if it has none. */
 export function passwordsIn(url: string): string[] {
   const password = URL.parse(url)?.password ?? "";
   return password === "" ? [] : [password, decodeURIComponent(password)];

@@ -1,11 +1,11 @@
-// Every variable that Countersign reads, with its meaning and its default. Below, how the audit records them.
+// Every variable that Countersign reads, with its meaning and default, and how the audit records the configuration.
 
 import { PROXY_VARIABLES } from "./proxies.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The table in docs/reference.md shows these, and a test compares the two. `default` is null where there is none. */
+/** All variables. The table in docs/reference.md shows them, and a test compares the two. `default` is null if there is none. */
 export const variables = [
   variable("SLACK_BOT_TOKEN", "the bot's token, `xoxb-…`; required", null, "xoxb-1234-5678-abcdef"),
   variable(
@@ -143,16 +143,16 @@ function variable<Name extends string>(name: Name, meaning: string, initial: str
   return { name, meaning, default: initial, example };
 }
 
-// The configuration as the audit records it: every variable by its name, a secret only as set or not set.
+// The configuration as the audit records it: every variable by its name, but secrets only as set or not set.
 
 export type RecordedConfig = { readonly [variable: string]: string | null };
 
 /** A variable with one of these words in its name holds a secret. */
 const SECRET = /TOKEN|SECRET|KEY|PASSWORD/;
-/** The user name and password of an address, up to its last @, because a password may hold an @ that is not written as %40. */
+/** The user name and password of a URL, up to its last @, because a password may contain an @ that is not written as %40. */
 const CREDENTIALS = /\/\/[^/\s]*@/g;
 
-/** `given`: the set value, or the default. Null: not set. */
+/** `given`: the set values, or the defaults. A variable that is not set becomes null. */
 export function recordedConfig(given: { readonly [name: string]: string | undefined }): RecordedConfig {
   return Object.fromEntries(variables.map(({ name }) => [name, recordedValue(name, given[name])]));
 }

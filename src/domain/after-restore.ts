@@ -1,6 +1,6 @@
-// What happens to a run after an older copy of the store is restored. What the run was about to do when the copy was made may have been
-// done or taken back since. So an approval or a start that was only planned in the copy is not sent; people are asked again. A denial
-// is still sent, because it can only stop something.
+// What happens to a run after an older copy of the store is restored. Work that was planned when the copy was made may have been done or
+// taken back since. So an approval or a start that was only planned in the copy is not sent, and people are asked again. A denial is still
+// sent, because it can only stop something.
 
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
@@ -8,7 +8,7 @@ import type { ChannelId, MessageTs, RunId, RunKey } from "./ids.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
 import { cardSlot, isWatched, OPENING, type Run, type Slot } from "./run.ts";
 
-/** `copiedAt`: the wall time of the copy. What was intended later is not touched, so this may be done again. */
+/** `copiedAt`: the wall time of the copy. Anything planned later stays as it is, so this may be called again. */
 export function afterRestore(run: Run, copiedAt: number, ctx: Context): Run {
   const asked = askAboutStart(run, copiedAt, ctx);
   return asked.approvals.reduce((next, { id, state }) => {
@@ -23,52 +23,53 @@ function askAboutStart(run: Run, copiedAt: number, { monotonic }: Context): Run 
   return { ...run, creation: { type: "unknown", words, at: monotonic, again: "asked", restored: true } };
 }
 
-// The copy has forgotten the messages that were posted since. Slack keeps them, with buttons that decide nothing any more. Such a
-// message is an orphan: Countersign posted it, and the stored run does not know it.
+// Orphans: messages that were posted after the copy was made, so the restored run does not know them. Slack still shows them, with buttons
+// that no longer decide anything.
 
-/** A message of a run that this installation posted, as Slack has it now. */
+/** A message of a run that this installation posted, as Slack shows it now. */
 export type OwnMessage = {
   readonly channel: ChannelId;
   readonly ts: MessageTs;
   readonly run: RunKey;
-  /** As the message names it. Null: it was not known then, or must not stand in a message unmasked. */
+  /** The run id that the message names. Null if it was unknown then, or must not appear in a message unmasked. */
   readonly runId: RunId | null;
-  /** Names the run and its slot; only a process that can compute it knows which. */
+  /** Identifies the run and the slot, but only for a process that can compute it. */
   readonly mark: string;
   readonly kind: OrphanKind;
-  /** What its notification said, without markup: which request or run it is about. Untrusted. */
+  /** The text of its notification, without markup. It says which request or run the message is about. Untrusted. */
   readonly about: string;
-  /** It has buttons, or it is the card of something unsettled. */
+  /** The message has buttons, or is the card of an unsettled approval. */
   readonly isLive: boolean;
 };
 
 export type OrphanKind = "card" | "opening" | "other";
 
-/** What the closed message says. */
+/** What an orphan says after it is closed. */
 export type Orphan = {
   readonly kind: OrphanKind;
   /** As in `OwnMessage`. */
   readonly about: string;
   readonly runId: RunId | null;
-  /** The run is stored, and its thread goes on. */
+  /** The run is stored, and its thread continues. */
   readonly isFollowed: boolean;
-  /** The message that stands in its place now. */
+  /** The message that replaces it. */
   readonly current: MessageTs | null;
-  /** When the copy was made that was restored (ms). Null: not known. */
+  /** When the restored copy was made (ms). Null if unknown. */
   readonly copiedAt: number | null;
 };
 
-/** "undecided": the run may still post this message, adopt it, or post another in its place. */
+/** "undecided": the run may still adopt this message or post one in its place. With `current`: the message is an orphan. */
 export type Judged = "known" | "undecided" | { readonly current: MessageTs | null };
 
-/** The slots that a message of this run can have. */
+/** Returns the slots that a message of this run can have. */
 export function slotsOf(run: Run): readonly Slot[] {
   return [...new Set([OPENING, ...Object.keys(run.posts), ...run.approvals.map(({ id }) => cardSlot(id))])];
 }
 
 /**
- * `run` must have been read after the message was found, because a run records a post before its first byte leaves. `slot` null: the run
- * has none for this message. `since`: the monotonic time from which a fetch of the run counts; Infinity where no person waits for one.
+ * Judges whether the message is an orphan. `run` must have been read after the message was found, because a run records a post before its
+ * first byte is sent. `slot` is null if the run has none for this message. `waitsFor.fetchSince`: the monotonic time from which a fetch of
+ * the run counts. `waitsFor` is null if no fetch is awaited.
  */
 export function judgeMessage(
   message: Pick<OwnMessage, "ts">,
@@ -79,17 +80,17 @@ export function judgeMessage(
   const post = slot === null ? undefined : run.posts[slot];
   if (post?.type === "up") return judgePosted(message, post);
   if (post?.type === "refused") return { current: null };
-  // Bytes have left, so this may be the message that a lost answer was about.
+  // Bytes were sent, so this may be the message whose answer was lost.
   if (!isFresh(post)) return "undecided";
   if (waitsFor === null) return { current: null };
   const isFetched = (run.seen?.askedAt ?? -Infinity) >= waitsFor.fetchSince;
-  const comesNext = post !== undefined || (slot !== null && isPending(run, slot));
-  return isWatched(run) && (!isFetched || comesNext) ? "undecided" : { current: null };
+  const mayBePosted = post !== undefined || (slot !== null && isPending(run, slot));
+  return isWatched(run) && (!isFetched || mayBePosted) ? "undecided" : { current: null };
 }
 
 function judgePosted({ ts }: Pick<OwnMessage, "ts">, post: PostedMessage & { type: "up" }): Judged {
   if (post.ts === ts) return "known";
-  // Until the sweep a late copy of its own post may turn up, which the run itself removes.
+  // Until the sweep, this may be a late copy of the run's own post, which the run itself removes.
   return post.sweepAt === null ? { current: post.ts } : "undecided";
 }
 

@@ -1,5 +1,5 @@
-// Which rule applies to an approval, its deadline, whether enough people can approve, and which parts of the rule the approvals so far fill. A
-// card shows the rule of the newest fetch; a decision must meet the rule of its own moment.
+// Which rule applies to an approval, the deadline, whether enough people can approve, and which parts of the rule the votes so far fill. A
+// card shows the rule of the newest fetch. A decision must meet the rule in force when it is given.
 
 import type { Approval, ApproverCount, Decision, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
@@ -15,8 +15,8 @@ import { factsFor, nextTurnAt, type PolicyNow, withGroupsToAsk } from "./rule-fa
 import { findApproval, mapApprovals, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
 
 /**
- * The rule for a decision on this request at this moment, by what is known of the requester now: with the people of the stages that the
- * request has reached.
+ * Returns the rule for a decision on this request now, by what we currently know about the requester. It includes the people of the stages
+ * that the request has reached.
  */
 export function ruleOf(ctx: PolicyNow, run: Run, approval: Pick<Approval, "request" | "followUp">): Rule {
   return widened(ruleOfRequest(ctx, run, approval.request), approval);
@@ -33,23 +33,23 @@ export function ruleRefOf(
   return version === null ? null : { version, rule: name };
 }
 
-/** Applies the current rules to pending approvals. The same object when they apply already. */
+/** Applies the current rules to pending approvals. Returns the same object if nothing changes. */
 export function applyPolicy(before: Run, ctx: RuleMoment): Run {
   const run = withGroupsToAsk(before, ctx.policy);
-  return mapApprovals(run, (approval) => withRuleOfNow(approval, run, ctx));
+  return mapApprovals(run, (approval) => withCurrentRule(approval, run, ctx));
 }
 
-/** The policy in force and both clocks. */
+/** The policy in force, and both clocks. */
 type RuleMoment = Pick<Context, "policy" | "now" | "monotonic">;
 
-function withRuleOfNow(approval: Approval, run: Run, ctx: RuleMoment): Approval {
+function withCurrentRule(approval: Approval, run: Run, ctx: RuleMoment): Approval {
   if (approval.state.type !== "pending") return approval;
   const { policy } = ctx;
   const rule = keptRule(ruleOfRequest(ctx, run, approval.request));
   const { appliedRule } = approval;
   const until = nextTurnAt(policy, ctx, appliedRule.until);
   const card = policy.card === null ? {} : { card: policy.card };
-  // By value: a document of an older program may lack a part of the very same rule.
+  // Compared by value, because a document of an older version may lack a part of the same rule.
   const isApplied =
     appliedRule.version === policy.version &&
     appliedRule.until === until &&
@@ -61,7 +61,7 @@ function withRuleOfNow(approval: Approval, run: Run, ctx: RuleMoment): Approval 
     : { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends } };
 }
 
-/** When another rule may apply although nothing happens (monotonic), if ever. */
+/** Returns when another rule may apply even if nothing happens (monotonic). Returns null if never. */
 export function ruleTurnsAt({ state, appliedRule }: Approval): number | null {
   return state.type === "pending" ? (appliedRule.until ?? null) : null;
 }
@@ -69,7 +69,7 @@ export function ruleTurnsAt({ state, appliedRule }: Approval): number | null {
 // The deadline that the rule sets.
 
 /**
- * Until when (wall time, for people) the approval can be decided. Null: it does not expire, is no longer pending, or its time stands
+ * Returns when the approval expires (wall time, for people). Returns null if it does not expire, is no longer pending, or its clock stands
  * still.
  */
 export function deadlineOf(approval: Approval): number | null {
@@ -77,21 +77,21 @@ export function deadlineOf(approval: Approval): number | null {
   return at === null ? null : approval.since + at - approval.waitsSince;
 }
 
-/** The moment of expiry (monotonic), which setting the wall clock does not move. Null as for `deadlineOf`. */
+/** Returns when the approval expires (monotonic, so setting the wall clock does not move it). Returns null as `deadlineOf` does. */
 export function endsAt(approval: Approval): number | null {
   const { state, appliedRule } = approval;
   return state.type === "pending" ? endsUnder(approval, appliedRule.rule) : null;
 }
 
-/** The moment of expiry (monotonic) under this rule. Null: it does not expire, or its time stands still. */
+/** Returns when the approval expires under this rule (monotonic). Returns null if it does not, or if its clock stands still. */
 export function endsUnder(approval: Approval, { expiry }: Pick<Rule, "expiry">): number | null {
   return expiry === null ? null : momentOfAge(approval, expiry.afterMs + extendedMs(approval));
 }
 
-// How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. Who may decide is
-// the business of authorization.ts.
+// How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. authorization.ts says who
+// may decide.
 
-/** What a count is for: another rule, another request and a stage need a new count. */
+/** Returns what a count is for. A different rule, request or stage needs a new count. */
 export function countKeyOf(approval: Approval): string {
   const { appliedRule, version } = approval;
   const upTo = escalatedMs(approval);
@@ -99,10 +99,10 @@ export function countKeyOf(approval: Approval): string {
   return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}${stage}`;
 }
 
-/** People join groups and come back. Too few people, or an unknown number, are counted again after this time (ms). */
+/** When to count again if there were too few people, or an unknown number (ms). People join groups and come back. */
 const AGAIN_AFTER_MS = 5 * 60_000;
 
-/** When to count (monotonic). Null: no count is needed. */
+/** Returns when to count (monotonic). Returns null if no count is needed. */
 export function countAt(approval: Approval): number | null {
   const { state, approverCount } = approval;
   if (state.type !== "pending") return null;
@@ -117,7 +117,7 @@ const isTooFew = ({ appliedRule }: Approval, { able }: ApproverCount): boolean =
 
 export type TooFewApprovers = { readonly able: number; readonly needs: number; readonly grows: boolean };
 
-/** Null: enough people can approve it, or the number is unknown. */
+/** Returns null if enough people can approve the request, or if the number is unknown. */
 export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
   const { approverCount, appliedRule, state } = approval;
   if (
@@ -131,7 +131,7 @@ export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
   return able < appliedRule.rule.needs ? { able, needs: appliedRule.rule.needs, grows } : null;
 }
 
-/** Notifies the requester and the fallback channel once, when the count is first too low. */
+/** Records the count. When it is first too low, notifies the requester and the fallback channel once. */
 export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (outcome.type !== "counted" || approval === null || outcome.of !== countKeyOf(approval)) return run;
@@ -139,8 +139,8 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
   const counted: Approval = { ...approval, approverCount: { of, at: ctx.monotonic, able, grows } };
   const next = replaceApproval(run, counted);
   const few = tooFewApprovers(counted);
-  const known = approval.approverCount !== null && isTooFew(approval, approval.approverCount);
-  if (few === null || known) return next;
+  const wasTooFew = approval.approverCount !== null && isTooFew(approval, approval.approverCount);
+  if (few === null || wasTooFew) return next;
   const { fallback } = ctx.policy;
   const addressees: (UserId | ChannelId)[] = fallback === null ? [run.requester] : [run.requester, fallback];
   const says = { type: "nobody-can-approve", approval: id, ...few } as const;
@@ -154,11 +154,11 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
   return { ...next, notices: [...next.notices, ...notices] };
 }
 
-// Which parts of a rule the approvals of a request fill, by what was known when each was given.
+// Which parts of a rule the votes on a request fill, by the memberships that were known when each was given.
 
-type Wants = Pick<Rule, "parts" | "needs">;
+type Quorum = Pick<Rule, "parts" | "needs">;
 
-/** What an approval keeps of where its giver is. Undefined: the rule has no parts. */
+/** Returns the approver's memberships that a vote keeps. Returns undefined if the rule has no parts. */
 export function partMemberships(
   { parts }: Pick<Rule, "parts">,
   memberOf: ReadonlyMap<GroupId | ChannelId, boolean> | undefined,
@@ -173,18 +173,18 @@ export function wasInPart({ by, memberOf = [] }: Decision, part: Part): boolean 
   return part.users.includes(by.user) || sets.some((set) => memberOf.includes(set));
 }
 
-/** The parts that no approval fills yet. */
-export function missingParts({ votes }: Pick<Approval, "votes">, rule: Wants): readonly Part[] {
+/** Returns the parts that no vote fills yet. */
+export function missingParts({ votes }: Pick<Approval, "votes">, rule: Quorum): readonly Part[] {
   return assignParts(votes, rule, wasInPart).missing;
 }
 
 /**
- * Null: one more approval finds its place. `isIn`: whether its giver is in the part; null: unknown. If the policy now needs
- * no more approvals than were given, all places are taken; then the new approval gets a place and an earlier one loses its place.
+ * Returns null if one more approval finds a place. `isIn`: whether the approver is in the part, or null if unknown. If the policy now needs
+ * no more approvals than were given, all places are taken. Then the new approval gets a place, and an earlier one loses its place.
  */
 export function whyNoPlace(
   votes: readonly Decision[],
-  rule: Wants,
+  rule: Quorum,
   isIn: (part: Part) => boolean | null,
 ):
   | { readonly type: "unverified" }
@@ -193,9 +193,11 @@ export function whyNoPlace(
   if (rule.parts.length === 0) return null;
   const { seated, missing } = assignParts(votes, rule, wasInPart);
   const isFull = seated.length >= rule.needs;
-  const fits = (isUnknownIn: boolean): boolean =>
-    assignParts<Decision | null>(isFull ? [null, ...seated] : [...seated, null], rule, (vote, part) =>
-      vote === null ? (isIn(part) ?? isUnknownIn) : wasInPart(vote, part),
+  // The new approval is null here.
+  const voters = isFull ? [null, ...seated] : [...seated, null];
+  const fits = (ifUnknown: boolean): boolean =>
+    assignParts<Decision | null>(voters, rule, (vote, part) =>
+      vote === null ? (isIn(part) ?? ifUnknown) : wasInPart(vote, part),
     ).seated.includes(null);
   if (fits(false)) return null;
   return fits(true)

@@ -1,5 +1,5 @@
-// The life of an effect in the run: `markSending` marks it before its first byte leaves, `applyOutcome` records its outcome, and
-// `recover` gives the marks of a dead process an outcome.
+// The life cycle of an effect in the run. `markSending` marks it before its first byte is sent, `applyOutcome` records its outcome, and
+// `recover` settles the marks that a dead process left.
 
 import { withDelivery } from "./approval-transitions.ts";
 import { answeredBefore } from "./approval.ts";
@@ -34,7 +34,7 @@ import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-
 import { applyPrecedents } from "./same-request.ts";
 import { fileState, outcomeRenderKey } from "./render-key.ts";
 
-/** Marks the effect as under way at `now` (wall time, for the audit). Reading and uploading need no mark. */
+/** Marks the effect as under way at `now` (wall time, for the audit). Reads and uploads need no mark, because repeating them is harmless. */
 export function markSending(run: Run, effect: Effect, now: number): Run {
   switch (effect.type) {
     case "create-run":
@@ -57,7 +57,7 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
     case "send-notice":
       return changeNotice(run, effect.notice, (notice) => ({ ...notice, state: "sending" }));
     case "update": {
-      // Until the answer arrives, we do not know what the message shows. An empty key has it drawn again, even after a crash.
+      // Until the answer arrives, we do not know what the message shows. The empty key causes a redraw, even after a crash.
       const post = run.posts[effect.slot];
       return post?.type === "up" ? withPost(run, effect.slot, { ...post, shows: "" }) : run;
     }
@@ -77,8 +77,7 @@ function changeDelivery(run: Run, effect: Extract<Effect, { type: "send-decision
   const approval = findApproval(run, effect.approval);
   if (approval?.state.type !== "decided") return run;
   const { decision, delivery } = approval.state;
-  const before = delivery.type === "retry" ? delivery : { tries: 0, lost: false };
-  const { tries, lost } = before;
+  const { tries, lost } = delivery.type === "retry" ? delivery : { tries: 0, lost: false };
   const sending = { type: "sending", at: now, tries: tries + 1, lost, ...answeredBefore(delivery) } as const;
   return replaceApproval(run, withDelivery(approval, decision, sending));
 }
@@ -127,15 +126,15 @@ function applyPeopleOutcome(
   return answerCall(run, approval, call, { found, retryAt: now + wait });
 }
 
-/** At most once: a notice is repeated only if it was surely not delivered. */
+/** Delivers a notice at most once: it is sent again only if it was surely not delivered. */
 function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, now: number): Run {
-  if (outcome.type !== "later") return { ...run, notices: run.notices.filter((each) => each.id !== id) };
+  if (outcome.type !== "later") return { ...run, notices: run.notices.filter((notice) => notice.id !== id) };
   const notBefore = now + backoffMs(3, outcome.afterMs);
   return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore }));
 }
 
 function changeNotice(run: Run, id: string, change: (notice: PrivateNotice) => PrivateNotice): Run {
-  return { ...run, notices: run.notices.map((each) => (each.id === id ? change(each) : each)) };
+  return { ...run, notices: run.notices.map((notice) => (notice.id === id ? change(notice) : notice)) };
 }
 
 function applyCreationOutcome(run: Run, outcome: Outcome, ctx: Context): Run {
@@ -169,7 +168,7 @@ function applyMessageOutcomeToRun(
   outcome: Outcome,
   ctx: Context,
 ): Run {
-  const post = afterFirstSeconds(
+  const post = withFirstUpdateDelay(
     effect,
     applyMessageOutcome(effect.type, run.posts[effect.slot], outcome, ctx.monotonic),
     ctx,
@@ -186,12 +185,13 @@ function applyMessageOutcomeToRun(
   const opening = next.posts[OPENING];
   if (opening?.type === "up") return next.answer === null ? next : { ...next, answer: null };
   if (opening?.type !== "refused") return next;
-  // No thread, no run: without a thread the run's approvals would be invisible, so the task is not started.
+  // The task is not started, because without a thread the run's approvals would be invisible.
   const creation = { type: "refused", words: opening.words, at: ctx.monotonic } as const;
   return cannotPost({ ...next, creation }, { words: opening.words, code }, ctx);
 }
 
-function afterFirstSeconds(
+/** Delays the first update of a new opening, because its state may be over within seconds. */
+function withFirstUpdateDelay(
   { type, slot }: { type: PostAct; slot: Slot },
   post: PostedMessage,
   { monotonic }: Context,
@@ -207,7 +207,7 @@ function cannotPost(run: Run, why: { words: string; code: string | undefined }, 
   return { ...run, notices: [...run.notices, notice] };
 }
 
-/** Drops an output once it is posted in full. */
+/** Forgets the output once it is posted in full. */
 function dropOutput(run: Run): Run {
   const ended = run.seen?.ended;
   const post = run.posts[OUTCOME];
@@ -219,8 +219,8 @@ function dropOutput(run: Run): Run {
     post.sweepAt !== null
   )
     return run;
-  const whole = !ended.asFile || fileState(run, OUTPUT) !== "coming";
-  if (!whole || post.shows !== outcomeRenderKey(run)) return run;
+  const isComplete = !ended.asFile || fileState(run, OUTPUT) !== "coming";
+  if (!isComplete || post.shows !== outcomeRenderKey(run)) return run;
   return { ...run, seen: { ...run.seen, ended: { ...ended, output: null } } };
 }
 
@@ -232,23 +232,23 @@ function withUpload(run: Run, slot: Slot, upload: Upload): Run {
   return { ...run, uploads: { ...run.uploads, [slot]: upload } };
 }
 
-/** The requester's answer to "a run may have started; start again?". Null when it is answered already. */
+/** Records the requester's answer to "A run may have started. Start again?". Returns null if it was answered before. */
 export function answerUnknown(run: Run, again: "started" | "left"): Run | null {
   if (run.creation.type !== "unknown" || run.creation.again !== "asked") return null;
   return { ...run, creation: { ...run.creation, again } };
 }
 
-// After a crash or a lost lease, every mark that a dead process left becomes a question: did it happen or not?
+// Recovery after a crash or a lost lease. We do not know whether the effects that a dead process had marked took place.
 
-/** The same object when no effect was in progress. */
-export function recover(run: Run, ctx: Context, mine: (effect: Effect) => boolean = () => false): Run {
+/** Settles the marked effects, except those that this process is executing. Returns the same run if there are none. */
+export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
   const settled = underWay(run)
-    .filter((effect) => !mine(effect))
+    .filter((effect) => !isExecuting(effect))
     .reduce((next, effect) => applyOutcome(next, effect, LOST, ctx), run);
   return redrawLater(settled, ctx.monotonic);
 }
 
-/** The effects that are marked in the run. */
+/** Returns the effects that are marked as under way. */
 function underWay(run: Run): Effect[] {
   const posts = Object.entries(run.posts).filter(([, post]) => post.type === "sending");
   const uploads = Object.entries(run.uploads).filter(([, upload]) => upload.type === "sharing");
@@ -265,7 +265,7 @@ function underWay(run: Run): Effect[] {
   ];
 }
 
-/** An update in progress may arrive after ours, so its message is drawn once more when no late update can arrive. */
+/** Plans a sweep of each message with an update in progress. That update may arrive after ours, so we draw once more when it no longer can. */
 function redrawLater(run: Run, now: number): Run {
   const uncertain = Object.entries(run.posts).flatMap(([slot, post]) =>
     post.type === "up" && post.shows === "" && post.sweepAt === null

@@ -1,5 +1,5 @@
-// The transitions between the states of an approval: approval.ts draws them. Only this file builds a next state, a next delivery or
-// a next list of votes; test/architecture.test.ts holds it to that.
+// The transitions between the states of an approval; approval.ts has the diagram. Only this file builds a next state, a next delivery
+// or a next list of votes, and test/architecture.test.ts enforces that.
 
 import {
   type Approval,
@@ -47,43 +47,45 @@ export function newApproval(
   };
 }
 
-/** Pending again under a new card version, with the current request. Votes on an earlier request give way. */
+/** Makes the approval pending again under a new card version, with the given request. All votes become past decisions. */
 export function reopen(
   approval: Approval,
   request: Request,
   nonce: Nonce,
   past: PastDecision | null,
 ): Approval {
-  const given = approval.votes.map((vote): PastDecision => ({
-    decision: vote,
-    cause: "request-changed",
-    words: "",
-  }));
-  const { audited: _ofItsEarlierEnd, onlyContextChanged, changes: before = [], followUp, ...rest } = approval;
-  const same = request.digest === approval.request.digest;
-  const changes = same ? before : requestChanges(approval.request, request);
-  const around = same ? onlyContextChanged === true : onlyContextDiffers(approval.request, request);
+  const voidVotes = approval.votes.map((vote) => asPast(vote, "request-changed"));
+  const {
+    audited: _ofItsEarlierEnd,
+    onlyContextChanged,
+    changes: changesBefore = [],
+    followUp,
+    ...rest
+  } = approval;
+  const isSame = request.digest === approval.request.digest;
+  const changes = isSame ? changesBefore : requestChanges(approval.request, request);
+  const isOnlyContext = isSame ? onlyContextChanged === true : onlyContextDiffers(approval.request, request);
   const version = approval.version + 1;
   return {
     ...rest,
     request,
     version,
-    requestVersion: same ? approval.requestVersion : version,
-    ...(around ? { onlyContextChanged: true } : {}),
+    requestVersion: isSame ? approval.requestVersion : version,
+    ...(isOnlyContext ? { onlyContextChanged: true } : {}),
     ...(changes.length === 0 ? {} : { changes }),
-    ...(same && followUp !== undefined ? { followUp } : {}),
+    ...(isSame && followUp !== undefined ? { followUp } : {}),
     nonce,
     state: { type: "pending" },
     unlisted: null,
     votes: [],
-    readers: same ? approval.readers : [],
-    past: [...approval.past, ...given, ...(past === null ? [] : votesBehind(past))],
+    readers: isSame ? approval.readers : [],
+    past: [...approval.past, ...voidVotes, ...(past === null ? [] : votesBehind(past))],
   };
 }
 
 /**
- * Opens the same request again under a new card version. `gone` become past decisions; the votes in `left` still count. Keeps
- * `unlisted`, because no new snapshot has settled it.
+ * Opens the same request again under a new card version. The decisions in `gone` become past decisions; the votes in `left` still count.
+ * Keeps `unlisted`, because no new snapshot has settled it.
  */
 export function reopenWithVotes(
   approval: Approval,
@@ -95,24 +97,23 @@ export function reopenWithVotes(
   return { ...open, unlisted, past: [...open.past, ...gone.flatMap(votesBehind)], votes: left };
 }
 
-function onlyContextDiffers(was: Request, is: Request): boolean {
-  if (was.context === is.context || was.chars !== is.chars) return false;
-  return canonicalJson(was.content) === canonicalJson(is.content);
+function onlyContextDiffers(before: Request, after: Request): boolean {
+  if (before.context === after.context || before.chars !== after.chars) return false;
+  return canonicalJson(before.content) === canonicalJson(after.content);
 }
 
-/** One past decision for each approval that the decision rests on, in the order in which they were given. */
+/** Splits a past decision into one for each vote that it rests on, in the order in which they were given. */
 function votesBehind({ decision, ...why }: PastDecision): PastDecision[] {
-  const { votes = [], ...last } = decision;
-  return [...votes, last].map((each) => ({ ...why, decision: each }));
+  return allVotes(decision).map((vote) => ({ ...why, decision: vote }));
 }
 
 export function close(approval: Approval, cause: ClosedCause, now: number): Approval {
-  const given = approval.votes.map((vote): PastDecision => ({ decision: vote, cause, words: "" }));
-  const past = given.length === 0 ? approval.past : [...approval.past, ...given];
+  const voidVotes = approval.votes.map((vote) => asPast(vote, cause));
+  const past = voidVotes.length === 0 ? approval.past : [...approval.past, ...voidVotes];
   return { ...approval, unlisted: null, votes: [], past, state: { type: "closed", cause, at: now } };
 }
 
-/** Closes a decided approval whose decision never left us, and keeps that decision in its history. */
+/** Closes a decided approval whose decision was never sent, and keeps that decision among the past ones. */
 export function voidAndClose(
   approval: Approval,
   decision: Decision,
@@ -123,7 +124,7 @@ export function voidAndClose(
   return close({ ...approval, past }, cause, now);
 }
 
-/** The stored record was changed: also what it calls confirmed is closed, since only the audit can tell what was. */
+/** Closes an approval whose stored record was changed, even if the record calls it confirmed. Only the audit can say what happened. */
 export function closeAsTampered(approval: Approval, now: number): Approval {
   const { audited: _audited, ...rest } = approval;
   const state = { type: "closed", cause: "tampered", at: now } as const;
@@ -134,31 +135,30 @@ export function withDelivery(approval: Approval, decision: Decision, delivery: D
   return { ...approval, state: { type: "decided", decision, delivery } };
 }
 
-// A decision on an open approval: the last one needed is sent, perhaps after a hold; an earlier one is kept as a vote.
+// A decision on an open approval. The last approval that the rule needs is sent, perhaps after a hold; an earlier one is kept as a vote.
 
 export type UnverifiedVotes = { readonly type: "unverified"; readonly of: readonly UserId[] };
 
-/** One denial ends it, also while an approval is held. */
+/** Records a denial. One denial decides the request, even while an approval is held. */
 export function withDenial(approval: Approval, decision: Decision): Approval {
   const { state, votes, past } = approval;
   const held = state.type === "decided" ? allVotes(state.decision) : [];
-  const gone = [...votes, ...held].map((each) => asPast(each, "denied"));
+  const overruled = [...votes, ...held].map((vote) => asPast(vote, "denied"));
   return {
     ...approval,
     votes: [],
-    past: [...past, ...gone],
+    past: [...past, ...overruled],
     state: { type: "decided", decision, delivery: { type: "recorded" } },
   };
 }
 
-/** A denial that no person gives: it was not decided in time, or its run is stopped. What was voted gives way to it. */
+/** Records a denial that no person gives: the request expired, or its run is stopped. Votes become past decisions. */
 export function withPolicyDenial(
   approval: Approval,
   denial: Decision,
   cause: "expired" | "stopped",
 ): Approval {
-  const given = approval.votes.map((each) => asPast(each, cause));
-  const past = [...approval.past, ...given];
+  const past = [...approval.past, ...approval.votes.map((vote) => asPast(vote, cause))];
   return withDelivery({ ...approval, votes: [], past }, denial, { type: "recorded" });
 }
 
@@ -169,26 +169,30 @@ export function mapDecisions(approval: Approval, change: (decision: Decision) =>
   return state.type === "decided" ? withDelivery(voted, change(state.decision), state.delivery) : voted;
 }
 
+/**
+ * Records an approval. If the rule needs more, it is kept as a vote. If it is the last one needed, the earlier votes are checked again;
+ * those that no longer count become past decisions.
+ */
 export function withApproval(
   approval: Approval,
   decision: Decision,
   { rule, monotonic }: { readonly rule: Rule; readonly monotonic: number },
-  worthOf: (vote: Decision) => VoteValidity,
+  validityOf: (vote: Decision) => VoteValidity,
 ): Result<Approval, UnverifiedVotes> {
   const { votes } = approval;
   if (votes.length + 1 < rule.needs) return ok({ ...approval, votes: [...votes, decision] });
-  const asked = votes.map((vote) => ({ vote, worth: worthOf(vote) }));
-  const unsure = asked.flatMap(({ vote, worth }) =>
-    worth === "unverified" && vote.by !== null ? [vote.by.user] : [],
+  const checked = votes.map((vote) => ({ vote, validity: validityOf(vote) }));
+  const unverified = checked.flatMap(({ vote, validity }) =>
+    validity === "unverified" && vote.by !== null ? [vote.by.user] : [],
   );
-  if (unsure.length > 0) return err({ type: "unverified", of: unsure });
-  const good = asked.filter(({ worth }) => worth === "counts").map(({ vote }) => vote);
-  const gone = asked.flatMap(({ vote, worth }) =>
-    worth === "counts" || worth === "unverified" ? [] : [asPast(vote, worth)],
+  if (unverified.length > 0) return err({ type: "unverified", of: unverified });
+  const valid = checked.filter(({ validity }) => validity === "counts").map(({ vote }) => vote);
+  const gone = checked.flatMap(({ vote, validity }) =>
+    validity === "counts" || validity === "unverified" ? [] : [asPast(vote, validity)],
   );
   const counted = { ...approval, past: [...approval.past, ...gone] };
-  if (good.length + 1 < rule.needs) return ok({ ...counted, votes: [...good, decision] });
-  const whole: Decision = good.length === 0 ? decision : { ...decision, votes: good };
+  if (valid.length + 1 < rule.needs) return ok({ ...counted, votes: [...valid, decision] });
+  const whole: Decision = valid.length === 0 ? decision : { ...decision, votes: valid };
   const delivery: Delivery =
     rule.holdMs > 0
       ? { type: "held", until: decision.at + rule.holdMs, sendAt: monotonic + rule.holdMs }
@@ -196,16 +200,16 @@ export function withApproval(
   return ok({ ...counted, votes: [], state: { type: "decided", decision: whole, delivery } });
 }
 
-/** The approvals that the decision rests on, beside its own. */
+/** Returns the earlier approvals of other people that the decision rests on. */
 export const earlierVotes = ({ votes = [] }: Decision): readonly Decision[] => votes;
 
-/** The decisions of all voters, each as a vote, the last one last. */
+/** Returns the decisions of all voters, each as a single vote, in the order in which they were given. */
 export const allVotes = (decision: Decision): readonly Decision[] => [
   ...earlierVotes(decision),
   withoutVotes(decision),
 ];
 
-/** The decision as a vote. */
+/** Returns the decision as a single vote. */
 export function withoutVotes({ votes: _votes, ...decision }: Decision): Decision {
   return decision;
 }
@@ -214,25 +218,25 @@ export function asPast(decision: Decision, cause: PastDecision["cause"]): PastDe
   return { decision, cause, words: "" };
 }
 
-/** The reason that the service gets: every reason that was given, byte for byte, the first one first. */
+/** Returns the reason for the service: all reasons that were given, byte for byte, the earliest first. */
 export function sentReason(decision: Decision): string {
   const reasons = [...earlierVotes(decision), decision].map(({ reason }) => reason);
   return reasons.filter((reason) => reason !== "").join("\n\n");
 }
 
-/** Everyone who gave the decision, once each. Empty where the policy itself decided. */
+/** Returns everyone who gave the decision or a vote so far, once each. Returns an empty list if no person decided. */
 export function decidersOf({ state, votes }: Approval): readonly UserId[] {
   return state.type === "decided" ? giversOf(allVotes(state.decision)) : giversOf(votes);
 }
 
-/** Once each. */
+/** Returns the people who gave the decisions, once each. */
 export function giversOf(decisions: readonly Decision[]): readonly UserId[] {
   return [...new Set(decisions.flatMap(({ by }) => (by === null ? [] : [by.user])))];
 }
 
-// "This was not me": what a card says about it. The audit holds it; the marks on the run follow from there.
+// The marks of a dispute ("This was not me") on a card. They follow from the audit, which holds the dispute.
 
-/** The same run if the approval is marked with this entry already, or is unknown. */
+/** Returns the same run if the approval is unknown or already has the mark of this entry. */
 export function markDisputed(run: Run, id: ApprovalId, dispute: Dispute): Run {
   const approval = findApproval(run, id);
   if (approval === null) return run;
@@ -241,7 +245,7 @@ export function markDisputed(run: Run, id: ApprovalId, dispute: Dispute): Run {
   return replaceApproval(run, { ...approval, disputes: [...disputes, dispute] });
 }
 
-/** The same run if the dispute of this entry is closed already, or is unknown. */
+/** Returns the same run if the dispute of this entry is unknown or already closed. */
 export function markDisputeClosed(
   run: Run,
   id: ApprovalId,
@@ -250,13 +254,13 @@ export function markDisputeClosed(
 ): Run {
   const approval = findApproval(run, id);
   const { disputes = [] } = approval ?? {};
-  if (approval === null || !disputes.some((each) => each.entry === entry && each.closed === undefined))
-    return run;
-  const marked = disputes.map((each) => (each.entry === entry ? { ...each, closed } : each));
+  const isOpen = disputes.some((dispute) => dispute.entry === entry && dispute.closed === undefined);
+  if (approval === null || !isOpen) return run;
+  const marked = disputes.map((dispute) => (dispute.entry === entry ? { ...dispute, closed } : dispute));
   return replaceApproval(run, { ...approval, disputes: marked });
 }
 
-/** The disputes that no admin has closed. */
+/** Returns the disputes that no admin has closed. */
 export function openDisputes({ disputes = [] }: Approval): readonly Dispute[] {
   return disputes.filter(({ closed }) => closed === undefined);
 }

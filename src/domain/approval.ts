@@ -1,4 +1,4 @@
-// One approval as we remember it. approval-transitions.ts holds the transitions between its states.
+// One approval as we remember it. The transitions between its states are in approval-transitions.ts.
 //
 //   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
 //   (votes)                │ undone while it is held
@@ -16,113 +16,112 @@ import type { Absence } from "./snapshot.ts";
 
 export type Verdict = "approve" | "deny";
 
-/** Immutable: the only content that may leave Countersign for its approval. */
+/** A recorded decision. It never changes, and it is the only content that may be sent for its approval. */
 export type Decision = {
   readonly verdict: Verdict;
-  /** Byte for byte what the approver typed; empty where no reason was required and none given. */
+  /** What the approver typed, byte for byte. Empty if they gave no reason and none was required. */
   readonly reason: string;
-  /** Null: no person decided it. It expired and the policy denied it, or its run is stopped. */
+  /** The approver. Null if no person decided: the policy denied the expired request, or the run is stopped. */
   readonly by: { readonly team: TeamId; readonly user: UserId } | null;
   readonly at: number;
-  /** Of the request as the approver saw it. */
+  /** The digest of the request as the approver saw it. */
   readonly digest: string;
-  /** The earlier approvals of other people that this one rests on, where the rule wants several. */
+  /** The earlier approvals of other people that this one rests on, if the rule requires several. */
   readonly votes?: readonly Decision[];
-  /** What they typed where the rule wanted a word. */
+  /** The word that the approver typed, if the rule required one. */
   readonly word?: string;
-  /** Where the rule wants approvals from several parts: the groups and channels of these parts that they were in. */
+  /** If the rule requires approvals from several parts: the groups and channels of these parts that the approver was in. */
   readonly memberOf?: readonly (GroupId | ChannelId)[];
-  /** The rule that let them decide; left out where there was no policy file. */
+  /** The rule that let the approver decide. Absent if there was no policy file. */
   readonly policy?: RuleRef;
-  /** It is denied because this person stopped the run. */
+  /** The person who stopped the run and so denied the request. */
   readonly stoppedBy?: UserId;
-  /** The number of its entry in the audit, once it is stored. */
+  /** The number of the decision's audit entry, once it is stored. */
   readonly entry?: number;
 };
 
-/** The run's own fields at the time of a request. */
+/** The run's own fields as they were when a request was made. */
 export type RunContext = {
   readonly fields: { readonly [name: string]: Json };
-  /** Fields that the digest leaves out because the policy says so; shown as first seen. */
+  /** Fields that the policy excludes from the digest. They are shown as first seen. */
   readonly volatile: readonly string[];
   /** SHA-256 (hex) over the fields without the volatile ones. */
   readonly digest: string;
-  /** Length of the fields written out, as Slack counts characters. */
+  /** Length of all fields written out, as Slack counts characters. */
   readonly chars: number;
 };
 
 export type Request = {
   readonly action: string | null;
   readonly content: Json;
-  /** Fields that the digest leaves out, by name or path; they are shown all the same. Left out: there are none. */
+  /** Fields that are shown but excluded from the digest, by name or path. Absent if there are none. */
   readonly volatile?: readonly string[];
   readonly requestedAt: string | null;
-  /** The digest of the run's own fields, see `run-context.ts`. The run holds them once for all its approvals. Left out: it has none. */
+  /** The digest of the run's own fields (see run-context.ts), which the run holds once for all its approvals. Absent if it has none. */
   readonly context?: string;
-  /** Length of the run's fields written out, as Slack counts characters. */
+  /** Length of the run's own fields written out, as Slack counts characters. */
   readonly contextChars?: number;
-  /** Only on a request that someone was shown: those fields as they were then. */
+  /** The run's own fields as a person saw them. Only on a request that was shown to someone. */
   readonly shownContext?: RunContext | null;
   /** SHA-256 (hex) over run id, approval id, content without volatile fields, and the digest of the context. */
   readonly digest: string;
-  /** Length of the request written out, as Slack counts characters. It decides where the request is shown in full. */
+  /** Length of the request written out, as Slack counts characters. It determines where the request is shown in full. */
   readonly chars: number;
 };
 
-/** Texts drawn for a channel. Null: the request had, or has, no such field. */
+/** One changed field, with both values drawn as text for a channel. Null if the request had, or has, no such field. */
 export type FieldChange = { readonly name: string; readonly was: string | null; readonly is: string | null };
 
-/** Both left out: the answer was lost. */
+/** An answer that does not say whether the decision was applied. Both fields are absent if the answer was lost. */
 type Answered = {
-  /** What a 2xx said that means neither yes nor no, in the service's words (untrusted). */
+  /** The service's own words (untrusted) in a 2xx answer that says neither yes nor no. */
   readonly answered?: string;
   /** The HTTP status of an error that does not say whether the decision was applied, such as 503. */
   readonly failedWith?: number;
 };
 
 export type Delivery =
-  /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it before. `until` is for people (wall time). */
+  /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it first. `until` is for people (wall time). */
   | { readonly type: "held"; readonly until: number; readonly sendAt: number }
-  /** Committed; no byte is sent yet. */
+  /** Committed. No byte has been sent yet. */
   | { readonly type: "recorded" }
-  /** A POST may be in flight. `lost`: an earlier one had no clear answer. */
+  /** A POST may be in flight. `lost`: an earlier POST got no clear answer. */
   | ({
       readonly type: "sending";
       readonly at: number;
       readonly tries: number;
       readonly lost: boolean;
     } & Answered)
-  /** Not applied, or still pending after an unclear answer. The same content is sent again, not before `notBefore`
-   * (monotonic). */
+  /** Not applied, or still listed after an unclear answer. The same content is sent again at `notBefore` (monotonic) or later. */
   | ({
       readonly type: "retry";
       readonly notBefore: number;
       readonly tries: number;
       readonly lost: boolean;
       readonly why: string;
-      /** It could be sent, but we hold it back for now. */
+      /** Nothing prevents the sending, but we hold the decision back for now. */
       readonly heldBack?: true;
-      /** It was never sent: what must hold before that could not be found out. */
+      /** No byte was ever sent, because a check that must come first could not be completed. */
       readonly notSent?: true;
     } & Answered)
-  /** No clear answer arrived, known at `since` (monotonic). We ask the service whether the approval is still pending. */
+  /** We learned at `since` (monotonic) that no clear answer had arrived. We ask the service whether the approval is still pending. */
   | ({
       readonly type: "unsure";
       readonly since: number;
-      /** The service asked us not to call before this (monotonic). */
+      /** The service asked us not to call before this time (monotonic). */
       readonly notBefore: number;
       readonly tries: number;
       readonly why: string;
     } & Answered)
-  /** `stillListed`: does the service still list it as pending a minute later? Null until we know. The card says so;
-   * it is never a reason to send again. `at`: monotonic, because the fetch a minute later is counted from it. */
+  /** The service applied it. `stillListed`: whether the service still lists the approval a minute after `at` (monotonic). Null until we
+   * know. The card says so, but it is never a reason to send again. */
   | { readonly type: "confirmed"; readonly at: number; readonly stillListed: boolean | null }
-  /** Refused with the service's words, surely not applied. `absent`: the service no longer lists the approval.
-   * `at`: monotonic; only a fetch that began after it counts. */
+  /** Refused with the service's words, so surely not applied. `absent`: the service no longer lists the approval. Only a fetch that
+   * began after `at` (monotonic) counts. */
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
-  /** Someone else resolved it; our decision was not applied. */
+  /** Someone else resolved the approval, and our decision was not applied. */
   | { readonly type: "elsewhere"; readonly at: number; readonly words: string }
-  /** Our decision was sent and never confirmed. The approval is resolved, or the decision must not be sent again. */
+  /** Our decision was sent but never confirmed. The approval is resolved, or the decision must not be sent again. */
   | ({
       readonly type: "unconfirmed";
       readonly at: number;
@@ -131,15 +130,15 @@ export type Delivery =
         | "request-changed"
         | "run-missing"
         | "refused-after-lost-answer"
-        /** Its answer was not clear, and its voters may no longer decide. */
+        /** The answer was unclear, and the voters may no longer decide. */
         | "no-longer-authorised"
-        /** Its answer was not clear, and the run was stopped or the channel frozen since. */
+        /** The answer was unclear, and since then the run was stopped or the channel frozen. */
         | "stopped"
         | "frozen"
         | "tampered";
     } & Answered);
 
-/** `unreadable`: the service still lists it, in a form that cannot be read. */
+/** Why an approval closed without a decision. `unreadable`: the service still lists it, but in a form that cannot be read. */
 export type ClosedCause =
   | "no-longer-listed"
   | "unreadable"
@@ -154,7 +153,7 @@ export type ApprovalState =
   | { readonly type: "decided"; readonly decision: Decision; readonly delivery: Delivery }
   | { readonly type: "closed"; readonly cause: ClosedCause; readonly at: number };
 
-/** A decision that did not take effect and gave way. It is kept, and the card mentions it. */
+/** A decision that did not take effect. It is kept, and the card mentions it. */
 export type PastDecision = {
   readonly decision: Decision;
   readonly cause:
@@ -164,78 +163,78 @@ export type PastDecision = {
     | "run-missing"
     | "refused"
     | "run-over"
-    /** An approval that was not sent: undone, overruled by a denial, too late, or by a person who may no longer decide. */
+    /** An approval that was never sent: undone, overruled by a denial, too late, or given by a person who may no longer decide. */
     | "undone"
     | "denied"
     | "expired"
     | "voter-may-not"
-    /** The current rule asks for more than was given. */
+    /** The decision does not meet the current rule. */
     | "rule-changed"
     | "unwatched"
-    /** The run was stopped, or the channel frozen, before it was sent. */
+    /** The run was stopped, or the channel frozen, before the decision was sent. */
     | "stopped"
     | "frozen"
-    /** It was in the copy that was restored, and what became of it since is not known. */
+    /** The store was restored from a copy, and we do not know what happened to the decision after the copy was made. */
     | "restored"
-    /** The audit does not confirm it. */
+    /** The audit does not confirm the decision. */
     | "tampered";
   readonly words: string;
 };
 
 export type Approval = {
-  /** Unique in the run: the service's id, with a number appended where the service has used it before. */
+  /** Our id, unique in the run: the service's id, with a number appended if the service has used that id before. */
   readonly id: ApprovalId;
-  /** The service's id, which its address is made of. */
+  /** The service's id, as used in the approval's URL. */
   readonly serviceId: ApprovalId;
   readonly request: Request;
   /** When we first saw it pending (ms). */
   readonly seenAt: number;
-  /** The card's version. A click on an older version decides nothing. */
+  /** The card's version. A click on an older version does not decide. */
   readonly version: number;
   readonly nonce: Nonce;
   /** The first version of the card that shows this request. */
   readonly requestVersion: number;
-  /** With that version only the run's own fields changed, which the card does not show. */
+  /** That version changed only the run's own fields, which the card does not show. */
   readonly onlyContextChanged?: true;
-  /** What that version changed in the request, for the card. */
+  /** The fields of the request that changed with that version, for the card. */
   readonly changes?: readonly FieldChange[];
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
-  /** The newest snapshot did not list it; "in-doubt": it may be an item that cannot be read. Null: it is listed, or settled. */
+  /** Set if the newest snapshot did not list the approval. "in-doubt": it may be one of the unreadable items. Null: listed or settled. */
   readonly unlisted: Absence | "in-doubt" | null;
-  /** When this request was first seen pending (wall time). A changed request is another one. */
+  /** When this request was first seen pending (wall time). A changed request counts as a new one. */
   readonly since: number;
-  /** The same moment on the monotonic clock. Expiry counts from here, so setting the clock does not change it. */
+  /** The same moment on the monotonic clock. Expiry counts from here, so setting the wall clock does not affect it. */
   readonly waitsSince: number;
-  /** Approvals given while the rule asks for more of them. */
+  /** Approvals given so far, while the rule requires more. */
   readonly votes: readonly Decision[];
-  /** Who has opened this request in full, where the rule requires it. */
+  /** The people who have opened this request in full. Recorded only if the rule requires it. */
   readonly readers: readonly UserId[];
-  /** How many people can approve it; null until they are counted. */
+  /** The number of people who can approve the request. Null until they are counted. */
   readonly approverCount: ApproverCount | null;
-  /** Earlier decisions on the same request that everyone in the channel may know of. Left out: not looked up yet. */
+  /** Earlier decisions on the same request that everyone in the channel may see. Absent until they are looked up. */
   readonly precedents?: PrecedentLookUp;
-  /** The rule of the newest snapshot, for display. A decision must meet the rule of its own moment. */
+  /** The rule at the newest snapshot, for display only. A decision must meet the rule in force when it is given. */
   readonly appliedRule: AppliedRule;
-  /** Left out: nothing was done yet while it waits. */
+  /** What has happened while the request waited, such as reminders, claims and questions. Absent if nothing has. */
   readonly followUp?: FollowUp;
-  /** The messages that call people to it, oldest first. Left out: none was due. */
+  /** The messages that call people to the request, oldest first. Absent if none was due. */
   readonly calls?: readonly Call[];
-  /** The audit entry of its end: a head on the card, out of reach of someone who has only the database. */
+  /** The audit entry of the approval's end. The card shows this head, so a person who has only the database cannot change it. */
   readonly audited?: AuditMark;
-  /** Left out: none of its decisions was disputed. */
+  /** Disputes about its decisions. Absent if there are none. */
   readonly disputes?: readonly Dispute[];
-  /** Left out: no digest has listed it. `over`: its line leaves, and then it gets a card. */
+  /** The digest page that lists the approval. Absent if none has. `over`: its line is to be removed, and then it gets a card. */
   readonly listing?: { readonly page: number; readonly over?: true };
 };
 
-/** Someone says that a decision in their name was not theirs. */
+/** A person's statement that a decision in their name was not theirs. */
 export type Dispute = {
   /** The number of its audit entry. */
   readonly entry: number;
   readonly by: UserId;
   readonly at: number;
-  /** An admin has looked into it; `words`: what they found. */
+  /** The admin who looked into it, and what they found (`words`). */
   readonly closed?: { readonly by: UserId; readonly at: number; readonly words: string };
 };
 
@@ -244,24 +243,24 @@ export type ApproverCount = {
   readonly of: string;
   /** Monotonic. */
   readonly at: number;
-  /** Counted no further than the rule needs. Null: Slack did not say. */
+  /** How many people can approve, counted only up to the number that the rule needs. Null if Slack did not say. */
   readonly able: number | null;
-  /** Every member of the workspace can become one by joining the channel. */
+  /** Whether any member of the workspace can become an approver by joining the channel. */
   readonly grows: boolean;
 };
 
-/** The rule of approvals to which no policy has been applied yet. */
+/** The rule of an approval to which no policy has been applied yet. */
 export const BUILT_IN_APPLIED_RULE: AppliedRule = {
   version: BUILT_IN.version,
   rule: keptRule(BUILT_IN_RULE),
 };
 
-/** It is pending, or held: a held approval can still be denied. */
+/** Returns whether the approval can still be decided. A held approval counts, because it can still be denied. */
 export function isUndecided({ state }: Pick<Approval, "state">): boolean {
   return state.type === "pending" || (state.type === "decided" && state.delivery.type === "held");
 }
 
-/** Nothing more is sent or awaited for this approval. */
+/** Returns whether nothing more will be sent or awaited for this approval. */
 export function isSettled(approval: Approval): boolean {
   switch (approval.state.type) {
     case "pending":
@@ -273,7 +272,7 @@ export function isSettled(approval: Approval): boolean {
   }
 }
 
-/** For the next delivery of the same decision. */
+/** Returns the unclear answer of a delivery, to carry it over to the next delivery of the same decision. */
 export function answeredBefore(delivery: Delivery): Answered {
   return {
     ...("answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {}),
@@ -283,7 +282,7 @@ export function answeredBefore(delivery: Delivery): Answered {
   };
 }
 
-/** The delivery cannot change any more. */
+/** Returns whether the delivery has reached its last state. */
 export function isFinal(delivery: Delivery): boolean {
   return delivery.type === "confirmed" || delivery.type === "elsewhere" || delivery.type === "unconfirmed";
 }

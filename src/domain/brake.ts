@@ -1,7 +1,7 @@
-// Two brakes. A stop holds for one run: everything that it asks is denied. A freeze holds for a channel, or everywhere: no run starts
-// and no approval is sent; denials are. Neither calls back what the service already has.
+// The two brakes. A stop applies to one run, and denies everything that the run asks for. A freeze applies to a channel or everywhere: no
+// run starts and no approval is sent, but denials still are. Neither takes back what the service already has.
 //
-// `applyBrake` is applied to a run at every save, and again right before an effect begins.
+// `applyBrake` is called for a run at every save, and again right before an effect begins.
 
 import { ruleOf } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
@@ -14,38 +14,38 @@ import type { UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import type { PolicyNow } from "./rule-facts.ts";
-import { isStopped, isWatched, type Run } from "./run.ts";
+import { isStopped, isWatched, mapApprovals, type Run } from "./run.ts";
 
-/** The reason that the service gets. */
+/** The reason that the service receives. */
 export const STOP_REASON = "This run was stopped in Slack. Everything it asks for is denied.";
 
-/** The same object when neither brake changes anything. */
+/** Applies the brakes that are on. Returns the same object if they change nothing. */
 export function applyBrake(run: Run, ctx: Context): Run {
   const freeze = freezeIn(ctx.freezes, run.channel);
   const marked = withFreeze(run, freeze);
-  const cause = isStopped(run) ? "stopped" : freeze === null ? null : "frozen";
-  if (cause === null) return marked;
-  const unsent = marked.approvals.reduce((next, { id }) => withdrawApproval(next, id, cause, ctx), marked);
-  const never = notStarted(unsent, cause, ctx);
-  return cause === "stopped" ? denyWaiting(never, ctx) : never;
+  if (!isStopped(run) && freeze === null) return marked;
+  const cause = isStopped(run) ? "stopped" : "frozen";
+  const withdrawn = marked.approvals.reduce((next, { id }) => withdrawApproval(next, id, cause, ctx), marked);
+  const canceled = cancelStart(withdrawn, cause, ctx);
+  return cause === "stopped" ? denyPending(canceled, ctx) : canceled;
 }
 
-/** The run carries the freeze for its cards, once it has an approval that waits. */
+/** Adds the freeze to a run with an open approval, for its cards, or removes it. */
 function withFreeze(run: Run, freeze: Freeze | null): Run {
-  const known = run.frozen ?? null;
-  const wanted = freeze !== null && (known !== null || run.approvals.some(isOpen)) ? freeze : null;
-  if (isSameJson(known, wanted)) return run;
+  const before = run.frozen ?? null;
+  const wanted = freeze !== null && (before !== null || run.approvals.some(isAffected)) ? freeze : null;
+  if (isSameJson(before, wanted)) return run;
   const { frozen: _before, ...rest } = run;
   return wanted === null ? rest : { ...rest, frozen: wanted };
 }
 
-/** Whether a freeze changes what becomes of it. */
-const isOpen = (approval: Approval): boolean =>
+/** Returns whether a freeze affects the approval. */
+const isAffected = (approval: Approval): boolean =>
   !isSettled(approval) &&
   (approval.state.type !== "decided" || approval.state.decision.verdict === "approve");
 
-/** A start that was not sent is given up. One that is being sent is not: the service may have it. */
-function notStarted(run: Run, cause: "stopped" | "frozen", { monotonic }: Context): Run {
+/** Gives up a start that was not sent. A start that is being sent stays, because the service may have it. */
+function cancelStart(run: Run, cause: "stopped" | "frozen", { monotonic }: Context): Run {
   if (run.creation.type !== "planned") return run;
   const words =
     cause === "stopped"
@@ -54,11 +54,11 @@ function notStarted(run: Run, cause: "stopped" | "frozen", { monotonic }: Contex
   return { ...run, creation: { type: "refused", words, at: monotonic } };
 }
 
-/** Denies what waits, now and whenever the run asks again. A denial that the service refused is not repeated: it would refuse it again. */
-function denyWaiting(run: Run, ctx: Context): Run {
+/** Denies the pending requests. A denial that the service refused is not repeated, because the service would refuse it again. */
+function denyPending(run: Run, ctx: Context): Run {
   const { stop } = run;
   if (stop === undefined || !isWatched(run)) return run;
-  const approvals = run.approvals.map((approval) => {
+  return mapApprovals(run, (approval) => {
     if (approval.state.type !== "pending" || wasDenialRefused(approval)) return approval;
     const denial: Decision = {
       verdict: "deny",
@@ -70,10 +70,9 @@ function denyWaiting(run: Run, ctx: Context): Run {
     };
     return withPolicyDenial(approval, denial, "stopped");
   });
-  return approvals.some((each, at) => each !== run.approvals[at]) ? { ...run, approvals } : run;
 }
 
-/** The service has refused a denial of this request that no person gave. */
+/** Returns whether the service has refused a denial of this request that no person gave. */
 export function wasDenialRefused({ past, request }: Approval): boolean {
   return past.some(
     ({ decision, cause }) =>
@@ -81,7 +80,7 @@ export function wasDenialRefused({ past, request }: Approval): boolean {
   );
 }
 
-/** The requests that were denied because of the stop, and how many of these denials the service confirmed. */
+/** Counts the requests that were denied because of the stop, and how many of these denials the service confirmed. */
 export function deniedByStop({ stop, approvals }: Pick<Run, "stop" | "approvals">): {
   readonly denied: number;
   readonly confirmed: number;
@@ -95,33 +94,32 @@ export function deniedByStop({ stop, approvals }: Pick<Run, "stop" | "approvals"
   return { denied: denials.length, confirmed: denials.filter((type) => type === "confirmed").length };
 }
 
-/** The same run if it is stopped already. */
+/** Returns the same run if it is already stopped. */
 export function stopRun(run: Run, by: UserId, ctx: Context): Run {
   return isStopped(run) ? run : applyBrake({ ...run, stop: { by, at: ctx.now } }, ctx);
 }
 
-/** Requests that the stop denied stay denied. The same run if it is not stopped. */
+/** Lifts the stop. Requests that it denied stay denied. Returns the same run if it is not stopped. */
 export function liftStop(run: Run, by: UserId, { now }: Context): Run {
-  return run.stop === undefined || !isStopped(run)
-    ? run
-    : { ...run, stop: { ...run.stop, lifted: { by, at: now } } };
+  if (run.stop === undefined || !isStopped(run)) return run;
+  return { ...run, stop: { ...run.stop, lifted: { by, at: now } } };
 }
 
-/** Null: they may stop the run. Its requester may, and everyone who may decide something of it. */
+/** Returns null if the person may stop the run. The requester may, and so may everyone who may decide any of its requests. */
 export function refusalToStop(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
   const isRequester = person.user === run.requester && person.team === run.team;
   if (isRequester && person.kind === "member" && person.seesChannel) return null;
   return refusalToLift(person, run, ctx);
 }
 
-/** Null: they may decide something of the run, and so may lift its stop. */
+/** Returns null if the person may lift the stop, which is everyone who may decide any of the run's requests. */
 export function refusalToLift(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
   const refusals = rulesFor(run, ctx).map((rule) => refusalToDecide(person, run, rule));
   if (refusals.includes(null)) return null;
-  return refusals.find((each) => each?.type === "unverified") ?? refusals[0] ?? { type: "unknown" };
+  return refusals.find((refusal) => refusal?.type === "unverified") ?? refusals[0] ?? { type: "unknown" };
 }
 
-/** The rules of its requests; before it asks for anything, those that could apply in its channel. */
+/** Returns the rules of the run's requests. Before it has any, returns all rules that could apply in its channel. */
 export function rulesFor(run: Run, ctx: PolicyNow): readonly Rule[] {
   if (run.approvals.length > 0)
     return [...new Set(run.approvals.map((approval) => ruleOf(ctx, run, approval)))];

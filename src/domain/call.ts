@@ -1,5 +1,5 @@
-// Calls: messages that call people to a request that waits. A reminder, the last one before the time is up, a stage of the escalation,
-// and the end of the time. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
+// Calls: messages that call people to a request that waits. A call is a reminder, the last reminder before the expiry, a stage of the
+// escalation, or the expiry. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
 
 import type { Approval } from "./approval.ts";
 import type { Call, Called, Gathered } from "./follow-up.ts";
@@ -7,14 +7,14 @@ import type { ApprovalId, ChannelId, RunKey } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
 import { findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
 
-/** A call of this age (ms) is posted: until then others of its channel may join it. */
+/** How long a call waits before it is posted (ms), so that other calls of its channel can join it. */
 export const GATHER_MS = 15_000;
-/** A reminder may come at most this much early (ms), to share a message with another reminder of its channel. */
+/** How early a reminder may come (ms), to share a message with another reminder of its channel. */
 export const EARLY_MS = 5 * 60_000;
-/** The older ones of a request are forgotten; their messages stay. */
+/** The most calls that we keep for a request. Older ones are forgotten; their messages stay. */
 const MAX_CALLS = 40;
 /** After this many look-ups without an answer from Slack, the call mentions no one. */
-const MAX_TRIES = 3;
+const MAX_LOOK_UPS = 3;
 const NO_ONE: Called = { users: [], groups: [], more: 0 };
 
 export const isReminder = ({ says }: Pick<Call, "says">): boolean => says === "waits" || says === "last";
@@ -36,11 +36,11 @@ function changeCall(run: Run, id: ApprovalId, n: number, change: (call: Call) =>
   if (approval?.calls === undefined) return run;
   return replaceApproval(run, {
     ...approval,
-    calls: approval.calls.map((each) => (each.n === n ? change(each) : each)),
+    calls: approval.calls.map((call) => (call.n === n ? change(call) : call)),
   });
 }
 
-/** Records who the call mentions. `found` null: Slack did not answer, and is asked again at `retryAt` (monotonic). */
+/** Records whom the call mentions. If Slack did not answer (`found` is null), we ask again at `retryAt` (monotonic). */
 export function answerCall(
   run: Run,
   id: ApprovalId,
@@ -51,19 +51,20 @@ export function answerCall(
     if (call.who !== null) return call;
     if (found !== null) return { ...call, who: found };
     const tries = call.tries + 1;
-    return tries < MAX_TRIES ? { ...call, tries, lookAt: retryAt } : { ...call, tries, who: NO_ONE };
+    return tries < MAX_LOOK_UPS ? { ...call, tries, lookAt: retryAt } : { ...call, tries, who: NO_ONE };
   });
 }
 
 // Slots: each call has its own message.
 
-const [THREAD, ELSEWHERE] = ["call ", "announcement "];
+const IN_THREAD = "call ";
+const IN_CHANNEL = "announcement ";
 
 export function callSlot({ id }: Pick<Approval, "id">, { n, channel }: Call): Slot {
-  return channel === undefined ? `${THREAD}${n} ${id}` : `${ELSEWHERE}${channel} ${n} ${id}`;
+  return channel === undefined ? `${IN_THREAD}${n} ${id}` : `${IN_CHANNEL}${channel} ${n} ${id}`;
 }
 
-export const isAnnouncement = (slot: Slot): boolean => slot.startsWith(ELSEWHERE);
+export const isAnnouncement = (slot: Slot): boolean => slot.startsWith(IN_CHANNEL);
 
 export type CallIn = { readonly approval: Approval; readonly call: Call };
 
@@ -71,13 +72,13 @@ export function callsOf({ approvals }: Pick<Run, "approvals">): readonly CallIn[
   return approvals.flatMap((approval) => (approval.calls ?? []).map((call) => ({ approval, call })));
 }
 
-/** Null: the slot is no call's. */
+/** Returns null if the slot does not belong to a call. */
 export function callIn(run: Pick<Run, "approvals">, slot: Slot): CallIn | null {
-  if (!slot.startsWith(THREAD) && !slot.startsWith(ELSEWHERE)) return null;
+  if (!slot.startsWith(IN_THREAD) && !slot.startsWith(IN_CHANNEL)) return null;
   return callsOf(run).find(({ approval, call }) => callSlot(approval, call) === slot) ?? null;
 }
 
-/** It still calls people to what they can decide. The end of the time stays true. */
+/** Returns whether people can still decide what the call asks for. A call about an expiry always stays current. */
 export function isCurrent({ approval, call }: CallIn): boolean {
   if (call.says === "over") return true;
   if (approval.state.type !== "pending" || call.of !== approval.requestVersion) return false;
@@ -85,24 +86,22 @@ export function isCurrent({ approval, call }: CallIn): boolean {
   return !isReminder(call) || newest === call;
 }
 
-/** Null: it is not to be posted, or it is not known yet who is called. */
-export function callRenderKey(run: Pick<Run, "posts">, each: CallIn): string | null {
-  const { approval, call } = each;
+/** Returns null if the call should not be posted, or if we do not know yet whom it calls. */
+export function callRenderKey(run: Pick<Run, "posts">, { approval, call }: CallIn): string | null {
   if (call.who === null || call.within !== undefined) return null;
-  const current = isCurrent(each);
-  if (!current && isFresh(run.posts[callSlot(approval, call)])) return null;
-  return current ? `${call.says} of ${call.of}` : "past";
+  if (isCurrent({ approval, call })) return `${call.says} of ${call.of}`;
+  return isFresh(run.posts[callSlot(approval, call)]) ? null : "past";
 }
 
-// Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so it
-// is posted, found again and updated like every other message. It has no buttons of a request: Review opens the reader's own queue.
+// Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so
+// it is posted, found again and updated like every other message. It has no buttons of a request; Review opens the reader's own queue.
 //
-// The calls of the other runs are marked first (`within`), then the carrier has the message, then they are marked as told. A crash in
-// between is settled by what the carrier has.
+// First the calls of the other runs are marked (`within`), then the carrier stores the message, and then the calls are marked as told.
+// After a crash in between, what the carrier has stored settles them.
 
-/** Most people and groups that it mentions. */
+/** The most people, and the most groups, that one message mentions. */
 const MAX_CALLED = 20;
-/** The older ones of a run are forgotten; their messages stay as they are. */
+/** The most messages that we keep for a carrier. Older ones are forgotten; they stay in Slack as they are. */
 const MAX_CARRIED = 20;
 
 const SEVERAL = "several ";
@@ -113,13 +112,14 @@ export const gatheredSlots = ({ gathered = [] }: Pick<Run, "gathered">): readonl
   gathered.map(slotOf);
 
 export function gatheredIn({ gathered = [] }: Pick<Run, "gathered">, slot: Slot): Gathered | null {
-  return gathered.find((each) => slotOf(each) === slot) ?? null;
+  return gathered.find((message) => slotOf(message) === slot) ?? null;
 }
 
+/** Returns whether the run carries a message about requests that still wait. */
 export const carriesOpen = ({ gathered = [] }: Pick<Run, "gathered">): boolean =>
   gathered.some(({ over }) => over !== true);
 
-/** Null: no message is wanted. */
+/** Returns null if no message is wanted. */
 export function gatheredRenderKey(run: Pick<Run, "gathered" | "posts">, slot: Slot): string | null {
   const found = gatheredIn(run, slot);
   if (found === null) return null;
@@ -127,45 +127,45 @@ export function gatheredRenderKey(run: Pick<Run, "gathered" | "posts">, slot: Sl
   return `${found.says} ${found.of.length}`;
 }
 
-/** The channel that a message of the run goes to. */
+/** Returns the channel that a message of the run goes to. */
 export function channelOf(run: Pick<Run, "approvals" | "channel" | "gathered">, slot: Slot): ChannelId {
-  const elsewhere = isAnnouncement(slot) ? callIn(run, slot)?.call.channel : gatheredIn(run, slot)?.channel;
-  return elsewhere ?? run.channel;
+  const channel = isAnnouncement(slot) ? callIn(run, slot)?.call.channel : gatheredIn(run, slot)?.channel;
+  return channel ?? run.channel;
 }
 
-/** A call that may still become part of such a message. */
+/** A call that can still join a combined message. */
 type Joinable = { readonly approval: Approval; readonly call: Call; readonly who: Called };
 
-/** Those that are due within `withinMs` (monotonic: `now`), and not posted. */
+/** Returns the calls that are due within `withinMs` of `now` (monotonic) and not posted yet. */
 export function joinable(run: Run, now: number, withinMs: number): readonly Joinable[] {
   return callsOf(run).flatMap(({ approval, call }): Joinable[] => {
     const { who, within, notBefore } = call;
     if (who === null || within !== undefined || notBefore - now > withinMs) return [];
-    const open = isCurrent({ approval, call }) && isFresh(run.posts[callSlot(approval, call)]);
-    return open ? [{ approval, call, who }] : [];
+    const canJoin = isCurrent({ approval, call }) && isFresh(run.posts[callSlot(approval, call)]);
+    return canJoin ? [{ approval, call, who }] : [];
   });
 }
 
-/** The calls are told of by a message that `carrier` carries, or is about to. The same run where they are posted already. */
+/** Marks the run's calls as part of a message that `carrier` carries, or soon will. Calls that are already posted stay as they are. */
 export function joinCalls(run: Run, of: Gathered["of"], carrier: RunKey): Run {
   return of
     .filter((each) => each.run === run.key)
     .reduce((next, { approval, n }) => {
-      const slot = callsOf(next).find((each) => each.approval.id === approval && each.call.n === n);
-      if (slot === undefined || !isFresh(next.posts[callSlot(slot.approval, slot.call)])) return next;
+      const found = callsOf(next).find((each) => each.approval.id === approval && each.call.n === n);
+      if (found === undefined || !isFresh(next.posts[callSlot(found.approval, found.call)])) return next;
       return changeCall(next, approval, n, (call) => ({ ...call, within: carrier }));
     }, run);
 }
 
-/** Whether the call waits for a message of this carrier. */
+/** Returns whether the call waits for a message of this carrier. */
 export const hasJoined = (run: Run, { approval, n }: Gathered["of"][number], carrier: RunKey): boolean =>
   callsOf(run).some(
     (each) => each.approval.id === approval && each.call.n === n && each.call.within === carrier,
   );
 
 /**
- * The run carries the message from now on, and its own calls are part of it, except for those that are posted already. The same run
- * where fewer than two are left.
+ * Makes the run the carrier of the message. Its own calls become part of it, except those that are already posted. Returns the same run if
+ * fewer than two calls are left.
  */
 export function carry(run: Run, gathered: Gathered): Run {
   const { gathered: before = [] } = run;
@@ -175,18 +175,18 @@ export function carry(run: Run, gathered: Gathered): Run {
   return { ...markTold(joined, run), gathered: [...before, { ...gathered, of }].slice(-MAX_CARRIED) };
 }
 
-/** What the calls that wait for this carrier's message have become: told by it, or to be posted after all. */
+/** Settles the calls that wait for the message of the carrier `key`: the message covers them, or they are posted after all. */
 export function settleJoined(run: Run, carrier: Run | null, key: RunKey): Run {
   return carrier === null ? releaseJoined(run, key) : releaseJoined(markTold(run, carrier), key);
 }
 
 function markTold(run: Run, carrier: Run): Run {
-  const told = (carrier.gathered ?? []).flatMap(({ of }) => of);
-  return changeJoined(run, carrier.key, (call, approval) =>
+  const covered = (carrier.gathered ?? []).flatMap(({ of }) => of);
+  const isCovered = (call: Call, approval: Approval): boolean =>
     carrier.key === run.key ||
-    told.some((each) => each.run === run.key && each.approval === approval.id && each.n === call.n)
-      ? { ...call, told: true }
-      : call,
+    covered.some((each) => each.run === run.key && each.approval === approval.id && each.n === call.n);
+  return changeJoined(run, carrier.key, (call, approval) =>
+    isCovered(call, approval) ? { ...call, told: true } : call,
   );
 }
 
@@ -202,21 +202,23 @@ function changeJoined(run: Run, key: RunKey, change: (call: Call, approval: Appr
     );
 }
 
-/** Calls of which it is not known yet whether a message tells of them. */
+/** Returns the calls that were to join a message, if we do not know yet whether it covers them. */
 export const doubtfulCalls = (run: Run) =>
   callsOf(run).filter(({ call }) => call.within !== undefined && call.told !== true);
 
 export function endGathered(run: Run, since: number): Run {
   const { gathered = [] } = run;
-  return gathered.some((each) => each.since === since && each.over !== true)
-    ? { ...run, gathered: gathered.map((each) => (each.since === since ? { ...each, over: true } : each)) }
-    : run;
+  if (!gathered.some((message) => message.since === since && message.over !== true)) return run;
+  const ended = gathered.map((message) =>
+    message.since === since ? { ...message, over: true as const } : message,
+  );
+  return { ...run, gathered: ended };
 }
 
-/** Each person once, as far as one message goes. */
+/** Combines the people of several calls, each person once, up to the number that one message mentions. */
 export function calledTogether(all: readonly Called[]): Called {
-  const users = [...new Set(all.flatMap((each) => each.users))];
-  const groups = [...new Set(all.flatMap((each) => each.groups))];
-  const more = Math.max(0, ...all.map((each) => each.more)) + Math.max(0, users.length - MAX_CALLED);
+  const users = [...new Set(all.flatMap((called) => called.users))];
+  const groups = [...new Set(all.flatMap((called) => called.groups))];
+  const more = Math.max(0, ...all.map((called) => called.more)) + Math.max(0, users.length - MAX_CALLED);
   return { users: users.slice(0, MAX_CALLED), groups: groups.slice(0, MAX_CALLED), more };
 }

@@ -1,5 +1,4 @@
-// What a submitted decision, an undo or the expiry of an approval does to the approval. authorization.ts says whether a person may
-// decide.
+// What a submitted decision, an undo or an expiry does to an approval. authorization.ts says whether a person may decide.
 
 import { endsAt, partMemberships, ruleOf, ruleRefOf } from "./applied-rule.ts";
 import {
@@ -32,61 +31,61 @@ export type Submission = {
   readonly version: number;
   /** The digest of the request that the modal showed. */
   readonly digest: string;
+  /** The request that the modal showed, if we still know it. */
   readonly was: Request | null;
   readonly verdict: Verdict;
   readonly reason: string;
   readonly by: Person;
-  /** The word that was typed, where the rule requires one. */
+  /** The word that the person typed, if the rule requires one. */
   readonly word?: string;
   /** Fresh facts about the earlier approvers. */
   readonly voters?: readonly Person[];
 };
 
-const counts = ({ type: is }: Delivery): boolean =>
-  is !== "refused" && is !== "elsewhere" && is !== "unconfirmed";
+/** Returns whether the decision still counts. A refused or superseded decision may be given again. */
+const isInForce = ({ type }: Delivery): boolean =>
+  type !== "refused" && type !== "elsewhere" && type !== "unconfirmed";
 
-/** The same person submits the same decision again: the answer to their form was lost, or they pressed twice. */
-function sameContent(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {
-  const same = decision.verdict === verdict && decision.reason === reason && decision.digest === digest;
-  return same && decision.by?.user === by.user && decision.by.team === by.team;
+/** Returns whether a person submits the same decision again: the answer to their form was lost, or they pressed twice. */
+function isSameDecision(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {
+  const isSameContent =
+    decision.verdict === verdict && decision.reason === reason && decision.digest === digest;
+  return isSameContent && decision.by?.user === by.user && decision.by.team === by.team;
 }
 
-function isKnown({ state, votes }: Approval, submission: Submission): boolean {
-  if (state.type !== "decided") return votes.some((vote) => sameContent(vote, submission));
-  if (!counts(state.delivery)) return false;
-  return [...earlierVotes(state.decision), state.decision].some((each) => sameContent(each, submission));
+function isRecorded({ state, votes }: Approval, submission: Submission): boolean {
+  if (state.type !== "decided") return votes.some((vote) => isSameDecision(vote, submission));
+  if (!isInForce(state.delivery)) return false;
+  const given = [...earlierVotes(state.decision), state.decision];
+  return given.some((decision) => isSameDecision(decision, submission));
 }
 
 /**
- * The first decision on an open approval wins; everything else is refused and changes nothing. A recorded
- * decision that the same person submits again is ok and returns the same run.
+ * Records the decision. The first decision on an open approval wins; any other is refused and changes nothing. If a person submits
+ * their recorded decision again, the result is ok with the same run.
  */
 export function decide(before: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
   const { by, verdict } = submission;
-  const known = findApproval(before, submission.approval);
-  if (known === null) return err({ type: "unknown" });
-  if (isKnown(known, submission)) return ok(before);
+  const approvalBefore = findApproval(before, submission.approval);
+  if (approvalBefore === null) return err({ type: "unknown" });
+  if (isRecorded(approvalBefore, submission)) return ok(before);
   const run = applyBrake(before, ctx);
-  const approval = findApproval(run, submission.approval) ?? known;
+  const approval = findApproval(run, submission.approval) ?? approvalBefore;
   const rule = ruleOf(ctx, run, approval);
-  const no =
+  const refusal =
     refusalToOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic }, submission) ??
     refusalOfContent(approval, submission, rule);
-  if (no !== null) return err(no);
+  if (refusal !== null) return err(refusal);
   const decision = decisionOf(submission, rule, ctx);
   if (verdict === "deny") return ok(replaceApproval(run, withDenial(approval, decision)));
-  const { voters = [] } = submission;
-  // The new approval was just found to fill a part, so it keeps its place.
-  const worth = validityOfAll([decision, ...approval.votes], approval, {
-    run,
-    rule,
-    people: [by, ...voters],
-  });
+  const people = [by, ...(submission.voters ?? [])];
+  // The new approval comes first: it was just found to fill a part, so it keeps its place.
+  const validities = validityOfAll([decision, ...approval.votes], approval, { run, rule, people });
   const approved = withApproval(
     approval,
     decision,
     { rule, monotonic: ctx.monotonic },
-    (vote) => worth.get(vote) ?? "unverified",
+    (vote) => validities.get(vote) ?? "unverified",
   );
   return approved.ok
     ? ok(withNotices(replaceApproval(run, approved.value), approval, approved.value, ctx))
@@ -109,29 +108,30 @@ function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx
   };
 }
 
-/** Notices for the people whose earlier approval no longer counts. */
-function withNotices(run: Run, was: Approval, { past }: Approval, ctx: Context): Run {
-  const notices = past.slice(was.past.length).flatMap(({ decision, cause }) => {
+/** Adds notices to the people whose earlier approval no longer counts. */
+function withNotices(run: Run, before: Approval, { past }: Approval, ctx: Context): Run {
+  const notices = past.slice(before.past.length).flatMap(({ decision, cause }) => {
     if (cause !== "voter-may-not" && cause !== "rule-changed") return [];
-    return noticeToDecider(decision, { type: "decision-void", approval: was.id, cause }, ctx);
+    return noticeToDecider(decision, { type: "decision-void", approval: before.id, cause }, ctx);
   });
   return notices.length === 0 ? run : { ...run, notices: [...run.notices, ...notices] };
 }
 
-/** What is wrong with the submission itself. */
+/** Returns what is wrong with the submission itself, or null. */
 function refusalOfContent(approval: Approval, submission: Submission, rule: Rule): Refusal | null {
   const { verdict, reason, was, digest } = submission;
   if (approval.request.digest !== digest) return { type: "changed", was, now: approval.request };
-  const noReason = refusalOfReason(reason, verdict, rule);
-  if (noReason !== null) return noReason;
+  const reasonRefusal = refusalOfReason(reason, verdict, rule);
+  if (reasonRefusal !== null) return reasonRefusal;
   const { word } = rule.friction;
   if (verdict === "deny" || word === null || submission.word?.trim() === word) return null;
   return { type: "word-needed", word };
 }
 
-/** Null: by this rule, the reason is long enough. */
+/** Returns null if the reason meets the rule and fits into a form. */
 export function refusalOfReason(reason: string, verdict: Verdict, rule: Rule): Refusal | null {
-  const [chars, fewest] = [seenChars(reason), rule.reason[verdict]];
+  const chars = seenChars(reason);
+  const fewest = rule.reason[verdict];
   if (chars === 0 && fewest > 0)
     return verdict === "deny" ? { type: "reason-needed" } : { type: "reason-needed", verdict };
   if (reason.length > MAX_REASON_CHARS) return { type: "reason-too-long", chars: reason.length };
@@ -146,7 +146,7 @@ export type UndoAttempt = {
   readonly by: { readonly team: TeamId; readonly user: UserId };
 };
 
-/** Returns the same run for a repeated click. */
+/** Takes back a held approval. Returns the same run for a repeated click. */
 export function undo(
   run: Run,
   { approval: id, version, by }: UndoAttempt,
@@ -154,38 +154,39 @@ export function undo(
 ): Result<Run, Refusal> {
   const approval = findApproval(run, id);
   if (approval === null) return err({ type: "unknown" });
-  const isMine = (decision: Decision): boolean =>
+  const isTheirs = (decision: Decision): boolean =>
     decision.by?.user === by.user && decision.by.team === by.team;
-  if (approval.version !== version) return wasUndone(approval, isMine) ? ok(run) : err({ type: "too-late" });
+  if (approval.version !== version)
+    return wasUndone(approval, isTheirs) ? ok(run) : err({ type: "too-late" });
   const { state } = approval;
   if (state.type !== "decided" || state.delivery.type !== "held") return err({ type: "too-late" });
-  const given = allVotes(state.decision);
-  const mine = given.find(isMine);
-  if (mine === undefined) return err({ type: "not-yours" });
-  // A new version, so that the submitted form does not decide again if Slack redelivers it.
-  const left = given.filter((each) => each !== mine);
-  const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(mine, "undone")], left });
+  const votes = allVotes(state.decision);
+  const undone = votes.find(isTheirs);
+  if (undone === undefined) return err({ type: "not-yours" });
+  const left = votes.filter((vote) => vote !== undone);
+  // This makes a new version, so that the submitted form does not decide again if Slack redelivers it.
+  const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(undone, "undone")], left });
   return ok(replaceApproval(run, open));
 }
 
-function wasUndone({ past }: Approval, isMine: (decision: Decision) => boolean): boolean {
+function wasUndone({ past }: Approval, isTheirs: (decision: Decision) => boolean): boolean {
   const last = past.at(-1);
-  return last?.cause === "undone" && isMine(last.decision);
+  return last?.cause === "undone" && isTheirs(last.decision);
 }
 
-// What the policy does with an approval that expired.
+// Expiry of an approval, as its rule requires.
 
-/** The same object when nothing has expired. */
+/** Closes or denies the expired approvals. Returns the same run if none has expired. */
 export function expire(run: Run, ctx: Context): Run {
-  return mapApprovals(run, (approval) => expired(approval, ctx));
+  return mapApprovals(run, (approval) => expireIfDue(approval, ctx));
 }
 
-function expired(approval: Approval, ctx: Context): Approval {
+function expireIfDue(approval: Approval, ctx: Context): Approval {
   const deadline = endsAt(approval);
   const { rule, version } = approval.appliedRule;
   if (deadline === null || ctx.monotonic < deadline || rule.expiry === null) return approval;
-  const told = (over: Approval): Approval => {
-    return withCall(over, {
+  const announced = (expired: Approval): Approval => {
+    return withCall(expired, {
       says: "over",
       at: ctx.now,
       notBefore: overNotBefore(approval, ctx),
@@ -194,7 +195,7 @@ function expired(approval: Approval, ctx: Context): Approval {
     });
   };
   if (rule.expiry.outcome === "nothing" || wasDenialRefused(approval))
-    return told(close(approval, "expired", ctx.now));
+    return announced(close(approval, "expired", ctx.now));
   const decision: Decision = {
     verdict: "deny",
     reason: `${BY_POLICY}no decision within ${timeWords(rule.expiry.afterMs + extendedMs(approval))}.`,
@@ -203,8 +204,8 @@ function expired(approval: Approval, ctx: Context): Approval {
     digest: approval.request.digest,
     policy: version === null ? null : { version, rule: rule.name },
   };
-  return told(withPolicyDenial(approval, decision, "expired"));
+  return announced(withPolicyDenial(approval, decision, "expired"));
 }
 
-/** For the agent, which sees only the reason. */
+/** Begins the reason of such a denial, because the agent sees nothing but the reason. */
 export const BY_POLICY = "Denied by policy: ";

@@ -1,5 +1,5 @@
-// The delivery of a decision: what the outcome of one POST means for it, and whether it may be sent at all. The same content is
-// sent again only when it was surely not applied, or when the approval is still listed well after a lost answer.
+// The delivery of a decision: what the outcome of one POST means for it, and whether the decision may be sent at all. The same content
+// is sent again only if it was surely not applied, or if the service still lists the approval well after a lost answer.
 
 import { ruleOf } from "./applied-rule.ts";
 import {
@@ -57,10 +57,10 @@ function nextDelivery(
   watched: boolean,
   { now, monotonic, slowestRetryMs }: Context,
 ): Delivery | "void" | "tampered" | null {
-  // An outcome for an earlier decision that was undone says nothing about this one.
+  // While the hold runs, an outcome can only belong to an earlier decision that was undone.
   if (before.type === "held" && monotonic < before.sendAt) return null;
   const unsent = before.type === "held" || before.type === "recorded";
-  const tries = unsent ? 1 : before.type === "retry" ? before.tries + 1 : before.tries;
+  const tries = triesWith(before);
   const lost = unsent ? false : before.lost;
   const answered = answeredBefore(before);
   const again = { type: "retry", tries, lost, ...answered } as const;
@@ -82,20 +82,26 @@ function nextDelivery(
       return { ...again, notBefore: monotonic + wait, ...whyLater(before, outcome) };
     }
     case "unproven":
-      // The earlier POST may have arrived; the stored decision must not be sent.
+      // The stored decision must not be sent, but an earlier POST may have arrived.
       return lost ? unconfirmed("tampered") : "tampered";
     case "refused":
       if (lost) return unconfirmed("refused-after-lost-answer");
       return { type: "refused", at: monotonic, words: outcome.words, absent: false };
     case "unsure":
-      // Only a POST in flight can have arrived.
+      // Only a POST in flight can have arrived. Other deliveries stay as they are.
       return before.type === "sending" ? unclear(outcome, watched, { now, monotonic, tries }) : null;
     default:
       return null;
   }
 }
 
-/** `notSent` only while no POST of this decision has left. */
+/** Returns the number of tries, with the one whose outcome has arrived. */
+function triesWith(before: OpenDelivery): number {
+  if (before.type === "held" || before.type === "recorded") return 1;
+  return before.type === "retry" ? before.tries + 1 : before.tries;
+}
+
+/** Sets `notSent` only while no POST of this decision has left. */
 function whyLater(
   before: OpenDelivery,
   { why, heldBack, notSent }: Extract<Outcome, { type: "later" }>,
@@ -111,7 +117,7 @@ function whyLater(
 
 type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
 
-/** No answer arrived, or one that says neither yes nor no. While the run is watched, we ask the service what it lists. */
+/** Handles a missing answer, or one that says neither yes nor no. While the run is watched, we ask the service what it lists. */
 function unclear(
   { why, afterMs, answered, failedWith }: Extract<Outcome, { type: "unsure" }>,
   watched: boolean,
@@ -132,9 +138,9 @@ function unclear(
   };
 }
 
-/** Tells the approver privately that the decision did not take effect, or may not have; everyone else sees it on the card. */
+/** Notifies the deciders privately that the decision did not take effect, or may not have. Everyone else sees it on the card. */
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
-  const says = said(settled, settled.past.at(-1));
+  const says = noticeContentFor(settled, settled.past.at(-1));
   if (says === null) return run;
   const notices = giversOf(allVotes(decision)).map(
     (to) => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 }) as const,
@@ -142,7 +148,7 @@ function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, c
   return { ...run, notices: [...run.notices, ...notices] };
 }
 
-function said({ id, state }: Approval, past: PastDecision | undefined): NoticeContent | null {
+function noticeContentFor({ id, state }: Approval, past: PastDecision | undefined): NoticeContent | null {
   if (state.type === "closed") {
     const cause = past?.cause === "tampered" ? "tampered" : "run-over";
     return past === undefined ? null : { type: "decision-void", approval: id, cause };
@@ -156,21 +162,21 @@ function said({ id, state }: Approval, past: PastDecision | undefined): NoticeCo
   return null;
 }
 
-// Authority at the moment of use: a decision that was held, or that waited, is judged again right before it is sent.
+// Authority at the moment of use: a decision that was held, or that had to wait, is checked again right before it is sent.
 
 export type AuthorityCheck =
-  /** It may be sent. */
+  /** The decision may be sent. */
   | { readonly type: "stands" }
-  /** Slack does not say now whether these people still may decide. */
+  /** Slack cannot say now whether these people may still decide. */
   | { readonly type: "unverified"; readonly of: readonly UserId[] }
-  /** It may not be sent; `run` is the run without it. */
+  /** The decision may not be sent. `run` is the run without it. */
   | { readonly type: "void"; readonly run: Run };
 
 export const STANDS: AuthorityCheck = { type: "stands" };
 
 /**
- * `people`: facts about everyone whose approval the decision rests on. A denial always stands: it was allowed when it was given. If it
- * fell with its author, removing someone from a group would reopen what they had stopped.
+ * Checks whether the decision may be sent. `people`: facts about everyone whose approval it rests on. A denial always stands, because it
+ * was allowed when it was given. Otherwise, removing a person from a group would reopen the requests that they had denied.
  */
 export function recheckAuthority(
   run: Run,
@@ -182,68 +188,63 @@ export function recheckAuthority(
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return STANDS;
   const { decision, delivery } = approval.state;
   const rule = ruleOf(ctx, run, approval);
-  const all = validityOfAll(allVotes(decision), approval, { run, rule, people });
-  const given = [...all].map(([vote, worth]) => ({ vote, worth }));
-  const fallen = given.flatMap(({ vote, worth }) =>
-    worth === "counts" || worth === "unverified" ? [] : [{ vote, worth }],
+  const validities = validityOfAll(allVotes(decision), approval, { run, rule, people });
+  const votes = [...validities].map(([vote, validity]) => ({ vote, validity }));
+  const voidVotes = votes.flatMap(({ vote, validity }) =>
+    validity === "counts" || validity === "unverified" ? [] : [{ vote, cause: validity }],
   );
-  const unsure = given.flatMap(({ vote, worth }) =>
-    worth === "unverified" && vote.by !== null ? [vote.by.user] : [],
+  const unverified = votes.flatMap(({ vote, validity }) =>
+    validity === "unverified" && vote.by !== null ? [vote.by.user] : [],
   );
-  if (fallen.length === 0 && given.length >= rule.needs)
-    return unsure.length === 0 ? STANDS : { type: "unverified", of: unsure };
-  // The strictest of several rules applies only because Slack does not say now where the requester is. That voids no approval.
+  if (voidVotes.length === 0 && votes.length >= rule.needs)
+    return unverified.length === 0 ? STANDS : { type: "unverified", of: unverified };
+  // Slack cannot say now which groups the requester is in, and only therefore does the strictest rule apply. That voids no approval.
   if (isRequesterUnknown(run)) return { type: "unverified", of: [run.requester] };
-  const left = given
-    .filter(({ worth }) => worth === "counts" || worth === "unverified")
+  const left = votes
+    .filter(({ validity }) => validity === "counts" || validity === "unverified")
     .map(({ vote }) => vote);
   const lost = delivery.type === "retry" && delivery.lost;
   return {
     type: "void",
     run: lost
       ? stopDelivery(run, approval, approval.state, { cause: "no-longer-authorised", ctx })
-      : reopenWithValidVotes(run, approval, { fallen, left }, ctx),
+      : reopenWithValidVotes(run, approval, { voidVotes, left }, ctx),
   };
 }
 
-type Withdrawn = "stopped" | "frozen" | "restored";
+type WithdrawalCause = "stopped" | "frozen" | "restored";
 
-/** An approval that has not been sent gives way to a stop, a freeze or a restore. The same run where there is none. */
-export function withdrawApproval(run: Run, id: ApprovalId, cause: Withdrawn, ctx: Context): Run {
+/** Withdraws an approval that has not been sent, because of a stop, a freeze or a restore. Returns the same run if there is none. */
+export function withdrawApproval(run: Run, id: ApprovalId, cause: WithdrawalCause, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return run;
   const { decision, delivery } = approval.state;
   if (delivery.type === "retry" && delivery.lost)
     return cause === "restored" ? run : stopDelivery(run, approval, approval.state, { cause, ctx });
   if (delivery.type !== "held" && delivery.type !== "recorded" && delivery.type !== "retry") return run;
-  const fallen = allVotes(decision).map((vote) => ({ vote, worth: cause }));
-  return reopenWithValidVotes(run, approval, { fallen, left: [] }, ctx);
+  const voidVotes = allVotes(decision).map((vote) => ({ vote, cause }));
+  return reopenWithValidVotes(run, approval, { voidVotes, left: [] }, ctx);
 }
 
-type SortedVotes = {
-  readonly fallen: readonly {
-    readonly vote: Decision;
-    readonly worth: VoidReason | Withdrawn;
-  }[];
-  readonly left: readonly Decision[];
-};
+type VoidVote = { readonly vote: Decision; readonly cause: VoidReason | WithdrawalCause };
+type SortedVotes = { readonly voidVotes: readonly VoidVote[]; readonly left: readonly Decision[] };
 
-/** Nothing was sent, so approvals that still count are kept. */
+/** Reopens the approval. Nothing was sent, so the votes in `left` still count. */
 function reopenWithValidVotes(
   run: Run,
   approval: Approval,
-  { fallen, left }: SortedVotes,
+  { voidVotes, left }: SortedVotes,
   ctx: Context,
 ): Run {
-  const gone = fallen.map(({ vote, worth }) => asPast(vote, worth));
+  const gone = voidVotes.map(({ vote, cause }) => asPast(vote, cause));
   const next = replaceApproval(run, reopenWithVotes(approval, ctx.nonce(), { gone, left }));
-  const says = (cause: SortedVotes["fallen"][number]["worth"] | "others-needed"): NoticeContent => ({
+  const says = (cause: VoidVote["cause"] | "others-needed"): NoticeContent => ({
     type: "decision-void",
     approval: approval.id,
     cause,
   });
   const notices = [
-    ...fallen.flatMap(({ vote, worth }) => noticeToDecider(vote, says(worth), ctx)),
+    ...voidVotes.flatMap(({ vote, cause }) => noticeToDecider(vote, says(cause), ctx)),
     ...left.flatMap((vote) => noticeToDecider(vote, says("others-needed"), ctx)),
   ];
   return { ...next, notices: [...next.notices, ...notices] };
@@ -251,15 +252,15 @@ function reopenWithValidVotes(
 
 type Decided = { readonly decision: Decision; readonly delivery: Delivery };
 
-/** It was sent once and may have arrived, so nothing else may be decided here, and it is not sent again. */
+/** Ends the delivery as unconfirmed. The decision was sent once and may have arrived, so we neither resend it nor accept another. */
 function stopDelivery(
   run: Run,
   approval: Approval,
   { decision, delivery }: Decided,
   { cause, ctx }: { readonly cause: UnconfirmedCause; readonly ctx: Context },
 ): Run {
-  const over = { type: "unconfirmed", at: ctx.now, cause, ...answeredBefore(delivery) } as const;
-  const next = replaceApproval(run, withDelivery(approval, decision, over));
+  const unconfirmed = { type: "unconfirmed", at: ctx.now, cause, ...answeredBefore(delivery) } as const;
+  const next = replaceApproval(run, withDelivery(approval, decision, unconfirmed));
   const says = { type: "decision-stopped", approval: approval.id } as const;
   const notices = allVotes(decision).flatMap((vote) => noticeToDecider(vote, says, ctx));
   return { ...next, notices: [...next.notices, ...notices] };

@@ -1,4 +1,4 @@
-// Work is data: an effect is something to do in the outside world, an outcome its result.
+// Work as data. An effect is something to do in the outside world; an outcome is its result.
 
 import type { Called } from "./follow-up.ts";
 import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
@@ -10,7 +10,7 @@ import type { Snapshot } from "./snapshot.ts";
 export type Effect =
   | { readonly type: "create-run" }
   | { readonly type: "post"; readonly slot: Slot }
-  /** Read back whether a post whose answer was lost exists. */
+  /** Look for a post whose answer was lost. */
   | { readonly type: "find"; readonly slot: Slot }
   | { readonly type: "update"; readonly slot: Slot }
   /** Remove extra copies of a message that arrived late. */
@@ -20,16 +20,16 @@ export type Effect =
   | { readonly type: "find-file"; readonly slot: Slot }
   | { readonly type: "send-decision"; readonly approval: ApprovalId }
   | { readonly type: "send-notice"; readonly notice: string }
-  /** Count the people who can approve it. */
+  /** Count the people who can approve the request. */
   | { readonly type: "count-approvers"; readonly approval: ApprovalId }
   /** Look up the earlier decisions on the same request. */
   | { readonly type: "look-up-precedents"; readonly approval: ApprovalId }
-  /** Ask which groups the requester is in, where a rule depends on it. */
+  /** Ask Slack which groups the requester is in, because a rule depends on it. */
   | { readonly type: "look-up-requester" }
-  /** Find out who is mentioned by the call with this number. */
+  /** Find the people whom the call with this number mentions. */
   | { readonly type: "find-people"; readonly approval: ApprovalId; readonly call: number };
 
-/** The same work has the same key, and is never in progress twice. */
+/** Returns the key of the effect. The same work has the same key, and is never in progress twice. */
 export function effectKey(effect: Effect): string {
   switch (effect.type) {
     case "create-run":
@@ -56,13 +56,13 @@ export function effectKey(effect: Effect): string {
 
 export type Outcome =
   | { readonly type: "created"; readonly snapshot: Snapshot }
-  /** The run was created under the id of a run that is followed already. */
+  /** The service created the run under the id of a run that we already follow. */
   | { readonly type: "taken"; readonly id: RunId }
   | { readonly type: "posted"; readonly ts: MessageTs; readonly shows: string }
   /** All copies of the message, the oldest first. */
   | { readonly type: "found"; readonly copies: readonly MessageTs[] }
   | { readonly type: "updated"; readonly shows: string }
-  /** The message or the file is no longer there. */
+  /** The message or file no longer exists. */
   | { readonly type: "gone" }
   | { readonly type: "swept" }
   | (UploadedFile & { readonly type: "uploaded" })
@@ -70,34 +70,35 @@ export type Outcome =
   | { readonly type: "file-found"; readonly there: boolean }
   | { readonly type: "confirmed" }
   | { readonly type: "elsewhere"; readonly words: string }
+  /** A notice was delivered. */
   | { readonly type: "told" }
-  /** `of`: what the count is for. */
+  /** `of`: the rule and card version that the count is for. */
   | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   | (Precedents & { readonly type: "precedents"; readonly of: string })
   | ({ readonly type: "people-found" } & Called)
-  /** Of the groups that are missing, Slack did not say. */
+  /** Slack's answer about each group. A group that is missing is unknown. */
   | { readonly type: "groups-known"; readonly in: { readonly [group: GroupId]: boolean } }
-  /** Surely not applied; may be tried again. `heldBack`: it could be sent, but we hold it back for now. */
+  /** Surely not applied, and may be tried again. `heldBack`: nothing prevents the call, but we hold it back for now. */
   | (WithCode & {
       readonly type: "later";
       readonly afterMs: number | null;
       readonly why: string;
       readonly heldBack?: true;
-      /** Of a decision: no byte of it left in this try. */
+      /** Only for a decision: no byte of it was sent in this try. */
       readonly notSent?: true;
     })
   /** A decision that the audit does not confirm: it must not be sent at all. */
   | { readonly type: "unproven"; readonly why: string }
-  /** Surely not applied; the same call would be refused again. */
+  /** Surely not applied, and the same call would be refused again. */
   | (WithCode & { readonly type: "refused"; readonly words: string })
   /** It may have been applied: the answer was lost, or says neither yes nor no (`answered`). */
   | (WithCode & {
       readonly type: "unsure";
       readonly why: string;
       readonly afterMs?: number | null;
-      /** In the service's own words. Untrusted text, for people only. */
+      /** The service's own words. Untrusted text, for people only. */
       readonly answered?: string;
-      /** The HTTP status, where it is an error. */
+      /** The HTTP status, if it is an error. */
       readonly failedWith?: number;
     });
 
@@ -106,33 +107,33 @@ type WithCode = { readonly code?: string };
 
 // When an effect that failed is tried again, for the log.
 
-/** `tries`: so far. `at`: monotonic; null: not known, or never. */
+/** `tries`: the number so far. `at`: the time of the next try (monotonic). Null if unknown, or never. */
 type NextTry = { readonly tries: number | null; readonly at: number | null };
 
 const UNKNOWN: NextTry = { tries: null, at: null };
 
-/** `run`: as it is after the failure. */
+/** Returns the next try of the effect, from the run as it is after the failure. */
 export function nextTryOf(run: Run, effect: Effect): NextTry {
   switch (effect.type) {
     case "create-run":
-      return facts(run.creation);
+      return nextTryIn(run.creation);
     case "send-decision": {
       const state = findApproval(run, effect.approval)?.state;
-      return state?.type === "decided" ? facts(state.delivery) : UNKNOWN;
+      return state?.type === "decided" ? nextTryIn(state.delivery) : UNKNOWN;
     }
     case "post":
     case "find":
     case "update":
     case "sweep":
-      return facts(run.posts[effect.slot]);
+      return nextTryIn(run.posts[effect.slot]);
     case "upload":
     case "share":
     case "find-file":
-      return facts(run.uploads[effect.slot]);
+      return nextTryIn(run.uploads[effect.slot]);
     case "send-notice":
-      return facts(run.notices.find(({ id }) => id === effect.notice));
+      return nextTryIn(run.notices.find(({ id }) => id === effect.notice));
     case "find-people":
-      return facts(findApproval(run, effect.approval)?.calls?.find(({ n }) => n === effect.call));
+      return nextTryIn(findApproval(run, effect.approval)?.calls?.find(({ n }) => n === effect.call));
     case "count-approvers":
     case "look-up-precedents":
     case "look-up-requester":
@@ -147,7 +148,7 @@ type Waiting = {
   readonly retryAt?: number;
 };
 
-function facts(state: object | undefined): NextTry {
+function nextTryIn(state: object | undefined): NextTry {
   const { tries, notBefore, lookAt, retryAt }: Waiting = state ?? {};
   return { tries: tries ?? null, at: lookAt ?? retryAt ?? notBefore ?? null };
 }

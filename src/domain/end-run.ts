@@ -1,5 +1,5 @@
-// How a run ends without the service's word: the service no longer knows it, another run takes its id, people stop watching it, or
-// its record was tampered with.
+// How a run ends without the service reporting its end: the service no longer knows it, another run takes its id, people stop watching it,
+// or its record was tampered with.
 
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { close, closeAsTampered, voidAndClose, withDelivery } from "./approval-transitions.ts";
@@ -11,10 +11,10 @@ import type { PostedMessage } from "./posted-message.ts";
 import { giveUpId, isMissing, isWatched, type NoticeContent, type Run, type Watch } from "./run.ts";
 import { isGone, missedOnceMore } from "./snapshot.ts";
 
-/** How long we go on polling a missing run (ms). */
+/** How long we continue to poll a missing run (ms). */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
-/** The service answered 404 for a run it once knew. */
+/** Records that the service answered 404 for a run that it once knew. */
 export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
   if (!isWatched(run) || isOutdated(run, askedAt)) return run;
   const seen = run.seen === null ? null : { ...run.seen, askedAt };
@@ -34,7 +34,7 @@ function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {
 }
 
 function giveUp(run: Run, ctx: Context): Run {
-  const says: NoticeContent[] = [];
+  const contents: NoticeContent[] = [];
   const approvals = run.approvals.map((approval): Approval => {
     const { state } = approval;
     if (state.type === "pending") return close(approval, "run-missing", ctx.now);
@@ -42,62 +42,65 @@ function giveUp(run: Run, ctx: Context): Run {
       return voidAndClose(approval, state.decision, "run-missing", ctx.now);
     }
     if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
-    const over = { type: "unconfirmed", at: ctx.now, cause: "run-missing" } as const;
-    says.push({ type: "decision-unconfirmed", approval: approval.id });
-    return withDelivery(approval, state.decision, over);
+    contents.push({ type: "decision-unconfirmed", approval: approval.id });
+    const unconfirmed = { type: "unconfirmed", at: ctx.now, cause: "run-missing" } as const;
+    return withDelivery(approval, state.decision, unconfirmed);
   });
-  const notices = addNotices(run, says, ctx);
+  const notices = addNotices(run, contents, ctx);
   return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals, notices };
 }
 
 /** Applies the absence of the run to each of its approvals. */
 function withoutRun(run: Run, askedAt: number, ctx: Context): Run {
   const absent: ApprovalSighting = { type: "absent", cause: "run-missing", askedAt };
-  const folded = run.approvals.map((approval) => applySighting(approval, absent, ctx));
+  const results = run.approvals.map((approval) => applySighting(approval, absent, ctx));
   return {
     ...run,
-    approvals: folded.map((each) => each.approval),
-    notices: addNotices(run, noticesOf(folded), ctx),
+    approvals: results.map(({ approval }) => approval),
+    notices: addNotices(run, noticesOf(results), ctx),
   };
 }
 
-/** The service gave this run's id to a run that was just created, so this run is gone. The same object otherwise. */
+/**
+ * Gives up the run's id, because the service gave it to a run that was just created. A missing run is given up with it. A run that is
+ * still listed is returned as the same object.
+ */
 export function supersede(run: Run, ctx: Context): Run {
   if (!isWatched(run)) return giveUpId(run);
   return run.watch.type === "missing" ? giveUpId(giveUp(withoutRun(run, ctx.monotonic, ctx), ctx)) : run;
 }
 
-// Stops watching a run, if nothing would be lost.
+// Unwatching a run, if nothing would be lost.
 
 /**
- * Why the run must stay watched: a decision that is not settled, one of several approvals that would be lost, or a denial that the
- * policy owes on expiry. Null: it can be unwatched.
+ * Returns why the run must stay watched: a decision is not settled, a vote would be lost, or the policy must deny a request when it
+ * expires. Returns null if the run can be unwatched.
  */
 export function boundBy({ approvals }: Run): "deciding" | "voted" | "denial-due" | null {
-  const open = ({ state }: Approval): boolean =>
+  const isBeingDecided = ({ state }: Approval): boolean =>
     state.type === "decided" && !isFinal(state.delivery) && state.delivery.type !== "refused";
-  if (approvals.some(open)) return "deciding";
+  if (approvals.some(isBeingDecided)) return "deciding";
   const pending = approvals.filter(({ state }) => state.type === "pending");
   if (pending.some(({ votes }) => votes.length > 0)) return "voted";
   return pending.some(({ appliedRule }) => appliedRule.rule.expiry?.outcome === "deny") ? "denial-due" : null;
 }
 
-/** Marks the run as dropped by this person, and closes its open approvals. */
+/** Marks the run as unwatched by this person, and closes its pending approvals. */
 export function stopWatching(
   run: Run,
   by: UserId,
   { now, monotonic }: Pick<Context, "now" | "monotonic">,
 ): Run {
-  const approvals = run.approvals.map((each) =>
-    each.state.type === "pending" ? close(each, "unwatched", now) : each,
+  const approvals = run.approvals.map((approval) =>
+    approval.state.type === "pending" ? close(approval, "unwatched", now) : approval,
   );
   return { ...run, watch: { type: "dropped", at: monotonic, by }, approvals };
 }
 
-// A run whose stored record was changed outside Countersign. Countersign neither believes nor repeats what the record says: its
-// decisions do not count, nothing is sent for it, and its messages say so. Watching the run again begins a new record.
+// A run whose stored record was changed outside Countersign. Countersign neither believes nor repeats what the record says: its decisions
+// do not count, nothing is sent for it, and its messages say so. Watching the run again starts a new record.
 
-/** Keeps what is needed to take the buttons off and to say why. */
+/** Keeps only what is needed to remove the buttons and to say why. */
 export function markTampered(run: Run, now: number): Run {
   const { audited: _audited, untouched: _untouched, storm: _storm, ...rest } = run;
   const { creation, posts } = run;

@@ -1,5 +1,5 @@
-// Escalation: the stages of its rule that a request has reached, and who may decide it because of them. What was reached is recorded
-// (`ReachedStage`); what it means is always what the current policy says.
+// Escalation: the stages of its rule that a request has reached, and who may decide it because of them. The record says which stages were
+// reached (`ReachedStage`); the current policy always says what a stage means.
 
 import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
 import type { FollowUpRule, Stage } from "./policy/follow-up-rule.ts";
@@ -10,12 +10,12 @@ type Followed = { readonly followUp?: FollowUp };
 
 export const reachedStages = ({ followUp }: Followed): readonly ReachedStage[] => followUp?.stages ?? [];
 
-/** Up to this age (ms) of the request, the stages of its rule count. 0: none. */
+/** Returns the age (ms) up to which the stages of the rule count. Returns 0 if no stage was reached. */
 export function escalatedMs(approval: Followed): number {
   return Math.max(0, ...reachedStages(approval).map(({ afterMs }) => afterMs));
 }
 
-/** The rule for this request: with the people of the stages that it has reached. */
+/** Returns the rule with the people of the stages that the request has reached. */
 export function widened(rule: Rule, approval: Followed): Rule {
   const upTo = escalatedMs(approval);
   const people = rule.followUp.escalate.flatMap(({ afterMs, to }) =>
@@ -25,24 +25,27 @@ export function widened(rule: Rule, approval: Followed): Rule {
 }
 
 /**
- * What the people of a stage may do. Where each approval must come from a part of the rule, those whom no part names can only deny: their
- * approval fills no place. Groups and channels may share people with a part; only Slack knows.
+ * Returns what the people of a stage may do. If each approval must come from a part of the rule, people whom no part names can only deny,
+ * because their approval would fill no place. Groups and channels may share people with a part, but only Slack knows that.
  */
 export function rightsIn(
   to: NamedPeople,
   { parts, needs }: Pick<Rule, "parts" | "needs">,
 ): { readonly decide: NamedPeople; readonly denyOnly: NamedPeople } {
-  const isIn = (id: string): boolean => needs > parts.length || isOneOfParts(id, parts);
-  return { decide: filtered(to, isIn), denyOnly: filtered(to, (id) => !isIn(id)) };
+  const canApprove = (id: string): boolean => needs > parts.length || isOneOfParts(id, parts);
+  return { decide: filtered(to, canApprove), denyOnly: filtered(to, (id) => !canApprove(id)) };
 }
 
-const filtered = ({ users, groups, channels }: NamedPeople, keeps: (id: string) => boolean): NamedPeople => ({
-  users: users.filter(keeps),
-  groups: groups.filter(keeps),
-  channels: channels.filter(keeps),
+const filtered = (
+  { users, groups, channels }: NamedPeople,
+  isKept: (id: string) => boolean,
+): NamedPeople => ({
+  users: users.filter(isKept),
+  groups: groups.filter(isKept),
+  channels: channels.filter(isKept),
 });
 
-/** The stage that the request reaches next, and at which age (ms). Null: there is none. */
+/** Returns the stage that the request reaches next, and at which age (ms). Returns null if there is none. */
 export function nextStage(
   approval: Followed,
   { escalate }: Pick<FollowUpRule, "escalate">,
@@ -51,12 +54,12 @@ export function nextStage(
   const upTo = escalatedMs(approval);
   const stage = escalate.find(({ afterMs }) => afterMs > upTo);
   if (stage === undefined) return null;
-  // If a stage was reached late, for example after a policy change, the next one is delayed as well, so the interval stays.
+  // If a stage was reached late, for example after a policy change, the next one is delayed too, so that the interval stays the same.
   const atAge = last === undefined ? stage.afterMs : last.age + stage.afterMs - last.afterMs;
   return { stage, atAge: Math.max(stage.afterMs, atAge) };
 }
 
-/** The request has reached the stage now. At most one at a time. Null: none is due. */
+/** Returns the stage that the request has just reached, at most one at a time. Returns null if none is due. */
 export function reachStage<Of extends Followed & { readonly waitsSince: number }>(
   approval: Of,
   rule: Pick<FollowUpRule, "escalate">,

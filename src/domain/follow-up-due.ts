@@ -1,8 +1,8 @@
-// What is due about a request that waits: a reminder, the last one before its time is up, a stage of its escalation. `applyFollowUp` is
-// applied to a run at every save and only records it; `nextFollowUpAt` says when the run must be woken for it.
+// What is due for a request that waits: a reminder, the last reminder before the expiry, or a stage of the escalation. `applyFollowUp` is
+// called for a run at every save, and only records what is due. `nextFollowUpAt` says when the run must be woken for that.
 //
-// Time counts by the request's own clock (`ageAt`), which is paused while people cannot act. So a pause is not followed by several
-// reminders and stages at once.
+// Time counts by the request's own clock (`ageAt`), which is paused while people cannot act. So not everything is due at once after a
+// pause.
 
 import type { Approval } from "./approval.ts";
 import { EARLY_MS, GATHER_MS, withCall } from "./call.ts";
@@ -16,32 +16,32 @@ import { isWatched, mapApprovals, type Run } from "./run.ts";
 
 type Now = Pick<Context, "now" | "monotonic">;
 
-/** The same object when nothing is due. */
+/** Records what is due. Returns the same object if nothing is. */
 export function applyFollowUp(run: Run, ctx: Now): Run {
-  return isWatched(run) ? mapApprovals(run, (approval) => followed(run, approval, ctx)) : run;
+  return isWatched(run) ? mapApprovals(run, (approval) => recordDue(run, approval, ctx)) : run;
 }
 
-function followed(run: Run, approval: Approval, ctx: Now): Approval {
+function recordDue(run: Run, approval: Approval, ctx: Now): Approval {
   const { state, appliedRule } = approval;
   if (state.type !== "pending" || !hasClock(appliedRule.rule)) return approval;
   const age = ageAt(approval, ctx.monotonic);
   if (age >= expiryAge(approval)) return approval;
-  return reminded(run, escalated(run, approval, ctx), ctx);
+  return recordReminder(run, recordStage(run, approval, ctx), ctx);
 }
 
-/** Time means something for a request under this rule. */
+/** Returns whether anything depends on time for a request under this rule. */
 export const hasClock = ({ followUp, expiry }: Pick<KeptRule, "followUp" | "expiry">): boolean =>
   expiry !== null || followUp.remind !== null || followUp.escalate.length > 0;
 
-/** The age (ms) at which the time is up. */
+/** Returns the age (ms) at which the request expires. Infinity if it does not. */
 function expiryAge(approval: Approval): number {
   const { expiry } = approval.appliedRule.rule;
   return expiry === null ? Number.POSITIVE_INFINITY : expiry.afterMs + extendedMs(approval);
 }
 
-// Stages. Who may decide changes on time; people are called within the hours of the rule.
+// Stages. The people who may decide change on time, but people are called only within the hours of the rule.
 
-function escalated(run: Run, approval: Approval, ctx: Now): Approval {
+function recordStage(run: Run, approval: Approval, ctx: Now): Approval {
   const { followUp: rule } = approval.appliedRule.rule;
   const due = reachStage(approval, rule, ctx);
   if (due === null) return approval;
@@ -54,10 +54,10 @@ function callStage(
   approval: Approval,
   { stage, rule, ctx }: { readonly stage: Stage; readonly rule: FollowUpRule; readonly ctx: Now },
 ): Approval {
-  const named = [stage.to, stage.call].filter((each) => each !== null);
-  const users = [...new Set(named.flatMap((each) => each.users))].filter((user) => user !== requester);
-  const groups = [...new Set(named.flatMap((each) => each.groups))];
-  const channels = [...new Set(named.flatMap((each) => each.channels))];
+  const named = [stage.to, stage.call].filter((people) => people !== null);
+  const users = [...new Set(named.flatMap((people) => people.users))].filter((user) => user !== requester);
+  const groups = [...new Set(named.flatMap((people) => people.groups))];
+  const channels = [...new Set(named.flatMap((people) => people.channels))];
   const notBefore = (openingAt(rule, ctx) ?? ctx.monotonic) + GATHER_MS;
   const call = {
     says: "stage",
@@ -70,20 +70,20 @@ function callStage(
   return channels.reduce((next, channel) => withCall(next, { ...call, channel }), inThread);
 }
 
-/** Null: the rule lets us call people now. Otherwise when it does (monotonic). */
+/** Returns when the rule next lets us call people (monotonic). Returns null if it does now. */
 function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Now): number | null {
   if (hours === null || urgent || isWithin(hours, now)) return null;
   const opens = nextOpening(hours, now);
   return opens === null ? null : monotonic + opens - now;
 }
 
-/** The earliest moment (monotonic) to post the message that the time is up. */
+/** Returns the earliest time to post the message about the expiry (monotonic). */
 export const overNotBefore = ({ appliedRule }: Approval, ctx: Now): number =>
   (openingAt(appliedRule.rule.followUp, ctx) ?? ctx.monotonic) + GATHER_MS;
 
-// Reminders. However many were missed, one is due.
+// Reminders. If several were missed, only one is sent.
 
-/** The age (ms) at the nth reminder. */
+/** Returns the age (ms) at the nth reminder. */
 export const reminderAge = ({ afterMs, doubles }: Reminders, n: number): number =>
   afterMs * (doubles ? 2 ** n - 1 : n);
 
@@ -94,10 +94,10 @@ function remindersBy(rule: Reminders | null, age: number): number {
   return n;
 }
 
-/** Our choice, where the rule does not say. */
+/** How long before the expiry the last reminder is sent at most (ms), if the rule does not say. Our choice. */
 const LONGEST_WARNING_MS = 15 * 60_000;
 
-/** The age (ms) at the last reminder. Null: the request does not expire. */
+/** Returns the age (ms) at the last reminder. Returns null if the request does not expire. */
 function warningAge(approval: Approval): number | null {
   const { expiry, followUp } = approval.appliedRule.rule;
   if (expiry === null) return null;
@@ -113,7 +113,7 @@ function reminderDue(approval: Approval, age: number): "waits" | "last" | null {
   return remindersBy(appliedRule.rule.followUp.remind, age) > (followUp.reminded ?? 0) ? "waits" : null;
 }
 
-/** When a reminder may be sent with another of its channel (monotonic). Null: none comes, or the request's clock stands still. */
+/** Returns when a reminder may join another one of its channel (monotonic). Null if none is coming, or the request's clock stands still. */
 export function joinsReminderFrom(run: Run): number | null {
   const moments = run.approvals.flatMap((approval) => {
     const { remind } = approval.appliedRule.rule.followUp;
@@ -126,45 +126,47 @@ export function joinsReminderFrom(run: Run): number | null {
 
 const earliness = ({ afterMs }: Reminders): number => Math.min(EARLY_MS, afterMs / 3);
 
-/** Reminders that `joinsReminderFrom` allows are due now. The same object when none is. */
+/** Treats the reminders that `joinsReminderFrom` allows as due now. Returns the same object if there are none. */
 export function remindEarly(run: Run, ctx: Now): Run {
   const from = joinsReminderFrom(run);
   if (from === null || from > ctx.monotonic) return run;
   return mapApprovals(run, (approval) => {
-    const { remind } = approval.appliedRule.rule.followUp;
-    return remind === null || approval.state.type !== "pending"
+    const reminders = approval.appliedRule.rule.followUp.remind;
+    return reminders === null || approval.state.type !== "pending"
       ? approval
-      : reminded(run, approval, ctx, earliness(remind));
+      : recordReminder(run, approval, ctx, earliness(reminders));
   });
 }
 
-function reminded(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval {
+function recordReminder(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval {
   const age = ageAt(approval, ctx.monotonic) + earlyMs;
   const says = reminderDue(approval, age);
   if (says === null || run.frozen !== undefined) return without(approval, "quietUntil");
   const rule = approval.appliedRule.rule.followUp;
   const until = quietUntil(approval, rule, says, ctx);
-  if (until !== null) return quiet(approval, until, ctx);
+  if (until !== null) return keepQuiet(approval, until, ctx);
   const { lapsed, claim } = approval.followUp ?? {};
   const call = { says, at: ctx.now, notBefore: ctx.monotonic + GATHER_MS, lookAt: ctx.monotonic, who: null };
   if (says === "waits" && lapsed !== undefined && lapsed.until === undefined && claim === undefined) {
-    // Not counted as a reminder, so that the others still get all of theirs.
-    const until = ctx.monotonic + (rule.remind?.afterMs ?? 0);
-    const asked = withFollowUp(without(approval, "quietUntil"), { lapsed: { ...lapsed, until } });
-    return withCall(asked, { ...call, first: lapsed.by });
+    // This does not count as a reminder, so that other people still get all of theirs.
+    const othersFrom = ctx.monotonic + (rule.remind?.afterMs ?? 0);
+    const marked = withFollowUp(without(approval, "quietUntil"), {
+      lapsed: { ...lapsed, until: othersFrom },
+    });
+    return withCall(marked, { ...call, first: lapsed.by });
   }
-  // After the last one come no others, also not at once when the time is extended.
-  const told = withFollowUp(without(without(approval, "lapsed"), "quietUntil"), {
+  // No reminder follows the last one, not even right after an extension.
+  const counted = withFollowUp(without(without(approval, "lapsed"), "quietUntil"), {
     reminded: remindersBy(rule.remind, says === "last" ? expiryAge(approval) : age),
     ...(says === "last" ? { warned: true } : {}),
   });
-  return withCall(told, call);
+  return withCall(counted, call);
 }
 
 /**
- * Until when a reminder waits (monotonic). Null: it does not wait. It waits while a person looks at the request, for a while after only
- * that person was reminded, and for the hours of the rule; the last reminder waits only for the hours. A person who looks at it and snoozed
- * gets no reminder (find-approvers.ts), but the others get theirs.
+ * Returns until when a reminder waits (monotonic), or null if it does not. It waits while a person looks at the request, for a while after
+ * only that person was reminded, and for the hours of the rule. The last reminder waits only for the hours. If the person who looks at the
+ * request has snoozed it, they get no reminder (find-approvers.ts), but other people do.
  */
 function quietUntil(
   { followUp }: Approval,
@@ -173,18 +175,18 @@ function quietUntil(
   ctx: Now,
 ): number | null {
   const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
-  const claimed = snoozedUntil > ctx.monotonic ? 0 : until;
-  const looked = says === "last" ? 0 : Math.max(claimed, followUp?.lapsed?.until ?? 0);
-  return looked > ctx.monotonic ? looked : openingAt(rule, ctx);
+  const claimedUntil = snoozedUntil > ctx.monotonic ? 0 : until;
+  const lookedAtUntil = says === "last" ? 0 : Math.max(claimedUntil, followUp?.lapsed?.until ?? 0);
+  return lookedAtUntil > ctx.monotonic ? lookedAtUntil : openingAt(rule, ctx);
 }
 
-/** A smaller difference (ms) is drift between the two clocks and is not stored. */
+/** A smaller difference than this (ms) is drift between the two clocks, and is not stored. */
 const SAME_MS = 60_000;
 
-function quiet(approval: Approval, until: number, { monotonic }: Now): Approval {
-  const known = approval.followUp?.quietUntil;
-  const same = known !== undefined && known > monotonic && Math.abs(known - until) < SAME_MS;
-  return same ? approval : withFollowUp(approval, { quietUntil: until });
+function keepQuiet(approval: Approval, until: number, { monotonic }: Now): Approval {
+  const before = approval.followUp?.quietUntil;
+  const isSame = before !== undefined && before > monotonic && Math.abs(before - until) < SAME_MS;
+  return isSame ? approval : withFollowUp(approval, { quietUntil: until });
 }
 
 function without(approval: Approval, field: "lapsed" | "quietUntil"): Approval {
@@ -193,19 +195,19 @@ function without(approval: Approval, field: "lapsed" | "quietUntil"): Approval {
   return { ...approval, followUp };
 }
 
-/** When something is due next (monotonic). Null: nothing is, or the request's clock stands still. */
+/** Returns when something is due next (monotonic). Returns null if nothing is, or if the request's clock stands still. */
 export function nextFollowUpAt(run: Run, approval: Approval): number | null {
   const { state, appliedRule, followUp = {} } = approval;
   if (state.type !== "pending" || !isWatched(run)) return null;
   const warning = followUp.warned || run.frozen !== undefined ? null : warningAge(approval);
   const stage = nextStage(approval, appliedRule.rule.followUp)?.atAge ?? null;
-  const moments = [at(approval, stage), afterQuiet(approval, warning), reminderAt(run, approval)].filter(
+  const moments = [timeOf(approval, stage), afterQuiet(approval, warning), reminderAt(run, approval)].filter(
     (moment) => moment !== null,
   );
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
-/** When the next reminder but the last one is due (monotonic). */
+/** Returns when the next ordinary reminder is due (monotonic). The last one before the expiry has its own age. */
 function reminderAt({ frozen }: Run, approval: Approval): number | null {
   const { followUp = {}, appliedRule } = approval;
   const { remind } = appliedRule.rule.followUp;
@@ -215,10 +217,10 @@ function reminderAt({ frozen }: Run, approval: Approval): number | null {
 }
 
 function afterQuiet(approval: Approval, age: number | null): number | null {
-  const moment = at(approval, age);
+  const moment = timeOf(approval, age);
   return moment === null ? null : Math.max(moment, approval.followUp?.quietUntil ?? 0);
 }
 
-/** What would come after the time is up never comes. */
-const at = (approval: Approval, age: number | null): number | null =>
+/** Returns when the request reaches the age (monotonic). Returns null if it expires before that. */
+const timeOf = (approval: Approval, age: number | null): number | null =>
   age === null || age >= expiryAge(approval) ? null : momentOfAge(approval, age);

@@ -1,20 +1,20 @@
-// What has been done about a request that waits, and how its time counts. Time in which people could not act, because Slack, the
-// service or Countersign was unreachable or the requester owed them an answer, is not held against them.
+// What has happened while a request waited, and how its time counts. Time in which people could not act does not count: Slack, the
+// service or Countersign was unreachable, or the requester had not answered a question yet.
 
 import type { ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "./ids.ts";
 
-/** Belongs to one request: a changed request begins without any of it. */
+/** The follow-up of one request. A changed request starts without any. */
 export type FollowUp = {
-  /** How many reminders were sent. */
+  /** The number of reminders sent. */
   readonly reminded?: number;
   /** The last reminder before the expiry was sent. */
   readonly warned?: true;
-  /** In the order in which they were reached. */
+  /** The stages of the escalation, in the order in which they were reached. */
   readonly stages?: readonly ReachedStage[];
-  /** A reminder is due, and waits until then (monotonic): it is outside the hours of its rule, or a person looks at the request. */
+  /** A reminder is due but waits until this time (monotonic): it is outside the rule's hours, or a person is looking at the request. */
   readonly quietUntil?: number;
   readonly claim?: Claim;
-  /** Whose claim has lapsed without a decision. They are reminded first and alone; the others not before `until` (monotonic). */
+  /** The person whose claim lapsed without a decision. They are reminded first; others are reminded from `until` (monotonic) on. */
   readonly lapsed?: { readonly by: UserId; readonly until?: number };
   readonly questions?: readonly Question[];
   readonly extensions?: readonly Extension[];
@@ -22,43 +22,44 @@ export type FollowUp = {
   readonly pauses?: readonly Pause[];
 };
 
-/** The stage of the rule that begins after `afterMs`. */
+/** A stage of the rule that the request has reached. `afterMs` identifies the stage. */
 export type ReachedStage = {
   readonly afterMs: number;
-  /** Wall time. */
+  /** When it was reached (wall time). */
   readonly at: number;
-  /** Of the request (ms), by its own clock. */
+  /** The age of the request at that moment (ms), by its own clock. */
   readonly age: number;
-  /** The number of its entry in the audit, once it is stored. */
+  /** The number of its audit entry, once it is stored. */
   readonly entry?: number;
 };
 
-/** A person looks at the request. It is visible and excludes no one else. */
+/** A person's statement that they are looking at the request. Everyone sees it, and it excludes no other person. */
 export type Claim = {
   readonly by: UserId;
-  /** Wall time. */
+  /** When the person claimed it (wall time). */
   readonly at: number;
-  /** It lapses then (monotonic). */
+  /** When the claim lapses (monotonic). */
   readonly until: number;
-  /** The person asked for no reminder before this (monotonic). */
+  /** The person wants no reminder before this time (monotonic). */
   readonly snoozedUntil?: number;
-  /** The form in which it was snoozed last. */
+  /** The form of the last snooze. */
   readonly snoozeForm?: Nonce;
-  /** Who handed it over; a request that was handed over is not handed on. */
+  /** The person who handed the request over. Such a request cannot be handed on. */
   readonly from?: UserId;
-  /** Whose claim it replaced. */
+  /** The person whose claim this one replaced. */
   readonly instead?: UserId;
 };
 
-/** A person who looked at the request asked another to. `id`: of the form in which they did. */
+/** A claim that one person handed over to another. */
 export type Handover = {
+  /** The id of the form in which this was done. */
   readonly id: Nonce;
   readonly from: UserId;
   readonly to: UserId;
   readonly at: number;
 };
 
-/** An approver asks, the requester answers. The texts are untrusted. */
+/** A question of an approver to the requester, and its answer. Both texts are untrusted. */
 export type Question = {
   readonly id: Nonce;
   readonly by: UserId;
@@ -67,79 +68,80 @@ export type Question = {
   readonly answer?: Answer;
 };
 
-/** `message`: the one in the thread that it was. Left out: it was given in the form. */
 export type Answer = {
   readonly by: UserId;
   readonly at: number;
   readonly text: string;
+  /** The message in the thread that was the answer. Absent if it was given in the form. */
   readonly message?: MessageTs;
 };
 
 export type Extension = { readonly by: UserId; readonly at: number; readonly byMs: number };
 
-/** The clocks of the request stand still in it. Monotonic. `until` null: as long as the cause lasts. */
+/** A time in which the clock of the request stands still. Both times are monotonic. `until` is null while the cause lasts. */
 export type Pause = {
   readonly why: "slack" | "service" | "stopped" | "question";
   readonly from: number;
   readonly until: number | null;
-  /** The question that caused it. */
+  /** The question that caused the pause. */
   readonly of?: Nonce;
 };
 
-/** A message that calls people to a request that waits, see `call.ts`. */
+/** A message that calls people to a request that waits (see call.ts). */
 export type Call = {
-  /** 1, 2 and so on, over all versions of the request. */
+  /** Counts from 1, over all versions of the request. */
   readonly n: number;
   readonly says: "waits" | "last" | "stage" | "over";
-  /** The version of the card that first showed the request in question. */
+  /** The first version of the card that showed the request in question. */
   readonly of: number;
   /** When it was due (wall time). */
   readonly at: number;
-  /** It is posted no earlier (monotonic). */
+  /** When it may be posted (monotonic). */
   readonly notBefore: number;
-  /** Null: who is called is still to be found out. */
+  /** The people to mention. Null until they are looked up. */
   readonly who: Called | null;
-  /** Failed attempts to find that out, and when the next one is due (monotonic). */
+  /** The number of failed look-ups of these people. */
   readonly tries: number;
+  /** When the next look-up is due (monotonic). */
   readonly lookAt: number;
-  /** Only this person is called, unless they can no longer decide. */
+  /** The only person to mention, unless they can no longer decide. */
   readonly first?: UserId;
-  /** Of a stage: the age (ms) at which it begins. */
+  /** For a stage: the age (ms) at which it begins. */
   readonly stageMs?: number;
-  /** It goes to this channel. Left out: to the run's thread. */
+  /** The channel that it goes to. Absent if it goes to the run's thread. */
   readonly channel?: ChannelId;
-  /** A notice that this run carries tells of it, so it is not posted itself. */
+  /** The run that carries a combined message with this call, which is then not posted itself. */
   readonly within?: RunKey;
-  /** The notice has it. */
+  /** The combined message contains this call. */
   readonly told?: true;
 };
 
-/** One message about several calls of a channel; see `call.ts`. */
+/** One message about several calls of a channel (see call.ts). */
 export type Gathered = {
-  /** When it was made (wall time), which names it. */
+  /** When it was made (wall time). This also identifies it. */
   readonly since: number;
   readonly says: Call["says"];
-  /** It goes to this channel. Left out: to the run's. */
+  /** The channel that it goes to. Absent if it goes to the run's channel. */
   readonly channel?: ChannelId;
   readonly of: readonly { readonly run: RunKey; readonly approval: ApprovalId; readonly n: number }[];
   /** When the oldest of the requests was first seen (wall time). */
   readonly oldest: number;
   readonly who: Called;
-  /** None of the requests waits any more. */
+  /** None of the requests waits any longer. */
   readonly over?: true;
 };
 
-/** `more`: so many people could decide, too, and are not mentioned. */
+/** The people whom a call mentions. `more`: the number of other people who could decide. */
 export type Called = {
   readonly users: readonly UserId[];
   readonly groups: readonly GroupId[];
   readonly more: number;
 };
 
-/** The part of an approval that its time depends on. */
+/** The fields of an approval that determine its time. */
 type Timed = { readonly waitsSince: number; readonly followUp?: FollowUp };
 
-/** For how long people could have acted on the request (ms), at this moment (monotonic). */
+/** Returns the age of the request at `now` (monotonic): how long people could have acted on it (ms). */
 export function ageAt({ waitsSince, followUp }: Timed, now: number): number {
   const paused = merged(followUp?.pauses ?? [], waitsSince).reduce(
     (sum, { from, until }) => sum + Math.max(Math.min(until ?? now, now) - from, 0),
@@ -148,7 +150,7 @@ export function ageAt({ waitsSince, followUp }: Timed, now: number): number {
   return Math.max(now - waitsSince - paused, 0);
 }
 
-/** The moment (monotonic) at which the request reaches this age. Null: not before a pause ends whose end is unknown. */
+/** Returns when the request reaches this age (monotonic). Returns null if a pause with no known end comes first. */
 export function momentOfAge({ waitsSince, followUp }: Timed, ageMs: number): number | null {
   let moment = waitsSince + ageMs;
   for (const { from, until } of merged(followUp?.pauses ?? [], waitsSince)) {
@@ -159,27 +161,27 @@ export function momentOfAge({ waitsSince, followUp }: Timed, ageMs: number): num
   return moment;
 }
 
-/** How much time the request was given beyond what its rule says (ms). */
+/** Returns how much time people added to what the rule allows (ms). */
 export const extendedMs = ({ followUp }: Pick<Timed, "followUp">): number =>
   (followUp?.extensions ?? []).reduce((sum, { byMs }) => sum + byMs, 0);
 
-/** The pauses after `start` in order, none of which overlap. */
+/** Returns the pauses after `start`, in order. Overlapping pauses are merged. */
 function merged(pauses: readonly Pause[], start: number): readonly Pick<Pause, "from" | "until">[] {
-  const apart: { readonly from: number; readonly until: number | null }[] = [];
+  const separate: { readonly from: number; readonly until: number | null }[] = [];
   for (const pause of pauses.toSorted((a, b) => a.from - b.from)) {
     const from = Math.max(pause.from, start);
-    const last = apart.at(-1);
+    const last = separate.at(-1);
     if (pause.until !== null && pause.until <= from) continue;
     if (last === undefined || (last.until !== null && last.until < from)) {
-      apart.push({ from, until: pause.until });
+      separate.push({ from, until: pause.until });
     } else if (last.until !== null && (pause.until === null || pause.until > last.until)) {
-      apart[apart.length - 1] = { from: last.from, until: pause.until };
+      separate[separate.length - 1] = { from: last.from, until: pause.until };
     }
   }
-  return apart;
+  return separate;
 }
 
-/** With this done about it, and the rest as before. */
-export function withFollowUp<Of extends Pick<Timed, "followUp">>(approval: Of, done: FollowUp): Of {
-  return { ...approval, followUp: { ...approval.followUp, ...done } };
+/** Returns the approval with these fields of its follow-up replaced. */
+export function withFollowUp<Of extends Pick<Timed, "followUp">>(approval: Of, changes: FollowUp): Of {
+  return { ...approval, followUp: { ...approval.followUp, ...changes } };
 }

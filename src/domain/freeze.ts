@@ -1,20 +1,20 @@
-// A freeze holds for a channel, or everywhere: no run starts and no approval is sent; denials are. It follows from the audit, so
-// writing to the database alone neither makes one nor lifts one.
+// A freeze applies to a channel or everywhere: no run starts and no approval is sent, but denials still are. It follows from the audit, so
+// write access to the database is not enough to make or lift one.
 
 import type { ChannelId, UserId } from "./ids.ts";
 
 export type Freeze = {
   /** The number of its audit entry. */
   readonly entry: number;
-  /** Null: everywhere. */
+  /** The channel that it applies to. Null if it applies everywhere. */
   readonly channel: ChannelId | null;
   readonly by: UserId;
   readonly at: number;
-  /** As typed; may be empty. Untrusted text. */
+  /** The reason as typed. It may be empty. Untrusted text. */
   readonly why: string;
 };
 
-/** What of an audit entry makes or lifts a freeze. */
+/** The parts of an audit entry that make or lift a freeze. */
 export type FreezeEntry = {
   readonly seq: number;
   readonly entry: {
@@ -23,23 +23,23 @@ export type FreezeEntry = {
     readonly by: { readonly user: UserId } | null;
     readonly at: number;
     readonly reason: string | null;
-    /** For "freeze-lifted": the entry of the freeze. */
+    /** For "freeze-lifted": the number of the entry that made the freeze. */
     readonly refers?: number;
   };
 };
 
-/** The freezes in force after these entries, oldest first. Entries of other kinds change nothing. */
+/** Returns the freezes in force after these entries, oldest first. Entries of other kinds change nothing. */
 export function freezesAfter(freezes: readonly Freeze[], entries: readonly FreezeEntry[]): readonly Freeze[] {
   return entries.reduce((before, { seq, entry }) => {
     const { what, channel, by, at, reason, refers } = entry;
-    if (what === "freeze-lifted") return before.filter((each) => each.entry !== refers);
+    if (what === "freeze-lifted") return before.filter((freeze) => freeze.entry !== refers);
     if (what !== "frozen" || by === null) return before;
     return [...before, { entry: seq, channel, by: by.user, at, why: reason ?? "" }];
   }, freezes);
 }
 
-/** Null: none holds in this channel. One that holds everywhere comes first. */
+/** Returns the freeze that applies to the channel, or null. A freeze that applies everywhere takes precedence. */
 export function freezeIn(freezes: readonly Freeze[], channel: ChannelId): Freeze | null {
-  const here = freezes.filter((each) => each.channel === null || each.channel === channel);
-  return here.find((each) => each.channel === null) ?? here[0] ?? null;
+  const applying = freezes.filter((freeze) => freeze.channel === null || freeze.channel === channel);
+  return applying.find((freeze) => freeze.channel === null) ?? applying[0] ?? null;
 }

@@ -1,6 +1,6 @@
-// How people handle a request that waits. A person claims it ("I'm looking at it"), asks for quiet, hands it over or lets it go, or gives it
-// more time where the rule allows that. A claim is visible and changes nothing about who may decide. authorization.ts says who may claim and
-// extend; question.ts holds the questions to the requester.
+// How people handle a request that waits. A person can claim it ("I'm looking at it"), snooze its reminders, hand it over, release it, or
+// extend its time if the rule allows that. A claim is visible, but does not change who may decide. authorization.ts says who may claim and
+// extend; question.ts has the questions to the requester.
 
 import { deadlineOf, endsUnder } from "./applied-rule.ts";
 import type { Approval } from "./approval.ts";
@@ -20,26 +20,26 @@ import {
   waitsForAnswer,
 } from "./question.ts";
 import { err, ok, type Result } from "./result.ts";
-import type { Run, Slot } from "./run.ts";
+import { mapApprovals, type Run, type Slot } from "./run.ts";
 
 type Moment = Pick<Context, "now" | "monotonic">;
 
-/** A press that Slack delivers twice renews nothing (ms). */
+/** A press within this time of the last one does not renew the claim, because Slack may have delivered one press twice (ms). */
 const RENEWED_AFTER_MS = 10_000;
 
-/** For how long a person can ask for no reminders (ms). */
+/** How long a person can snooze reminders (ms). */
 export const SNOOZES = [30 * 60_000, 60 * 60_000, 3 * 60 * 60_000] as const;
 
-/** The claim that holds now. */
+/** Returns the current claim, or null. */
 export function claimOf({ state, followUp }: Pick<Approval, "state" | "followUp">): Claim | null {
   return state.type === "pending" ? (followUp?.claim ?? null) : null;
 }
 
-/** Until when (wall time, for people). */
+/** Returns when the claim lapses (wall time, for people). */
 export const claimedUntil = ({ since, waitsSince }: Approval, { until }: Pick<Claim, "until">): number =>
   since + until - waitsSince;
 
-/** The same approval for a press that was delivered twice. A claim of another person is replaced. */
+/** Claims the request, and replaces another person's claim. Returns the same approval for a press that was delivered twice. */
 export function claim(approval: Approval, by: UserId, rule: Rule, { now, monotonic }: Moment): Approval {
   const before = claimOf(approval);
   const until = monotonic + rule.followUp.claimMs;
@@ -51,20 +51,20 @@ export function claim(approval: Approval, by: UserId, rule: Rule, { now, monoton
   return isRepeated ? approval : withFollowUp(approval, { claim: { ...before, at: now, until } });
 }
 
-/** Null: it is this person's claim. */
+/** Returns null if the claim is this person's. */
 export function refusalToManage(approval: Approval, by: UserId): Refusal | null {
-  const known = claimOf(approval);
-  return known?.by === by ? null : { type: "not-claimer", by: known?.by ?? null };
+  const current = claimOf(approval);
+  return current?.by === by ? null : { type: "not-claimer", by: current?.by ?? null };
 }
 
 export function release(approval: Approval, by: UserId): Result<Approval, Refusal> {
-  const no = refusalToManage(approval, by);
-  return no === null ? ok(withoutClaim(approval)) : err(no);
+  const refusal = refusalToManage(approval, by);
+  return refusal === null ? ok(withoutClaim(approval)) : err(refusal);
 }
 
 /**
- * No reminder to this person for so long, and never beyond the expiry. They keep the claim until then. The same approval for a form that
- * was submitted twice.
+ * Stops reminders to this person for `ms`, but not beyond the expiry. The person keeps the claim until then. Returns the same approval for
+ * a form that was submitted twice.
  */
 export function snooze(
   approval: Approval,
@@ -72,23 +72,23 @@ export function snooze(
   { ms, form, rule }: { readonly ms: number; readonly form: Nonce; readonly rule: Rule },
   { monotonic }: Moment,
 ): Result<Approval, Refusal> {
-  const no = refusalToManage(approval, by);
-  const known = claimOf(approval);
-  if (no !== null || known === null) return err(no ?? { type: "not-claimer", by: null });
-  if (known.snoozeForm === form) return ok(approval);
+  const refusal = refusalToManage(approval, by);
+  const current = claimOf(approval);
+  if (refusal !== null || current === null) return err(refusal ?? { type: "not-claimer", by: null });
+  if (current.snoozeForm === form) return ok(approval);
   const snoozedUntil = Math.min(monotonic + ms, endsUnder(approval, rule) ?? Infinity);
-  const until = Math.max(known.until, snoozedUntil);
-  return ok(withFollowUp(approval, { claim: { ...known, until, snoozedUntil, snoozeForm: form } }));
+  const until = Math.max(current.until, snoozedUntil);
+  return ok(withFollowUp(approval, { claim: { ...current, until, snoozedUntil, snoozeForm: form } }));
 }
 
-/** Null: this person's claim can be handed to another. */
+/** Returns null if this person's claim can be handed over to another person. */
 export function refusalToHandOver(approval: Approval, by: UserId): Refusal | null {
-  const no = refusalToManage(approval, by);
+  const refusal = refusalToManage(approval, by);
   const from = claimOf(approval)?.from;
-  return no ?? (from === undefined ? null : { type: "handed-over-before", from });
+  return refusal ?? (from === undefined ? null : { type: "handed-over-before", from });
 }
 
-/** `to` may decide it, as was found out before. The same approval for a form that was submitted twice. */
+/** The caller has checked that `to` may decide the request. Returns the same approval for a form that was submitted twice. */
 export function handOver(
   approval: Approval,
   { from, to, form, rule }: { from: UserId; to: UserId; form: Nonce; rule: Rule },
@@ -96,8 +96,8 @@ export function handOver(
 ): Result<Approval, Refusal> {
   const { handovers = [] } = approval.followUp ?? {};
   if (handovers.some(({ id }) => id === form)) return ok(approval);
-  const no = refusalToHandOver(approval, from);
-  if (no !== null) return err(no);
+  const refusal = refusalToHandOver(approval, from);
+  if (refusal !== null) return err(refusal);
   if (from === to) return err({ type: "cannot-take-over", to, why: "claimer" });
   const until = monotonic + rule.followUp.claimMs;
   return ok(
@@ -108,14 +108,13 @@ export function handOver(
   );
 }
 
-/** Ends the claims whose time is over. The same object when there are none. */
+/** Ends the claims whose time is over. Returns the same object if there are none. */
 export function lapseClaims(run: Run, { monotonic }: Pick<Context, "monotonic">): Run {
   const isOver = (approval: Approval): boolean => (claimOf(approval)?.until ?? Infinity) <= monotonic;
-  if (!run.approvals.some(isOver)) return run;
-  return { ...run, approvals: run.approvals.map((each) => (isOver(each) ? lapsed(each) : each)) };
+  return mapApprovals(run, (approval) => (isOver(approval) ? withLapsedClaim(approval) : approval));
 }
 
-function lapsed(approval: Approval): Approval {
+function withLapsedClaim(approval: Approval): Approval {
   const by = claimOf(approval)?.by;
   return by === undefined ? approval : withFollowUp(withoutClaim(approval), { lapsed: { by } });
 }
@@ -125,9 +124,9 @@ function withoutClaim(approval: Approval): Approval {
   return { ...approval, followUp: rest };
 }
 
-// More time to decide, where the rule allows it.
+// More time to decide, if the rule allows it.
 
-/** What the next extension adds (ms). Null: the rule allows none. 0: all that it allows was added. */
+/** Returns what the next extension adds (ms): null if the rule allows none, 0 if everything that it allows was added. */
 export function nextExtension(
   approval: Approval,
   { expiry, followUp: { extend } }: Pick<KeptRule, "expiry" | "followUp">,
@@ -136,11 +135,11 @@ export function nextExtension(
   return Math.max(Math.min(extend.byMs, extend.atMostMs - extendedMs(approval)), 0);
 }
 
-/** How often it was extended. Buttons name it, so a press that is delivered twice, or that comes late, adds nothing. */
+/** Counts the extensions. Buttons carry this number, so a press that is delivered twice or late adds nothing. */
 export const timesExtended = ({ followUp }: Pick<Approval, "followUp">): number =>
   followUp?.extensions?.length ?? 0;
 
-/** `times`: how often it was extended by what the person saw. The same approval for a press that was delivered twice. */
+/** `times`: the number of extensions that the person saw. Returns the same approval for a press that was delivered twice. */
 export function extendTime(
   approval: Approval,
   { by, times, rule }: { by: UserId; times: number; rule: Pick<KeptRule, "expiry" | "followUp"> },
@@ -159,9 +158,9 @@ export function extendTime(
   );
 }
 
-// What a card and the thread show of a claim, of questions and of more time: the render keys, and which messages the thread has.
+// What a card and the thread show about claims, questions and extensions: the render keys, and the messages of the thread.
 
-/** Empty where nothing was done yet. */
+/** Returns an empty text if there is nothing to show. */
 export function followUpRenderKey(approval: Approval): string {
   const claim = claimOf(approval);
   const claimed =
@@ -179,7 +178,7 @@ export function followUpRenderKey(approval: Approval): string {
 
 export const isFollowUpSlot = (slot: Slot): boolean => isQuestionSlot(slot) || isHandoverSlot(slot);
 
-/** The thread's messages about questions and hand-overs. Also those about a request that has changed since. */
+/** Returns the slots of the messages about questions and hand-overs, including those about a request that has changed since. */
 export function followUpSlots({ approvals, posts }: Run): readonly Slot[] {
   const wanted = approvals.flatMap((approval) => [
     ...questionsOf(approval).map(({ id }) => questionSlot(id)),
@@ -188,23 +187,23 @@ export function followUpSlots({ approvals, posts }: Run): readonly Slot[] {
   return [...new Set([...wanted, ...Object.keys(posts).filter(isQuestionSlot)])];
 }
 
-/** Null: nothing is to be posted. What is no longer needed is not posted, and a posted message says that it is over. */
+/** Returns null if nothing should be posted. A message that is no longer needed is not posted; a posted one says that it is over. */
 export function followUpMessageKey(run: Run, slot: Slot): string | null {
-  const never = !isPosted(run, slot);
+  const isUnposted = !isPosted(run, slot);
   if (isHandoverSlot(slot)) {
     const approval = run.approvals.find(({ followUp }) =>
       followUp?.handovers?.some(({ id }) => handoverSlot(id) === slot),
     );
-    return never && approval?.state.type !== "pending" ? null : "handed over";
+    return isUnposted && approval?.state.type !== "pending" ? null : "handed over";
   }
   const found = findQuestion(run, slot);
-  if (found === null) return never ? null : "changed";
+  if (found === null) return isUnposted ? null : "changed";
   if (found.question.answer !== undefined) return "answered";
   if (found.approval.state.type === "pending") return "open";
-  return never ? null : "over";
+  return isUnposted ? null : "over";
 }
 
-/** Slack may have it. */
+/** Returns whether Slack may have the message. */
 function isPosted({ posts }: Run, slot: Slot): boolean {
   const type = posts[slot]?.type;
   return type === "up" || type === "unsure" || type === "sending";

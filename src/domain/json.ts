@@ -1,5 +1,7 @@
+// JSON values whose numbers stay exactly as they were sent, and one canonical text for each value.
+
 declare global {
-  // ECMAScript 2026 ("JSON.parse source text access"); TypeScript's library does not have it yet.
+  // ECMAScript 2026 ("JSON.parse source text access"). TypeScript's library does not have it yet.
   interface JSON {
     rawJSON(text: string): RawNumber;
     isRawJSON(value: unknown): value is RawNumber;
@@ -10,8 +12,7 @@ declare global {
   }
 }
 
-/** A number that JavaScript would write differently (`1234567890123456789`, `1e400`, `1.0`), kept as it was sent.
- * `JSON.stringify` writes it out again as it was. */
+/** A number that JavaScript would write differently (`1234567890123456789`, `1e400`, `1.0`). `JSON.stringify` writes it as it was sent. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
@@ -26,12 +27,12 @@ export type Json =
   | { readonly [key: string]: Json };
 
 /**
- * Matches wherever a text holds a number that JavaScript might write differently: one with a fraction, an exponent or more than fifteen
- * digits, and minus zero. Most texts hold none, and are parsed several times faster.
+ * Matches if a text may contain a number that JavaScript would write differently: one with a fraction, an exponent or more than fifteen
+ * digits, or minus zero. Most texts contain none, and are parsed several times faster.
  */
 const MAYBE_REWRITTEN = /(?:^|[[:,\s])(?:-0|-?\d+[.eE]|-?\d{16})/;
 
-/** The JSON value of a text, with every number as it was written. Throws a SyntaxError. */
+/** Parses a JSON text, and keeps every number as it was written. Throws a SyntaxError if the text is not JSON. */
 export function parseJson(text: string): Json {
   return (MAYBE_REWRITTEN.test(text) ? JSON.parse(text, asWritten) : JSON.parse(text)) as Json;
 }
@@ -42,7 +43,7 @@ function asWritten(_key: string, value: unknown, { source }: { readonly source?:
     : value;
 }
 
-/** The number as it was sent; null where the value is not a number. */
+/** Returns the number as it was sent. Returns null if the value is not a number. */
 export function numberText(value: Json): string | null {
   if (typeof value === "number") return String(value);
   return isRawNumber(value) ? value.rawJSON : null;
@@ -53,8 +54,8 @@ export function isRawNumber(value: unknown): value is RawNumber {
 }
 
 /**
- * One text for one value: without white space, the keys sorted, numbers as they were sent. Digests are computed over this text (in the
- * spirit of RFC 8785, which would rewrite numbers).
+ * Returns the one text of a value: without white space, with sorted keys, and with numbers as they were sent. Digests are computed over
+ * this text. It is like RFC 8785, which would rewrite numbers.
  */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value !== "object" || isRawNumber(value)) return JSON.stringify(value);
@@ -65,11 +66,11 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
-/** Whether `canonicalJson` would write both alike, without building the texts. */
+/** Returns whether `canonicalJson` would write both values alike, without building the texts. */
 export function isSameJson(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (isList(a))
-    return isList(b) && a.length === b.length && a.every((each, at) => isSameJson(each, b[at] ?? null));
+    return isList(b) && a.length === b.length && a.every((item, at) => isSameJson(item, b[at] ?? null));
   if (isRecord(a) && isRecord(b)) {
     const names = Object.keys(a);
     return (
@@ -82,7 +83,7 @@ export function isSameJson(a: Json, b: Json): boolean {
 
 const isText = (value: Json): boolean => typeof value === "string";
 
-/** `Array.isArray` that also narrows read-only lists. */
+/** Like `Array.isArray`, but also narrows read-only lists. */
 export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
@@ -91,7 +92,7 @@ export function isRecord(value: Json): value is { readonly [key: string]: Json }
   return value !== null && typeof value === "object" && !isList(value) && !isRawNumber(value);
 }
 
-/** Equivalent JSON without invisible characters: everything but printable ASCII is written as \uXXXX. */
+/** Returns equivalent JSON without invisible characters: everything except printable ASCII is written as \uXXXX. */
 export function plainJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

@@ -1,4 +1,4 @@
-// The state of a file after the outcome of an attempt, and of a message after people deleted it.
+// The state of a file after an attempt, and the state of messages that people deleted or a channel refused.
 
 import { digestPages, linesOf } from "./storm.ts";
 import type { Outcome } from "./effect.ts";
@@ -17,7 +17,7 @@ import { cardSlot, digestSlot, isWatched, type Run, type Slot, UNREADABLE } from
 
 export type UploadAct = "upload" | "share" | "find-file";
 
-/** The state of a file after an attempt to upload it, to share it, or to find it in the thread. `now`: monotonic. */
+/** Returns the state of a file after an attempt to upload it, to share it, or to find it in the thread. `now`: monotonic. */
 export function applyUploadOutcome(
   act: UploadAct,
   upload: Upload | undefined,
@@ -42,7 +42,7 @@ function afterUploading(before: UploadIn<"planned">, outcome: Outcome, now: numb
     return { type: "uploaded", ...uploadedFile(outcome), notBefore: 0, tries: 0 };
   if (outcome.type === "refused") return { type: "refused", words: outcome.words };
   const tries = before.tries + 1;
-  return { type: "planned", notBefore: now + backoffMs(tries, fileRetryAfter(outcome)), tries };
+  return { type: "planned", notBefore: now + backoffMs(tries, retryAfterOf(outcome)), tries };
 }
 
 function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, now: number): Upload {
@@ -69,16 +69,16 @@ function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, now: num
     return { type: "uploaded", ...uploadedFile(before), notBefore: 0, tries: before.tries };
   }
   if (outcome.type === "refused") return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
-  return { ...before, lookAt: now + backoffMs(tries, fileRetryAfter(outcome)), tries };
+  return { ...before, lookAt: now + backoffMs(tries, retryAfterOf(outcome)), tries };
 }
 
-function fileRetryAfter(outcome: Outcome): number | null {
+function retryAfterOf(outcome: Outcome): number | null {
   return outcome.type === "later" ? outcome.afterMs : null;
 }
 
 // Messages that people deleted, and messages that a channel refused while the app was not in it.
 
-/** The messages that must not be missing, because only they show that something waits. */
+/** Returns the messages that must not be missing, because only they show that something waits. */
 export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: MessageTs }[] {
   if (!isWatched(run)) return [];
   const cards = run.approvals.filter(({ state }) => state.type === "pending").map(({ id }) => cardSlot(id));
@@ -92,8 +92,8 @@ export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: Me
 }
 
 /**
- * The message seems to be gone. The engine reads it back once more and posts it again only if it is not found, so there are never two.
- * The same object when the slot has another message by now. `now`: monotonic.
+ * Records that the message seems to be gone. The engine reads it back once more and posts it again only if it is not found, so there are
+ * never two. Returns the same object if the slot has another message by now. `now`: monotonic.
  */
 export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, now: number): Run {
   const post = run.posts[slot];
@@ -101,14 +101,14 @@ export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, now: numbe
   return { ...run, posts: { ...run.posts, [slot]: { type: "unsure", lookAt: now, tries: 1 } } };
 }
 
-/** The channel may accept our messages again, so those that it refused are due now. The same object when it refused none. */
+/** Makes refused messages due now, because the channel may accept them again. Returns the same object if nothing changes. */
 export function afterRejoining(run: Run, now: number): Run {
-  const posts = Object.entries(run.posts).map(([slot, post]) => [slot, dueAgain(post, now)] as const);
-  const same = posts.every(([slot, post]) => post === run.posts[slot]);
-  return same ? run : { ...run, posts: Object.fromEntries(posts) };
+  const posts = Object.entries(run.posts).map(([slot, post]) => [slot, withRetryDue(post, now)] as const);
+  const isUnchanged = posts.every(([slot, post]) => post === run.posts[slot]);
+  return isUnchanged ? run : { ...run, posts: Object.fromEntries(posts) };
 }
 
-function dueAgain(post: PostedMessage, now: number): PostedMessage {
+function withRetryDue(post: PostedMessage, now: number): PostedMessage {
   switch (post.type) {
     case "refused":
       return post.retryAt <= now ? post : { ...post, retryAt: now };

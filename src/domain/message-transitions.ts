@@ -1,6 +1,6 @@
-// The state machine of one message in Slack: what is next for it, the mark before it is posted, and its state after the outcome of an
-// attempt. A run's messages and the notifications both follow it. An outcome means something else for each kind of attempt: a refused
-// post was surely not posted, while a refused read says nothing about what exists.
+// The state machine of one message in Slack: its next act, the mark before it is posted, and its state after an attempt. The messages of
+// runs and the notifications both follow it. The same outcome means different things for different acts: a refused post was surely not
+// posted, but a refused read says nothing about what exists.
 
 import type { Outcome } from "./effect.ts";
 import {
@@ -15,48 +15,48 @@ import {
 
 export type PostAct = "post" | "find" | "update" | "sweep";
 
-/** The outcome of an attempt whose process died. */
+/** The outcome of an attempt during which the process died. */
 export const LOST: Outcome = { type: "unsure", why: "Countersign stopped before the answer came" };
 
 /**
- * What is next for the message, and when (monotonic). Null: nothing, for now. `want`: the render key of what it should show; null: it
- * need not be posted or updated. `passing`: that state may be over within seconds.
+ * Returns the next act for the message, and when it is due (monotonic), or null if there is none for now. `wanted`: the render key of what
+ * the message should show, or null if it need not be posted or updated. `isPassing`: that state may be over within seconds.
  */
 export function nextMessageAct(
   post: PostedMessage | undefined,
-  want: string | null,
-  passing = false,
+  wanted: string | null,
+  isPassing = false,
 ): { readonly act: PostAct; readonly at: number } | null {
-  const wanted = (act: "post" | "update", at: number) => (want === null ? null : { act, at });
+  const postAt = (at: number) => (wanted === null ? null : { act: "post" as const, at });
   switch (post?.type) {
     case undefined:
-      return wanted("post", 0);
+      return postAt(0);
     case "planned":
-      return wanted("post", post.notBefore);
+      return postAt(post.notBefore);
     case "sending":
       return null;
     case "refused":
-      return wanted("post", post.retryAt);
+      return postAt(post.retryAt);
     case "unsure":
       return { act: "find", at: post.lookAt };
     case "up":
-      if (want !== null && want !== post.shows)
-        return { act: "update", at: post.tries === 0 && !passing ? 0 : post.notBefore };
+      if (wanted !== null && wanted !== post.shows)
+        return { act: "update", at: post.tries === 0 && !isPassing ? 0 : post.notBefore };
       return post.sweepAt === null ? null : { act: "sweep", at: post.sweepAt };
   }
 }
 
-/** The mark of a post, stored before its first byte leaves. `at`: wall time, for the audit. */
+/** Returns the mark of a post, which is stored before its first byte is sent. `at`: wall time, for the audit. */
 export function markPosting(post: PostedMessage | undefined, at: number): PostedMessage {
   return { type: "sending", at, tries: triesOf(post) + 1, ...refusedBefore(post) };
 }
 
-/** The mark of a process that is dead: the answer is lost. The same object where there is no mark. */
+/** Settles the mark of a dead process: the answer is lost. Returns the same object if there is no mark. */
 export function recoverMessage(post: PostedMessage, now: number): PostedMessage {
   return post.type === "sending" ? applyMessageOutcome("post", post, LOST, now) : post;
 }
 
-/** `now`: monotonic, like all moments of a post. */
+/** Returns the message after an attempt. `now` is monotonic, like all times of a message except its mark. */
 export function applyMessageOutcome(
   act: PostAct,
   post: PostedMessage | undefined,
@@ -92,7 +92,7 @@ function afterPosting(before: MessageIn<"sending">, outcome: Outcome, now: numbe
   const tried = { tries, ...refusedBefore(before) };
   switch (outcome.type) {
     case "posted": {
-      // An earlier attempt may still arrive: look for its copy once.
+      // An earlier attempt may still arrive, so we look for its copy once.
       const sweepAt = tries > 1 ? now + SWEEP_AFTER_MS : null;
       return { type: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0, tries: 0 };
     }
@@ -120,15 +120,15 @@ function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, now: number
         const wait = before.tries > 1 ? backoffMs(before.tries, null) : 0;
         return { type: "planned", notBefore: now + wait, tries: before.tries, ...refusedBefore(before) };
       }
-      // We do not know what the found copy shows. An empty key has it drawn again.
-      // After several attempts a later one may still arrive, so the sweep waits for it.
+      // We do not know what the found copy shows. The empty key causes a redraw.
+      // After several attempts, a later one may still arrive, so the sweep waits for it.
       const sweepAt = before.tries > 1 ? now + SWEEP_AFTER_MS : now;
       return { type: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0 };
     }
     case "refused":
       return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
     default:
-      return { ...before, lookAt: now + backoffMs(tries, messageRetryAfter(outcome)), tries };
+      return { ...before, lookAt: now + backoffMs(tries, retryAfterOf(outcome)), tries };
   }
 }
 
@@ -143,13 +143,13 @@ function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): 
         tries: 0,
       };
     case "gone":
-      // The new message gets a sweep, as after a lost answer: an earlier one may still arrive, or exist after all.
+      // With one try counted, the new message gets a sweep, because an earlier one may still arrive or exist after all.
       return { ...PLANNED, tries: 1 };
     case "refused":
       return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
     case "unsure":
-      // The message may show the new or the old state. An empty key has it drawn again with the newest.
-      // The lost update may also arrive after the next one.
+      // The message may show the old or the new state. The empty key causes a redraw with the newest one.
+      // The lost update may also arrive after the next one, so a sweep follows.
       return {
         ...before,
         shows: "",
@@ -158,17 +158,17 @@ function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): 
         tries,
       };
     default:
-      return { ...before, notBefore: now + backoffMs(tries, messageRetryAfter(outcome)), tries };
+      return { ...before, notBefore: now + backoffMs(tries, retryAfterOf(outcome)), tries };
   }
 }
 
 function afterSweeping(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
-  // Where a copy can arrive late, an update can too, so the message is drawn once more.
+  // If a copy can arrive late, so can an update. Therefore the message is drawn once more.
   if (outcome.type === "swept") return { ...before, shows: "", sweepAt: null };
   if (outcome.type === "refused") return { ...before, sweepAt: null };
-  return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, messageRetryAfter(outcome) ?? 0) };
+  return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, retryAfterOf(outcome) ?? 0) };
 }
 
-function messageRetryAfter(outcome: Outcome): number | null {
+function retryAfterOf(outcome: Outcome): number | null {
   return outcome.type === "later" ? outcome.afterMs : null;
 }

@@ -1,5 +1,5 @@
-// Applies a snapshot of the service to what we remember of a run, and says when to fetch the next one. Returns the same object when nothing
-// is new, so a quiet poll writes nothing.
+// Applies a snapshot of the service to what we remember about a run, and says when to fetch the next one. `observe` returns the same
+// object if nothing is new, so a quiet poll writes nothing.
 
 import { applyPolicy } from "./applied-rule.ts";
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
@@ -16,7 +16,7 @@ import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./
 import { requestChars } from "./text/request-text.ts";
 import { countedChars, visible } from "./text/text.ts";
 
-/** A newer snapshot was applied already, so this one is ignored. */
+/** Returns whether a newer snapshot was applied before this one. */
 export function isOutdated({ seen }: Run, askedAt: number): boolean {
   return seen !== null && askedAt < seen.askedAt;
 }
@@ -26,45 +26,45 @@ export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   return observeWithin(run, withinRoom(run, snapshot), ctx);
 }
 
-/** One run keeps at most so many approvals: it is stored whole at each change. */
+/** The most approvals that one run may have, because a run is stored as a whole at every change. */
 export const MAX_APPROVALS = 5_000;
 
-/** The same answer; approvals beyond those that a run may have are among what cannot be shown. */
+/** Moves the approvals beyond `MAX_APPROVALS` to the unreadable items of the snapshot. */
 function withinRoom({ approvals }: Run, snapshot: Snapshot): Snapshot {
   const { pending } = snapshot;
   let room = MAX_APPROVALS - approvals.length;
   if (pending === null || pending.length <= room) return snapshot;
   const known = new Set(approvals.map(({ serviceId }) => serviceId));
-  const fits = pending.map(({ id }) => known.has(id) || (room -= 1) >= 0);
-  const beyond = pending.filter((_, at) => fits[at] === false);
-  if (beyond.length === 0) return snapshot;
+  const [fitting, excess]: [PendingApproval[], PendingApproval[]] = [[], []];
+  for (const item of pending) {
+    const fits = known.has(item.id) || (room -= 1) >= 0;
+    (fits ? fitting : excess).push(item);
+  }
+  if (excess.length === 0) return snapshot;
   const why = "is beyond the 5,000 requests that one run can make here";
-  const items = beyond.map(({ id }) => ({ ids: [id], code: "too-many", why, source: "", hidden: 0 }));
-  return {
-    ...snapshot,
-    pending: pending.filter((_, at) => fits[at]),
-    unreadable: [...snapshot.unreadable, ...items],
-  };
+  const items = excess.map(({ id }) => ({ ids: [id], code: "too-many", why, source: "", hidden: 0 }));
+  return { ...snapshot, pending: fitting, unreadable: [...snapshot.unreadable, ...items] };
 }
 
 function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
   const over = ending(snapshot.status);
-  const folded = applySightings(run, snapshot, ctx);
+  const sighted = applySightings(run, snapshot, ctx);
+  const { context } = sighted;
   const seen = withSeenStatus(run.seen, snapshot, ctx.now);
-  const watch: Watch =
-    over !== null
-      ? { type: "over", at: ctx.monotonic }
-      : run.watch.type === "on"
-        ? run.watch
-        : { type: "on" };
+  const watch = watchAfter(run.watch, over !== null, ctx);
   const input =
     run.origin === "adopted" && run.input === "" && snapshot.input !== null ? snapshot.input : run.input;
-  const { approvals, requesterGroups } = applyPolicy({ ...run, input, approvals: folded.approvals }, ctx);
+  const { approvals, requesterGroups } = applyPolicy({ ...run, input, approvals: sighted.approvals }, ctx);
   const unreadable = over === null ? itemsUnreadable(run.unreadable, snapshot, ctx.now) : null;
-  const { context } = folded;
-  const asks = requesterGroups === run.requesterGroups;
-  const same = seen === run.seen && watch === run.watch && input === run.input && approvals === run.approvals;
-  if (same && asks && unreadable === run.unreadable && context === run.context) return run;
+  const isUnchanged =
+    seen === run.seen &&
+    watch === run.watch &&
+    input === run.input &&
+    approvals === run.approvals &&
+    requesterGroups === run.requesterGroups &&
+    unreadable === run.unreadable &&
+    context === run.context;
+  if (isUnchanged) return run;
   // An older answer that arrives later must not undo a newer one.
   const newest = { ...seen, askedAt: snapshot.askedAt };
   const { requesterGroups: _before, ...others } = run;
@@ -77,16 +77,22 @@ function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
     approvals,
     context,
     unreadable,
-    notices: addNotices(run, folded.says, ctx),
+    notices: addNotices(run, sighted.says, ctx),
   };
 }
 
-/** Longer outputs (characters as Slack counts them) become a file; the thread holds the first part. */
+/** The run was found, so it is watched, or over if it has ended. Returns the same object if nothing changes. */
+function watchAfter(before: Watch, hasEnded: boolean, { monotonic }: Context): Watch {
+  if (hasEnded) return { type: "over", at: monotonic };
+  return before.type === "on" ? before : { type: "on" };
+}
+
+/** The longest output that is shown in full in the thread (characters as Slack counts them). A longer one becomes a file. */
 export const OUTPUT_IN_THREAD_CHARS = 8_000;
 
 /**
- * The digest that binds a decision to what was shown: the ids of run and approval, everything the service sent about the approval,
- * and the digest of the run's own fields; without the fields that the policy calls volatile.
+ * Returns the request with the digest that binds a decision to what was shown. The digest covers the ids of run and approval, everything
+ * the service sent about the approval, and the digest of the run's own fields. Fields that the policy calls volatile are excluded.
  */
 export function requestOf(
   run: RunId,
@@ -96,20 +102,20 @@ export function requestOf(
 ): Request {
   const { action, content, requestedAt } = item;
   const volatile = volatileIn(content, ofRequests(ctx.policy.volatile));
-  const around = context === null ? {} : { context: context.digest, contextChars: context.chars };
-  const request = { action, content, ...(volatile.length === 0 ? {} : { volatile }), ...around };
+  const contextFields = context === null ? {} : { context: context.digest, contextChars: context.chars };
+  const request = { action, content, ...(volatile.length === 0 ? {} : { volatile }), ...contextFields };
   const digest = ctx.digest(digestedText(run, item.id, request));
   return { ...request, requestedAt, digest, chars: requestChars(request) };
 }
 
-/** The text that the digest is computed over. */
+/** Returns the text that the digest is computed over. */
 export function digestedText(
   run: RunId,
   approval: ApprovalId,
   { content, volatile = [], context }: Pick<Request, "content" | "volatile" | "context">,
 ): string {
-  const decided = [run, approval, withoutFields(content, volatile)];
-  return canonicalJson(context === undefined ? decided : [...decided, context]);
+  const parts = [run, approval, withoutFields(content, volatile)];
+  return canonicalJson(context === undefined ? parts : [...parts, context]);
 }
 
 function withSeenStatus(before: Seen | null, snapshot: Snapshot, now: number): Seen {
@@ -124,8 +130,8 @@ function withSeenStatus(before: Seen | null, snapshot: Snapshot, now: number): S
   return { status: snapshot.status, since: now, ended, lists, askedAt };
 }
 
-/** Drawn, it is at least half as long as it was sent. */
 function isLongOutput(output: string): boolean {
+  // A drawn output is at least half as long as the sent one, so the costlier count is not needed.
   if (output.length > 2 * OUTPUT_IN_THREAD_CHARS) return true;
   return countedChars(visible(output)) > OUTPUT_IN_THREAD_CHARS;
 }
@@ -138,10 +144,10 @@ function applySightings(
   const over = ending(snapshot.status) !== null;
   if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [], context: run.context };
   const items = over ? [] : (snapshot.pending ?? []);
-  // A terminal state is final, whenever the fetch began.
+  // A terminal state is final, no matter when the fetch began.
   const askedAt = over ? ctx.monotonic : snapshot.askedAt;
   const context = items.length === 0 ? run.context : contextOf(run.context, snapshot, ctx);
-  // A run may have thousands.
+  // Grouped once, because a run may have thousands of approvals.
   const byServiceId = Map.groupBy(run.approvals, ({ serviceId }) => serviceId);
   const taken = new Set(run.approvals.map(({ id }) => id));
   const listed = items.map((item) => {
@@ -149,7 +155,7 @@ function applySightings(
     return { item, request, bearer: bearerOf(byServiceId.get(item.id) ?? [], { request, askedAt }) };
   });
   const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
-  const folded = run.approvals.map((approval) => {
+  const results = run.approvals.map((approval) => {
     const request = requests.get(approval.id);
     const sighting: ApprovalSighting =
       request === undefined
@@ -161,9 +167,9 @@ function applySightings(
     bearer === null ? [newApproval(ownId(taken, id), request, ctx.nonce(), { ...ctx, serviceId: id })] : [],
   );
   const unchanged =
-    fresh.length === 0 && folded.every((each, index) => each.approval === run.approvals[index]);
-  const approvals = unchanged ? run.approvals : [...folded.map((each) => each.approval), ...fresh];
-  return { approvals, says: noticesOf(folded), context };
+    fresh.length === 0 && results.every(({ approval }, index) => approval === run.approvals[index]);
+  const approvals = unchanged ? run.approvals : [...results.map(({ approval }) => approval), ...fresh];
+  return { approvals, says: noticesOf(results), context };
 }
 
 function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: number): ApprovalSighting {
@@ -174,38 +180,42 @@ function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: num
     : { type: "absent", cause: "no-longer-listed", askedAt };
 }
 
-export function noticesOf(folded: readonly { says: NoticeContent | null }[]): NoticeContent[] {
-  return folded.flatMap((each) => (each.says === null ? [] : [each.says]));
+export function noticesOf(results: readonly { says: NoticeContent | null }[]): NoticeContent[] {
+  return results.flatMap(({ says }) => (says === null ? [] : [says]));
 }
 
-/** Tells the people who decided, privately, what happened to the decision. */
-export function addNotices(run: Run, says: readonly NoticeContent[], ctx: Context): readonly PrivateNotice[] {
-  const more = says.flatMap((said): PrivateNotice[] => {
-    if (said.type === "cannot-post" || said.type === "nobody-can-approve") return [];
-    const approval = run.approvals.find((each) => each.id === said.approval);
+/** Adds notices that say privately to the people who decided what happened to their decision. */
+export function addNotices(
+  run: Run,
+  contents: readonly NoticeContent[],
+  ctx: Context,
+): readonly PrivateNotice[] {
+  const added = contents.flatMap((content): PrivateNotice[] => {
+    if (content.type === "cannot-post" || content.type === "nobody-can-approve") return [];
+    const approval = run.approvals.find(({ id }) => id === content.approval);
     const people = approval === undefined ? [] : decidersOf(approval);
-    return people.map((to) => ({ id: ctx.nonce(), to, says: said, state: "planned", notBefore: 0 }));
+    return people.map((to) => ({ id: ctx.nonce(), to, says: content, state: "planned", notBefore: 0 }));
   });
-  return more.length === 0 ? run.notices : [...run.notices, ...more];
+  return added.length === 0 ? run.notices : [...run.notices, ...added];
 }
 
 // When to fetch a run again.
 
-/** A run is polled after a tenth of the time it has been quiet: soon after news, seldom after hours. */
+/** A run is polled again after a tenth of the time it has been quiet: soon after a change, rarely after hours. */
 const QUIET_SHARE = 10;
-/** Each wait is shortened by up to this share, so that runs started together drift apart. None is stretched: a request is seen at most
- * `maxMs` after the agent asked. */
+/** Each wait is shortened by up to this share, so that runs that started together drift apart. No wait is lengthened, so we see a request
+ * at most `maxMs` after the agent asked. */
 const JITTER = 0.15;
-/** A run that the service no longer knows is polled less and less often, up to this interval (ms). */
+/** The longest interval between polls of a run that the service no longer knows (ms). */
 const MISSING_EVERY_MS = 60_000;
 
-/** When we last saw something about the run change (wall time). */
+/** Returns when we last saw something about the run change (wall time). */
 export function lastNewsAt(run: Run): number {
-  // As arguments of one call, the times of a hundred thousand approvals would be too many.
+  // Not `Math.max(...times)`: a run with very many approvals would exceed the number of arguments that a call may have.
   return newsTimes(run).reduce((newest, time) => Math.max(newest, time), 0);
 }
 
-/** A different number whenever something about the run changes, even after the clock was set back. */
+/** Returns a number that changes whenever something about the run changes, even after the clock was set back. */
 export function newsMark(run: Run): number {
   const missing = run.watch.type === "missing" ? run.watch.since : 0;
   return newsTimes(run).reduce((sum, time) => sum + time, missing);
@@ -218,7 +228,7 @@ function newsTimes(run: Run): number[] {
   return [run.askedAt, run.seen?.since ?? 0, ...times];
 }
 
-/** `random` is in [0, 1). Failures double the wait. */
+/** Returns how long to wait before the next poll. Each failure doubles the wait. `random` is in [0, 1). */
 export function nextPollMs(
   facts: { quietMs: number; fails: number; missing: boolean },
   limits: { minMs: number; maxMs: number },
@@ -226,8 +236,8 @@ export function nextPollMs(
 ): number {
   const { minMs, maxMs } = limits;
   const slowest = facts.missing ? Math.max(maxMs, MISSING_EVERY_MS) : maxMs;
-  const calm = Math.min(Math.max(facts.quietMs / QUIET_SHARE, minMs), slowest);
-  const failed =
-    facts.fails === 0 ? calm : Math.max(calm, Math.min(minMs * 2 ** facts.fails, Math.max(maxMs, 5_000)));
-  return failed * (1 - JITTER * random);
+  const regularMs = Math.min(Math.max(facts.quietMs / QUIET_SHARE, minMs), slowest);
+  const backoffMs = Math.min(minMs * 2 ** facts.fails, Math.max(maxMs, 5_000));
+  const waitMs = facts.fails === 0 ? regularMs : Math.max(regularMs, backoffMs);
+  return waitMs * (1 - JITTER * random);
 }

@@ -1,46 +1,53 @@
-// Pauses: time in which people could not act on a request because Slack, the service or Countersign was unreachable. `ageAt` leaves it out.
+// Pauses: times in which people could not act on a request, because Slack, the service or Countersign was unreachable. `ageAt` excludes
+// them.
 
 import type { Approval } from "./approval.ts";
 import { type Pause, withFollowUp } from "./follow-up.ts";
 import { hasClock } from "./follow-up-due.ts";
 import { isWatched, mapApprovals, type Run } from "./run.ts";
 
-/** A question has its own pause, which ends by itself. */
+/** Why the clock stands still. A question is excluded, because its pause ends by itself. */
 export type OutageCause = Exclude<Pause["why"], "question">;
 
-/** Of one request. A service that fails again and again for weeks must not let the record grow without end; then its time runs. */
+/**
+ * The most pauses of one request. A service that fails again and again for weeks must not make the record grow forever. Beyond this limit,
+ * the time counts.
+ */
 const MAX_PAUSES = 200;
 
 /**
- * The clocks of the run's requests stand still from then on (monotonic), or have stood still until `until`. The same run where no time
- * counts, or where it is known already.
+ * Records that the clocks of the run's requests stand still from `from` on, or stood still until `until` (monotonic). Returns the same run
+ * if it has no clocks, or if the pause is already recorded.
  */
 export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why: OutageCause }): Run {
   return changePauses(run, (pauses, { waitsSince }) => {
     const begin = Math.max(from, waitsSince);
     if (until !== null && until <= begin) return pauses;
-    const known = pauses.find((each) => each.why === why && (each.until === null || each.from === begin));
-    if (known === undefined)
+    const existing = pauses.find(
+      (pause) => pause.why === why && (pause.until === null || pause.from === begin),
+    );
+    if (existing === undefined)
       return pauses.length < MAX_PAUSES ? [...pauses, { why, from: begin, until }] : pauses;
-    if (known.until === null || until === null || known.until >= until) return pauses;
-    return pauses.map((each) => (each === known ? { ...each, until } : each));
+    if (existing.until === null || until === null || existing.until >= until) return pauses;
+    return pauses.map((pause) => (pause === existing ? { ...pause, until } : pause));
   });
 }
 
-/** The same run where nothing stands still for this cause. */
+/** Ends the pauses of this cause. Returns the same run if there are none. */
 export function resumeRun(run: Run, why: OutageCause, until: number): Run {
-  return changePauses(run, (pauses) =>
-    pauses.some((each) => isOpen(each, why))
-      ? pauses.map((each) => (isOpen(each, why) ? { ...each, until: Math.max(until, each.from) } : each))
-      : pauses,
-  );
+  return changePauses(run, (pauses) => {
+    if (!pauses.some((pause) => isOpen(pause, why))) return pauses;
+    return pauses.map((pause) =>
+      isOpen(pause, why) ? { ...pause, until: Math.max(until, pause.from) } : pause,
+    );
+  });
 }
 
 const isOpen = (pause: Pause, why: OutageCause): boolean => pause.why === why && pause.until === null;
 
-/** Whether the clock of one of its requests stands still for this cause. */
+/** Returns whether the clock of any of the run's requests stands still for this cause. */
 export const isPausedBy = ({ approvals }: Run, why: OutageCause): boolean =>
-  approvals.some(({ followUp }) => followUp?.pauses?.some((each) => isOpen(each, why)) ?? false);
+  approvals.some(({ followUp }) => followUp?.pauses?.some((pause) => isOpen(pause, why)) ?? false);
 
 function changePauses(
   run: Run,

@@ -1,32 +1,33 @@
-// Earlier decisions on the very same request, as the audit has them. A card and a form show them as facts. Nothing is decided by them.
-// same-request.ts says what makes two requests the same.
+// Precedents: earlier decisions on exactly the same request, according to the audit. A card and a form show them as facts; they decide
+// nothing. same-request.ts defines when two requests are the same.
 
 import type { UserId } from "./ids.ts";
 
-/** Older decisions are not looked at (ms): what was right a quarter of a year ago was decided by other facts. Our choice. */
+/** The age up to which decisions count as precedents (ms). Older ones were based on other facts. Our choice. */
 export const PRECEDENT_AGE_MS = 90 * 24 * 60 * 60_000;
 export const PRECEDENT_DAYS = 90;
-/** More decisions than this of one verdict are "at least" so many. Each is proven by its signature, which takes time. Our choice. */
+/** The most decisions of one verdict that we count, because each is proven by its signature, which takes time. Our choice. */
 export const MAX_PRECEDENTS = 20;
 
-/** The decisions of one verdict: how many, at most `MAX_PRECEDENTS`, and the newest of them. */
+/** The decisions of one verdict: their number, and the newest of them. */
 export type Precedent = {
+  /** The number of decisions, up to `MAX_PRECEDENTS`. */
   readonly times: number;
-  /** There may be more. */
+  /** There may be more than `times`. */
   readonly more: boolean;
-  /** The number of its audit entry. */
+  /** The number of the newest decision's audit entry. */
   readonly entry: number;
   readonly by: UserId;
   readonly at: number;
 };
 
 export type Precedents = {
-  /** `reason`: drawn for a channel, and cut. */
+  /** `reason`: shortened, and drawn for a channel. */
   readonly denied: (Precedent & { readonly reason: string }) | null;
   readonly approved: Precedent | null;
 };
 
 export const NO_PRECEDENTS: Precedents = { denied: null, approved: null };
 
-/** What was found for a card. `of`: the rule and card version that it is for. */
+/** The precedents found for a card. `of`: the rule and card version that they are for. */
 export type PrecedentLookUp = Precedents & { readonly of: string };

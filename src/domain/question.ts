@@ -1,5 +1,5 @@
-// A person who may approve a request asks its requester something. The clocks of the request stand still until the answer, for a bounded
-// time. Neither text is part of the request or of a decision, and the service gets neither. authorization.ts says who may ask.
+// Questions of people who may decide a request to its requester. The clock of the request stands still until the answer, for a limited
+// time. Neither text is part of the request or of a decision, and the service receives neither. authorization.ts says who may ask.
 
 import type { Approval } from "./approval.ts";
 import { type Person, type Refusal, refusalIfNotOpen } from "./authorization.ts";
@@ -11,18 +11,18 @@ import { err, ok, type Result } from "./result.ts";
 import type { Run, Slot } from "./run.ts";
 import { isBlank } from "./text/text.ts";
 
-/** Slack's limit for a text field. */
+/** Slack's limit for one text input (characters). */
 export const MAX_SAID_CHARS = 3_000;
 export const MAX_QUESTIONS = 10;
 
 type Moment = Pick<Context, "now" | "monotonic">;
 
-/** The thread's message with this question. */
+/** Names the thread's message with this question. */
 export const questionSlot = (id: Nonce): Slot => `${QUESTION}${id}`;
 const QUESTION = "question ";
 export const isQuestionSlot = (slot: Slot): boolean => slot.startsWith(QUESTION);
 
-/** The thread's message about a hand-over. */
+/** Names the thread's message about a hand-over. */
 export const handoverSlot = (id: Nonce): Slot => `${HANDOVER}${id}`;
 const HANDOVER = "handover ";
 export const isHandoverSlot = (slot: Slot): boolean => slot.startsWith(HANDOVER);
@@ -30,13 +30,13 @@ export const isHandoverSlot = (slot: Slot): boolean => slot.startsWith(HANDOVER)
 export const questionsOf = ({ followUp }: Pick<Approval, "followUp">): readonly Question[] =>
   followUp?.questions ?? [];
 
-/** Those that the requester can still answer, the oldest first. */
+/** Returns the questions that the requester can still answer, oldest first. */
 export function openQuestions(approval: Approval): readonly Question[] {
   if (approval.state.type !== "pending") return [];
   return questionsOf(approval).filter(({ answer }) => answer === undefined);
 }
 
-/** The one that the card shows: the newest open one, or else the newest. */
+/** Returns the question that the card shows: the newest open one, or else the newest. */
 export const shownQuestion = (approval: Approval): Question | null =>
   openQuestions(approval).at(-1) ?? questionsOf(approval).at(-1) ?? null;
 
@@ -50,26 +50,26 @@ export function findQuestion({ approvals }: Pick<Run, "approvals">, slot: Slot):
   return null;
 }
 
-/** Null: one more can be asked. */
+/** Returns null if one more question can be asked. */
 export const refusalToAsk = (approval: Approval): Refusal | null =>
   questionsOf(approval).length < MAX_QUESTIONS ? null : { type: "too-many-questions" };
 
-/** Null: a person can read it. */
+/** Returns null if the text is neither blank nor too long. */
 function refusalOfText(text: string): Refusal | null {
   if (isBlank(text)) return { type: "text-needed" };
   return text.length > MAX_SAID_CHARS ? { type: "text-too-long", chars: text.length } : null;
 }
 
-/** `id`: of the form, so the same form asks once. The same approval for a form that was submitted twice. */
+/** Asks a question. `id` is the form's, so one form asks only once. Returns the same approval for a form that was submitted twice. */
 export function ask(
   approval: Approval,
   { id, by, text, rule }: { id: Nonce; by: UserId; text: string; rule: Rule },
   { now, monotonic }: Moment,
 ): Result<Approval, Refusal> {
   const questions = questionsOf(approval);
-  if (questions.some((each) => each.id === id)) return ok(approval);
-  const no = refusalOfText(text) ?? refusalToAsk(approval);
-  if (no !== null) return err(no);
+  if (questions.some((question) => question.id === id)) return ok(approval);
+  const refusal = refusalOfText(text) ?? refusalToAsk(approval);
+  if (refusal !== null) return err(refusal);
   const { pauses = [] } = approval.followUp ?? {};
   const until = monotonic + rule.followUp.questionMs;
   return ok(
@@ -80,38 +80,38 @@ export function ask(
   );
 }
 
-/** Null: this person may answer the question now. Only the requester answers, also where others may decide. */
+/** Returns null if the person may answer the question now. Only the requester may, no matter who may decide. */
 export function refusalToAnswer({ approval, question }: FoundQuestion, run: Run, by: Person): Refusal | null {
   if (by.kind !== "member") return { type: by.kind };
   if (by.team !== run.team) return { type: "outsider" };
   if (by.user !== run.requester) return { type: "not-asked", requester: run.requester };
   if (!by.seesChannel) return { type: "not-in-channel" };
-  const no = refusalIfNotOpen(approval, approval.version, null);
-  if (no !== null) return no;
+  const refusal = refusalIfNotOpen(approval, approval.version, null);
+  if (refusal !== null) return refusal;
   return question.answer === undefined ? null : { type: "answered-before" };
 }
 
-/** The clocks go on. */
+/** Records the answer and ends the pause, so the clock of the request runs again. */
 export function answer(
-  { approval, question }: FoundQuestion,
-  given: Omit<Answer, "at">,
+  { approval, question: answered }: FoundQuestion,
+  input: Omit<Answer, "at">,
   { now, monotonic }: Moment,
 ): Result<Approval, Refusal> {
-  const no = refusalOfText(given.text);
-  if (no !== null) return err(no);
+  const refusal = refusalOfText(input.text);
+  if (refusal !== null) return err(refusal);
   const { pauses = [] } = approval.followUp ?? {};
-  const questions = questionsOf(approval).map((each) =>
-    each.id === question.id ? { ...each, answer: { ...given, at: now } } : each,
+  const questions = questionsOf(approval).map((question) =>
+    question.id === answered.id ? { ...question, answer: { ...input, at: now } } : question,
   );
-  const shortened = pauses.map((each) =>
-    each.of === question.id && (each.until === null || each.until > monotonic)
-      ? { ...each, until: monotonic }
-      : each,
+  const shortened = pauses.map((pause) =>
+    pause.of === answered.id && (pause.until === null || pause.until > monotonic)
+      ? { ...pause, until: monotonic }
+      : pause,
   );
   return ok(withFollowUp(approval, { questions, pauses: shortened }));
 }
 
-/** Until when (wall time) the clocks wait for answers. Null: they run, as far as answers are concerned. */
+/** Returns until when the clock waits for answers (wall time). Returns null if it does not wait for any. */
 export function waitsForAnswer(approval: Approval): number | null {
   const open = new Set(openQuestions(approval).map(({ id }) => id));
   const ends = (approval.followUp?.pauses ?? []).flatMap(({ of, until }) =>

@@ -1,5 +1,4 @@
-// The queue of one person: the requests that they may decide now, and those that wait for others. Pure; `refusalToOpen` alone says who
-// may decide.
+// The queue of one person: the requests that they may decide now, and those that wait for others. Only `refusalToOpen` says who may decide.
 
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
@@ -14,39 +13,39 @@ import { type Run, unreadableNow } from "./run.ts";
 import { type CardMarks, cardMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
 
-/** What Slack says about the person who reads. */
+/** What Slack says about the person who reads the queue. */
 export type Reader = {
   readonly user: UserId;
-  /** Null: Slack did not say who they are. `seesChannel` is not read: `channels` says it for each request. */
+  /** Null if Slack did not say who they are. `seesChannel` is ignored, because `channels` answers that for each request. */
   readonly person: Person | null;
-  /** Their channels, among those that the app is in. An escalation may show them requests of others. */
+  /** The person's channels, among those that the app is in. An escalation may show them requests of other channels. */
   readonly channels: ReadonlySet<ChannelId>;
 };
 
 export type QueueItem = {
   readonly run: Run;
   readonly approval: Approval;
-  /** The rule of now. */
+  /** The rule in force now. */
   readonly rule: Rule;
   readonly marks: CardMarks;
-  /** What the reader may decide now, perhaps after reading the request. */
+  /** The verdicts that the reader may give now, perhaps after reading the request. */
   readonly may: readonly Verdict[];
-  /** Why they may not approve it; null or "read-first": they may. */
+  /** Why the reader may not approve it. They may if this is null or "read-first". */
   readonly refusal: Refusal | null;
   readonly waitedMs: number;
-  /** Until when (wall time) it can be decided; null: it does not expire. */
+  /** When it expires (wall time). Null if it does not. */
   readonly deadline: number | null;
-  /** Approved, and sent at this moment (wall time) unless someone stops it; null: it is pending. */
+  /** When the held approval is sent unless someone stops it (wall time). Null if the request is pending. */
   readonly heldUntil: number | null;
 };
 
 export type Queue = {
-  /** The riskiest first, of the same risk the oldest. */
+  /** The riskiest first, and among equal risks the oldest first. */
   readonly yours: readonly QueueItem[];
   readonly others: readonly QueueItem[];
-  /** Runs in whose list the service has something that cannot be read. */
+  /** Runs for which the service lists approvals that cannot be read. */
   readonly unreadable: readonly Run[];
-  /** A person who may decide nothing is shown nothing, and told why. */
+  /** Why the reader sees no requests: they are a person who may never decide. Null for full members. */
   readonly closedTo: Exclude<Person["kind"], "member"> | null;
 };
 
@@ -55,7 +54,7 @@ type Now = Pick<Context, "policy" | "now" | "monotonic">;
 export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
   const kind = reader.person?.kind ?? "member";
   if (kind !== "member") return { yours: [], others: [], unreadable: [], closedTo: kind };
-  const seen = runs.filter(({ channel }) => reader.channels.has(channel));
+  const visibleRuns = runs.filter(({ channel }) => reader.channels.has(channel));
   const items = runs
     .flatMap((run) =>
       run.approvals
@@ -66,12 +65,12 @@ export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
   return {
     yours: items.filter((item) => isYours(item, reader.user)),
     others: items.filter((item) => !isYours(item, reader.user)),
-    unreadable: seen.filter((run) => unreadableNow(run) !== null),
+    unreadable: visibleRuns.filter((run) => unreadableNow(run) !== null),
     closedTo: null,
   };
 }
 
-/** In their channels, and where an escalation has brought them in. */
+/** Returns whether the reader sees the request: it is in one of their channels, or an escalation has brought them in. */
 function isShownTo({ channels, person }: Reader, run: Run, approval: Approval, ctx: Now): boolean {
   if (channels.has(run.channel)) return true;
   const rule = ruleOf(ctx, run, approval);
@@ -79,8 +78,8 @@ function isShownTo({ channels, person }: Reader, run: Run, approval: Approval, c
 }
 
 /**
- * They may decide it now. It does not wait for people who have approved it, although they may still deny it: it waits for others, or
- * for the end of the hold.
+ * Returns whether the request waits for this person: they may decide it, and have not approved it yet. A request that they have approved
+ * waits for others, or for the end of its hold, although they may still deny it.
  */
 function isYours({ approval, may }: QueueItem, user: UserId): boolean {
   return may.length > 0 && !decidersOf(approval).includes(user);
@@ -121,7 +120,7 @@ function byRiskThenAge(a: QueueItem, b: QueueItem): number {
   );
 }
 
-/** The groups and channels whose members Slack must tell us, for the rules of these runs. */
+/** Returns the groups and channels whose members the rules of these runs depend on. */
 export function setsToAsk(runs: readonly Run[], ctx: PolicyNow): ReadonlySet<GroupId | ChannelId> {
   const sets = runs.flatMap((run) =>
     run.approvals.filter(isUndecided).flatMap((approval) => setsToAskFor(run, approval, ctx)),
@@ -129,27 +128,28 @@ export function setsToAsk(runs: readonly Run[], ctx: PolicyNow): ReadonlySet<Gro
   return new Set(sets);
 }
 
-// Filters, as a person chooses them.
+// Filters that a person chooses.
 
-/** Each left out: all. */
+/** A condition that is absent excludes nothing. */
 export type QueueFilter = {
   readonly channel?: ChannelId;
-  /** Only what this person asked for. */
+  /** Only runs that this person requested. */
   readonly askedBy?: UserId;
-  /** Of these rules, by name. */
+  /** Only requests under the rules whose name passes. */
   readonly rule?: (name: string) => boolean;
 };
 
 export function filtered(queue: Queue, { channel, askedBy, rule }: QueueFilter): Queue {
-  const isRun = (run: Run): boolean =>
+  const isWantedRun = (run: Run): boolean =>
     (channel === undefined || run.channel === channel) &&
     (askedBy === undefined || run.requester === askedBy);
-  const fits = (item: QueueItem): boolean => isRun(item.run) && (rule === undefined || rule(item.rule.name));
+  const isWanted = (item: QueueItem): boolean =>
+    isWantedRun(item.run) && (rule === undefined || rule(item.rule.name));
   return {
     ...queue,
-    yours: queue.yours.filter(fits),
-    others: queue.others.filter(fits),
-    unreadable: rule === undefined ? queue.unreadable.filter(isRun) : [],
+    yours: queue.yours.filter(isWanted),
+    others: queue.others.filter(isWanted),
+    unreadable: rule === undefined ? queue.unreadable.filter(isWantedRun) : [],
   };
 }
 
@@ -162,8 +162,8 @@ export type ReviewGroup = {
 };
 
 /**
- * A request with friction or a hold, or one that a file shows, keeps its own form. So does one that can only be denied, and one that
- * is approved already.
+ * Returns whether the request keeps a form of its own: its rule has friction or a hold, a file shows it, it can only be denied, or it is
+ * already approved.
  */
 export function needsOwnForm({ approval, rule, may, refusal, heldUntil }: QueueItem): boolean {
   const { friction, holdMs } = rule;
@@ -173,21 +173,22 @@ export function needsOwnForm({ approval, rule, may, refusal, heldUntil }: QueueI
   );
 }
 
-/** The largest first. A rule in a channel counts where it covers more than one run. */
+/** Returns the groups that can be reviewed together, the largest first. A group by rule must cover more than one run. */
 export function reviewGroups(yours: readonly QueueItem[]): readonly ReviewGroup[] {
   const byRun = Map.groupBy(yours, ({ run }) => run.key);
   const byRule = Map.groupBy(yours, ({ run, rule }) => `${run.channel} ${rule.name}`);
-  const several = (items: readonly QueueItem[]): boolean => new Set(items.map(({ run }) => run.key)).size > 1;
+  const coversSeveralRuns = (items: readonly QueueItem[]): boolean =>
+    new Set(items.map(({ run }) => run.key)).size > 1;
   const groups: ReviewGroup[] = [
     ...[...byRun.values()].map((items) => ({ kind: "run" as const, items })),
-    ...[...byRule.values()].filter(several).map((items) => ({ kind: "rule" as const, items })),
+    ...[...byRule.values()].filter(coversSeveralRuns).map((items) => ({ kind: "rule" as const, items })),
   ];
   return groups
-    .filter(({ items }) => items.filter((each) => !needsOwnForm(each)).length > 1)
+    .filter(({ items }) => items.filter((item) => !needsOwnForm(item)).length > 1)
     .toSorted((a, b) => b.items.length - a.items.length);
 }
 
-/** The group of this kind that the approval belongs to; empty: there is none. */
+/** Returns the items of the group of this kind that the approval belongs to. Returns an empty list if there are none. */
 export function groupAround(
   yours: readonly QueueItem[],
   kind: ReviewGroup["kind"],

@@ -1,5 +1,6 @@
-// Decides what a run needs next: compares what we remember with what is shown and sent, and returns the difference as effects. It
-// performs nothing, and returns no effects once everything is shown and sent. (Notifications have notifications/outbox.ts.)
+// Decides what a run needs next. `reconcile` compares what we remember with what is shown and sent, and returns the difference as
+// effects. It performs nothing, and returns no effects once everything is shown and sent. (notifications/outbox.ts does the same for
+// notifications.)
 
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
@@ -31,7 +32,7 @@ import {
   outcomeRenderKey,
   STOPPED,
   stoppedRenderKey,
-  unreadableShows,
+  unreadableRenderKey,
   waitingReason,
 } from "./render-key.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
@@ -53,33 +54,37 @@ import { needsFile } from "./text/request-text.ts";
 
 export type Plan = {
   readonly effects: readonly Effect[];
-  /** When the run must be reconciled again although nothing happens (monotonic), if ever. */
+  /** When the run must be reconciled again even if nothing happens (monotonic). Null if never. */
   readonly wakeAt: number | null;
-  /** When fetching the run would settle something (monotonic), if it would. */
+  /** When a fetch of the run would settle something (monotonic). Null if none would. */
   readonly fetchAt: number | null;
 };
 
+/** Something that the run needs: `effect` if it is due now, or the time `at` (monotonic) when it will be. Neither if it needs nothing. */
 type Due = { readonly effect: Effect | null; readonly at: number | null };
 const NOTHING: Due = { effect: null, at: null };
 
-/** `now`: monotonic, like all waits of a run. */
+/** `now` is monotonic, like all waits of a run. */
 export function reconcile(run: Run, now: number): Plan {
-  const wishes = [...dueMessages(run, now), ...dueFiles(run, now), ...dueWork(run, now)];
-  const effects = wishes.flatMap((wish) => (wish.effect === null ? [] : [wish.effect]));
-  const looks = [...runLookWanted(run), ...run.approvals.flatMap((each) => fetchWantedAt(run, each))];
-  return { effects, wakeAt: earliest(wishes.map((wish) => wish.at)), fetchAt: earliest(looks) };
+  const needs = [...dueMessages(run, now), ...dueFiles(run, now), ...dueWork(run, now)];
+  const effects = needs.flatMap(({ effect }) => (effect === null ? [] : [effect]));
+  const fetches = [
+    ...fetchTimesOfRun(run),
+    ...run.approvals.flatMap((approval) => fetchTimesOf(run, approval)),
+  ];
+  return { effects, wakeAt: earliest(needs.map(({ at }) => at)), fetchAt: earliest(fetches) };
 }
 
-/** The run will never need an effect, a wait or a fetch again. */
+/** Returns whether the run will never need an effect, a wait or a fetch again. */
 export function isFinished(run: Run, now: number): boolean {
   const plan = reconcile(run, now);
-  const waits = plan.effects.length > 0 || plan.wakeAt !== null || plan.fetchAt !== null;
-  const asks = run.creation.type === "unknown" && run.creation.again === "asked";
-  return !waits && !asks && !isWatched(run) && !underWay(run);
+  const hasWork = plan.effects.length > 0 || plan.wakeAt !== null || plan.fetchAt !== null;
+  const awaitsRequester = run.creation.type === "unknown" && run.creation.again === "asked";
+  return !hasWork && !awaitsRequester && !isWatched(run) && !isUnderWay(run);
 }
 
-function underWay(run: Run): boolean {
-  // The outage notice still needs its "back again", and a storm its end.
+function isUnderWay(run: Run): boolean {
+  // An outage notice still needs its "back again", and the notice of a storm or a combined call its end.
   const awaitsEnd = (run.outage !== null && run.outage.until === null) || isStorming(run) || carriesOpen(run);
   const posts = Object.values(run.posts).some((post) => post.type === "sending");
   const uploads = Object.values(run.uploads).some((upload) => upload.type === "sharing");
@@ -92,80 +97,65 @@ function underWay(run: Run): boolean {
 }
 
 function dueMessages(run: Run, now: number): Due[] {
-  const wish = (slot: Slot, want: string | null): Due => {
-    const post = run.posts[slot];
-    if (post !== undefined && isHopeless(run, post)) return NOTHING;
-    return dueMessage(
-      slot,
-      post,
-      post?.type === "refused" && !triesAgain(run, refusalsOf(post)) ? null : want,
-      {
-        now,
-        passing: slot === OPENING && isPassing(run),
-      },
-    );
-  };
-  const opening = wish(OPENING, openingRenderKey(run));
-  const notices = noticeSlots(run).map((slot) => wish(slot, slot));
-  const storms = stormSlots(run).map((slot) => wish(slot, stormRenderKey(run, slot)));
-  const cards = run.approvals.map((approval) => wish(cardSlot(approval.id), cardRenderKey(run, approval)));
-  const digests = digestPages(run).map((page) => wish(digestSlot(page), digestRenderKey(run, page)));
-  const asked = followUpSlots(run).map((slot) => wish(slot, followUpMessageKey(run, slot)));
-  const rest = [
-    ...storms,
-    ...digests,
-    ...cards,
-    ...asked,
-    wish(UNREADABLE, unreadableShows(run)),
-    wish(OUTCOME, outcomeRenderKey(run)),
+  const message = (slot: Slot, wanted: string | null): Due => dueMessage(run, slot, wanted, now);
+  const opening = message(OPENING, openingRenderKey(run));
+  const messages = [
+    ...stormSlots(run).map((slot) => message(slot, stormRenderKey(run, slot))),
+    ...digestPages(run).map((page) => message(digestSlot(page), digestRenderKey(run, page))),
+    ...run.approvals.map((approval) => message(cardSlot(approval.id), cardRenderKey(run, approval))),
+    ...followUpSlots(run).map((slot) => message(slot, followUpMessageKey(run, slot))),
+    message(UNREADABLE, unreadableRenderKey(run)),
+    message(OUTCOME, outcomeRenderKey(run)),
     opening,
-    wish(MISSING, missingRenderKey(run)),
-    wish(STOPPED, stoppedRenderKey(run)),
-    ...gatheredSlots(run).map((slot) => wish(slot, gatheredRenderKey(run, slot))),
-    ...callsOf(run).map((each) => wishedCall(run, each, wish, now)),
-    ...notices,
+    message(MISSING, missingRenderKey(run)),
+    message(STOPPED, stoppedRenderKey(run)),
+    ...gatheredSlots(run).map((slot) => message(slot, gatheredRenderKey(run, slot))),
+    ...callsOf(run).map((call) => dueCall(run, call, now)),
+    ...noticeSlots(run).map((slot) => message(slot, slot)),
   ];
-  if (run.posts[OPENING]?.type === "up") return rest;
-  // Replies need their thread. Posted messages are updated all the same, because buttons must go off without waiting.
-  return rest.filter((each) => each === opening || each.effect?.type === "update");
+  if (run.posts[OPENING]?.type === "up") return messages;
+  // Replies need their thread. Posted messages are updated all the same, because buttons must disappear without delay.
+  return messages.filter((due) => due === opening || due.effect?.type === "update");
 }
 
-/** Before it is posted, others may join it, or it waits for the hours of its rule. */
-function wishedCall(
-  run: Run,
-  each: CallIn,
-  wish: (slot: Slot, want: string | null) => Due,
-  now: number,
-): Due {
-  const slot = callSlot(each.approval, each.call);
-  const want = callRenderKey(run, each);
-  const early = want !== null && isFresh(run.posts[slot]) && now < each.call.notBefore;
-  return early ? { effect: null, at: each.call.notBefore } : wish(slot, want);
+/** Delays the first post of a call until `notBefore`, so that other calls can join it, or until the hours of its rule. */
+function dueCall(run: Run, call: CallIn, now: number): Due {
+  const slot = callSlot(call.approval, call.call);
+  const wanted = callRenderKey(run, call);
+  const isEarly = wanted !== null && isFresh(run.posts[slot]) && now < call.call.notBefore;
+  return isEarly ? { effect: null, at: call.call.notBefore } : dueMessage(run, slot, wanted, now);
 }
 
-function isHopeless({ creation, watch }: Run, post: PostedMessage): boolean {
-  const ended =
-    "at" in watch ? watch.at : NEVER_FOLLOWED.has(creation.type) && "at" in creation ? creation.at : null;
-  if (ended === null || (post.type !== "up" && post.type !== "unsure") || post.tries < REFUSED_TRIES)
+/** `wanted`: the render key of what the slot should show, or null if it should be empty. */
+function dueMessage(run: Run, slot: Slot, wanted: string | null, now: number): Due {
+  const post = run.posts[slot];
+  if (post !== undefined && isHopeless(run, post)) return NOTHING;
+  const isGivenUp = post?.type === "refused" && !canRetryRefused(run, refusalsOf(post));
+  const isPassingState = slot === OPENING && isPassing(run);
+  const next = nextMessageAct(post, isGivenUp ? null : wanted, isPassingState);
+  return next === null ? NOTHING : due({ type: next.act, slot }, next.at, now);
+}
+
+/** Returns whether the run has been over for a day and many tries to update or find the message have failed. */
+function isHopeless(run: Run, post: PostedMessage): boolean {
+  const endedAt = endOf(run);
+  if (endedAt === null || (post.type !== "up" && post.type !== "unsure") || post.tries < REFUSED_TRIES)
     return false;
-  return (post.type === "up" ? post.notBefore : post.lookAt) > ended + LET_BE_AFTER_MS;
+  const nextTryAt = post.type === "up" ? post.notBefore : post.lookAt;
+  return nextTryAt > endedAt + GIVE_UP_AFTER_MS;
 }
 const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["type"]> = new Set(["refused", "unknown", "taken"]);
-const LET_BE_AFTER_MS = 24 * 60 * 60_000;
+const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
-/** A refused message is tried again while the run is watched, and a few times more; not for a run that never began. */
-function triesAgain(run: Run, refusals: number): boolean {
-  return run.creation.type === "created" && (isWatched(run) || refusals < REFUSED_TRIES);
+/** Returns when we stopped following the run, or when its start failed (monotonic). Returns null while neither has happened. */
+function endOf({ creation, watch }: Run): number | null {
+  if ("at" in watch) return watch.at;
+  return NEVER_FOLLOWED.has(creation.type) && "at" in creation ? creation.at : null;
 }
 
-function dueMessage(
-  slot: Slot,
-  post: PostedMessage | undefined,
-  want: string | null,
-  { now, passing }: { readonly now: number; readonly passing: boolean },
-): Due {
-  const next = nextMessageAct(post, want, passing);
-  return next === null ? NOTHING : due({ type: next.act, slot }, next.at, now);
+/** Retries a refused message while the run is watched, and a few times after that. A run that never began gets no retries. */
+function canRetryRefused(run: Run, refusals: number): boolean {
+  return run.creation.type === "created" && (isWatched(run) || refusals < REFUSED_TRIES);
 }
 
 function dueFiles(run: Run, now: number): Due[] {
@@ -208,9 +198,9 @@ function dueWork(run: Run, now: number): Due[] {
     return state.delivery.type === "retry" ? due(effect, state.delivery.notBefore, now) : NOTHING;
   });
   const notices = run.notices
-    .filter((tell) => tell.state === "planned")
+    .filter((notice) => notice.state === "planned")
     .map(({ id, notBefore }) => due({ type: "send-notice", notice: id }, notBefore, now));
-  // Expiry and the end of a claim have no effect of their own: they wake the run, and `expire` and `lapseClaims` do the rest.
+  // Expiry and the end of a claim have no effect of their own. They only wake the run; `expire` and `lapseClaims` do the rest.
   const ends = run.approvals.flatMap((approval): Due[] => [
     { effect: null, at: endsAt(approval) },
     { effect: null, at: claimOf(approval)?.until ?? null },
@@ -219,20 +209,21 @@ function dueWork(run: Run, now: number): Due[] {
     const at = countAt(approval);
     return at === null ? NOTHING : due({ type: "count-approvers", approval: approval.id }, at, now);
   });
-  // After the card's post, which waits for nothing, and notifies the people whom it names: an update does not.
+  // Precedents are looked up after the card is posted. The post must not wait, because only a post notifies the people it names; an
+  // update does not.
   const precedents = run.approvals
     .filter((approval) => wantsPrecedents(approval) && run.posts[cardSlot(approval.id)]?.type === "up")
     .map(({ id }) => due({ type: "look-up-precedents", approval: id }, 0, now));
-  const turns = run.approvals.map((approval): Due => ({ effect: null, at: ruleTurnsAt(approval) }));
-  const asks = requesterLookUpAt(run);
-  const requester = asks === null ? NOTHING : due({ type: "look-up-requester" }, asks, now);
-  const looks = [...counts, ...precedents, requester];
-  return [create, ...decisions, ...notices, ...ends, ...turns, ...looks, ...dueFollowUps(run, now)];
+  const ruleChanges = run.approvals.map((approval): Due => ({ effect: null, at: ruleTurnsAt(approval) }));
+  const lookUpAt = requesterLookUpAt(run);
+  const requester = lookUpAt === null ? NOTHING : due({ type: "look-up-requester" }, lookUpAt, now);
+  const lookUps = [...counts, ...precedents, requester];
+  return [create, ...decisions, ...notices, ...ends, ...ruleChanges, ...lookUps, ...dueFollowUps(run, now)];
 }
 
-/** A reminder and a stage wake the run, and `applyFollowUp` records them. */
+/** Wakes the run for a reminder or a stage, which `applyFollowUp` then records. */
 function dueFollowUps(run: Run, now: number): Due[] {
-  const moments = run.approvals.map((each): Due => ({ effect: null, at: nextFollowUpAt(run, each) }));
+  const moments = run.approvals.map((approval): Due => ({ effect: null, at: nextFollowUpAt(run, approval) }));
   const people = callsOf(run).map(({ approval, call }): Due => {
     if (call.who !== null || !isCurrent({ approval, call })) return NOTHING;
     return due({ type: "find-people", approval: approval.id, call: call.n }, call.lookAt, now);
@@ -240,13 +231,13 @@ function dueFollowUps(run: Run, now: number): Due[] {
   return [...moments, ...people];
 }
 
-/** After a 404 the run is fetched again soon. */
-function runLookWanted({ watch }: Run): number[] {
+/** Returns when to fetch the run again after a 404. */
+function fetchTimesOfRun({ watch }: Run): number[] {
   return watch.type === "missing" && watch.absence !== null ? [nextLookAt(watch.absence)] : [];
 }
 
-/** What the service lists afterwards settles an absence, a lost answer and a refusal. */
-function fetchWantedAt(run: Run, { state, unlisted }: Approval): number[] {
+/** Returns when a fetch can settle an absence, a lost answer or a refusal, because the service then lists the approval or does not. */
+function fetchTimesOf(run: Run, { state, unlisted }: Approval): number[] {
   if (run.watch.type !== "on" || !isWatched(run)) return [];
   if (unlisted !== null) return unlisted === "in-doubt" ? [] : [nextLookAt(unlisted)];
   if (state.type !== "decided") return [];
@@ -262,6 +253,6 @@ function due(effect: Effect, notBefore: number, now: number): Due {
 }
 
 function earliest(times: readonly (number | null)[]): number | null {
-  const known = times.filter((time) => time !== null);
-  return known.length === 0 ? null : Math.min(...known);
+  const set = times.filter((time) => time !== null);
+  return set.length === 0 ? null : Math.min(...set);
 }

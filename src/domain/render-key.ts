@@ -1,5 +1,5 @@
-// What each message of a run should show now, as a short key. A message with another key is stale and is drawn again.
-// The card builders draw from the same state; a key must change whenever the drawing would.
+// Render keys: short names of what each message of a run should show now. A message that shows another key is stale and is drawn again.
+// The card builders draw from the same state, so a key must change whenever the drawing would.
 
 import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
 import { deniedByStop } from "./brake.ts";
@@ -57,13 +57,14 @@ function statusRenderKey(run: Run): string {
   }
 }
 
-/** The opening shows a state that may be over within seconds, so it is worth an update only if it lasts. */
+/** Returns whether the state that the opening shows may be over within seconds, so that an update is useful only if it lasts. */
 export function isPassing({ creation, watch, seen }: Run): boolean {
-  const said = creation.type === "created" && watch.type === "on" && seen !== null && seen.ended === null;
-  return said && seen.status !== "awaiting_approval";
+  const isRunning =
+    creation.type === "created" && watch.type === "on" && seen !== null && seen.ended === null;
+  return isRunning && seen.status !== "awaiting_approval";
 }
 
-/** Null: no outcome message is wanted. */
+/** Returns null if no outcome message is wanted. */
 export function outcomeRenderKey(run: Run): string | null {
   if (run.creation.type === "refused") return "not started";
   if (run.creation.type === "taken") return "taken";
@@ -73,7 +74,7 @@ export function outcomeRenderKey(run: Run): string | null {
   return `ended${file}${deniedRenderKey(run)}`;
 }
 
-/** How many of its requests were denied and confirmed. "Succeeded" alone would hide that something was not done. */
+/** Counts the confirmed denials of the run. "Succeeded" alone would hide that something was not done. */
 export function denials({ approvals }: Pick<Run, "approvals">): number {
   return approvals.filter(
     ({ state }) =>
@@ -94,7 +95,7 @@ export function missingRenderKey(run: Run): string | null {
   return run.posts[MISSING] === undefined ? null : "back";
 }
 
-/** Null: the run was never stopped. */
+/** Returns null if the run was never stopped. */
 export function stoppedRenderKey(run: Run): string | null {
   if (run.stop === undefined) return null;
   const { denied, confirmed } = deniedByStop(run);
@@ -102,14 +103,14 @@ export function stoppedRenderKey(run: Run): string | null {
   return `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}${over}, ${confirmed} of ${denied}`;
 }
 
-export function unreadableShows(run: Run): string | null {
+export function unreadableRenderKey(run: Run): string | null {
   const unreadable = unreadableNow(run);
   if (unreadable !== null) return `unreadable ${unreadableMeaning(unreadable)}`;
   if (run.posts[UNREADABLE] === undefined) return null;
   return isWatched(run) ? "readable" : "over";
 }
 
-/** The notices of an outage go to the channel itself: one when the service is down, one when it is back. */
+/** Returns the slots of the outage notices: one for when the service is down, one for when it is back. Both go to the channel itself. */
 export function noticeSlots(run: Run): Slot[] {
   if (run.outage === null) return [];
   const down = `${DOWN} ${run.outage.since}`;
@@ -121,18 +122,18 @@ export const BACK = "service-back";
 
 export function cardRenderKey(run: Run, approval: Approval): string | null {
   const post = run.posts[cardSlot(approval.id)];
-  const never = post === undefined || post.type === "planned" || post.type === "refused";
-  if (approval.state.type === "closed" && never) return null;
-  if (never && !mayHaveCard(run, approval)) return null;
-  // A stopped run may ask again and again: the thread's message about the stop counts.
-  if (approval.state.type === "decided" && approval.state.decision.stoppedBy !== undefined && never)
+  const hasNoCard = post === undefined || post.type === "planned" || post.type === "refused";
+  if (approval.state.type === "closed" && hasNoCard) return null;
+  if (hasNoCard && !mayHaveCard(run, approval)) return null;
+  // A stopped run may ask again and again. Its denials get no cards; the thread's message about the stop counts them.
+  if (approval.state.type === "decided" && approval.state.decision.stoppedBy !== undefined && hasNoCard)
     return null;
   const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
   const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
   return `v${approval.version}${file} ${stateRenderKey(run, approval)}${disputesRenderKey(approval)}${audited}`;
 }
 
-/** Whether the card in Slack may still have buttons. Where we do not know what it shows, it may. */
+/** Returns whether the card in Slack may still have buttons. True if we do not know what it shows. */
 export function mayShowButtons(post: PostedMessage | undefined): boolean {
   return post?.type === "up" && (post.shows === "" || /^v\d+( file \w+)? (pending|held) /.test(post.shows));
 }
@@ -142,14 +143,15 @@ function disputesRenderKey(approval: Approval): string {
   return disputes.length === 0 ? "" : ` disputed ${disputes.length}, open ${openDisputes(approval).length}`;
 }
 
-/** Whether an open dispute is about one of the run's decisions. */
+/** Returns whether one of the run's decisions has an open dispute. */
 export const isDisputed = ({ approvals }: Pick<Run, "approvals">): boolean =>
   approvals.some((approval) => openDisputes(approval).length > 0);
 
-/** The state of a file as messages show it. */
+/** Returns the state of a file as messages show it. */
 export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" {
-  const is = run.uploads[slot]?.type;
-  return is === "up" ? "there" : is === "refused" ? "refused" : "coming";
+  const type = run.uploads[slot]?.type;
+  if (type === "up") return "there";
+  return type === "refused" ? "refused" : "coming";
 }
 
 function stateRenderKey(run: Run, approval: Approval): string {
@@ -162,17 +164,17 @@ function stateRenderKey(run: Run, approval: Approval): string {
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
       const changed = version > 1 && version === requestVersion ? " changed" : "";
       const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
-      const since = `${precedentsRenderKey(approval)}${waitingRenderKey(approval)}${followUpRenderKey(approval)}`;
-      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${since}`;
+      const meanwhile = `${precedentsRenderKey(approval)}${waitingRenderKey(approval)}${followUpRenderKey(approval)}`;
+      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${meanwhile}`;
     }
     case "closed":
       return `closed ${state.cause}`;
     case "decided":
-      return deliveryShows(run, approval, state.delivery);
+      return deliveryRenderKey(run, approval, state.delivery);
   }
 }
 
-/** Its stages and its pauses, which also move its deadline. */
+/** Names the stages and pauses of the request, which also move its deadline. */
 function waitingRenderKey(approval: Approval): string {
   const { pauses = [] } = approval.followUp ?? {};
   const upTo = escalatedMs(approval);
@@ -182,12 +184,12 @@ function waitingRenderKey(approval: Approval): string {
   return `${upTo === 0 ? "" : ` stage ${upTo}`}${paused.length === 0 ? "" : ` paused ${paused.join(", ")}`}`;
 }
 
-function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string {
+function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): string {
   const { answered, failedWith } = answeredBefore(delivery);
   const failed = failedWith === undefined ? "" : `, failed with ${failedWith}`;
   const answer = answered === undefined ? failed : `, answered ${answered}`;
-  const back = waitingReason(run, approval);
-  const waits = back === null ? "" : ` ${back}`;
+  const reason = waitingReason(run, approval);
+  const waits = reason === null ? "" : ` ${reason}`;
   switch (delivery.type) {
     case "held":
       return `held ${delivery.until}${waits}`;
@@ -198,7 +200,7 @@ function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string
     case "retry":
       return delivery.lost
         ? `sending again${waits}${answer}`
-        : `${delivery.notSent ? "unsent" : "waiting"} ${back ?? delivery.why}`;
+        : `${delivery.notSent ? "unsent" : "waiting"} ${reason ?? delivery.why}`;
     case "confirmed":
       return delivery.stillListed ? "confirmed, still listed" : "confirmed";
     case "unconfirmed":
@@ -212,37 +214,37 @@ function deliveryShows(run: Run, approval: Approval, delivery: Delivery): string
   }
 }
 
-/** What a slot should show; null when it should be empty, or is not a message. */
+/** Returns what a slot should show. Returns null if it should be empty, or is not a message's slot. */
 export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === OPENING) return openingRenderKey(run);
   if (slot === OUTCOME) return outcomeRenderKey(run);
   if (slot === MISSING) return missingRenderKey(run);
   if (slot === STOPPED) return stoppedRenderKey(run);
-  if (slot === UNREADABLE) return unreadableShows(run);
+  if (slot === UNREADABLE) return unreadableRenderKey(run);
   if (noticeSlots(run).includes(slot)) return slot;
   if (isStormSlot(slot)) return stormRenderKey(run, slot);
   if (isGatheredSlot(slot)) return gatheredRenderKey(run, slot);
   const call = callIn(run, slot);
   if (call !== null) return callRenderKey(run, call);
   if (isFollowUpSlot(slot)) return followUpMessageKey(run, slot);
-  const page = digestPages(run).find((each) => digestSlot(each) === slot);
-  if (page !== undefined) return digestRenderKey(run, page);
-  const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
+  const digestPage = digestPages(run).find((page) => digestSlot(page) === slot);
+  if (digestPage !== undefined) return digestRenderKey(run, digestPage);
+  const approval = run.approvals.find(({ id }) => cardSlot(id) === slot);
   return approval === undefined ? null : cardRenderKey(run, approval);
 }
 
-// A decision is sent only while the newest snapshot lists its approval. Otherwise it waits; it is not lost.
+// A decision is sent only while the newest snapshot lists its approval. Otherwise it waits, and is not lost.
 
 export type WaitingReason =
   /** The service answered 404 for the run. */
   | "run-missing"
-  /** The service says that the run awaits approval, but not which. */
+  /** The service says that the run awaits approval, but not which approval. */
   | "not-told"
   | "not-listed"
   /** The service lists an unreadable item, which may be the approval. */
   | "unreadable";
 
-/** Null: by the newest snapshot, the decision may be sent. */
+/** Returns null if, according to the newest snapshot, the decision may be sent. */
 export function waitingReason({ watch, seen }: Run, { unlisted }: Approval): WaitingReason | null {
   if (watch.type === "missing") return "run-missing";
   if (seen?.lists === false) return "not-told";

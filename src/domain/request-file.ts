@@ -1,5 +1,5 @@
-// A request as the file that is attached to its thread, in slices, so that the caller can do other work between them. Each slice is
-// searched together with the text around it, so no secret is cut in two.
+// A request as the file that is attached to its thread. It is produced in slices, so that the caller can do other work in between. Each
+// slice is searched for secrets together with the text around it, so no secret is cut in two.
 
 import type { RunContext } from "./approval.ts";
 import { CONTEXT_CHARS, outside } from "./text/excerpt.ts";
@@ -26,48 +26,49 @@ import { allSeen } from "./text/text.ts";
 
 export type Slice = {
   readonly text: string;
-  /** The secrets that are masked in it. */
+  /** The secrets that are masked in the slice. */
   readonly secrets: readonly string[];
 };
 
-/** The form cannot repeat more than this (characters) of what the file masks. */
+/** How much of what the file masks the form can show (characters). */
 export const MASKED_IN_FILE_CHARS = 15_000;
-/** How many characters are searched at once: a few milliseconds of work. */
+/** How much text is searched at once (characters). This takes a few milliseconds. */
 export const SLICE_CHARS = 16_384;
-/** A slice ends at white space if there is any this near its end (characters). */
+/** How far before its end a slice may be cut at white space (characters). */
 const SPACE_WITHIN_CHARS = 512;
 
-/** The request, and the run's own fields. */
+/** Yields the request and the run's own fields. */
 export function* requestFile(request: Told, context: RunContext | null, as: Drawing): Generator<Slice> {
   const { action, fields } = sentParts(request);
-  if (action === null) yield ours(NO_ACTION_TEXT);
+  if (action === null) yield trusted(NO_ACTION_TEXT);
   else yield* seenSlices(action, as);
   const remark = volatileField(request);
-  if (fields.length > 0 || remark !== null) yield ours("\n");
+  if (fields.length > 0 || remark !== null) yield trusted("\n");
   yield* fieldSlices(fields, remark, as);
   if (context === null) return;
-  yield ours("\n\nThe run, as the service tells of it:");
+  yield trusted("\n\nThe run, as the service describes it:");
   yield* fieldSlices(contextParts(context), volatileField(context), as);
 }
 
 function* fieldSlices(fields: readonly Field[], remark: Field | null, as: Drawing): Generator<Slice> {
   for (const { name, text } of fields) {
-    yield ours(`\n${nameText(name, as)}:${text.includes("\n") ? "\n" : " "}`);
+    yield trusted(`\n${nameText(name, as)}:${text.includes("\n") ? "\n" : " "}`);
     if (as === "masked" && isSecretField(name, text)) {
       const over = fieldVeils(name, text);
       yield { text: veiled(text, over), secrets: secretsUnder(text, over) };
     } else yield* seenSlices(text, as);
   }
-  if (remark !== null) yield ours(`\n${remark.name}: ${remark.text}`);
+  if (remark !== null) yield trusted(`\n${remark.name}: ${remark.text}`);
 }
 
-const ours = (text: string): Slice => ({ text, secrets: [] });
+/** A text of our own, or one that is drawn already. */
+const trusted = (text: string): Slice => ({ text, secrets: [] });
 
 function* seenSlices(text: string, as: Drawing): Generator<Slice> {
   for (const slice of slices(text, as)) yield { ...slice, text: allSeen(slice.text) };
 }
 
-/** A text in slices, its secrets masked. */
+/** Yields the text in slices, with its secrets masked. */
 export function* slices(text: string, as: Drawing): Generator<Slice> {
   for (let at = 0; at < text.length;) {
     const { end, over } = nextSlice(text, at, as);
@@ -88,12 +89,12 @@ function nextSlice(text: string, at: number, as: Drawing): { end: number; over: 
     .filter(({ range }) => range[1] > at);
   if (searched === text.length) return { end: text.length, over };
   const end = outside(over, text, spaceBefore(text, at + SLICE_CHARS));
-  const begun = over.filter(({ range }) => range[0] < end);
-  const last = begun.at(-1);
-  if (last === undefined || last.range[1] < searched) return { end, over: begun };
-  // The secret is longer than the text that was searched.
+  const inSlice = over.filter(({ range }) => range[0] < end);
+  const last = inSlice.at(-1);
+  if (last === undefined || last.range[1] < searched) return { end, over: inSlice };
+  // The last secret may continue after the text that was searched.
   const to = endOfSecret(text, last.range);
-  return { end: to, over: [...begun.slice(0, -1), { ...last, range: [last.range[0], to] }] };
+  return { end: to, over: [...inSlice.slice(0, -1), { ...last, range: [last.range[0], to] }] };
 }
 
 function spaceBefore(text: string, place: number): number {

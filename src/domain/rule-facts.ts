@@ -1,5 +1,5 @@
-// Facts that decide which rule applies and that change by themselves: the requester's groups, according to Slack, and the time of day.
-// A run keeps the newest answer about its requester; right before a decision counts, it gets a fresh one.
+// Facts that determine which rule applies and that change by themselves: the requester's groups, according to Slack, and the time of day.
+// A run keeps Slack's newest answer about its requester. Right before a decision counts, Slack is asked again.
 
 import type { Approval, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
@@ -18,13 +18,13 @@ export type PolicyNow = Pick<Context, "policy" | "now">;
 
 export function factsFor(run: Run, { action, content }: Request, { now }: Pick<Context, "now">): Facts {
   const { channel, requester, input, requesterGroups } = run;
-  const place = { channel, requester, input, action, content, at: now };
-  return requesterGroups === undefined ? place : { ...place, requesterIn: requesterGroups.in };
+  const facts = { channel, requester, input, action, content, at: now };
+  return requesterGroups === undefined ? facts : { ...facts, requesterIn: requesterGroups.in };
 }
 
 /**
- * The groups and channels that Slack must be asked about for a person who wants to decide: those of every rule that may apply, wherever
- * the requester turns out to be.
+ * Returns the groups and channels to ask Slack about for a person who wants to decide: those of every rule that may apply, whichever groups
+ * the requester turns out to be in.
  */
 export function setsToAskFor(
   run: Run,
@@ -36,7 +36,7 @@ export function setsToAskFor(
   return [...new Set(rules.flatMap(setsOfRule))];
 }
 
-/** The groups and channels that say who may decide under the rule. */
+/** Returns the groups and channels that say who may decide under the rule. */
 export const setsOfRule = ({
   approvers,
   parts,
@@ -45,28 +45,28 @@ export const setsOfRule = ({
 }: Rule): readonly (GroupId | ChannelId)[] => [
   ...groupsAndChannelsOf(approvers),
   ...setsOfParts(parts),
-  ...[except, escalated].flatMap((each) =>
-    each === null || each === undefined ? [] : groupsAndChannelsOf(each),
+  ...[except, escalated].flatMap((people) =>
+    people === null || people === undefined ? [] : groupsAndChannelsOf(people),
   ),
 ];
 
 // The requester's groups.
 
-/** Those that a condition of the policy names, in a fixed order. */
+/** Returns the groups that the conditions of the policy name, in a fixed order. */
 export function requesterGroupsOf({ rules }: Policy): readonly GroupId[] {
   return [...new Set(rules.flatMap(({ when }) => when.requesterGroups ?? []))].toSorted();
 }
 
-/** The run as it is to be asked about its requester. The same run where nothing changes. */
+/** Sets the groups that the run must ask Slack about for its requester. Returns the same run if nothing changes. */
 export function withGroupsToAsk(run: Run, policy: Policy): Run {
   const asks = requesterGroupsOf(policy);
-  const { requesterGroups: known, ...others } = run;
-  if (asks.length === 0) return known === undefined ? run : others;
-  if (known !== undefined && isSameJson(known.asks, asks)) return run;
-  return { ...run, requesterGroups: { asks, in: known?.in ?? {}, at: null } };
+  const { requesterGroups: before, ...others } = run;
+  if (asks.length === 0) return before === undefined ? run : others;
+  if (before !== undefined && isSameJson(before.asks, asks)) return run;
+  return { ...run, requesterGroups: { asks, in: before?.in ?? {}, at: null } };
 }
 
-/** Right before a decision counts. `isIn`: what Slack says now; null: nothing depends on it. */
+/** Applies a fresh answer right before a decision counts. `isIn`: what Slack says now, or null if nothing depends on it. */
 export function withFreshRequester(
   run: Run,
   isIn: { readonly [group: GroupId]: boolean } | null,
@@ -75,12 +75,12 @@ export function withFreshRequester(
   return isIn === null ? run : withRequesterGroups(withGroupsToAsk(run, ctx.policy), isIn, ctx);
 }
 
-/** Slack does not say now where the requester is, so the strictest of several rules applies. */
+/** Returns whether Slack cannot say which groups the requester is in. The strictest of the possible rules then applies. */
 export function isRequesterUnknown({ requesterGroups: known }: Run): boolean {
   return known?.asks.some((group) => known.in[group] === undefined) ?? false;
 }
 
-/** `isIn`: what Slack says now. A group that is missing in it is unknown. */
+/** `isIn`: what Slack says now. A group that is missing is unknown. */
 function withRequesterGroups(
   run: Run,
   isIn: { readonly [group: GroupId]: boolean },
@@ -94,12 +94,12 @@ export function applyRequesterGroups(run: Run, outcome: Outcome, ctx: Pick<Conte
   return outcome.type === "groups-known" ? withRequesterGroups(run, outcome.in, ctx) : run;
 }
 
-/** How old the answer that a card shows may be (ms). */
+/** How old the answer that a card relies on may be (ms). */
 const SHOWN_AGE_MS = 5 * 60_000;
-/** Until then the card shows the strictest of the rules in question (ms). */
+/** When to ask again if the answer was incomplete (ms). Until then, the card shows the strictest of the possible rules. */
 const AGAIN_AFTER_MS = 60_000;
 
-/** When Slack is to be asked about the requester (monotonic). Null: nothing depends on it now. */
+/** Returns when to ask Slack about the requester (monotonic). Returns null if nothing depends on it now. */
 export function requesterLookUpAt(run: Run): number | null {
   const { requesterGroups: known, approvals } = run;
   if (known === undefined || !isWatched(run)) return null;
@@ -111,12 +111,12 @@ export function requesterLookUpAt(run: Run): number | null {
 
 // The time of day.
 
-/** How far the two clocks may drift apart before the moment is computed afresh (ms). */
+/** How far the two clocks may drift apart before the stored time is replaced (ms). */
 const DRIFT_MS = 1_000;
 
 /**
- * When another rule may apply because hours begin or end (monotonic). Left out: no rule asks for the time. `before`: the moment that is
- * known already, which stays if it is right.
+ * Returns when another rule may apply because hours begin or end (monotonic). Returns undefined if no rule depends on the time. `before`:
+ * the stored time, which is returned if it is still right.
  */
 export function nextTurnAt(
   { rules }: Policy,

@@ -1,4 +1,4 @@
-// The run's own fields (`plan`, `environment`, `agent`, `input`…) are the context of each of its approvals and part of what is decided,
+// The context of a run's approvals: the run's own fields (`plan`, `environment`, `agent`, `input`…). They are part of what is decided,
 // except the fields that always change while a run works.
 
 import type { Request, RunContext } from "./approval.ts";
@@ -18,10 +18,10 @@ import type { Drawing } from "./text/secrets.ts";
 
 type Fields = RunContext["fields"];
 
-/** In a policy a field of the run is named `run.plan`. */
+/** In a policy, a field of the run is named like `run.plan`. */
 const PREFIX = "run.";
 
-/** Shown elsewhere, or different at every fetch. In lower case, without underscores: `created_at` and `createdAt` are the same. */
+/** Fields that are shown elsewhere or differ at every fetch. Compared by `plainName`, so `created_at` covers `createdAt` too. */
 const NEVER_CONTEXT = new Set(
   `id status output pending_approvals created_at queued_at started_at updated_at modified_at last_modified
   completed_at finished_at ended_at failed_at canceled_at cancelled_at paused_at resumed_at last_seen_at
@@ -35,50 +35,49 @@ function plainName(name: string): string {
   return name.replace(/[_-]/g, "").toLowerCase();
 }
 
-/** The fields that are compared between snapshots, and shown. */
+/** Returns the fields that are shown, and compared between snapshots. */
 export function contextFields({ input, extra }: Pick<Snapshot, "input" | "extra">): Fields {
   const all = input === null ? extra : { input, ...extra };
   return Object.fromEntries(Object.entries(all).filter(([name]) => !NEVER_CONTEXT.has(plainName(name))));
 }
 
-/** Null: the service says nothing about the run but its state. The same object while nothing has changed. */
+/** Returns null if the service reports only the run's state. Returns the same object if nothing has changed. */
 export function contextOf(before: RunContext | null, snapshot: Snapshot, ctx: Context): RunContext | null {
   const fields = contextFields(snapshot);
   if (Object.keys(fields).length === 0) return null;
   const volatile = volatileIn(fields, ofRun(ctx.policy.volatile));
   const digest = ctx.digest(contextText({ fields, volatile }));
   if (before?.digest === digest && before.volatile.join() === volatile.join()) return before;
-  const shown = { fields, volatile };
-  return { ...shown, digest, chars: requestChars(asRequest(shown)) };
+  return { fields, volatile, digest, chars: requestChars(asRequest({ fields, volatile })) };
 }
 
-/** The text that the digest is computed over. */
+/** Returns the text that the digest is computed over. */
 export function contextText({ fields, volatile }: Pick<RunContext, "fields" | "volatile">): string {
   return canonicalJson(["run", withoutFields(fields, volatile)]);
 }
 
-/** The policy's paths that name fields of the run. */
+/** Returns the policy's paths that name fields of the run. */
 function ofRun(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => path.startsWith(PREFIX)).map((path) => path.slice(PREFIX.length));
 }
 
-/** The policy's paths that name fields of requests. */
+/** Returns the policy's paths that name fields of requests. */
 export function ofRequests(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !path.startsWith(PREFIX));
 }
 
-/** The context in which the request was seen; null where there was none, or it is no longer known. */
+/** Returns the context in which the request was seen. Returns null if there was none, or if we no longer know it. */
 export function contextBehind(context: RunContext | null, request: Request): RunContext | null {
   if (request.shownContext !== undefined) return request.shownContext;
   return context !== null && context.digest === request.context ? context : null;
 }
 
-/** As the service sent them. */
+/** Returns the fields as the service sent them. */
 export function contextParts({ fields }: Shown): readonly Field[] {
   return sentParts(asRequest({ fields })).fields;
 }
 
-/** All fields, drawn. Takes time in proportion to their length. */
+/** Returns all fields, drawn. Takes time proportional to their length. */
 export function drawnContext(shown: Shown, as: Drawing): readonly Field[] {
   return requestParts(asRequest(shown), as).fields;
 }

@@ -1,4 +1,4 @@
-// One run as we remember it, with its approvals, its messages and the notices in its thread.
+// One run as we remember it, with its approvals, its messages in Slack and the notices to people.
 
 import type { Approval, Decision, RunContext } from "./approval.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
@@ -11,149 +11,148 @@ import type { PostedMessage, Upload } from "./posted-message.ts";
 import type { Absence, Ending, Unreadable } from "./snapshot.ts";
 import { isBlank } from "./text/text.ts";
 
-/** What we remember about a run: one value, loaded and saved whole. */
+/** Everything we remember about a run. It is one value, loaded and saved as a whole. */
 export type Run = {
   readonly key: RunKey;
   readonly team: TeamId;
   readonly channel: ChannelId;
   readonly requester: UserId;
   readonly origin: "started" | "adopted";
-  /** The task as typed; for an adopted run the task that the service names, once it has named it. */
+  /** The task as typed. For an adopted run: the task that the service reports, or empty until it reports one. */
   readonly input: string;
   readonly askedAt: number;
-  /** The `response_url`, to answer the requester privately even if the app is not in the channel. `until`: monotonic. */
+  /** The `response_url`, for a private answer to the requester even if the app is not in the channel. Valid until `until` (monotonic). */
   readonly answer: { readonly url: string; readonly until: number } | null;
   readonly creation: Creation;
   readonly watch: Watch;
   readonly seen: Seen | null;
   readonly approvals: readonly Approval[];
-  /** Its own fields, as of the newest snapshot that listed an approval. */
+  /** The run's own fields, from the newest snapshot that listed an approval. */
   readonly context: RunContext | null;
-  /** What the service lists in an unreadable form; null while everything is readable. See `unreadableNow`. */
+  /** Approvals that the service lists in an unreadable form. Null while everything is readable. Read it through `unreadableNow`. */
   readonly unreadable: Unreadable | null;
   readonly posts: { readonly [slot: Slot]: PostedMessage };
   readonly uploads: { readonly [slot: Slot]: Upload };
   readonly notices: readonly PrivateNotice[];
-  /** This run carries its channel's notice that the service is away since `since`. */
+  /** The notice that the service is down, if this run carries it for its channel. `until` is null while the outage lasts. */
   readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
-  /** Left out: it never carried its channel's notice of many requests at once. */
+  /** The notice of many requests at once. Absent if this run has never carried it for its channel. */
   readonly storm?: Storm;
-  /** Messages about several calls of the channel, oldest first. Left out: it never carried one. */
+  /** Messages that combine several calls of the channel, oldest first. Absent if this run has never carried one. */
   readonly gathered?: readonly Gathered[];
-  /** Left out: it was never stopped. */
+  /** The newest stop. Absent if the run was never stopped. */
   readonly stop?: Stop;
-  /** The freeze that its cards show; left out: none. */
+  /** The freeze that the cards show. Absent if no freeze applies. */
   readonly frozen?: Freeze;
-  /** What Slack says about the requester. Left out: no rule of the policy asks. */
+  /** The requester's user groups, as Slack reports them. Absent if no rule of the policy depends on them. */
   readonly requesterGroups?: RequesterGroups;
-  /**
-   * Who, beside the requester, has asked for this run before, or may have: it was forgotten and watched again, or the answer to their start
-   * was lost. Left out: no one.
-   */
+  /** Other people who asked for this run, or may have: it was forgotten and watched again, or the answer to their start was lost. */
   readonly mayHaveAsked?: readonly UserId[];
-  /** Left out: no approval was closed without a person recently. */
+  /** The approvals that recently closed without a person. Absent if there were none. */
   readonly untouched?: Untouched;
-  /** The newest entry of the audit about this run; left out until there is one. */
+  /** The newest audit entry about this run. Absent until there is one. */
   readonly audited?: AuditMark;
 };
 
 export type RequesterGroups = {
+  /** The groups that the policy's rules depend on. */
   readonly asks: readonly GroupId[];
-  /** A group that is missing here is unknown. */
+  /** Whether the requester is a member, by group. Unknown for a group that is missing here. */
   readonly in: { readonly [group: GroupId]: boolean };
-  /** When Slack was asked (monotonic); null: not yet. */
+  /** When we asked Slack (monotonic). Null if we have not asked yet. */
   readonly at: number | null;
 };
 
-/** This run carries the notice of its channel. Moments: ms, of the wall clock. */
+/** The channel's notice of many requests at once. All times are wall time (ms). */
 export type Storm = {
   readonly since: number;
-  /** So many requests had no message with buttons yet, in the whole channel, at the moment `at`. */
+  /** The number of requests in the whole channel that had no message with buttons at the time `at`. */
   readonly waiting: number;
   readonly at: number;
-  /** Null: it goes on. */
+  /** When the storm ended. Null while it lasts. */
   readonly until: number | null;
 };
 
-/** A person stopped the run: everything that it asks is denied. `lifted`: its requests can be decided again. */
+/** A person's order to deny everything that the run asks for. Once it is `lifted`, requests can be decided again. */
 export type Stop = {
   readonly by: UserId;
   readonly at: number;
   readonly lifted?: { readonly by: UserId; readonly at: number };
 };
 
-/** Approvals that closed without a person since `since` (ms), and what the audit holds about them. */
+/** Counts the approvals that closed without a person since `since` (ms), to cap their audit entries. */
 export type Untouched = {
   readonly since: number;
-  /** Entries by kind and approval. */
+  /** The number of entries written, by kind and approval. */
   readonly told: { readonly [kindAndApproval: string]: number };
-  /** Characters of the texts that were stored with the entries. */
+  /** The total length of the texts stored with these entries (characters). */
   readonly chars: number;
-  /** Counted, but not yet in the audit. */
+  /** The number of omitted entries that the audit does not mention yet. */
   readonly omitted: number;
 };
 
-/** Names a message of the run: `opening`, `card <approval>`, `outcome`; or a file: `output`, `request <approval> <version>`. */
+/** The name of a message (`opening`, `card <approval>`, `outcome`) or a file (`output`, `request <approval> <version>`) of the run. */
 export type Slot = string;
 
 export const OPENING: Slot = "opening";
 export const OUTCOME: Slot = "outcome";
 export const OUTPUT: Slot = "output";
-/** One message for all approvals that cannot be read. */
+/** The one message about all approvals that cannot be read. */
 export const UNREADABLE: Slot = "unreadable";
 export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
-/** A digest lists several approvals. `page`: 1, 2 and so on. */
+/** Names a digest, a message that lists several approvals. Pages count from 1. */
 export const digestSlot = (page: number): Slot => `digest ${page}`;
 export const requestSlot = (approval: Approval): Slot => `request ${approval.id} ${approval.version}`;
 
-/** The POST that creates the run is sent at most once per intention. Monotonic: `notBefore`, and `at` of what was refused or lost. */
+/** The POST that creates the run; sent again only if it surely created nothing. Monotonic: `notBefore`, and `at` once it failed. */
 export type Creation =
   | { readonly type: "planned"; readonly notBefore: number; readonly tries: number; readonly why: string }
   | { readonly type: "sending"; readonly at: number; readonly tries: number }
-  /** `reused`: the service has since given the id to another run. */
+  /** `reused`: the service has since given the id to a later run. */
   | { readonly type: "created"; readonly id: RunId; readonly at: number; readonly reused?: true }
-  /** The service answered with the id of a run that is followed already; one id has one thread. */
+  /** The service answered with the id of a run that we already follow. One id has one thread, so this run gets none. */
   | { readonly type: "taken"; readonly id: RunId; readonly at: number }
   | { readonly type: "refused"; readonly words: string; readonly at: number }
-  /** A run with an unknown id may exist. `again`: whether the requester chose to start again or to leave it. */
+  /** The answer was lost, so a run whose id we do not know may exist. `again`: the requester's choice to start again or to leave it. */
   | {
       readonly type: "unknown";
       readonly words: string;
       readonly at: number;
       readonly again: "asked" | "started" | "left";
-      /** The store was restored from a copy, so what happened to the start after that copy is unknown. */
+      /** The store was restored from a copy, and we do not know what happened to the start after the copy was made. */
       readonly restored?: true;
     };
 
-/** Moments: monotonic. */
+/** Whether we still ask the service about the run. All times are monotonic. */
 export type Watch =
   | { readonly type: "on" }
-  /** The service says 404. `absence`: not null while we do not believe it yet; after that the run is polled ever more slowly for a day. */
+  /** The service answers 404. `absence` is null once we believe it; then the run is polled ever more slowly for a day. */
   | { readonly type: "missing"; readonly since: number; readonly absence: Absence | null }
   | { readonly type: "over"; readonly at: number }
   | { readonly type: "given-up"; readonly at: number }
-  /** The stored record was changed outside Countersign (end-run.ts). */
+  /** The stored record was changed outside Countersign (see end-run.ts). */
   | { readonly type: "tampered"; readonly at: number }
   | { readonly type: "dropped"; readonly at: number; readonly by: UserId };
 
+/** What the newest snapshot of the service said. */
 export type Seen = {
   readonly status: string;
   /** When we first saw this status (ms). */
   readonly since: number;
   readonly ended: Ended | null;
-  /** False: the newest snapshot did not say which approvals are pending. */
+  /** Whether the newest snapshot said which approvals are pending. */
   readonly lists: boolean;
-  /** Start of the newest fetch that was applied (monotonic). An older answer that arrives later is ignored. */
+  /** When the newest applied fetch began (monotonic). Older answers that arrive later are ignored. */
   readonly askedAt: number;
 };
 
 export type Ended = {
   readonly how: Ending;
   readonly completedAt: string | null;
-  /** Kept until it is posted, then dropped. */
+  /** Kept only until it is posted. */
   readonly output: string | null;
   readonly outputChars: number;
-  /** Too long for a message: posted as a file, with the first part in the message. */
+  /** The output is too long for a message, so it is posted as a file. The message shows the first part. */
   readonly asFile: boolean;
   readonly extra: { readonly [field: string]: Json };
 };
@@ -164,7 +163,7 @@ export type PrivateNotice = {
   readonly to: UserId | ChannelId;
   readonly says: NoticeContent;
   readonly state: "planned" | "sending";
-  /** Monotonic. */
+  /** When it may be sent (monotonic). */
   readonly notBefore: number;
 };
 
@@ -173,7 +172,7 @@ export type NoticeContent =
   | {
       readonly type: "decision-void";
       readonly approval: ApprovalId;
-      /** "others-needed": this person's approval still counts, but is no longer enough. */
+      /** "others-needed": this person's approval still counts, but the others that it needed no longer do. */
       readonly cause:
         | "request-changed"
         | "no-longer-listed"
@@ -188,9 +187,9 @@ export type NoticeContent =
         | "restored"
         | "tampered";
     }
-  /** An approval whose answer was lost is not sent again, because it no longer counts. */
+  /** An approval was sent, its answer was lost, and we do not send it again because it no longer counts. */
   | { readonly type: "decision-stopped"; readonly approval: ApprovalId }
-  /** It was sent and never confirmed, and Countersign asks and sends no more. */
+  /** A decision was sent but never confirmed, and Countersign has stopped checking and sending. */
   | { readonly type: "decision-unconfirmed"; readonly approval: ApprovalId }
   | {
       readonly type: "nobody-can-approve";
@@ -225,7 +224,7 @@ export function adoptedRun(id: RunId, facts: Parameters<typeof newRun>[0]): Run 
   return { ...newRun(facts), origin: "adopted", creation: { type: "created", id, at: facts.askedAt } };
 }
 
-/** They may not approve what the run asks for, unless the rule lets requesters. */
+/** Returns whether the person started the run, or may have. Such a person may approve its requests only if the rule lets requesters. */
 export function mayHaveAsked({ requester, mayHaveAsked: others = [] }: Run, user: UserId): boolean {
   return user === requester || others.includes(user);
 }
@@ -234,12 +233,12 @@ export function runId(run: Run): RunId | null {
   return run.creation.type === "created" ? run.creation.id : null;
 }
 
-/** The service's id, as long as it means this run and no later one. */
+/** Returns the service's id of the run. Returns null if there is none, or if the service has since given it to a later run. */
 export function currentId({ creation }: Run): RunId | null {
   return creation.type === "created" && creation.reused !== true ? creation.id : null;
 }
 
-/** The service has used its id again. */
+/** Records that the service has given the run's id to a later run. */
 export function giveUpId(run: Run): Run {
   if (run.creation.type !== "created" || run.creation.reused === true) return run;
   return { ...run, creation: { ...run.creation, reused: true } };
@@ -253,46 +252,47 @@ export function replaceApproval(run: Run, next: Approval): Run {
   return { ...run, approvals: run.approvals.map((approval) => (approval.id === next.id ? next : approval)) };
 }
 
-/** The same run when `change` returns each approval as it is. */
+/** Applies `change` to each approval. Returns the same run if nothing changed. */
 export function mapApprovals(run: Run, change: (approval: Approval) => Approval): Run {
   const approvals = run.approvals.map(change);
-  return approvals.every((each, index) => each === run.approvals[index]) ? run : { ...run, approvals };
+  const isUnchanged = approvals.every((approval, index) => approval === run.approvals[index]);
+  return isUnchanged ? run : { ...run, approvals };
 }
 
-/** The service has said 404 often and long enough to be believed. */
+/** Returns whether the service has answered 404 often and long enough to be believed. */
 export function isMissing(run: Run): boolean {
   return run.watch.type === "missing" && run.watch.absence === null;
 }
 
-/** What waits for a decision and cannot be read. Nothing waits for a run that is over or let go. */
+/** Returns the unreadable approvals that wait for a decision. Returns null if there are none, or if the run is no longer watched. */
 export function unreadableNow(run: Run): Unreadable | null {
   return isWatched(run) ? run.unreadable : null;
 }
 
-/** The run is still asked for at the service. */
+/** Returns whether we still ask the service about the run. */
 export function isWatched(run: Run): boolean {
   return runId(run) !== null && (run.watch.type === "on" || run.watch.type === "missing");
 }
 
-/** Something can still be asked in its name: it is followed, or its start is planned or under way. */
+/** Returns whether the run can still ask for something: it has not ended, or its start is planned or under way. */
 export function isStoppable(run: Run): boolean {
   const { creation, seen } = run;
   if (creation.type === "planned" || creation.type === "sending") return true;
   return isWatched(run) && (seen?.ended ?? null) === null;
 }
 
-/** It has ended or was not started, and its task is known and can be trusted. */
+/** Returns whether "run again" can be offered: the run ended or was refused, and its task is known and can be trusted. */
 export function canRunAgain({ input, creation, seen, watch }: Run): boolean {
   const isOver = creation.type === "refused" || (seen?.ended ?? null) !== null;
   return isOver && !isBlank(input) && watch.type !== "tampered";
 }
 
-/** Everything it asks is denied until the stop is lifted. */
+/** Returns whether a stop is in force. Everything the run asks for is then denied until the stop is lifted. */
 export function isStopped({ stop }: Pick<Run, "stop">): boolean {
   return stop !== undefined && stop.lifted === undefined;
 }
 
-/** Empty where no person decided. */
+/** Returns a notice to the person who gave the decision. Returns an empty list if no person gave it. */
 export function noticeToDecider({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] {
   return by === null ? [] : [{ id: ctx.nonce(), to: by.user, says, state: "planned", notBefore: 0 }];
 }

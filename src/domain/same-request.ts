@@ -1,4 +1,4 @@
-// What makes two requests the same one, and what a card keeps of the decisions that were made on it before.
+// When two requests are the same, and what a card stores about earlier decisions on the same request.
 
 import type { Approval } from "./approval.ts";
 import { countKeyOf } from "./applied-rule.ts";
@@ -10,13 +10,13 @@ import { NO_PRECEDENTS, type Precedent, type Precedents } from "./precedent.ts";
 import { contextBehind } from "./run-context.ts";
 import { findApproval, replaceApproval, type Run, runId } from "./run.ts";
 
-/** Named in lower case, without underscores. They differ in every request and say nothing about what is asked. */
-const TIMES = new Set(["requestedat", "createdat", "updatedat", "resolvedat"]);
+/** Fields that differ in every request and do not say what is asked. In lower case, without underscores. */
+const TIME_FIELDS = new Set(["requestedat", "createdat", "updatedat", "resolvedat"]);
 
 /**
- * The text whose digest two requests share only if the same is asked under the same rule: what the service sent about the approval and
- * its run, without the run's task, which a person types, and without ids and times of this very request. Null: what is asked is not
- * known in full.
+ * Returns a text whose digest two requests share only if they ask the same under the same rule. It covers what the service sent about the
+ * approval and its run, without the run's task (typed by a person) and without ids and times of this request itself. Returns null if we do
+ * not know the full request.
  */
 export function askedText(
   run: Run,
@@ -28,13 +28,17 @@ export function askedText(
   const isWhole = request.context === undefined || context !== null;
   if (id === null || request.action === null || !isWhole) return null;
   const content = withoutFields(request.content, request.volatile ?? []);
-  const asked = isRecord(content) ? withoutOwn(content, id, serviceId) : content;
-  const { input: _task, ...around } = context?.fields ?? {};
-  return canonicalJson(["asked 1", rule, asked, withoutFields(around, context?.volatile ?? [])]);
+  const asked = isRecord(content) ? withoutOwnIdsAndTimes(content, id, serviceId) : content;
+  const { input: _task, ...contextFields } = context?.fields ?? {};
+  return canonicalJson(["asked 1", rule, asked, withoutFields(contextFields, context?.volatile ?? [])]);
 }
 
-/** An id is left out only where it names this very request or run: elsewhere it may say what is asked. */
-function withoutOwn(content: { readonly [name: string]: Json }, run: RunId, approval: ApprovalId): Json {
+/** Removes an id only if it names this request or run. Any other id may say what is asked. */
+function withoutOwnIdsAndTimes(
+  content: { readonly [name: string]: Json },
+  run: RunId,
+  approval: ApprovalId,
+): Json {
   const own: { readonly [name: string]: Json } = {
     id: approval,
     approvalid: approval,
@@ -43,18 +47,18 @@ function withoutOwn(content: { readonly [name: string]: Json }, run: RunId, appr
   };
   const isOwn = ([name, value]: [string, Json]): boolean => {
     const plain = name.replace(/[_-]/g, "").toLowerCase();
-    return TIMES.has(plain) || (Object.hasOwn(own, plain) && own[plain] === value);
+    return TIME_FIELDS.has(plain) || (Object.hasOwn(own, plain) && own[plain] === value);
   };
   return Object.fromEntries(Object.entries(content).filter((field) => !isOwn(field)));
 }
 
-/** Whether they are still to be looked up. A card never waits for it. */
+/** Returns whether the precedents must still be looked up. A card never waits for that. */
 export function wantsPrecedents(approval: Approval): boolean {
   const { state, request, precedents } = approval;
   return state.type === "pending" && request.action !== null && precedents?.of !== countKeyOf(approval);
 }
 
-/** Those of this rule and card version. */
+/** Returns the precedents, if they were looked up for the current rule and card version. */
 export function precedentsOf(approval: Approval): Precedents {
   const { precedents } = approval;
   return precedents === undefined || precedents.of !== countKeyOf(approval) ? NO_PRECEDENTS : precedents;
@@ -67,14 +71,14 @@ export function applyPrecedents(run: Run, id: ApprovalId, outcome: Outcome): Run
   return replaceApproval(run, { ...approval, precedents: { of, denied, approved } });
 }
 
-/** Changes whenever what a card says of them would. */
+/** Returns a key that changes whenever the card would say something else about the precedents. */
 export function precedentsRenderKey(approval: Approval): string {
   const { denied, approved } = precedentsOf(approval);
-  const all = [
+  const keys = [
     ...(denied === null ? [] : [`denied ${countOf(denied)} ${denied.entry}`]),
     ...(approved === null ? [] : [`approved ${countOf(approved)} ${approved.entry}`]),
   ];
-  return all.length === 0 ? "" : ` before ${all.join(" ")}`;
+  return keys.length === 0 ? "" : ` before ${keys.join(" ")}`;
 }
 
 const countOf = ({ times, more }: Precedent): string => `${times}${more ? "+" : ""}`;

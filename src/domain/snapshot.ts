@@ -1,20 +1,20 @@
-// What one fetch of a run says: a snapshot. Below: when what it lacks counts as gone, and what it lists in an unreadable form.
+// What one fetch of a run says (a snapshot), when something that it lacks counts as gone, and what it lists in an unreadable form.
 
 import type { Context } from "./context.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import type { Json } from "./json.ts";
 
-/** What the service says about a run at one moment. Everything it may leave out can be null here. */
+/** What the service says about a run at one moment. Everything that it may omit can be null here. */
 export type Snapshot = {
   readonly id: RunId;
-  /** Any word; see `ended` for the three that end a run. */
+  /** Any word. See `ending` for the three words that end a run. */
   readonly status: string;
   readonly input: string | null;
   readonly output: string | null;
   readonly completedAt: string | null;
-  /** Null: the service does not say which approvals are pending. An empty list: it says that none is. */
+  /** The pending approvals. An empty list if the service says that there are none; null if it does not say. */
   readonly pending: readonly PendingApproval[] | null;
-  /** Items of the list that cannot be read. An approval that is not in `pending` may be one of them. */
+  /** Listed items that cannot be read. An approval that is not in `pending` may be one of them. */
   readonly unreadable: readonly UnreadableItem[];
   /** All other fields, as sent. */
   readonly extra: { readonly [field: string]: Json };
@@ -26,49 +26,50 @@ export type PendingApproval = {
   readonly id: ApprovalId;
   readonly action: string | null;
   readonly requestedAt: string | null;
-  /** Everything that the service sent about it, unknown fields included. The approver decides on this. */
+  /** Everything that the service sent about the approval, including unknown fields. This is what the approver decides on. */
   readonly content: Json;
 };
 
 /** An item of the pending approvals that cannot be read. */
 export type UnreadableItem = {
-  /** Every id that it may have; empty where it has no usable id. */
+  /** Every id that the item may have. Empty if it has no usable id. */
   readonly ids: readonly ApprovalId[];
   /** A stable word for logs. */
   readonly code: string;
   /** The end of a sentence that begins with "it". May quote the service. */
   readonly why: string;
-  /** The first part of what was sent, and how many characters follow. */
+  /** The first part of what was sent. */
   readonly source: string;
+  /** The number of characters that follow `source`. */
   readonly hidden: number;
-  /** How many items it stands for; left out: one. */
+  /** The number of items that this entry stands for. One if absent. */
   readonly count?: number;
 };
 
 export type Ending = "succeeded" | "failed" | "canceled";
 
-/** INTERFACE.md §2: the terminal states. Any other word means that the run still works. */
+/** Returns the status if it is terminal (INTERFACE.md §2). Any other word means that the run has not ended, so the result is null. */
 export function ending(status: string): Ending | null {
   return status === "succeeded" || status === "failed" || status === "canceled" ? status : null;
 }
 
-// When an approval, or a whole run, counts as gone. One answer without it proves little: a replica may lag behind, or the service
-// may be restarting. So absence needs several fetches over some time.
+// When an approval, or a whole run, counts as gone. One answer without it proves little, because a replica of the service may lag
+// behind, or the service may be restarting. So several fetches over some time must miss it.
 
-/** Consecutive fetches by one process that did not find it. Another process counts from zero. */
+/** Consecutive fetches by one process that did not find the approval or run. Another process counts from zero. */
 export type Absence = {
   readonly process: string;
-  /** When the first of them got its answer (monotonic). */
+  /** When the first of these fetches got its answer (monotonic). */
   readonly since: number;
-  /** How many there were, counted only as far as needed. */
+  /** The number of these fetches, counted only up to the number needed. */
   readonly looks: number;
 };
 
 const ENOUGH_LOOKS = 3;
-/** From the answer to the first fetch to the start of the one that settles it (ms). */
+/** The shortest time from the answer to the first fetch to the start of the fetch that settles the absence (ms). */
 export const ABSENT_AFTER_MS = 10_000;
 
-/** The absence after one more fetch. The same object when nothing changes. */
+/** Counts one more fetch that missed it. Returns the same object if nothing changes. */
 export function missedOnceMore(
   before: Absence | "in-doubt" | null,
   { process, monotonic }: Context,
@@ -78,33 +79,33 @@ export function missedOnceMore(
   return before.looks >= ENOUGH_LOOKS ? before : { ...before, looks: before.looks + 1 };
 }
 
-/** The absence after a fetch that began at `askedAt` and missed it too. */
+/** Returns whether a fetch that began at `askedAt`, and missed it too, settles the absence. */
 export function isGone({ since, looks }: Absence, askedAt: number): boolean {
   return looks >= ENOUGH_LOOKS && askedAt >= since + ABSENT_AFTER_MS;
 }
 
-/** When the next fetch is useful (monotonic): one half-way, and one that settles the absence. */
+/** Returns when the next fetch is useful (monotonic): the second one half-way, and then the one that settles the absence. */
 export function nextLookAt({ since, looks }: Absence): number {
   return since + (looks === 1 ? ABSENT_AFTER_MS / 2 : ABSENT_AFTER_MS);
 }
 
-// Approvals that the service lists in an unreadable form. They cannot be decided here, and they are never hidden.
+// Approvals that the service lists in an unreadable form. They cannot be decided here, but they are never hidden.
 
 /** The unreadable approvals of one run, as first seen. */
 export type Unreadable = {
   readonly since: number;
-  /** `answer`: no answer about the run can be read. `list`: the run awaits approval, but the service does not list which. */
+  /** `answer`: no answer about the run can be read. `list`: the run awaits approval, but the service lists no approval. */
   readonly what: "answer" | "list" | "items";
-  /** How many approvals are known to be affected. */
+  /** The number of approvals that are known to be affected. */
   readonly count: number;
-  /** The first few items; one for `answer` and `list`. */
+  /** The first few items. Exactly one for `answer` and `list`. */
   readonly items: readonly UnreadableItem[];
 };
 
-/** How many items are shown; each may hold 2,000 characters. */
+/** The most items that are shown. Each may hold 2,000 characters. */
 export const MAX_TOLD = 5;
 
-/** The same object while the same items cannot be read for the same reasons. */
+/** Returns the unreadable items of the snapshot. Returns the same object while the same items are unreadable for the same reasons. */
 export function itemsUnreadable(
   before: Unreadable | null,
   snapshot: Snapshot,
@@ -114,17 +115,17 @@ export function itemsUnreadable(
   const { unreadable } = snapshot;
   if (unreadable.length === 0) return null;
   const items = unreadable.slice(0, MAX_TOLD);
-  const all = unreadable.reduce((sum, { count = 1 }) => sum + count, 0);
-  const next: Unreadable = { since: now, what: "items", count: all, items };
+  const total = unreadable.reduce((sum, { count = 1 }) => sum + count, 0);
+  const next: Unreadable = { since: now, what: "items", count: total, items };
   return before !== null && unreadableMeaning(before) === unreadableMeaning(next) ? before : next;
 }
 
-/** The run awaits approval, but names no approval. */
+/** Returns whether the run awaits approval although the service lists no approval. */
 export function listsNone({ status, pending, unreadable }: Snapshot): boolean {
   return status === "awaiting_approval" && (pending ?? []).length === 0 && unreadable.length === 0;
 }
 
-/** Why nothing of the run's approvals can be shown. */
+/** Returns why none of the run's approvals can be shown. Returns the same object while the reason is the same. */
 export function allUnreadable(
   before: Unreadable | null,
   what: "answer" | "list",
@@ -140,7 +141,7 @@ export function allUnreadable(
   return before !== null && unreadableMeaning(before) === unreadableMeaning(next) ? before : next;
 }
 
-/** Changes whenever the message must change. Items are shown as first seen. */
+/** Returns a text that changes whenever the message must change. Items are shown as first seen. */
 export function unreadableMeaning({ what, count, items }: Unreadable): string {
   return JSON.stringify([what, count, items.map(({ ids, why }) => [ids, why])]);
 }

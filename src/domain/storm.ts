@@ -1,5 +1,5 @@
-// Many approvals at once. Slack takes about one message a second in a channel, so their cards would come for minutes. Those of one run are
-// listed in digests meanwhile; those of many runs in a channel get one notice there.
+// Many approvals at once. Slack takes about one message a second in a channel, so posting all cards would take minutes. Until then, the
+// approvals of one run are listed in digests, and a channel with requests of many runs gets one notice.
 
 import type { Approval } from "./approval.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
@@ -7,50 +7,50 @@ import { cardSlot, digestSlot, isWatched, type Run, type Slot, type Storm } from
 import { approvalMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
 
-// Digests: messages of several lines, each line with the buttons of its approval. A digest follows the state machine of every other
-// message, and what it lists is stored with the approvals.
+// Digests: messages with one line, with buttons, for each of several approvals. A digest follows the same state machine as every other
+// message. What it lists is stored with the approvals.
 //
-// One message at a time holds the buttons of an approval: a card is wanted only once the digest shows its line no more.
+// Only one message at a time holds the buttons of an approval: a card is wanted only once the digest no longer shows its line.
 
-// Our choices. Eight cards are up within about five seconds, because Slack takes four at once.
+// These limits are our choice. Eight cards are posted within about five seconds, because Slack takes four at once.
 
-/** More cards than this that wait to be posted are a storm. */
+/** A storm begins when more cards than this wait to be posted. */
 export const MAX_CARDS = 8;
-/** With so few lines left, a storm is over: they become cards. */
+/** A storm ends when at most this many lines are left. Each of them then becomes a card. */
 export const CALM_AT = 4;
-/** Each line takes two of the fifty blocks of a message. */
+/** The most lines in a digest. Each line takes two of the fifty blocks of a message. */
 export const LINES_OF_DIGEST = 24;
 
-/** Applied to a run at every save. The same object when nothing changes. */
+/** Puts approvals into digests or takes them out. Called at every save. Returns the same object if nothing changes. */
 export function applyDigest(run: Run): Run {
   const listed = run.approvals.filter(isListed);
   const staying = listed.filter(isListable);
   const fresh = run.approvals.filter((approval) => isUnposted(run, approval) && isListable(approval));
-  const storm = staying.length === 0 ? fresh.length > MAX_CARDS : staying.length + fresh.length > CALM_AT;
-  const pages = storm ? pagesFor(run, staying, fresh) : new Map<Approval, number>();
-  const keeps = new Set(storm ? staying : []);
-  if (pages.size === 0 && keeps.size === listed.length) return run;
+  const isStorm = staying.length === 0 ? fresh.length > MAX_CARDS : staying.length + fresh.length > CALM_AT;
+  const pages = isStorm ? pagesFor(run, staying, fresh) : new Map<Approval, number>();
+  const kept = new Set(isStorm ? staying : []);
+  if (pages.size === 0 && kept.size === listed.length) return run;
   const approvals = run.approvals.map((approval): Approval => {
     const page = pages.get(approval);
     if (page !== undefined) return { ...approval, listing: { page } };
     const { listing } = approval;
-    return listing === undefined || listing.over || keeps.has(approval)
+    return listing === undefined || listing.over || kept.has(approval)
       ? approval
       : { ...approval, listing: { ...listing, over: true } };
   });
   return { ...run, approvals };
 }
 
-/** Its line is in a digest, or will be. */
+/** Returns whether a digest lists the approval, or will. */
 export const isListed = ({ listing }: Approval): boolean => listing !== undefined && listing.over !== true;
 
-/** What is too long for a form needs a file in the thread, which its card tells of. */
+/** A request that is too long for a form needs a card, because the card says that it is attached to the thread as a file. */
 const isListable = ({ state, request }: Approval): boolean => state.type === "pending" && !needsFile(request);
 
 const isUnposted = ({ posts }: Run, { id, listing }: Approval): boolean =>
   listing === undefined && isFresh(posts[cardSlot(id)]);
 
-/** Riskiest first, then the oldest, into the first digest that has room. */
+/** Assigns each approval to the first digest with room, the riskiest first, and among equals the oldest first. */
 function pagesFor(
   run: Run,
   staying: readonly Approval[],
@@ -60,7 +60,7 @@ function pagesFor(
   for (const { listing } of staying)
     if (listing !== undefined) lines[listing.page] = (lines[listing.page] ?? 0) + 1;
   const pages = new Map<Approval, number>();
-  for (const approval of inOrder(run, fresh)) {
+  for (const approval of byRiskThenAge(run, fresh)) {
     let page = 1;
     while ((lines[page] ?? 0) >= LINES_OF_DIGEST) page += 1;
     lines[page] = (lines[page] ?? 0) + 1;
@@ -69,28 +69,28 @@ function pagesFor(
   return pages;
 }
 
-/** The lines of a digest, as they are to be shown. */
+/** Returns the approvals that a digest lists, in the order in which it shows them. */
 export function linesOf(run: Run, page: number): readonly Approval[] {
-  return inOrder(
-    run,
-    run.approvals.filter((each) => isListed(each) && each.listing?.page === page),
-  );
+  return byRiskThenAge(run, listedOn(run, page));
 }
 
-function inOrder(run: Run, approvals: readonly Approval[]): readonly Approval[] {
+const listedOn = ({ approvals }: Run, page: number): readonly Approval[] =>
+  approvals.filter((approval) => isListed(approval) && approval.listing?.page === page);
+
+function byRiskThenAge(run: Run, approvals: readonly Approval[]): readonly Approval[] {
   const ranked = approvals.map((approval) => ({ approval, rank: riskRank(approvalMarks(run, approval)) }));
   return ranked
     .toSorted((a, b) => a.rank - b.rank || a.approval.since - b.approval.since)
     .map(({ approval }) => approval);
 }
 
-/** The pages that the run has ever had. */
+/** Returns the pages that the run has ever had. */
 export function digestPages({ approvals }: Run): readonly number[] {
   const pages = approvals.flatMap(({ listing }) => (listing === undefined ? [] : [listing.page]));
   return [...new Set(pages)].toSorted((a, b) => a - b);
 }
 
-/** Of those that a digest once listed: how many people or the policy decided. Their cards say how. What a stop denied has no card. */
+/** Counts the decided approvals that the digest once listed. Those that a stop denied are not counted, because they have no card. */
 export function decidedOf({ approvals }: Run, page: number): { approved: number; denied: number } {
   const verdicts = approvals.flatMap(({ state, listing }) =>
     listing?.page === page && state.type === "decided" && state.decision.stoppedBy === undefined
@@ -101,10 +101,10 @@ export function decidedOf({ approvals }: Run, page: number): { approved: number;
   return { approved, denied: verdicts.length - approved };
 }
 
-/** Null: no digest is wanted. */
+/** Returns null if no digest is wanted. */
 export function digestRenderKey(run: Run, page: number): string | null {
-  // Not in their order, which follows from the requests.
-  const lines = run.approvals.filter((each) => isListed(each) && each.listing?.page === page);
+  // Not in the order in which they are shown, because that follows from the requests.
+  const lines = listedOn(run, page);
   if (lines.length === 0 && isFresh(run.posts[digestSlot(page)])) return null;
   const keys = lines.map(({ id, version, votes, appliedRule }) => [
     id,
@@ -118,7 +118,7 @@ export function digestRenderKey(run: Run, page: number): string | null {
   return `digest ${approved} ${denied}${frozen} ${JSON.stringify(keys)}`;
 }
 
-/** Whether its card may be posted: no digest lists it, or may still show its line. */
+/** Returns whether the card may be posted: no digest lists the approval, and none may still show its line. */
 export function mayHaveCard(run: Run, approval: Approval): boolean {
   const { listing, id } = approval;
   if (listing === undefined) return true;
@@ -131,18 +131,18 @@ function mayShowLine(post: PostedMessage | undefined, id: Approval["id"]): boole
   return post.type !== "up" || post.shows === "" || post.shows.includes(`[${JSON.stringify(id)},`);
 }
 
-// The notice in a channel says how many requests of its runs wait. Its Review opens the reader's own queue, so people can decide before a
-// card is posted. The notice decides nothing: it has no buttons of a request.
+// The notice in a channel says how many requests of its runs wait. Its Review button opens the reader's own queue, so people can decide
+// before a card is posted. The notice itself has no buttons of a request.
 //
 // A run of the channel carries the notice, as with an outage, so it is posted, found again and updated like every other message.
 
 const STORM = "storm ";
 export const isStormSlot = (slot: Slot): boolean => slot.startsWith(STORM);
-/** Since when the storm of this notice goes on. */
+/** Returns when the storm of this notice began. */
 export const stormSince = (slot: Slot): number => Number(slot.slice(STORM.length));
 const slotOf = ({ since }: Storm): Slot => `${STORM}${since}`;
 
-/** Its requests that wait for a message with buttons because Slack takes no more messages. One that Slack refuses waits for no turn. */
+/** Counts the pending requests whose message with buttons is not posted yet. A message that Slack refused does not wait for its turn. */
 export function waitingForCards(run: Run): number {
   if (!isWatched(run)) return 0;
   return run.approvals.filter((approval) => approval.state.type === "pending" && !hasMessage(run, approval))
@@ -160,18 +160,18 @@ function hasMessage({ posts }: Run, approval: Approval): boolean {
 export const isStorming = ({ storm }: Pick<Run, "storm">): boolean =>
   storm !== undefined && storm.until === null;
 
-/** The notices that the run carries, and those that it has carried. */
+/** Returns the slots of the notices that the run carries or has carried. */
 export function stormSlots({ storm, posts }: Run): readonly Slot[] {
-  const before = Object.keys(posts).filter(isStormSlot);
-  return storm === undefined ? before : [...new Set([...before, slotOf(storm)])];
+  const posted = Object.keys(posts).filter(isStormSlot);
+  return storm === undefined ? posted : [...new Set([...posted, slotOf(storm)])];
 }
 
-/** The storm that this notice tells of, as long as it goes on. */
+/** Returns the storm that this notice is about. Returns null once the storm is over. */
 export function stormIn({ storm }: Pick<Run, "storm">, slot: Slot): Storm | null {
   return storm !== undefined && storm.until === null && slotOf(storm) === slot ? storm : null;
 }
 
-/** Null: no notice is wanted. */
+/** Returns null if no notice is wanted. */
 export function stormRenderKey(run: Run, slot: Slot): string | null {
   const storm = stormIn(run, slot);
   if (storm !== null) return `waiting ${storm.waiting} at ${storm.at}`;

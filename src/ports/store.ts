@@ -1,4 +1,4 @@
-// What is remembered, by who needs it. Every method is one transaction and rejects with PortError when the database fails.
+// The store, in one part for each kind of user. Every method is one transaction, and rejects with PortError if the database fails.
 
 import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
@@ -11,35 +11,38 @@ import type { Precedents } from "../domain/precedent.ts";
 import type { Run } from "../domain/run.ts";
 import type { Notification } from "./notification.ts";
 
-/** A run as its row has it, with what a writer must prove. */
+/** A run as stored, with what a writer must present to change it. */
 export type StoredRun = {
   readonly run: Run;
   readonly revision: number;
-  /** Of the row as this process wrote it, for a run that was not loaded since. */
+  /** The seal of the row as this process wrote it, if the run was not loaded since. */
   readonly seal?: string;
 };
 
-/** What a commit writes beside the run, in the same transaction. */
+/** What is written with the run, in the same transaction. */
 export type SideWrites = {
   readonly audit?: readonly AuditEntry[];
-  /** `save` stores what this makes of the run once it is known where its audit entries stand. */
+  /** Adds the places of the audit entries to the run, once they are known. `save` stores the result. */
   readonly afterAudit?: (run: Run, marks: readonly AuditMark[]) => Run;
-  /** Unique: the slash command or form that asked for this run. A second run under the same one is not stored. */
+  /** Identifies the slash command or form that asked for this run. A second run with the same intention is not stored. */
   readonly intention?: string;
-  /** `save` stores nothing if the audit has a freeze after this entry, because the change was made without knowing of it. */
+  /** `save` stores nothing if the audit has a freeze after this entry, because the change was made without knowing it. */
   readonly noFreezeAfter?: number;
 };
 
 /** The runs. */
 export type RunStore = {
-  /** "known" when a run of this intention, or watching this run id, is stored already. "passed-on": stored, for another process. */
+  /**
+   * Resolves to `known` if a run with this intention or this run id is already stored, and to "passed-on" if the run is stored but belongs
+   * to another process.
+   */
   insert(run: Run, sideWrites: SideWrites): Promise<"stored" | "passed-on" | { readonly known: RunKey }>;
-  /** A run that was changed outside Countersign comes marked as tampered (domain/end-run.ts), here and wherever runs are read. */
+  /** A run that was changed outside Countersign is returned marked as tampered (domain/end-run.ts). So do all methods that read runs. */
   load(key: RunKey): Promise<StoredRun | null>;
   /**
-   * "lost", and nothing is written, when the revision is stale or the row is not the one of the `seal`; "not-held", with `mustHold`,
-   * when this process does not hold the run; "frozen", with `noFreezeAfter`, when there is such a freeze. "passed-on": saved, for the process that looks after the run. `onSaved` hears what the row
-   * is now.
+   * Writes nothing if the result is "lost" (the revision is stale, or the row does not have this `seal`), "not-held" (with `mustHold`: this
+   * process does not hold the run) or "frozen" (with `noFreezeAfter`: there is such a freeze). "passed-on": saved, but the run belongs to
+   * another process. `onSaved` receives the new row.
    */
   save(
     stored: StoredRun,
@@ -51,115 +54,115 @@ export type RunStore = {
     },
   ): Promise<"saved" | "passed-on" | "lost" | "not-held" | "frozen">;
   byRunId(id: RunId): Promise<RunKey | null>;
-  /** The run and approval that a button belongs to, whatever its card version. Null also for a row that was changed outside. */
+  /** Resolves to the run and approval of a button, for any card version. Null if unknown, or if the row was changed outside Countersign. */
   byButton(
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
   /**
-   * Newest first, unless the oldest are asked for. "pending": an approval waits or is held, or something cannot be read. "without-id": the
-   * service has not told us their id.
+   * Resolves to runs, newest first unless `oldestFirst`. "pending": runs with an approval that waits or is held, or that cannot be read.
+   * "without-id": runs for which the service has not returned an id.
    */
   list(filter: {
     channels: readonly ChannelId[];
     oldestFirst?: true;
     only: "unfinished" | "pending" | "without-id" | "all";
-    /** Only this person's runs, or only those of others. Left out: everyone's. */
+    /** Only this person's runs, or only other people's. Absent for all runs. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };
     limit: number;
   }): Promise<readonly Run[]>;
   channelsInUse(): Promise<readonly ChannelId[]>;
-  /** Removes finished runs whose last change is older than `before` (ms); the audit stays. */
+  /** Removes finished runs whose last change is older than `before` (ms). Keeps the audit. Resolves to their number. */
   forget(before: number): Promise<number>;
 };
 
-/** What a process looks after: shards (domain/ids.ts), and with each all runs of its channels. */
+/** The shards that a process holds (domain/ids.ts), and with them all runs of their channels. */
 export type Holding = {
   readonly shards: readonly number[];
-  /** How many of `shards` are beyond its fair share, to be given back. */
+  /** The number of shards beyond the fair share, which must be given back. */
   readonly surplus: number;
-  /** How many processes share the runs, this one among them. */
+  /** The number of processes that share the runs, including this one. */
   readonly replicas: number;
-  /** In how many ms the first lease of another process ends unless it is extended. Null: there is none. */
+  /** The time until the first lease of another process ends, unless it is extended (ms). Null if there is none. */
   readonly nextEndMs: number | null;
 };
 
-/** Which process looks after which run. A store is opened for one owner: this process. */
+/** Which process holds which run. A store is opened for one owner, which is this process. */
 export type LeaseStore = {
-  /** Takes unfinished runs of its shards that it has not claimed, or that another process has saved since. */
+  /** Claims unfinished runs of its shards that it has not claimed yet, or that another process has saved since. */
   claim(limit: number): Promise<readonly StoredRun[]>;
-  /** One statement, so that a slow database delays it least. False: the lease has expired, and nothing is changed. */
+  /** Extends the lease in one statement, so that a slow database delays it least. False if it has expired; then nothing changes. */
   extend(now: number, leaseMs: number): Promise<boolean>;
   /**
-   * Extends the lease and takes free shards, up to a fair share. After a lease has lapsed, this process starts with none: `onLapsed` is
-   * called before the new lease begins. Not while another call of it is under way.
+   * Extends the lease and takes free shards, up to a fair share. If the lease has lapsed, this process starts with no shards, and `onLapsed`
+   * is called before the new lease begins. Must not be called while another call is under way.
    */
   renew(now: number, leaseMs: number, onLapsed?: () => void): Promise<Holding>;
-  /** Others may take these shards now. No effect of their runs may be marked here whose outcome is not stored. */
+  /** Lets other processes take these shards. No marked effect of their runs may still wait for its outcome to be stored. */
   giveBack(shards: readonly number[]): Promise<void>;
-  /** This owner claims the unfinished runs of these shards again, also those that it has claimed before. */
+  /** Makes `claim` return the unfinished runs of these shards again, including those claimed before. */
   claimAgain(shards: readonly number[]): Promise<void>;
-  /** Hands back everything this owner holds. */
+  /** Gives back everything that this owner holds. */
   release(): Promise<void>;
-  /** One listener: another process may have saved a run that this one is to claim. A hint, which may be lost. */
+  /** Sets the one listener, called if another process may have saved a run that this one should claim. This hint may be lost. */
   onPassedOn(listener: () => void): void;
 };
 
-/** A form that was opened: what its nonce stands for, and what its person saw. */
+/** A form that was opened: what its nonce stands for, and what the person saw. */
 export type FormTicket = NonceBinding & {
   readonly run: RunKey;
   readonly verdict: Verdict;
   readonly saw: Request;
   readonly at: number;
-  /** It only shows the request, which the rule wants read before an approval. It can be continued, and decides nothing. */
+  /** The form only shows the request, because the rule requires reading before an approval. It can be continued, but decides nothing. */
   readonly reading?: true;
-  /** The person chooses the verdict in the form, which has no default; `verdict` says nothing then. */
+  /** The person chooses the verdict in the form, which has no default. `verdict` is then meaningless. */
   readonly choice?: true;
-  /** Earlier decisions on the same request, as the person was shown them. */
+  /** Earlier decisions on the same request, as shown to the person. */
   readonly precedents?: Precedents;
-  /** It is one of several in a form, which carries this nonce. It decides nothing in any other form. */
+  /** The nonce of the form that combines this ticket with others. In any other form, the ticket decides nothing. */
   readonly bundle?: Nonce;
-  /** It is no form to decide: what it asks for instead. */
+  /** What the form asks for instead of a decision. */
   readonly asks?: "question" | "answer" | "hand-over" | "snooze";
-  /** What is answered in it. */
+  /** The question that the form answers. */
   readonly question?: Nonce;
 };
 
 /** The forms that people have open. */
 export type FormStore = {
   saveForm(ticket: FormTicket, audit?: readonly AuditEntry[]): Promise<void>;
-  /** All of them or none. */
+  /** Saves all forms or none. */
   saveForms(tickets: readonly FormTicket[], audit: readonly AuditEntry[]): Promise<void>;
-  /** "changed": someone changed the stored form outside Countersign. */
+  /** Resolves to "changed" if the stored form was changed outside Countersign. */
   form(nonce: Nonce): Promise<FormTicket | "changed" | null>;
-  /** A MAC of these words under a key of this database: nobody else can make it, and it outlives a restart. */
+  /** Returns a MAC of these words under a key of this database. It stays valid after a restart. */
   macOf(words: readonly string[]): string;
 };
 
-/** The audit: written by appending, never changed. */
+/** The audit, which is only appended to. */
 export type AuditLog = {
   audit(entries: readonly AuditEntry[]): Promise<void>;
-  /** Appends the entry unless the newest of its kind is about the same time or a later one (`until`). One writer of several does. */
+  /** Appends the entry, unless the newest of its kind has the same `until` or a later one. So only one of several processes appends it. */
   auditOnce(entry: AuditEntry & { readonly until: number }): Promise<"added" | "known">;
-  /** Of these kinds, after this number, oldest first. */
+  /** Resolves to the entries of these kinds after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
   auditEntry(seq: number): Promise<KeptEntry | null>;
-  /** The entry, if this program wrote it at this number as it stands. A few look-ups by index. */
+  /** Resolves to the entry if it is proven that this program wrote it unchanged at this number. Takes a few look-ups by index. */
   provenEntry(seq: number): Promise<Proven>;
-  /** "settled" entries of this approval after this number, oldest first. */
+  /** Resolves to the "settled" entries of this approval after this number, oldest first. */
   settledAfter(seq: number, run: RunKey, approval: ApprovalId): Promise<readonly KeptEntry[]>;
   /**
-   * The numbers of the decisions with this verdict on this digest of what was asked, since `since` (ms), newest first, without disputed
-   * ones. By an index, which is no evidence: read each with `provenEntry`.
+   * Resolves to the numbers of the decisions with this verdict on this digest of what was asked, since `since` (ms), newest first, without
+   * disputed ones. The index behind it is no evidence, so read each entry with `provenEntry`.
    */
   decidedBefore(
     asked: { readonly verdict: Verdict; readonly digest: string; readonly since: number },
     limit: number,
   ): Promise<readonly number[]>;
-  /** All entries of the run with this id of ours or of the service's, oldest first; also of one that is forgotten. */
+  /** Resolves to all entries of a run, oldest first, even if the run is forgotten. `id` is our key or the service's id. */
   auditOfRun(id: string): Promise<readonly KeptEntry[]>;
-  /** Null: nothing was ever written. */
+  /** Resolves to the newest entry, or null if there is none. */
   auditHead(): Promise<KeptEntry | null>;
-  /** The full request kept under this digest. */
+  /** Resolves to the full text kept under this digest, or null. */
   auditText(digest: string): Promise<string | null>;
 };
 
@@ -167,17 +170,17 @@ export type Proven =
   | { readonly ok: true; readonly kept: KeptEntry }
   | { readonly ok: false; readonly fault: AuditFault };
 
-/** What someone who checks the audit elsewhere needs. */
+/** What a person needs who checks the audit outside this program. */
 export type AuditEvidence = {
-  /** Null: there is no such entry. */
+  /** Resolves to null if there is no such entry. */
   auditProof(seq: number): Promise<AuditProof | null>;
-  /** The entries as stored, after this number, oldest first. */
+  /** Resolves to the entries after this number as stored, oldest first. */
   auditRows(after: number, limit: number): Promise<readonly ChainedEntry[]>;
-  /** The link of this entry, also of the last archived one, and of "entry 0". Null: it is not here. */
+  /** Resolves to the link of this entry, of the last archived entry, or of "entry 0". Null if we do not have it. */
   auditLink(seq: number): Promise<string | null>;
-  /** Of the key that signs the audit now; base64. */
+  /** Returns the public key that belongs to the current signing key, in base64. */
   auditPublicKey(): string;
-  /** Checks every entry, which takes seconds where there are many, and holds nothing else up. Null: the audit is whole. */
+  /** Checks every entry. Takes seconds if there are many, without blocking other work. Resolves to null if the audit is intact. */
   walkAudit(): Promise<Finding | null>;
 };
 
@@ -189,54 +192,54 @@ export type AuditProof = {
 
 /** Something in the database that this program did not write. */
 export type Finding = {
-  /** Names the place and what stands there: the same place changed once more is another finding. */
+  /** Identifies the place and its content. If the same place is changed again, that is a new finding. */
   readonly id: string;
-  /** For people: what is not as it was written. Ours, without texts from the database. */
+  /** What was changed, for people. Our own words, without texts from the database. */
   readonly words: string;
   readonly run: RunKey | null;
 };
 
 /** Checks for rows that were changed outside Countersign. */
 export type TamperChecks = {
-  /** One listener, which at once hears what was found before. A reader never believes such a row: see each method. */
+  /** Sets the one listener, and reports earlier findings to it at once. Methods that read such a row never believe it. */
   hearTampering(listener: (finding: Finding) => void): void;
-  /** A fast look at the audit: its newest entries, and the heads that the runs remember. */
+  /** Checks the newest entries of the audit, and the heads that the runs remember. This is fast. */
   checkAudit(): Promise<readonly Finding[]>;
-  /** All runs, forms and buttons that were changed outside Countersign. Reads every one of them. */
+  /** Resolves to all runs, forms and buttons that were changed outside Countersign. Reads every one of them. */
   checkSeals(): Promise<readonly Finding[]>;
 };
 
-/** The notifications that are still to be sent, and those that were. */
+/** The notifications that were sent, and those that will be. */
 export type NotificationStore = {
-  /** A notification of the same kind, about the same entry, to the same person or channel is not added again. */
+  /** Adds the notifications, except those with the same kind, entry and recipient as a stored one. */
   addNotifications(notifications: readonly Notification[]): Promise<void>;
-  /** Those on which something is to be done or awaited, oldest first; receipts that may share a message come last. */
+  /** Resolves to the unfinished notifications, oldest first. Receipts that may share a message come last. */
   notifications(limit: number): Promise<readonly Notification[]>;
   saveNotification(notification: Notification, toDo: boolean): Promise<void>;
   notification(id: Nonce): Promise<Notification | null>;
-  /** Those that share this message with others, by the number of their entries. */
+  /** Resolves to the notifications that share this message, in the order of their entries. */
   notificationsIn(to: Notification["to"], ts: MessageTs): Promise<readonly Notification[]>;
-  /** The entry and the mark on the notification in one. "known" when it is marked already, and then nothing is written. */
+  /** Appends the entry and marks the notification as disputed. Resolves to "known", and writes nothing, if it is already marked. */
   dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };
 
-/** Small documents, each loaded and saved whole, such as the outage notices. */
+/** Small documents, such as the outage notices. Each is loaded and saved as a whole. */
 export type DocumentStore = {
   document(name: string): Promise<Json>;
   putDocument(name: string, value: Json): Promise<void>;
 };
 
 /**
- * The document of a database that was copied by `npm run backup`: the wall time before the copy began (ms). It stays until the start on
- * the copy has done what a restore asks for.
+ * The document that marks a database as a copy made by `npm run backup`. It holds the wall time just before the copy began (ms), and stays
+ * until the first start on the copy has finished the work of a restore.
  */
 export const BACKUP_MARK = "backup mark";
 
-/** Signatures of requests that were taken, so that none is taken twice. */
+/** The signatures of accepted requests, so that none is accepted twice. */
 export type ReplayCache = {
-  /** Remembers the mark until `keepMs` later; true the first time only. */
+  /** Remembers the mark for `keepMs` from `at`. Resolves to true the first time only. */
   markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
-  /** The mark counts as new again. May be called twice. */
+  /** Forgets the mark, so that it counts as new again. May be called twice. */
   unmark(mark: string): Promise<void>;
 };
 
@@ -249,7 +252,7 @@ export type Store = RunStore &
   NotificationStore &
   DocumentStore &
   ReplayCache & {
-    /** Rejects when nothing can be written. */
+    /** Rejects if nothing can be written. */
     ping(): Promise<void>;
     close(): Promise<void>;
   };

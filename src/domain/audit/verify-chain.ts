@@ -1,4 +1,4 @@
-// Is the audit intact? Reads the chain from its first entry on and names the first faulty row, with plain words for each fault.
+// Verifies that the audit is intact. Reads the chain from its first entry on, and reports the first faulty row, with words for each fault.
 
 import { isRecord, type Json } from "../json.ts";
 import {
@@ -19,28 +19,28 @@ export type AuditTools = {
   /** SHA-256 of the UTF-8 text, in hex. */
   readonly hash: (text: string) => string;
   readonly signature: (key: string, text: string, signature: string) => "good" | "bad" | "unknown-key";
-  /** Keys that the reader trusts. Each must have signed a part of the audit; the audit itself says which keys follow. */
+  /** Keys that the reader trusts. Each must have signed a part of the audit. The audit itself says which keys follow. */
   readonly pinned?: readonly string[];
-  /** The full request stored under this digest. Null: texts are not checked. */
+  /** Returns the text stored under a digest, or null if it is missing. Null if texts should not be checked. */
   readonly textOf: ((digest: string) => Promise<string | null>) | null;
 };
 
 export type AuditFault =
   /** A number is missing or repeated. */
   | "gap"
-  /** The entry, its place or the previous entry is not what the link covers. */
+  /** The link does not match the entry, its place or the previous entry. */
   | "altered"
-  /** The signature is not that of the key it names. */
+  /** The signature is not by the key that it names. */
   | "forged"
-  /** Signed with an unknown key. */
+  /** The entry is signed with an unknown key. */
   | "unknown-key"
-  /** Signed with a key out of turn: no entry of the previous key hands over to it. */
+  /** The entry is signed with a key out of turn: no entry of the previous key hands over to it. */
   | "key-order"
-  /** A key that the reader trusts has signed nothing of it. */
+  /** A key that the reader trusts has signed nothing in this audit. */
   | "not-pinned"
   /** Something was sent without a matching decision. */
   | "unpaired"
-  /** Rows with an impossible number. */
+  /** There are rows with an impossible number. */
   | "stray"
   /** A column of the row differs from its entry. */
   | "columns"
@@ -66,21 +66,21 @@ export type AuditVerdict =
 
 type Progress = {
   previous: AuditMark;
-  /** The entries before the first one are archived, as an entry says, or there are none. */
+  /** There are no entries before the first one, or an entry says that they are archived. */
   archived: boolean;
   entries: number;
   readonly knownTexts: Set<string>;
-  /** Missing texts, and the entry that stored each; an entry about an erasure may follow. */
+  /** Missing texts, with the entry that stored each. A later entry may say that the text was erased. */
   readonly missingTexts: Map<string, number>;
   redacted: number;
 };
 
-/** Before the first entry. */
+/** The place before the first entry. */
 export const BEGINNING: AuditMark = { seq: 0, link: NO_LINK };
 
 /**
- * Takes rows in the order of their numbers. `witnesses`: heads kept elsewhere; each must be in the chain. `base`: the last archived
- * entry, after which the rows begin; an entry among them must say so.
+ * Verifies the rows, which must come in the order of their numbers. `witnesses`: heads kept elsewhere, each of which must be in the chain.
+ * `base`: the last archived entry, after which the rows begin. An entry among the rows must confirm it.
  */
 export async function verifyAudit(
   rows: AsyncIterable<ChainedEntry>,
@@ -88,25 +88,28 @@ export async function verifyAudit(
   witnesses: readonly KnownHead[] = [],
   base: AuditMark = BEGINNING,
 ): Promise<AuditVerdict> {
-  const progress = begun(base);
-  const [keys, pairs, heads] = [createKeyOrder(), createPairs(), createHeads(witnesses, base)];
+  const progress = newProgress(base);
+  const keys = createKeyOrder();
+  const pairs = createPairs();
+  const heads = createHeads(witnesses, base);
   for await (const row of rows) {
     const fault = (await nextFault(row, progress, tools, { keys, pairs, base })) ?? heads.next(row);
     if (fault !== null) return { ok: false, fault, seq: row.seq };
     progress.previous = row;
     progress.entries += 1;
   }
-  const { entries, redacted, last: previous } = ended(progress);
+  const { entries, redacted } = progress;
   const last = progress.previous.seq;
   if (!progress.archived) return { ok: false, fault: "no-archive", seq: base.seq + 1 };
-  // A trusted key signed nothing here, so this is not the audit that the reader means.
+  // If a trusted key signed nothing here, this is not the audit that the reader means.
   if (entries > 0 && tools.pinned?.some((key) => !keys.seen.has(key)) === true)
     return { ok: false, fault: "not-pinned", seq: last };
   const [erased] = [...progress.missingTexts.values()].toSorted((a, b) => a - b);
   if (erased !== undefined) return { ok: false, fault: "text-missing", seq: erased };
   const missing = heads.missing();
-  if (missing === null) return { ok: true, entries, redacted, head: previous };
-  // A link without a number is missing: either the end was cut off or everything was rewritten.
+  if (missing === null)
+    return { ok: true, entries, redacted, head: entries === 0 ? null : progress.previous };
+  // If the missing head has no number, either the end was cut off or everything was rewritten.
   const fault = missingFault(missing.seq, base.seq, last);
   return { ok: false, fault, seq: missing.seq ?? last };
 }
@@ -116,13 +119,7 @@ function missingFault(seq: number | null, base: number, last: number): AuditFaul
   return (seq ?? last + 1) > last ? "cut-short" : "rewritten";
 }
 
-const ended = ({ entries, redacted, previous }: Progress) => ({
-  entries,
-  redacted,
-  last: entries === 0 ? null : previous,
-});
-
-const begun = (base: AuditMark): Progress => ({
+const newProgress = (base: AuditMark): Progress => ({
   previous: base,
   archived: base.seq === 0,
   entries: 0,
@@ -133,12 +130,12 @@ const begun = (base: AuditMark): Progress => ({
 
 type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs; readonly base: AuditMark };
 
-function saysArchived(entry: AuditJson, base: AuditMark): boolean {
+function confirmsArchive(entry: AuditJson, base: AuditMark): boolean {
   const mark = archivedMark(entry);
   return mark !== null && mark.seq === base.seq && mark.link === base.link;
 }
 
-/** Of an "archived" entry: the last entry that stands in the file. */
+/** Returns the last entry of the archive file, from an "archived" entry. Returns null for any other entry. */
 export function archivedMark({ what, archive = null }: AuditJson): AuditMark | null {
   if (what !== "archived" || !isRecord(archive)) return null;
   const { seq, link } = archive;
@@ -157,11 +154,11 @@ async function nextFault(
   if (fault !== null) return fault;
   const entry = parsedEntry(row.text) ?? {};
   if (!keys.next(row, entry)) return "key-order";
-  if (saysArchived(entry, base)) progress.archived = true;
+  if (confirmsArchive(entry, base)) progress.archived = true;
   return pairs.next(row.seq, entry) ? textFault({ entry, seq: row.seq }, progress, tools) : "unpaired";
 }
 
-/** Checks one row after the row with this link. */
+/** Checks one row. `previous`: the link of the row before it. */
 export function rowFault(
   row: ChainedEntry,
   previous: string,
@@ -174,7 +171,7 @@ export function rowFault(
   return entry === null || !sameColumns(row.columns, columnsOf(entry)) ? "columns" : null;
 }
 
-/** A text may be missing if a later entry says that it was erased. If it was stored again after that, it must exist. */
+/** Checks the texts of an entry. A text may be missing if a later entry says that it was erased. If it was stored again, it must exist. */
 async function textFault(
   { entry, seq }: { readonly entry: AuditJson; readonly seq: number },
   progress: Progress,
@@ -185,18 +182,18 @@ async function textFault(
   const { digest, context, what } = entry;
   if (what === "redacted" && typeof digest === "string" && missingTexts.delete(digest))
     progress.redacted += 1;
-  const kept = [entry["textKept"] === true ? digest : null, context].filter(
-    (each) => typeof each === "string",
+  const keptDigests = [entry["textKept"] === true ? digest : null, context].filter(
+    (kept) => typeof kept === "string",
   );
-  for (const each of kept) {
-    if (knownTexts.has(each)) continue;
-    const text = await textOf(each);
+  for (const kept of keptDigests) {
+    if (knownTexts.has(kept)) continue;
+    const text = await textOf(kept);
     if (text === null) {
-      if (!missingTexts.has(each)) missingTexts.set(each, seq);
+      if (!missingTexts.has(kept)) missingTexts.set(kept, seq);
       continue;
     }
-    if (hash(text) !== each) return "text-altered";
-    knownTexts.add(each);
+    if (hash(text) !== kept) return "text-altered";
+    knownTexts.add(kept);
   }
   return null;
 }
@@ -224,7 +221,7 @@ function createHeads(witnesses: readonly KnownHead[], base: AuditMark): Heads {
 
 type AuditJson = { readonly [field: string]: Json };
 
-/** Null: the text is not a JSON record. */
+/** Returns null if the text is not a JSON object. */
 export function parsedEntry(text: string): AuditJson | null {
   try {
     const entry = JSON.parse(text) as Json;
@@ -234,7 +231,7 @@ export function parsedEntry(text: string): AuditJson | null {
   }
 }
 
-/** The columns that must follow from an entry. */
+/** Returns the columns that must follow from an entry. */
 export function columnsOf(entry: AuditJson): AuditColumns {
   const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
   const by = entry["by"] ?? null;
@@ -258,7 +255,7 @@ function sameColumns(a: AuditColumns, b: AuditColumns): boolean {
   );
 }
 
-// What is wrong with an audit, in plain words. Each follows "entry 12:".
+// What is wrong with an audit, for people. Each text follows "entry 12:".
 
 export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
   gap: "the number before it is missing, or its own number is repeated. Entries were removed or inserted.",

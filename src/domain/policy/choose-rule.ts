@@ -1,5 +1,5 @@
-// Which rule applies to a request: the first that fits. A request that can be read in several ways must meet every rule that one of
-// its readings fits, so no odd form, decoy or further element of a list can find a laxer rule.
+// Which rule applies to a request: the first that fits. A request that can be read in several ways must meet every rule that fits one of
+// its readings. So no odd form, decoy or extra list element can lead to a laxer rule.
 
 import type { Json } from "../json.ts";
 import { combineFollowUps } from "./follow-up-rule.ts";
@@ -25,79 +25,82 @@ export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
 }
 
-/** The rules that perhaps fit before the first that surely fits, and that one. If none surely fits, `NO_RULE` is the last. */
+/** Returns the rules that may fit, up to the first that surely fits, which is the last one. If none surely fits, `NO_RULE` is the last. */
 export function candidates({ rules }: Policy, facts: Facts): readonly [Rule, ...Rule[]] {
   const match = matcher(facts);
-  const perhaps: Rule[] = [];
+  const possible: Rule[] = [];
   for (const rule of rules) {
-    const fits = match(rule.when);
-    if (fits === "every") return ahead(perhaps, rule);
-    if (fits === "some") perhaps.push(rule);
+    const fit = match(rule.when);
+    if (fit === "every") return nonEmpty(possible, rule);
+    if (fit === "some") possible.push(rule);
   }
-  return ahead(perhaps, NO_RULE);
+  return nonEmpty(possible, NO_RULE);
 }
 
-function ahead([first, ...others]: readonly Rule[], last: Rule): readonly [Rule, ...Rule[]] {
+function nonEmpty([first, ...others]: readonly Rule[], last: Rule): readonly [Rule, ...Rule[]] {
   return first === undefined ? [last] : [first, ...others, last];
 }
 
-// Does a request meet a rule's conditions: in every reading, in some, or in none?
+// Whether a request meets the conditions of a rule: in every reading, in some, or in none.
 
 export type Match = "every" | "some" | "none";
 
-/** Answers for one request, and caches what it has read. */
+/** Matches one request against conditions, and caches what it has read. */
 export type Matcher = (when: When) => Match;
 
-/** All conditions must hold. */
+/** Returns a matcher for the request. All conditions must hold. */
 export function matcher(facts: Facts): Matcher {
-  const fold = remembered(foldName);
-  const fieldOf = remembered((path) => readField(facts.content, path, fold));
+  const fold = memoized(foldName);
+  const fieldOf = memoized((path) => readField(facts.content, path, fold));
   const action = readAction(facts, fold);
   const input: Readings = {
     plain: facts.input !== "",
     values: facts.input === "" ? [] : [read(facts.input)],
   };
-  const named = <Id>(ids: readonly Id[] | null, id: Id): Match =>
+  const matchId = <Id>(ids: readonly Id[] | null, id: Id): Match =>
     ids === null || ids.includes(id) ? "every" : "none";
   return (when) =>
-    all([
-      named(when.channels, facts.channel),
-      asksFor(when, facts),
-      inTime(when, facts),
-      ...(when.action === null ? [] : [given(when.action, action)]),
-      ...(when.input === null ? [] : [given(when.input, input)]),
-      ...Object.entries(when.fields).map(([path, patterns]) => ofReadings(patterns, fieldOf(path))),
+    combine([
+      matchId(when.channels, facts.channel),
+      matchRequester(when, facts),
+      matchTime(when, facts),
+      ...(when.action === null ? [] : [matchRequired(when.action, action)]),
+      ...(when.input === null ? [] : [matchRequired(when.input, input)]),
+      ...Object.entries(when.fields).map(([path, patterns]) => matchReadings(patterns, fieldOf(path))),
     ]);
 }
 
-/** By id or by group. Where Slack did not say whether the requester is in a group, they may be. */
-function asksFor({ requesters, requesterGroups }: When, { requester, requesterIn }: Facts): Match {
+/** Matches the requester by id or by group. If Slack did not say whether they are in a group, they may be. */
+function matchRequester({ requesters, requesterGroups }: When, { requester, requesterIn }: Facts): Match {
   if (requesters === null && requesterGroups === undefined) return "every";
   if (requesters?.includes(requester) === true) return "every";
-  const known = (requesterGroups ?? []).map((group) => requesterIn?.[group]);
-  return known.includes(true) ? "every" : known.includes(undefined) ? "some" : "none";
+  const memberships = (requesterGroups ?? []).map((group) => requesterIn?.[group]);
+  if (memberships.includes(true)) return "every";
+  return memberships.includes(undefined) ? "some" : "none";
 }
 
-/** At an unknown time of day it may be any. */
-function inTime({ hours, outsideHours }: When, { at }: Facts): Match {
+/** Matches the time. An unknown time may be any time. */
+function matchTime({ hours, outsideHours }: When, { at }: Facts): Match {
   if (hours === undefined && outsideHours === undefined) return "every";
   if (at === undefined) return "some";
-  const within = (each: Hours): boolean => isWithinHours(each, at);
-  return (hours?.some(within) ?? true) && !(outsideHours?.some(within) ?? false) ? "every" : "none";
+  const isWithinAt = (window: Hours): boolean => isWithinHours(window, at);
+  const isInside = hours?.some(isWithinAt) ?? true;
+  const isExcluded = outsideHours?.some(isWithinAt) ?? false;
+  return isInside && !isExcluded ? "every" : "none";
 }
 
 type Reading = { readonly value: Scalar; readonly asRead: () => string };
 
-/** Values longer than this together (characters) are not read. They may match any pattern, so the strictest rule applies. */
+/** Values that are longer than this in total (characters) are not read. They may match any pattern, so the strictest rule applies. */
 const MAX_CHARS = 100_000;
 /** The cost of reading one value, in characters. */
 const VALUE_CHARS = 50;
-/** `plain`: the value is at its proper place, in its proper form. */
+/** `plain`: the value has its usual place and form. */
 type Readings = { readonly plain: boolean; readonly values: readonly Reading[] };
 
 function read(value: Scalar): Reading {
-  let known: string | null = null;
-  return { value, asRead: () => (known ??= foldForMatching(textOf(value))) };
+  let folded: string | null = null;
+  return { value, asRead: () => (folded ??= foldForMatching(textOf(value))) };
 }
 
 function readField(content: Json, path: string, fold: FoldName): Readings {
@@ -105,29 +108,30 @@ function readField(content: Json, path: string, fold: FoldName): Readings {
   return { plain: plainValues(content, steps) !== null, values: everyValue(content, steps, fold).map(read) };
 }
 
-/** Includes the values in a record or a list in the place of the action. */
+/** Includes the values of a record or a list that was sent as the action. */
 function readAction({ action, content }: Facts, fold: FoldName): Readings {
   const values = [...(action === null ? [] : [action]), ...everyValue(content, ["action"], fold)];
   return { plain: action !== null, values: [...new Set(values)].map(read) };
 }
 
-function all(matches: readonly Match[]): Match {
+function combine(matches: readonly Match[]): Match {
   if (matches.includes("none")) return "none";
   return matches.includes("some") ? "some" : "every";
 }
 
-/** Every request has an action and a task; an unreadable one may be anything. */
-function given(patterns: readonly Pattern[], readings: Readings): Match {
-  return readings.values.length === 0 ? "some" : ofReadings(patterns, readings);
+/** Matches an action or a task. Every request has both, so one that we cannot read may be anything. */
+function matchRequired(patterns: readonly Pattern[], readings: Readings): Match {
+  return readings.values.length === 0 ? "some" : matchReadings(patterns, readings);
 }
 
-function ofReadings(patterns: readonly Pattern[], { plain, values }: Readings): Match {
+function matchReadings(patterns: readonly Pattern[], { plain, values }: Readings): Match {
   if (isTooLong(values)) return plain && patterns.some(isAnyValue) ? "every" : "some";
-  const exactly = ({ value }: Reading): boolean => patterns.some((pattern) => isExactly(pattern, value));
-  if (plain && values.every(exactly)) return "every";
-  const perhaps = ({ asRead, value }: Reading): boolean =>
+  const surelyMatches = ({ value }: Reading): boolean =>
+    patterns.some((pattern) => isExactly(pattern, value));
+  if (plain && values.every(surelyMatches)) return "every";
+  const mayMatch = ({ asRead, value }: Reading): boolean =>
     patterns.some((pattern) => mayBe(pattern, isComparison(pattern) ? "" : asRead(), value));
-  return values.some(perhaps) ? "some" : "none";
+  return values.some(mayMatch) ? "some" : "none";
 }
 
 const isAnyValue = (pattern: Pattern): boolean => typeof pattern === "string" && /^\*+$/.test(pattern);
@@ -138,18 +142,18 @@ function isTooLong(values: readonly Reading[]): boolean {
   return chars > MAX_CHARS;
 }
 
-function remembered<Value>(ask: (key: string) => Value): (key: string) => Value {
-  const known = new Map<string, Value>();
+function memoized<Value>(compute: (key: string) => Value): (key: string) => Value {
+  const cache = new Map<string, Value>();
   return (key) => {
-    const found = known.get(key) ?? ask(key);
-    known.set(key, found);
-    return found;
+    const value = cache.get(key) ?? compute(key);
+    cache.set(key, value);
+    return value;
   };
 }
 
 // Which of two rules is stricter, and what both together require.
 
-/** Everything that satisfies `a` satisfies `b`, judged by the rules alone: who is in a group is unknown here. */
+/** Returns whether everything that satisfies `a` satisfies `b`. Judged by the rules alone, without knowing who is in a group. */
 export function isAsStrict(a: Rule, b: Rule): boolean {
   const { friction } = a;
   return (
@@ -171,9 +175,9 @@ export function isAsStrict(a: Rule, b: Rule): boolean {
 
 export const isStricter = (a: Rule, b: Rule): boolean => isAsStrict(a, b) && !isAsStrict(b, a);
 
-/** In words, for the linter: what `b` requires and `a` does not. Empty where `a` is as strict. */
+/** Returns, in words for the linter, what `b` requires and `a` does not. Returns an empty list if `a` is as strict. */
 export function laxerFields(a: Rule, b: Rule): readonly string[] {
-  const ways: readonly (readonly [boolean, string])[] = [
+  const checks: readonly (readonly [isLaxer: boolean, words: string])[] = [
     [!isWithin(a.approvers, b.approvers), "who may approve"],
     [a.selfApproval && !b.selfApproval, "the requester may approve"],
     [a.needs < b.needs, "how many must approve"],
@@ -187,23 +191,23 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
     [b.friction.word !== null && a.friction.word === null, "the typed word"],
     [!escalatesWithin(a, b), "who may approve after an escalation"],
   ];
-  return isAsStrict(a, b) ? [] : ways.flatMap(([is, says]) => (is ? [says] : []));
+  return isAsStrict(a, b) ? [] : checks.flatMap(([isLaxer, words]) => (isLaxer ? [words] : []));
 }
 
 /**
- * One rule that requires everything that these rules require: only people whom all of them allow may decide. A rule that another one
- * of them covers is left out, so the result is usually one of them.
+ * Returns one rule that requires everything that these rules require: only people whom all of them allow may decide. A rule that another
+ * rule covers is ignored, so the result is usually one of the given rules.
  */
 export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
   const [first, ...others] = rules.filter(
     (rule, at) =>
       !rules.some((other, index) => isStricter(other, rule) || (index < at && isAsStrict(other, rule))),
   );
-  return others.reduce(both, first ?? rules[0]);
+  return others.reduce(combineTwo, first ?? rules[0]);
 }
 
-function both(a: Rule, b: Rule): Rule {
-  const most = (of: (rule: Rule) => number): number => Math.max(of(a), of(b));
+function combineTwo(a: Rule, b: Rule): Rule {
+  const most = (field: (rule: Rule) => number): number => Math.max(field(a), field(b));
   const parts = combineParts(a.parts, b.parts);
   return {
     name: `${a.name} and ${b.name}`,
@@ -241,7 +245,7 @@ function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
   return b.afterMs < a.afterMs ? b : a;
 }
 
-/** Each person that `b` excepts is excepted by `a`, too. */
+/** Returns whether `a` excepts every person that `b` excepts. */
 function exceptsAll({ except: a }: Rule, { except: b }: Rule): boolean {
   return b === null || (a !== null && isWithin(b, a));
 }
@@ -255,31 +259,31 @@ function together(a: Rule["except"], b: Rule["except"]): Rule["except"] {
   };
 }
 
-/** The people in both. Someone who is in one list by id and in the other by a group may be missed, but is never let in by mistake. */
+/** Returns the people in both lists. A person who is in one by id and in the other by a group is missing, but is never let in by mistake. */
 function shared(a: Principals, b: Principals): Principals {
   if (a === "anyone" || b === "anyone") return a === "anyone" ? b : a;
   return {
-    users: a.users.filter((each) => b.users.includes(each)),
-    groups: a.groups.filter((each) => b.groups.includes(each)),
-    channels: a.channels.filter((each) => b.channels.includes(each)),
+    users: a.users.filter((user) => b.users.includes(user)),
+    groups: a.groups.filter((group) => b.groups.includes(group)),
+    channels: a.channels.filter((channel) => b.channels.includes(channel)),
   };
 }
 
 function isWithin(a: Principals, b: Principals): boolean {
   if (a === "anyone" || b === "anyone") return b === "anyone";
   return (
-    a.users.every((each) => b.users.includes(each)) &&
-    a.groups.every((each) => b.groups.includes(each)) &&
-    a.channels.every((each) => b.channels.includes(each))
+    a.users.every((user) => b.users.includes(user)) &&
+    a.groups.every((group) => b.groups.includes(group)) &&
+    a.channels.every((channel) => b.channels.includes(channel))
   );
 }
 
-/** Each stage of `a` lets in only people whom `b` lets in by then. */
+/** Returns whether each stage of `a` lets in only people whom `b` lets in by that time. */
 function escalatesWithin(a: Rule, b: Rule): boolean {
   return a.followUp.escalate.every(({ to, afterMs }) => {
-    const inTime = b.followUp.escalate.filter((stage) => stage.afterMs <= afterMs);
-    const allowed = [b.approvers, ...inTime.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
-    return to === null || allowed.some((each) => isWithin(to, each));
+    const reached = b.followUp.escalate.filter((stage) => stage.afterMs <= afterMs);
+    const allowed = [b.approvers, ...reached.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
+    return to === null || allowed.some((people) => isWithin(to, people));
   });
 }
 

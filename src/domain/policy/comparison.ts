@@ -1,23 +1,23 @@
-// Comparisons of numbers in a policy: "> 1000", "<= 0.5", ">= 10 and < 100". Numbers are compared digit by digit, as they are written:
-// a float would round them, and 1e400 is a number like any other.
+// Comparisons of numbers in a policy: "> 1000", "<= 0.5", ">= 10 and < 100". Numbers are compared digit by digit, as they are written,
+// because a float would round them. 1e400 is a number like any other.
 
 export type Comparison = {
-  /** All of them must hold. */
+  /** The conditions, all of which must hold. */
   readonly bounds: readonly Bound[];
-  /** As the policy writes it. */
+  /** The comparison as the policy writes it. */
   readonly text: string;
 };
 type Bound = { readonly op: Operator; readonly than: string };
 type Operator = "<" | "<=" | ">" | ">=";
 
-/** Of JSON: what the service can send too. */
+/** A JSON number, because that is what the service can send. */
 const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?";
 const BOUND = new RegExp(`^(<=|>=|<|>) ?(${NUMBER})$`);
 
-/** In a policy, a text that begins like this is a comparison or a mistake. */
+/** Returns whether the text begins like a comparison. In a policy, it is then a comparison or a mistake. */
 export const looksLikeComparison = (text: string): boolean => /^\s*[<>]/.test(text);
 
-/** Null: it is not one, or no number can satisfy it. */
+/** Returns null if the text is not a comparison, or if no number can satisfy it. */
 export function readComparison(text: string): Comparison | null {
   const bounds: Bound[] = [];
   for (const part of text.split(" and ")) {
@@ -32,26 +32,27 @@ export function readComparison(text: string): Comparison | null {
 
 const isOperator = (op: string): op is Operator => ["<", "<=", ">", ">="].includes(op);
 
-/** One bound below, one above, and room between them. */
+/** Returns whether one is a lower bound and the other an upper bound, with numbers between them. */
 function isRange(a: Bound, b: Bound): boolean {
   const [low, high] = a.op.startsWith(">") ? [a, b] : [b, a];
   return low.op.startsWith(">") && high.op.startsWith("<") && compareDecimals(low.than, high.than) < 0;
 }
 
-/** `number`: as JSON writes it. */
+/** `number`: a number as JSON writes it. */
 export function satisfies(number: string, { bounds }: Comparison): boolean {
   return bounds.every(({ op, than }) => holds(compareDecimals(number, than), op));
 }
 
-/** How a program that keeps numbers as floats sees it: both sides are rounded. */
+/** Compares as a program does that keeps numbers as floats: both sides are rounded. */
 export function satisfiesRounded(number: string, { bounds }: Comparison): boolean {
+  const value = Number(number);
   return bounds.every(({ op, than }) => {
-    const [a, b] = [Number(number), Number(than)];
-    return holds(a < b ? -1 : a > b ? 1 : 0, op);
+    const bound = Number(than);
+    return holds(value < bound ? -1 : value > bound ? 1 : 0, op);
   });
 }
 
-/** Every number that satisfies `inner` satisfies `outer`. */
+/** Returns whether every number that satisfies `inner` also satisfies `outer`. */
 export function coversComparison(outer: Comparison, inner: Comparison): boolean {
   return outer.bounds.every((wide) => inner.bounds.some((narrow) => implies(narrow, wide)));
 }
@@ -68,27 +69,28 @@ function holds(order: number, op: Operator): boolean {
   return op.startsWith("<") ? order < 0 : order > 0;
 }
 
-/** Below 0: `a` is less than `b`. Takes time proportional to the length of the texts, whatever the exponents are. */
+/** Returns a negative number if `a` is less than `b`. Takes time proportional to the length of the texts, whatever the exponents are. */
 export function compareDecimals(a: string, b: string): number {
-  const [one, other] = [decimalOf(a), decimalOf(b)];
-  if (one.sign !== other.sign) return one.sign - other.sign;
-  return one.sign < 0 ? compareSizes(other, one) : compareSizes(one, other);
+  const left = decimalOf(a);
+  const right = decimalOf(b);
+  if (left.sign !== right.sign) return left.sign - right.sign;
+  return left.sign < 0 ? compareMagnitudes(right, left) : compareMagnitudes(left, right);
 }
 
 type Decimal = {
   readonly sign: number;
-  /** Without zeros at either end. */
+  /** The digits, without zeros at either end. */
   readonly digits: string;
   /** The power of ten of the first digit. Exponents can have any length. */
   readonly power: bigint;
 };
 
 function decimalOf(text: string): Decimal {
-  const [, minus = "", whole = "", part = "", exponent = "0"] =
+  const [, minus = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
-  const all = whole + part;
+  const all = whole + fraction;
   const zeros = all.length - all.replace(/^0+/, "").length;
-  const digits = withoutEndZeros(all.slice(zeros));
+  const digits = withoutTrailingZeros(all.slice(zeros));
   if (digits === "") return { sign: 0, digits, power: 0n };
   return {
     sign: minus === "" ? 1 : -1,
@@ -97,14 +99,14 @@ function decimalOf(text: string): Decimal {
   };
 }
 
-/** `/0+$/` takes quadratic time on a text of many zeros that ends otherwise. */
-function withoutEndZeros(digits: string): string {
+/** Not `/0+$/`, which takes quadratic time on a text of many zeros that ends in another digit. */
+function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === "0") end -= 1;
   return digits.slice(0, end);
 }
 
-function compareSizes(a: Decimal, b: Decimal): number {
+function compareMagnitudes(a: Decimal, b: Decimal): number {
   if (a.power !== b.power) return a.power < b.power ? -1 : 1;
   return a.digits < b.digits ? -1 : a.digits > b.digits ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-// What a rule says about a request that waits: whom it reminds, which further people it brings in, and how much time people may take.
+// What a rule says about a request that waits: when people are reminded, who else is brought in, and how much time people may take.
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isSameJson } from "../json.ts";
@@ -6,35 +6,35 @@ import type { Hours } from "./hours.ts";
 import { type NamedPeople, together } from "./named-people.ts";
 
 export type FollowUpRule = {
-  /** Null: no reminders. */
+  /** Null if there are no reminders. */
   readonly remind: Reminders | null;
-  /** In order of time. */
+  /** The stages of the escalation, in order of time. */
   readonly escalate: readonly Stage[];
-  /** How long "I'm looking at it" lasts (ms). */
+  /** How long a claim ("I'm looking at it") lasts (ms). */
   readonly claimMs: number;
-  /** For how long a question to the requester stops the clocks of the request at most (ms). */
+  /** The longest time that a question to the requester stops the clock of the request (ms). */
   readonly questionMs: number;
-  /** The last reminder comes so long before the expiry (ms). Null: a fourth of the time to decide, at most 15 minutes. */
+  /** How long before the expiry the last reminder is sent (ms). Null for a quarter of the time to decide, at most 15 minutes. */
   readonly warnMs: number | null;
-  /** Null: the time to decide cannot be extended. */
+  /** How people can extend the time to decide. Null if they cannot. */
   readonly extend: { readonly byMs: number; readonly atMostMs: number } | null;
-  /** When people are reminded and called. Null: at any time. */
+  /** When people may be reminded and called. Null if at any time. */
   readonly hours: Hours | null;
-  /** They are reminded and called at any time, whatever the hours. */
+  /** People are reminded and called at any time, regardless of `hours`. */
   readonly urgent: boolean;
 };
 
-/** `doubles`: each further wait is twice as long as the one before it. */
+/** `doubles`: each wait is twice as long as the one before. */
 export type Reminders = { readonly afterMs: number; readonly doubles: boolean; readonly atMost: number };
 
-/** When the request has waited for `afterMs`, `to` may decide it as well, and `call` is only called. */
+/** After the request has waited for `afterMs`, the people in `to` may also decide it. The people in `call` are only called. */
 export type Stage = {
   readonly afterMs: number;
   readonly to: NamedPeople | null;
   readonly call: NamedPeople | null;
 };
 
-/** Of a rule that says nothing about it. */
+/** The follow-up of a rule that does not mention it. */
 export const NO_FOLLOW_UP: FollowUpRule = {
   remind: null,
   escalate: [],
@@ -47,16 +47,16 @@ export const NO_FOLLOW_UP: FollowUpRule = {
 };
 
 /**
- * What two rules say together. No one decides by a stage of only one of them, so its people are only called; where time counts, the
- * shorter one applies.
+ * Combines the follow-ups of two rules. A stage of only one of them lets no person decide, so its people are only called. Of two times, the
+ * stricter one applies.
  */
 export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule {
-  const at = Map.groupBy([...a.escalate, ...b.escalate], ({ afterMs }) => afterMs);
-  // A request reaches the stages of one time once, so they are one.
-  const stages = [...at].map(([afterMs, same]): Stage => ({
+  const byTime = Map.groupBy([...a.escalate, ...b.escalate], ({ afterMs }) => afterMs);
+  // Stages at the same time become one, because a request reaches them only once.
+  const stages = [...byTime].map(([afterMs, sameTime]): Stage => ({
     afterMs,
     to: null,
-    call: together(same.flatMap(({ to, call }) => [to, call].filter((each) => each !== null))),
+    call: together(sameTime.flatMap(({ to, call }) => [to, call].filter((people) => people !== null))),
   }));
   return {
     remind: sooner(a.remind, b.remind),
@@ -64,13 +64,8 @@ export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule
     claimMs: Math.min(a.claimMs, b.claimMs),
     questionMs: Math.min(a.questionMs, b.questionMs),
     warnMs: a.warnMs === null || b.warnMs === null ? (a.warnMs ?? b.warnMs) : Math.max(a.warnMs, b.warnMs),
-    extend:
-      a.extend === null || b.extend === null
-        ? null
-        : a.extend.atMostMs < b.extend.atMostMs
-          ? a.extend
-          : b.extend,
-    // Different hours have no simple common part; a reminder too many does less harm than one too late.
+    extend: shorter(a.extend, b.extend),
+    // Different hours have no simple intersection, and an extra reminder does less harm than a late one.
     hours: isSameJson(a.hours, b.hours) ? a.hours : null,
     urgent: a.urgent || b.urgent,
   };
@@ -81,8 +76,15 @@ function sooner(a: Reminders | null, b: Reminders | null): Reminders | null {
   return a.afterMs <= b.afterMs ? a : b;
 }
 
-/** Every id that it names. */
+function shorter(a: FollowUpRule["extend"], b: FollowUpRule["extend"]): FollowUpRule["extend"] {
+  if (a === null || b === null) return null;
+  return a.atMostMs < b.atMostMs ? a : b;
+}
+
+/** Returns every id that the follow-up names. */
 export const idsOfFollowUp = ({ escalate }: FollowUpRule): readonly (UserId | GroupId | ChannelId)[] =>
   escalate.flatMap(({ to, call }) =>
-    [to, call].flatMap((each) => (each === null ? [] : [...each.users, ...each.groups, ...each.channels])),
+    [to, call].flatMap((people) =>
+      people === null ? [] : [...people.users, ...people.groups, ...people.channels],
+    ),
   );

@@ -1,23 +1,23 @@
-// People, as a policy names them, and the parts of a rule.
+// People as a policy names them, and the parts of a rule.
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 
-/** People. The lists add up; a channel stands for its members. */
+/** The people in any of these lists. A group and a channel stand for their members. */
 export type NamedPeople = {
   readonly users: readonly UserId[];
   readonly groups: readonly GroupId[];
   readonly channels: readonly ChannelId[];
 };
 
-/** `anyone`: every full member who can see the card. */
+/** "anyone" means every full member who can see the card. */
 export type Principals = "anyone" | NamedPeople;
 
-/** The groups and channels whose members Slack must tell us. */
+/** Returns the groups and channels whose members we must ask Slack about. */
 export function groupsAndChannelsOf(principals: Principals): readonly (GroupId | ChannelId)[] {
   return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
 }
 
-/** Each of them once. */
+/** Combines the lists, with each id once. */
 export function together(people: readonly NamedPeople[]): NamedPeople {
   return {
     users: [...new Set(people.flatMap(({ users }) => users))],
@@ -26,30 +26,30 @@ export function together(people: readonly NamedPeople[]): NamedPeople {
   };
 }
 
-/** Those of `named` that `except` does not name. Members of a group who are excepted by id stay in. */
+/** Removes what `except` names, by id. A person who is excepted by id can still be included through a group. */
 export function withoutNamed(named: NamedPeople, except: NamedPeople | null): NamedPeople {
   if (except === null) return named;
   return {
-    users: named.users.filter((each) => !except.users.includes(each)),
-    groups: named.groups.filter((each) => !except.groups.includes(each)),
-    channels: named.channels.filter((each) => !except.channels.includes(each)),
+    users: named.users.filter((user) => !except.users.includes(user)),
+    groups: named.groups.filter((group) => !except.groups.includes(group)),
+    channels: named.channels.filter((channel) => !except.channels.includes(channel)),
   };
 }
 
-// A rule can want approvals from several parts, such as operations and security: one from each, by different people. A person who is in
-// two parts counts for one of them, whichever lets more approvals count.
+// Parts. A rule can require approvals from several parts, such as operations and security: one from each, by different people. A person
+// who is in two parts counts for one of them, whichever lets more approvals count.
 
-/** `name`: as people read it; left out: the part is called by its ids. */
+/** `name` is for people. If it is absent, the ids are shown. */
 export type Part = NamedPeople & { readonly name?: string };
 
 export const partName = ({ name, users, groups, channels }: Part): string =>
   name ?? [...users, ...groups, ...channels].join(", ");
 
-/** By its id: a person, a user group or a channel. */
+/** Returns whether one of the parts names this id, which may be a person's, a user group's or a channel's. */
 export const isOneOfParts = (id: string, parts: readonly Part[]): boolean =>
   parts.some(({ users, groups, channels }) => [...users, ...groups, ...channels].some((each) => each === id));
 
-/** All of them, in one list. */
+/** Returns all ids in one list. */
 export const idsOf = ({ users, groups, channels }: NamedPeople): readonly string[] => [
   ...groups,
   ...channels,
@@ -59,19 +59,19 @@ export const idsOf = ({ users, groups, channels }: NamedPeople): readonly string
 export const setsOfParts = (parts: readonly Part[]): readonly (GroupId | ChannelId)[] =>
   parts.flatMap(groupsAndChannelsOf);
 
-/** The parts of both rules; one that both want is wanted once. */
+/** Combines the parts of two rules. A part that both require is required once. */
 export function combineParts(a: readonly Part[], b: readonly Part[]): readonly Part[] {
   return [...a, ...missingParts(a, b)];
 }
 
-/** Approvals that fill the parts of `a` also fill those of `b`. */
+/** Returns whether approvals that fill the parts of `a` also fill those of `b`. */
 export const coversParts = (a: readonly Part[], b: readonly Part[]): boolean =>
   missingParts(a, b).length === 0;
 
-/** What `wanted` has more often than `given`. */
-function missingParts(given: readonly Part[], wanted: readonly Part[]): readonly Part[] {
-  const left = given.map(peopleKey);
-  return wanted.filter((part) => {
+/** Returns the parts that `required` has more often than `available`. */
+function missingParts(available: readonly Part[], required: readonly Part[]): readonly Part[] {
+  const left = available.map(peopleKey);
+  return required.filter((part) => {
     const at = left.indexOf(peopleKey(part));
     if (at < 0) return true;
     left.splice(at, 1);
@@ -84,14 +84,14 @@ function peopleKey({ users, groups, channels }: Part): string {
 }
 
 type Assignment<Voter> = {
-  /** Those whose approval counts. */
+  /** The voters whose approval counts. */
   readonly seated: readonly Voter[];
   readonly missing: readonly Part[];
 };
 
 /**
- * Gives each voter one part, or one of the places that are for anyone: as many voters as can be, and an earlier one rather than a later
- * one (augmenting paths: a bipartite matching). `needs`: how many approvals the rule wants, at least one for each part.
+ * Assigns each voter to one part, or to one of the places that are open to anyone. Seats as many voters as possible, and prefers earlier
+ * ones (bipartite matching by augmenting paths). `needs`: the number of approvals that the rule requires, at least one for each part.
  */
 export function assignParts<Voter>(
   voters: readonly Voter[],

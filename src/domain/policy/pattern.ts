@@ -1,42 +1,43 @@
-// Patterns of a policy, and the values of a request that they are compared with. A pattern is the whole text, with * for any text.
-// No regular expressions, because the texts are untrusted and some expressions take forever on some texts.
+// The patterns of a policy, and the values of a request that they are compared with. A pattern describes the whole text, with * for any
+// text. It is not a regular expression, because the texts are untrusted, and some expressions take forever on some texts.
 
 import { type Comparison, satisfies, satisfiesRounded } from "./comparison.ts";
 import { isList, isRawNumber, isRecord, type Json, numberText, type RawNumber } from "../json.ts";
 import { unseenRemoved } from "../text/text.ts";
 
-/** As written in the policy. Only a text can hold stars. */
+/** A pattern as written in the policy. Only a text can contain stars. */
 export type Pattern = string | number | boolean | Comparison;
 
 export const isComparison = (pattern: Pattern): pattern is Comparison => typeof pattern === "object";
 
-/** As the policy writes it. */
+/** Returns the pattern as the policy writes it. */
 export const patternText = (pattern: Pattern): string =>
   isComparison(pattern) ? pattern.text : String(pattern);
 
 /** Normalizing a run of marks takes quadratic time. Unicode's stream-safe format (UAX #15) limits it to 30. */
 const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
 
-/** The same for all texts that a reader may take for one another: ignores invisible characters, case, Unicode form and spaces. */
+/** Returns the same text for all texts that a reader may confuse. Ignores invisible characters, case, Unicode form and spacing. */
 export function foldForMatching(text: string): string {
   const form = text.replace(MORE_MARKS, "$1").normalize("NFKC");
   return unseenRemoved(form).toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** Longer names (characters) are compared as they are. */
+/** The longest field name that is folded (characters). Longer names are compared as they are. */
 const MAX_NAME_CHARS = 1_000;
 
-/** The same for all field names that some program takes for each other: it ignores case, form, separators and invisible characters. */
+/** Returns the same text for all field names that some program may confuse. Ignores case, form, separators and invisible characters. */
 export function foldName(name: string): string {
   if (/^[a-z0-9]*$/.test(name) || name.length > MAX_NAME_CHARS) return name;
   const folded = foldForMatching(foldForMatching(name).toUpperCase()).replace(/[^\p{L}\p{N}]+/gu, "");
   return folded === "" ? name : folded;
 }
 
-/** Both are folded. Takes time proportional to the sum of the two lengths. */
+/** Returns whether the pattern matches the whole text. Takes time proportional to the sum of their lengths. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
-  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  const first = parts[0] ?? "";
+  const last = parts.at(-1) ?? "";
   if (parts.length === 1) return text === pattern;
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
     return false;
@@ -51,7 +52,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return true;
 }
 
-/** The first position of the part between `from` and `end`, or -1. Knuth, Morris and Pratt: takes linear time. */
+/** Returns the first position of the part between `from` and `end`, or -1. Knuth-Morris-Pratt, so it takes linear time. */
 function find(part: string, text: string, from: number, end: number): number {
   const back = bordersOf(part);
   let matched = 0;
@@ -64,7 +65,7 @@ function find(part: string, text: string, from: number, end: number): number {
   return -1;
 }
 
-/** For each prefix of the part: the length of its longest proper prefix that is also its suffix. */
+/** Returns, for each prefix of the part, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(part: string): readonly number[] {
   const borders = [0];
   let matched = 0;
@@ -77,7 +78,7 @@ function bordersOf(part: string): readonly number[] {
   return borders;
 }
 
-/** The same text or value, letter by letter and of the same type. A pattern of stars alone matches any value. */
+/** Returns whether the value is exactly what the pattern says, and of the same type. A pattern of only stars matches any value. */
 export function isExactly(pattern: Pattern, value: Scalar): boolean {
   if (isComparison(pattern)) {
     const number = typeof value === "object" || typeof value === "number" ? numberText(value) : null;
@@ -89,8 +90,8 @@ export function isExactly(pattern: Pattern, value: Scalar): boolean {
 }
 
 /**
- * Whether a person or a program could take the value for it. `asRead`: the value's text, folded. A text, true and false may be taken for
- * any number: programs read "1,000", "0x3e8" and "1k" in many ways. A long number may be rounded.
+ * Returns whether a person or a program could read the value as the pattern. `asRead`: the folded text of the value. A text, true and false
+ * may be read as any number, because programs read "1,000", "0x3e8" and "1k" in many ways. A long number may be rounded.
  */
 export function mayBe(pattern: Pattern, asRead: string, value: Scalar): boolean {
   if (isComparison(pattern)) {
@@ -107,24 +108,24 @@ export function textOf(value: Scalar): string {
   return typeof value === "string" || typeof value === "boolean" ? String(value) : (numberText(value) ?? "");
 }
 
-// Everything that a part of a request may be read as. The code of a service may read `a.b` as a path or as a name, a list as its
-// first element, or a record inside a record as the request itself. None of this may fool a policy.
+// All values that a part of a request may be read as. The code of a service may read `a.b` as a path or as a name, a list as its first
+// element, or a nested record as the request itself. None of this may fool a policy.
 
 export type Scalar = string | number | RawNumber | boolean;
 
-/** The names of a path; a dot after a backslash is part of a name. */
+/** Returns the names of a path. A dot after a backslash is part of a name. */
 export function stepsOf(path: string): readonly string[] {
   return path.split(/(?<!\\)\./).map((step) => step.replaceAll("\\.", "."));
 }
 
 /**
- * The values at the path, read in the one plain way: record by record, through lists in which every element has the rest of the path.
- * Null: there is none, or it is not a text, a number, true or false.
+ * Returns the values at the path, read in the usual way: record by record, and through lists in which every element has the rest of the
+ * path. Returns null if there is none, or if it is not a text, a number, true or false.
  */
 export function plainValues(content: Json, steps: readonly string[]): readonly Scalar[] | null {
   if (isList(content)) {
-    const each = content.map((element) => plainValues(element, steps));
-    return each.length === 0 || each.includes(null) ? null : each.flatMap((values) => values ?? []);
+    const found = content.map((element) => plainValues(element, steps));
+    return found.length === 0 || found.includes(null) ? null : found.flatMap((values) => values ?? []);
   }
   const [step, ...rest] = steps;
   if (step === undefined) return isScalar(content) ? [content] : null;
@@ -132,17 +133,17 @@ export function plainValues(content: Json, steps: readonly string[]): readonly S
   return inner === undefined ? null : plainValues(inner, rest);
 }
 
-/** Gives names that a program may take for each other the same form (`foldName`). */
+/** Gives names that a program may confuse the same form (see `foldName`). */
 export type FoldName = (name: string) => string;
 
 /**
- * Every text, number, true and false at or below the path, wherever the path begins in the request, however it is split and
+ * Returns every text, number, true and false at or below the path, wherever in the request the path begins, however it is split, and
  * however its names are written.
  */
 export function everyValue(content: Json, steps: readonly string[], fold: FoldName): readonly Scalar[] {
   const found: Scalar[] = [];
   const seek = (value: Json): void => {
-    if (isRecord(value)) for (const each of valuesAt(value, steps, fold)) gather(each, found);
+    if (isRecord(value)) for (const match of valuesAt(value, steps, fold)) gather(match, found);
     for (const inner of innerOf(value)) seek(inner);
   };
   seek(content);
@@ -156,8 +157,8 @@ function valuesAt(value: Json, steps: readonly string[], fold: FoldName): readon
   const wanted = steps.map((_step, index) => fold(steps.slice(0, index + 1).join(".")));
   return Object.entries(value).flatMap(([name, inner]) => {
     const folded = fold(name);
-    return wanted.flatMap((each, index) =>
-      each === folded ? valuesAt(inner, steps.slice(index + 1), fold) : [],
+    return wanted.flatMap((prefix, index) =>
+      prefix === folded ? valuesAt(inner, steps.slice(index + 1), fold) : [],
     );
   });
 }

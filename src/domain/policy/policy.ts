@@ -1,5 +1,5 @@
-// The policy as a value, and the fields of a request that it lets change. choose-rule.ts says which rule applies to a request,
-// authorization.ts what a rule lets a person do.
+// The policy as a value, and the fields of a request that it lets change. choose-rule.ts says which rule applies to a request;
+// authorization.ts says what a rule lets a person do.
 
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isRecord, type Json } from "../json.ts";
@@ -10,38 +10,38 @@ import { groupsAndChannelsOf, type NamedPeople, type Part, type Principals } fro
 import type { SavedTask } from "./saved-task.ts";
 
 export type Policy = {
-  /** Identifies the text of the policy file; null without a file. */
+  /** Identifies the text of the policy file. Null if there is no file. */
   readonly version: string | null;
-  /** The first rule that fits applies; if none fits, nobody may decide. */
+  /** The first rule that fits applies. If none fits, no person may decide. */
   readonly rules: readonly Rule[];
-  /** Null: everyone who may use Countersign may start runs, in every channel. */
+  /** Who may start runs, and where. Null if everyone who may use Countersign may, in every channel. */
   readonly starters: readonly Starters[] | null;
-  /** Fields of a request that may change without making it another one, by name or path with dots. Never `id` or `action`. */
+  /** Fields that may change without making a request a new one, by name or dotted path. Never `id` or `action`. */
   readonly volatile: readonly string[];
   /** Texts that people can start runs with. */
   readonly tasks: readonly SavedTask[];
-  /** A channel that is also told when nobody can approve something. */
+  /** A channel that is also notified if a request has too few people who can approve it. */
   readonly fallback: ChannelId | null;
-  /** Which fields a card shows first; null: those of `CARD_FIELDS`. */
+  /** The fields that a card shows first. Null for those of `CARD_FIELDS`. */
   readonly card: CardFields | null;
-  /** Who may get the audit of a run, besides the admins of the configuration. Null: nobody. */
+  /** Who may get the audit of a run, besides the admins of the configuration. Null if only the admins may. */
   readonly auditors: Principals | null;
-  /** Who may freeze and lift a freeze, besides the admins of the configuration. Null: only the admins. */
+  /** Who may freeze and lift a freeze, besides the admins of the configuration. Null if only the admins may. */
   readonly freezers: Principals | null;
-  /** When the audit channel looks back at the week. Null: never. */
+  /** When the audit channel gets the look-back at the week. Null if never. */
   readonly lookBack: LookBackTime | null;
 };
 
 /**
- * Names of fields, or paths with dots, of the request or (`run.NAME`) of the run. Only the card's layout depends on them: no rule, no
- * digest.
+ * Names or dotted paths of fields of the request, or of the run (`run.NAME`). They affect only the layout of the card, not the choice of a
+ * rule or a digest.
  */
 export type CardFields = {
-  /** What says how risky the action is. */
+  /** Fields that say how risky the action is. */
   readonly risk: readonly string[];
-  /** What says where it happens. */
+  /** Fields that say where it happens. */
   readonly where: readonly string[];
-  /** These come first among the others. */
+  /** Fields that come first among the others. */
   readonly lead: readonly string[];
 };
 
@@ -51,7 +51,7 @@ export const CARD_FIELDS: CardFields = {
   lead: ["tool", "target", "resource", "service"],
 };
 
-/** Every id that the policy names, some more than once. */
+/** Returns every id that the policy names. An id may occur more than once. */
 export function idsNamedIn({
   rules,
   starters,
@@ -71,91 +71,92 @@ export function idsNamedIn({
     ...(auditors === null ? [] : [auditors]),
     ...(freezers === null ? [] : [freezers]),
   ];
-  const people = principalLists.flatMap((each) =>
-    each === "anyone" ? [] : [...each.users, ...groupsAndChannelsOf(each)],
+  const people = principalLists.flatMap((principals) =>
+    principals === "anyone" ? [] : [...principals.users, ...groupsAndChannelsOf(principals)],
   );
   const conditions = rules.flatMap(({ when }) => [
     ...(when.channels ?? []),
     ...(when.requesters ?? []),
     ...(when.requesterGroups ?? []),
   ]);
-  const called = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
-  const later = rules.flatMap(({ followUp }) => idsOfFollowUp(followUp));
-  const places = [...(starters ?? []), ...tasks].flatMap(({ channels }) => channels ?? []);
-  return [...people, ...called, ...later, ...conditions, ...places, ...(fallback === null ? [] : [fallback])];
+  const mentioned = rules.flatMap(({ mention }) => [...mention.users, ...mention.groups]);
+  const followUps = rules.flatMap(({ followUp }) => idsOfFollowUp(followUp));
+  const channels = [...(starters ?? []), ...tasks].flatMap((item) => item.channels ?? []);
+  const ids = [...people, ...mentioned, ...followUps, ...conditions, ...channels];
+  return fallback === null ? ids : [...ids, fallback];
 }
 
 export type Rule = {
   readonly name: string;
   readonly when: When;
   readonly approvers: Principals;
-  /** One of each must approve, all of them different people. Empty: it does not matter where the approvals come from. */
+  /** A person from each part must approve, all of them different people. Empty if approvals may come from anywhere. */
   readonly parts: readonly Part[];
-  /** They may not decide, although `approvers` may list them. Null: no one. */
+  /** People who may not decide, even if `approvers` includes them. Null if there are none. */
   readonly except: NamedPeople | null;
   readonly selfApproval: boolean;
-  /** The smallest number of characters of a reason; 0: it may be left out. */
+  /** The shortest reason (characters), by verdict. 0 if a reason is optional. */
   readonly reason: { readonly approve: number; readonly deny: number };
-  /** How many different people must approve. One denial ends it. */
+  /** The number of different people who must approve. One denial is enough to deny. */
   readonly needs: number;
-  /** How long an approval is held (ms) before it is sent; until then it can be undone. */
+  /** How long an approval is held before it is sent (ms). Until then, it can be undone. */
   readonly holdMs: number;
   readonly expiry: { readonly afterMs: number; readonly outcome: "nothing" | "deny" } | null;
-  /** What an approval requires, but a denial does not: to have opened the request in full, and to type a word. */
+  /** Requirements for approvals only: to open the request in full, and to type a word. */
   readonly friction: { readonly readFirst: boolean; readonly word: string | null };
-  /** Reasons that the form for a denial offers. The person may change the text before they send it. */
+  /** Reasons that the form for a denial offers. The person can edit the text before they send it. */
   readonly denyReasons: readonly string[];
-  /** Whom the card mentions. Others can decide without a mention. */
+  /** The people whom the card mentions. Others can decide without a mention. */
   readonly mention: { readonly users: readonly UserId[]; readonly groups: readonly GroupId[] };
-  /** Who decides gets a receipt at once, in a message of its own. Otherwise receipts may share a message. */
+  /** A decider gets their receipt at once, in a separate message. Otherwise receipts may share a message. */
   readonly receiptAtOnce: boolean;
   /** What happens while the request waits. */
   readonly followUp: FollowUpRule;
   /**
-   * Left out: no stage of its escalation was reached. These people may decide as well, also those who do not see the run's channel: the
-   * policy names them. No rule of a policy has it; `ruleOf` adds it for one request.
+   * People who may also decide because of an escalation, even if they do not see the run's channel. Absent until a stage is reached. No
+   * rule in a policy has this field; `ruleOf` adds it for one request.
    */
   readonly escalated?: NamedPeople;
 };
 
-/** All given conditions must hold; of a list, one item must. Texts are patterns as written in the file. */
+/** The conditions of a rule. All that are given must hold; of a list, one item must. Texts are patterns as written in the file. */
 export type When = {
   readonly channels: readonly ChannelId[] | null;
   readonly requesters: readonly UserId[] | null;
-  /** Left out: none. Beside `requesters`: the two add up. */
+  /** Absent if there is no such condition. With `requesters`, either may hold. */
   readonly requesterGroups?: readonly GroupId[];
   readonly action: readonly string[] | null;
   readonly input: readonly string[] | null;
-  /** By a field's name, or its path with dots, in what the service sent about the approval. A dot in a name is written `\\.`. */
+  /** By field name or dotted path, in what the service sent about the approval. A dot in a name is written `\\.`. */
   readonly fields: { readonly [path: string]: readonly Pattern[] };
-  /** Within one of these. Left out: at any time. */
+  /** The time must be within one of these. Absent if any time will do. */
   readonly hours?: readonly Hours[];
-  /** Outside all of these. Left out: at any time. */
+  /** The time must be outside all of these. Absent if any time will do. */
   readonly outsideHours?: readonly Hours[];
 };
 
-/** `channels` null: all channels. */
+/** Who may start runs in these channels. Null for all channels. */
 export type Starters = { readonly channels: readonly ChannelId[] | null; readonly who: Principals };
 
-/** The facts that decide which rule applies. */
+/** The facts that determine which rule applies. */
 export type Facts = {
   readonly channel: ChannelId;
   readonly requester: UserId;
   readonly input: string;
   readonly action: string | null;
   readonly content: Json;
-  /** Whether the requester is in these groups. A group that is missing here is unknown. */
+  /** Whether the requester is in these groups. A group that is missing is unknown. */
   readonly requesterIn?: { readonly [group: GroupId]: boolean };
-  /** Wall time (ms). Left out: unknown. */
+  /** Wall time (ms). Absent if unknown. */
   readonly at?: number;
 };
 
-/** Which rule of which policy; null where there was no policy file. */
+/** A reference to a rule of a policy. Null if there was no policy file. */
 export type RuleRef = { readonly version: string; readonly rule: string } | null;
 
 /**
- * What an approval keeps of its rule: the parts that are displayed or that time something. The current policy says when a rule
- * applies and who may decide, so these parts are not kept.
+ * The part of its rule that an approval stores: what is displayed, and what determines times. When the rule applies and who may decide are
+ * not stored, because the current policy says that.
  */
 export type KeptRule = Omit<Rule, "when" | "approvers" | "except" | "receiptAtOnce" | "escalated">;
 
@@ -165,18 +166,19 @@ export function keptRule(rule: Rule): KeptRule {
   return kept;
 }
 
-/** The rule that applies to an approval, and the version of its policy. `card`: as the policy says; left out: `CARD_FIELDS`. */
+/** The rule that applies to an approval, and the version of its policy. */
 export type AppliedRule = {
   readonly version: string | null;
   readonly rule: KeptRule;
+  /** The policy's `card`. `CARD_FIELDS` if absent. */
   readonly card?: CardFields;
-  /** When hours of the policy begin or end (monotonic), so that another rule may apply. Left out: never. */
+  /** When hours of the policy begin or end, so that another rule may apply (monotonic). Absent if never. */
   readonly until?: number;
 };
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 
-/** Without a policy file any full member who can see the card may decide, except the requester. */
+/** The rule without a policy file: any full member who can see the card may decide, except the requester. */
 export const BUILT_IN_RULE: Rule = {
   name: "built-in",
   when: ALWAYS,
@@ -208,7 +210,7 @@ export const BUILT_IN: Policy = {
   lookBack: DEFAULT_LOOK_BACK,
 };
 
-/** The built-in policy with cards that mention these people and groups. */
+/** Returns the built-in policy with cards that mention these people and groups. */
 export function builtInFor(mention: Rule["mention"]): Policy {
   return { ...BUILT_IN, rules: [{ ...BUILT_IN_RULE, mention }] };
 }
@@ -219,24 +221,27 @@ export const NO_RULE: Rule = {
   approvers: { users: [], groups: [], channels: [] },
 };
 
-// Fields of a request that the policy lets change without making it another request, such as the time of its last poll.
+// Volatile fields: fields that may change without making a request a new one, such as the time of its last poll.
 
-/** The digest always covers these fields. */
+/** Fields that the digest always covers. */
 export const NEVER_VOLATILE: readonly string[] = ["id", "action"];
 
-/** The paths that exist in the content. */
+/** Returns those of the paths that exist in the content. */
 export function volatileIn(content: Json, paths: readonly string[]): readonly string[] {
-  return paths.filter((path) => !isBound(path) && withoutFields(content, [path]) !== content);
+  return paths.filter((path) => !isNeverVolatile(path) && withoutFields(content, [path]) !== content);
 }
 
-const isBound = (path: string): boolean => NEVER_VOLATILE.includes(path.split(".")[0] ?? "");
+const isNeverVolatile = (path: string): boolean => NEVER_VOLATILE.includes(path.split(".")[0] ?? "");
 
-/** The same object when it has none of them. A field with dots in its own name takes precedence over a path. */
+/** Removes the fields. Returns the same object if it has none of them. A field with dots in its name takes precedence over a path. */
 export function withoutFields(content: Json, paths: readonly string[]): Json {
-  return paths.reduce<Json>((left, path) => (isBound(path) ? left : cutOut(left, path)), content);
+  return paths.reduce<Json>(
+    (left, path) => (isNeverVolatile(path) ? left : withoutField(left, path)),
+    content,
+  );
 }
 
-function cutOut(content: Json, path: string): Json {
+function withoutField(content: Json, path: string): Json {
   if (!isRecord(content)) return content;
   if (Object.hasOwn(content, path)) {
     const { [path]: _gone, ...rest } = content;
@@ -244,9 +249,9 @@ function cutOut(content: Json, path: string): Json {
   }
   const dots = [...path.matchAll(/\./g)].map(({ index }) => index);
   for (const dot of dots) {
-    const [head, rest] = [path.slice(0, dot), path.slice(dot + 1)];
+    const head = path.slice(0, dot);
     const inner = Object.hasOwn(content, head) ? content[head] : undefined;
-    const left = inner === undefined ? undefined : cutOut(inner, rest);
+    const left = inner === undefined ? undefined : withoutField(inner, path.slice(dot + 1));
     if (left !== inner && left !== undefined) return { ...content, [head]: left };
   }
   return content;

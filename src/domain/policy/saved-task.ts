@@ -1,4 +1,4 @@
-// Saved tasks: texts with named fields, such as "Deploy {service} to {env}", that the policy offers to the people who start runs.
+// Saved tasks: texts with named fields, such as "Deploy {service} to {env}", that the policy offers to people who start runs.
 
 import type { ChannelId } from "../ids.ts";
 import { isBlank } from "../text/text.ts";
@@ -7,7 +7,7 @@ import type { Principals } from "./named-people.ts";
 export type TaskField = {
   readonly name: string;
   readonly label: string;
-  /** Null: any text. */
+  /** The allowed values. Null if any text is allowed. */
   readonly choices: readonly string[] | null;
   readonly required: boolean;
 };
@@ -15,19 +15,19 @@ export type TaskField = {
 export type SavedTask = {
   readonly name: string;
   readonly description: string;
-  /** Fields in braces. */
+  /** The task, with its fields in braces. */
   readonly text: string;
-  /** In the order of the text. */
+  /** The fields, in the order of the text. */
   readonly fields: readonly TaskField[];
-  /** Where it can be used; null: everywhere. */
+  /** Where the task can be used. Null if everywhere. */
   readonly channels: readonly ChannelId[] | null;
-  /** Who may use it; null: everyone who may start runs. */
+  /** Who may use the task. Null if everyone who may start runs. */
   readonly who: Principals | null;
 };
 
 const FIELD = /\{([a-z][a-z0-9_-]{0,39})\}/g;
 
-/** The names of a text's fields, once each. */
+/** Returns the names of the text's fields, once each. */
 export const fieldNames = (text: string): readonly string[] => [
   ...new Set([...text.matchAll(FIELD)].map(([, name = ""]) => name)),
 ];
@@ -36,25 +36,26 @@ export type TaskValues = { readonly [field: string]: string };
 
 export type FilledTask =
   | { readonly type: "filled"; readonly text: string }
-  /** `missing`: labels of fields that need a text; `wrong`: labels of fields whose text is not among their choices. */
   | {
       readonly type: "unfinished";
+      /** Labels of required fields without a value. */
       readonly missing: readonly string[];
+      /** Labels of fields whose value is not among their choices. */
       readonly wrong: readonly string[];
-      /** Names that are no fields of the task. */
+      /** Names that do not belong to a field of the task. */
       readonly unknown: readonly string[];
     };
 
-/** Values are put in as they are: braces in them name no field. */
+/** Fills the fields. Values are inserted as they are, so braces in them do not name a field. */
 export function fillTask({ text, fields }: SavedTask, values: TaskValues): FilledTask {
-  const given = (name: string): string => (Object.hasOwn(values, name) ? (values[name] ?? "") : "");
-  const missing = fields.filter(({ name, required }) => required && isBlank(given(name)));
+  const valueOf = (name: string): string => (Object.hasOwn(values, name) ? (values[name] ?? "") : "");
+  const missing = fields.filter(({ name, required }) => required && isBlank(valueOf(name)));
   const wrong = fields.filter(
-    ({ name, choices }) => choices !== null && given(name) !== "" && !choices.includes(given(name)),
+    ({ name, choices }) => choices !== null && valueOf(name) !== "" && !choices.includes(valueOf(name)),
   );
   const unknown = Object.keys(values).filter((name) => !fields.some((field) => field.name === name));
   if (missing.length + wrong.length + unknown.length === 0)
-    return { type: "filled", text: text.replace(FIELD, (_whole, name: string) => given(name)) };
+    return { type: "filled", text: text.replace(FIELD, (_whole, name: string) => valueOf(name)) };
   const labels = (some: readonly TaskField[]): readonly string[] => some.map(({ label }) => label);
   return { type: "unfinished", missing: labels(missing), wrong: labels(wrong), unknown };
 }
@@ -62,8 +63,8 @@ export function fillTask({ text, fields }: SavedTask, values: TaskValues): Fille
 const PAIR = /^([a-z][a-z0-9_-]{0,39})=(?:"([^"]*)"|“([^“”]*)”|([^\s"“”]*))(?:\s+|$)/u;
 
 /**
- * What was typed after `run`, where it names a saved task: `deploy service=billing env="eu west"`. Null: it is a task in people's own
- * words, also where other words than fields follow the name.
+ * Reads what was typed after `run`, if it names a saved task: `deploy service=billing env="eu west"`. Returns null if it is a task in the
+ * person's own words. That includes a name that is followed by anything except fields.
  */
 export function readTaskLine<Task extends Pick<SavedTask, "name">>(
   line: string,

@@ -1,5 +1,5 @@
-// What a card says about a request, and where: the risk, the place, the short fields side by side, the long ones below. The policy
-// names the fields that say the risk and the place. They are the service's word like all others: none is believed, and none is hidden.
+// What a card says about a request, and where: the risk, the place, the short fields side by side, and the long ones below. The policy
+// names the fields for risk and place. They are claims of the service like all others, so none is believed and none is hidden.
 
 import type { Approval, Request, RunContext } from "../approval.ts";
 import { isList, isRawNumber, isRecord, type Json, numberText } from "../json.ts";
@@ -9,23 +9,23 @@ import { lineExcerpt } from "./excerpt.ts";
 import { type Field, fieldText, nameText, fieldsOf, volatileField } from "./request-text.ts";
 
 export type RiskLevel = "critical" | "high" | "medium" | "low" | "other";
-/** `words`, drawn: "high", or what the service wrote where that is no level that we know. */
+/** `words` (drawn): a level such as "high", or what the service wrote if we do not know that level. */
 export type Risk = { readonly level: RiskLevel; readonly words: string };
 
-/** `at`: the value is a moment, in milliseconds since 1970. */
+/** `at`: the value as a time (ms since 1970). Null if it is not a time. */
 export type ShortField = { readonly label: string; readonly value: string; readonly at: number | null };
 
 /** The second line of a card. */
 export type CardMarks = {
-  /** The worst that the service says. */
+  /** The highest risk that the service states. */
   readonly risk: Risk | null;
   /** Where it happens, such as "production". */
   readonly where: readonly string[];
-  /** The fields that these say in full. */
+  /** The paths of the fields that these marks show in full. */
   readonly said: ReadonlySet<string>;
 };
 
-/** Words for each level, as services write them, without case. */
+/** The level of each word that services use, in lower case. */
 const LEVELS: { readonly [word: string]: RiskLevel } = {
   critical: "critical",
   severe: "critical",
@@ -36,26 +36,27 @@ const LEVELS: { readonly [word: string]: RiskLevel } = {
   low: "low",
   minimal: "low",
 };
-/** A word that is no level that we know may mean anything, so it stands before "medium". */
+/** A word that we do not know may mean anything, so "other" comes before "medium". */
 const WORST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
 
-/** For sorting, the riskiest first; an unstated risk comes last. It is the service's word, and only sorts. */
+/** Returns the rank for sorting, the riskiest first. An unstated risk comes last. The risk is only a claim, so it is used only to sort. */
 export function riskRank({ risk }: Pick<CardMarks, "risk">): number {
   return risk === null ? WORST_FIRST.length : WORST_FIRST.indexOf(risk.level);
 }
 
-/** In characters; a longer value, or one of several lines, stands in a box below. */
+/** The longest value of a short field (characters). A longer value, or one of several lines, is shown in a box below. */
 const SHORT_CHARS = 60;
+/** The longest mark, and the longest label of a field (characters). */
 const MARK_CHARS = 30;
 const LABEL_CHARS = 40;
-/** So many short fields at most stand side by side; Slack allows ten texts in a section. */
+/** The most short fields. Slack allows ten texts in a section. */
 const MAX_SHORT = 20;
-/** Most places in the second line. */
+/** The most places in the second line. */
 const MAX_WHERE = 2;
-/** A record with more members than this, or with records in it, stands in a box as JSON. */
+/** A record with more members than this, or with nested records, is shown in a box as JSON. */
 const MAX_MEMBERS = 8;
 
-/** The marks of an approval's own card. */
+/** Returns the marks of an approval's own card. */
 export function approvalMarks(
   run: { readonly context: RunContext | null },
   { request, appliedRule }: Approval,
@@ -70,7 +71,7 @@ export function cardMarks(
 ): CardMarks {
   const find = valuesOf(flattened(fieldsOf(request)), context);
   const risks = find(names.risk).flatMap(riskOf);
-  const risk = WORST_FIRST.flatMap((level) => risks.filter((each) => each.level === level))[0] ?? null;
+  const risk = WORST_FIRST.flatMap((level) => risks.filter((found) => found.level === level))[0] ?? null;
   const places = find(names.where).flatMap((found) => {
     const text = mark(found);
     return text === null ? [] : [{ path: found.path, text }];
@@ -85,8 +86,8 @@ export function cardMarks(
 }
 
 /**
- * All fields of a request that fits the card, except what its second line says: `said`, and when it was requested, if that is `seenAt`
- * to the minute.
+ * Returns all fields of a request that fits the card, except those that its second line shows: the fields in `said`, and the time of the
+ * request if it is within a minute of `seenAt`.
  */
 export function cardFields(
   request: Request,
@@ -95,7 +96,7 @@ export function cardFields(
   seenAt = Number.NaN,
 ): { readonly short: readonly ShortField[]; readonly long: readonly Field[] } {
   const rest = flattened(fieldsOf(request)).filter(
-    (each) => !said.has(each.path) && !isRequestTime(each, seenAt),
+    (field) => !said.has(field.path) && !isRequestTime(field, seenAt),
   );
   const short = rest.flatMap(shortOf).toSorted(byLead(lead)).slice(0, MAX_SHORT);
   const shown = new Set(short.map(({ path }) => path));
@@ -113,22 +114,22 @@ function isRequestTime({ names, value }: Part, seenAt: number): boolean {
 
 /** A field of the request, or a member of one. */
 type Part = {
-  /** Unique: the names as JSON. */
+  /** The names as JSON. Unique in the request. */
   readonly path: string;
   readonly names: readonly string[];
   readonly value: Json;
 };
 
-/** The fields, and of a small record its members. */
+/** Returns the fields. A small record is replaced by its members. */
 export function flattened(content: { readonly [name: string]: Json }): Part[] {
   return Object.entries(content).flatMap(([name, value]) => {
     const members = isRecord(value) && !isRawNumber(value) ? Object.entries(value) : [];
-    const flat =
+    const isSmallRecord =
       members.length > 0 &&
       members.length <= MAX_MEMBERS &&
       isLabel(name) &&
       members.every(([key, member]) => isLabel(key) && isScalar(member));
-    return flat ? members.map(([key, member]) => part([name, key], member)) : [part([name], value)];
+    return isSmallRecord ? members.map(([key, member]) => part([name, key], member)) : [part([name], value)];
   });
 }
 
@@ -139,7 +140,7 @@ function isScalar(value: Json): boolean {
 }
 
 function drawnPart({ names, value }: Part): Field {
-  const name = names.map((each) => nameText(each, "masked")).join(".");
+  const name = names.map((part) => nameText(part, "masked")).join(".");
   return { name, text: fieldText(names.at(-1) ?? "", textOf(value), "masked") };
 }
 
@@ -147,7 +148,7 @@ export function textOf(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-/** Only names such as `dry_run`, `targetEnv` and `plan.id` become labels: a name that is a sentence could pass for our own words. */
+/** Only names like `dry_run`, `targetEnv` and `plan.id` become labels, because a name that is a sentence could pass for our own words. */
 function isLabel(name: string): boolean {
   return name.length <= LABEL_CHARS && /^[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*$/.test(name);
 }
@@ -172,12 +173,12 @@ function shortValue(name: string, value: Json): string | null {
   return drawn.length <= SHORT_CHARS && !drawn.includes("\n") && drawn.trim() !== "" ? drawn : null;
 }
 
-/** A record of such a name only holds the others together; `arguments.env` is shown as "Env". */
+/** Names of records that only group other fields, so `arguments.env` is shown as "Env". */
 const WRAPPERS = new Set(
   "arguments args parameters params input inputs details options payload data".split(" "),
 );
 
-/** `target_env` and `targetEnv` as "Target env". */
+/** Writes `target_env` and `targetEnv` as "Target env". */
 function labelOf([first = "", ...rest]: readonly string[]): string {
   const names = rest.length > 0 && WRAPPERS.has(first.toLowerCase()) ? rest : [first, ...rest];
   const words = names
@@ -189,7 +190,7 @@ function labelOf([first = "", ...rest]: readonly string[]): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** With a time zone, for without one it is not known which moment it is. */
+/** A time must have a time zone, because without one it is ambiguous. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
 function momentOf(value: Json): number | null {
@@ -209,14 +210,16 @@ function byLead(lead: readonly string[]): (a: Short, b: Short) => number {
 
 const plain = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 
-/** The fields of these names or paths, in the order of the names; `run.NAME` is a field of the run. Case, `_` and `-` do not count. */
+/** Finds fields by name or path, in the order of the names. `run.NAME` is a field of the run. Case, `_` and `-` are ignored. */
 function valuesOf(fields: readonly Part[], context: RunContext | null): (names: readonly string[]) => Part[] {
-  const around =
-    context === null ? [] : flattened(context.fields).map((each) => ({ ...each, path: `run ${each.path}` }));
+  const runFields =
+    context === null
+      ? []
+      : flattened(context.fields).map((field) => ({ ...field, path: `run ${field.path}` }));
   return (names) =>
     names.map(plain).flatMap((name) => {
-      const [list, wanted] = name.startsWith("run.") ? [around, name.slice(4)] : [fields, name];
-      // A name may be megabytes long, so its length is compared first.
+      const [list, wanted] = name.startsWith("run.") ? [runFields, name.slice(4)] : [fields, name];
+      // A field's name may be megabytes long, so its length is compared first.
       const most = 2 * wanted.length + MAX_MEMBERS;
       return list.filter(({ names: [first = "", second = ""] }) =>
         first.length + second.length > most
@@ -231,12 +234,12 @@ type Marked = Part & Risk;
 function riskOf(found: Part): Marked[] {
   const words = mark(found);
   if (words === null) return [];
-  const known = words.toLowerCase();
-  const level = Object.hasOwn(LEVELS, known) ? (LEVELS[known] ?? "other") : "other";
-  return [{ ...found, level, words: level === "other" ? words : known }];
+  const word = words.toLowerCase();
+  const level = Object.hasOwn(LEVELS, word) ? (LEVELS[word] ?? "other") : "other";
+  return [{ ...found, level, words: level === "other" ? words : word }];
 }
 
-/** Short enough for the second line; null: it stands with the other fields. */
+/** Draws a value for the second line. Returns null if it is too long, so that it stays with the other fields. */
 function mark({ names, value }: Part): string | null {
   const text = typeof value === "string" ? value : numberText(value);
   if (text === null || text.trim() === "" || text.length > MARK_CHARS) return null;
@@ -248,18 +251,18 @@ function mark({ names, value }: Part): string | null {
   return hidden > 0 || drawn === "" ? null : drawn;
 }
 
-// The headline: what is asked, in a line of plain text.
+// The headline: what is asked, in one line of plain text.
 
-/** Marks that Countersign's own titles use, and every other symbol: in a headline the service must not set any. */
+/** The marks of Countersign's own titles, and every other symbol. The service must not be able to set any in a headline. */
 const SYMBOLS = /\p{So}|\p{Extended_Pictographic}|\u2713|\u2717|\uFE0F|\u200D/gu;
 
-/** `whole`: it says all that the action says. */
+/** `whole`: the headline says everything that the action says. */
 export type Headline = { readonly text: string; readonly whole: boolean };
 
 export function headline({ action }: Pick<Request, "action">, max: number): Headline {
   if (action === null) return { text: "The service did not say what for", whole: true };
   const { text, hidden } = lineExcerpt(action, max, "masked");
   const shown = text.replace(SYMBOLS, "").replace(/ {2,}/g, " ").trim();
-  if (shown === "") return { text: "What is asked stands below", whole: false };
+  if (shown === "") return { text: "See the request below", whole: false };
   return { text: shown, whole: hidden === 0 && shown === action };
 }

@@ -1,23 +1,23 @@
-// Parts of untrusted texts, drawn. A text may be millions of characters long, so it is cut before it is searched for secrets and
-// invisible characters: the work is proportional to what is shown. The search covers a little more, so that no cut leaves half a secret.
+// Drawn parts of untrusted texts. A text may be millions of characters long, so it is cut before it is searched for secrets and invisible
+// characters. The work is then proportional to what is shown. The search covers a little more, so that no cut leaves half a secret.
 
 import { type Drawing, groupDigits, type Veil, veiled, veils } from "./secrets.ts";
 import { allSeen, clip, countedChars } from "./text.ts";
 
-/** `text` as shown, and how many characters of the original follow it (for a tail: precede it). */
+/** A text as shown, and how many characters of the original follow it (or, for a tail, precede it). */
 export type Excerpt = { readonly text: string; readonly hidden: number };
 
-/** Every shape of a secret is recognisable within this many characters. */
+/** Every shape of a secret can be recognized within this many characters. */
 export const CONTEXT_CHARS = 2_048;
-/** More characters than a private key in PEM has. */
+/** More than the length of a private key in PEM (characters). */
 const PEM_CHARS = 65_536;
 
-/** The beginning, in at most `max` characters as Slack counts them; the whole text where it fits. */
+/** Draws the beginning in at most `max` characters as Slack counts them, or the whole text if it fits. */
 export function head(text: string, max: number, as: Drawing): Excerpt {
   return from(text, 0, max, as);
 }
 
-/** The same, from a place in the text on. */
+/** Like `head`, but starts at a place in the text. */
 export function from(text: string, place: number, max: number, as: Drawing): Excerpt {
   const base = Math.max(0, place - CONTEXT_CHARS);
   const part = text.slice(base, place + max + CONTEXT_CHARS);
@@ -29,7 +29,7 @@ export function from(text: string, place: number, max: number, as: Drawing): Exc
   });
 }
 
-/** The end. Empty where every possible start may be in the middle of a secret. */
+/** Draws the end. Returns an empty text if every possible start may be in the middle of a secret. */
 export function tail(text: string, max: number, as: Drawing): Excerpt {
   const near = Math.max(0, text.length - max - CONTEXT_CHARS);
   const { base, first } = as === "open" || near === 0 ? { base: near, first: 0 } : knownFrom(text, near);
@@ -41,14 +41,14 @@ export function tail(text: string, max: number, as: Drawing): Excerpt {
   });
 }
 
-/** How far back the beginning of a word is searched for (characters). */
+/** How far back to search for the beginning of a word (characters). */
 const WORD_CHARS = 16_384;
 
-/** Where a search for secrets begins, and the distance after that beyond which no secret that began before it continues. */
+/** Returns where to start the search for secrets (`base`), and how far after it any secret that began earlier has surely ended (`first`). */
 function knownFrom(text: string, near: number): { base: number; first: number } {
   const first = firstKnown(text, near);
   if (first < text.length - near) return { base: near, first };
-  // One word reaches to the end: the search begins before that word.
+  // A single word reaches to the end of the text, so the search must start before that word.
   const furthest = Math.max(0, near - WORD_CHARS);
   let word = near;
   while (word > furthest && !/\s/.test(text.charAt(word - 1))) word -= 1;
@@ -62,7 +62,7 @@ function inPrivateKey(text: string, base: number): boolean {
   return before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
 }
 
-/** The distance after `base` beyond which no secret that began before it continues. */
+/** Returns how far after `base` any secret that began before it has surely ended. */
 function firstKnown(text: string, base: number): number {
   const begin = inPrivateKey(text, base) ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
   if (begin < 0) return text.length - base;
@@ -80,7 +80,7 @@ function fitted(chars: number, max: number, draw: (chars: number) => Excerpt): E
   }
 }
 
-/** The place itself, or the end of the secret or character that contains it. */
+/** Returns the place itself, or the end of the secret or character that contains it. */
 export function outside(over: readonly Veil[], part: string, place: number): number {
   const veil = over.find(({ range }) => range[0] < place && place < range[1]);
   if (veil !== undefined) return veil.range[1];
@@ -95,10 +95,10 @@ function drawn(part: string, over: readonly Veil[], start: number, end: number):
   return allSeen(veiled(part.slice(start, end), inside));
 }
 
-/** Both ends of a text that does not fit, and how many characters are left out between them. */
+/** Both ends of a text that does not fit, and the number of characters omitted between them (`left`). */
 export type Ends = { readonly head: string; readonly left: number; readonly tail: string };
 
-/** With less room (characters) the tail gets the larger share. */
+/** With less room than this (characters), the tail gets the larger share. */
 const LITTLE_ROOM = 240;
 const TAIL_SHARE = 0.25;
 const TAIL_SHARE_IN_LITTLE = 0.4;
@@ -115,32 +115,32 @@ export function ends(text: string, max: number, as: Drawing): Ends {
     : { head: whole.text, left: whole.hidden, tail: "" };
 }
 
-/** The beginning of a text, with how much is missing where it does not fit. Never empty, because Slack refuses an empty text. */
+/** Draws the beginning of a text and, if it does not fit, says how much is missing. Never empty, because Slack refuses an empty text. */
 export function shortened(text: string, max: number, as: Drawing): string {
   const { text: shown, hidden } = head(text, max, as);
   if (hidden > 0) return `${shown}… (${groupDigits(hidden)} more characters)`;
   return shown === "" ? " " : shown;
 }
 
-/** With less room (characters) the remark would leave no text to read. */
+/** With less room than this (characters), the number of cut characters would leave no text to read. */
 const ROOM_TO_COUNT = 30;
 
-/** One line for a title, a notification or a list, masked for a channel. The cut characters are counted, because the whole text stands elsewhere. */
+/** Draws one line for a title, a notification or a list. Says how many characters are cut, because the whole text is shown elsewhere. */
 export function oneLine(text: string, max: number, as: Drawing = "masked"): string {
   return lineExcerpt(text, max, as).text;
 }
 
-/** Like `oneLine`, without the remark, but with how many characters are left out. */
+/** Like `oneLine`, but also returns how many characters are cut. */
 export function lineExcerpt(text: string, max: number, as: Drawing): Excerpt {
-  const begun = text.trimStart();
-  const part = begun.slice(0, 2 * max + CONTEXT_CHARS);
+  const trimmed = text.trimStart();
+  const part = trimmed.slice(0, 2 * max + CONTEXT_CHARS);
   const over = veils(part, as);
   const line = (end: number): string => drawn(part, over, 0, end).replace(/\s+/g, " ").trim();
-  const whole = part.length === begun.length ? line(part.length) : null;
+  const whole = part.length === trimmed.length ? line(part.length) : null;
   if (whole !== null && whole.length <= max) return { text: whole, hidden: 0 };
   for (let left = Math.min(part.length, 2 * max); ;) {
     const end = outside(over, part, left);
-    const hidden = begun.length - end;
+    const hidden = trimmed.length - end;
     const shown = line(end) + remark(hidden, max);
     if (shown.length <= max || left <= 0) return { text: clip(shown, max).shown, hidden };
     left = Math.max(0, Math.min(left - 1, Math.floor((left * max) / shown.length)));

@@ -1,32 +1,33 @@
-// Countersign's own secrets: its keys and tokens. They are registered at the start and when one is exchanged, and found in every text by value and by common
-// encodings: percent-encoded, escaped as in JSON, in hex, in base64 at each of its three offsets.
+// Countersign's own secrets: its keys and tokens. They are registered at the start, and when one is replaced. They are found in any text by
+// value and in common encodings: percent-encoded, escaped as in JSON, in hex, and in base64 at each of its three offsets.
 
 export type Range = readonly [start: number, end: number];
 
-/** Characters. A shorter value may be an ordinary word; masking it would hide what people decide about. */
+/** The shortest secret that is masked (characters). A shorter one may be an ordinary word; masking it could hide what people decide on. */
 const MIN_SECRET_CHARS = 8;
 
-let known: readonly string[] = [];
-let wanted: readonly string[] = [];
+let secrets: readonly string[] = [];
+let searchedForms: readonly string[] = [];
 
 /**
- * One process has one set of secrets, so they are kept here instead of being passed to each drawing. May be called again: earlier
- * ones stay secret.
+ * Registers secrets. A process has one set of them, so they are kept here instead of being passed to each drawing. May be called again;
+ * earlier ones stay registered.
  */
 export function keepSecrets(values: readonly string[]): void {
-  known = [...new Set([...known, ...values])];
-  wanted = formsOf(known.filter((value) => value.length >= MIN_SECRET_CHARS));
+  secrets = [...new Set([...secrets, ...values])];
+  searchedForms = formsOf(secrets.filter((value) => value.length >= MIN_SECRET_CHARS));
 }
 
-/** All of them, the short ones too. The same list until another secret is kept. */
-export const keptSecrets = (): readonly string[] => known;
+/** Returns all registered secrets, including short ones. The list is the same object until another secret is registered. */
+export const keptSecrets = (): readonly string[] => secrets;
 
-/** Stands where a text held one of them. */
-export const ownRanges = (text: string): Range[] => rangesOf(text, wanted);
+/** Returns where the text contains registered secrets. */
+export const ownRanges = (text: string): Range[] => rangesOf(text, searchedForms);
 
+/** Replaces a registered secret in a text. */
 export const OWN_MARK = "⟨secret of Countersign masked⟩";
 
-/** As `unescaped` writes them. */
+/** Returns the forms in which the values may appear in an unescaped text. */
 export function formsOf(values: readonly string[]): readonly string[] {
   const forms = values.flatMap((value) =>
     [utf8(value), ...decoded(value)].flatMap((bytes) => [
@@ -40,6 +41,7 @@ export function formsOf(values: readonly string[]): readonly string[] {
   return [...new Set(both.map((form) => form.replaceAll("\\", "")))];
 }
 
+/** Returns where the text contains any of the forms, also in escaped form. */
 export function rangesOf(text: string, forms: readonly string[]): Range[] {
   const plain = ESCAPES.test(text) ? text.replace(ESCAPE, unescape) : text;
   const found = forms.flatMap((form) => placesOf(form, plain));
@@ -56,20 +58,21 @@ function placesOf(form: string, text: string): Range[] {
 }
 
 const ESCAPES = /[%\\]/;
-/** A text inside texts has more than one backslash. */
+/** A text nested in other texts has more than one backslash. */
 const ESCAPE = /%([0-9A-Fa-f]{2})|\\+(?:u00([0-9A-Fa-f]{2})|x([0-9A-Fa-f]{2}))?/g;
 
-/** The character that an escape stands for. A backslash is dropped, since each level of JSON doubles it. */
+/** Returns the character that an escape stands for. A backslash is dropped, because each level of JSON doubles it. */
 function unescape(_whole: string, percent?: string, json?: string, hex?: string): string {
   const code = Number.parseInt(percent ?? json ?? hex ?? "5c", 16);
   return code === BACKSLASH ? "" : String.fromCharCode(code);
 }
 const BACKSLASH = 0x5c;
 
-/** For each character of the unescaped text, and for its end: its position in the original text. */
+/** Returns the position in the original text of each character of the unescaped text, and of its end. */
 function origins(text: string, length: number): Uint32Array {
   const from = new Uint32Array(length + 1);
-  let [at, ahead] = [0, 0];
+  let at = 0;
+  let ahead = 0;
   for (const { 0: whole, 1: percent, 2: json, 3: hex, index } of text.matchAll(ESCAPE)) {
     while (at + ahead < index) from[at] = ahead + at++;
     if (unescape(whole, percent, json, hex) !== "") from[at++] = index;
@@ -81,7 +84,7 @@ function origins(text: string, length: number): Uint32Array {
 
 const utf8 = (value: string): Uint8Array => new TextEncoder().encode(value);
 
-/** A key that is written in base64 is found by its bytes too. */
+/** Returns the bytes of a key that is written in base64, so that the key is also found by its bytes. */
 function decoded(value: string): Uint8Array[] {
   if (!/^[A-Za-z0-9+/]{40,}={0,2}$/.test(value) || value.length % 4 !== 0) return [];
   return [Uint8Array.from(atob(value), (char) => char.charCodeAt(0))];
@@ -90,12 +93,13 @@ function decoded(value: string): Uint8Array[] {
 const hexOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The part of the base64 text that does not depend on the bytes before and after. */
+/** Returns the part of the base64 text that does not depend on the bytes before and after, for each of the three offsets. */
 function base64Cores(bytes: Uint8Array): string[] {
   return [0, 1, 2].map((offset) => {
     const padded = new Uint8Array(offset + bytes.length);
     padded.set(bytes, offset);
-    const [first, last] = [Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6)];
-    return btoa(String.fromCharCode(...padded)).slice(first, last);
+    const start = Math.ceil((offset * 8) / 6);
+    const end = Math.floor((padded.length * 8) / 6);
+    return btoa(String.fromCharCode(...padded)).slice(start, end);
   });
 }

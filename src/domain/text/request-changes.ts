@@ -1,27 +1,30 @@
-// What changed between two requests, for the card: each field that differs, with the place of its first change. The form shows more.
+// What changed between two requests, for the card: each field that differs, at the place of its first change. The form shows more.
 
 import type { FieldChange, Request } from "../approval.ts";
 import { from } from "./excerpt.ts";
 import { flattened, textOf } from "./card-layout.ts";
 import { fieldsOf, needsFile, shortName } from "./request-text.ts";
 
-/** Most fields that are kept, and how much of each text (characters). */
+/** The most fields that are kept. */
 const MAX_FIELDS = 5;
+/** How much of each text is kept (characters). */
 const PART_CHARS = 160;
-/** How much is kept of what stands before the change. */
+/** How much is kept of the text before the change (characters). */
 const BEFORE_CHARS = 40;
 
 /**
- * At most five fields, in the order of the earlier request; those that are new come last. None of a request that needs a file: comparing
- * megabytes at each poll would hold up everything else. Its form shows what changed.
+ * Returns at most five changed fields, in the order of the earlier request, with new fields last. Returns none for a request that needs a
+ * file, because comparing megabytes at each poll would delay everything else. Its form shows what changed.
  */
 export function requestChanges(was: Request, is: Request): readonly FieldChange[] {
   if (needsFile(was) || needsFile(is)) return [];
-  const [before, after] = [textsOf(was), textsOf(is)];
+  const before = textsOf(was);
+  const after = textsOf(is);
   const names = new Set([...before.keys(), ...after.keys()]);
   const changes: FieldChange[] = [];
   for (const name of names) {
-    const [old, now] = [before.get(name) ?? null, after.get(name) ?? null];
+    const old = before.get(name) ?? null;
+    const now = after.get(name) ?? null;
     if (old === now) continue;
     if (changes.length === MAX_FIELDS) break;
     const isShort = [old, now].every((text) => (text ?? "").length <= PART_CHARS);
@@ -45,6 +48,8 @@ function partOf(text: string, start: number): string {
   return `${start === 0 ? "" : "…"}${part}${hidden === 0 ? "" : "…"}`;
 }
 
+/** Returns the length of the common prefix. */
+/** Returns the length of the common prefix (characters). */
 export function samePrefix(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;

@@ -1,5 +1,5 @@
-// What of a long request is shown in how much room: every field where that is possible, the short ones whole, of the long ones both
-// ends. The card and the form are drawn by it, and it decides whether the form shows enough to approve.
+// How a long request is laid out in limited room. Every field is shown if possible: short ones in full, long ones by both ends. The card
+// and the form follow this layout, and it determines whether the form shows enough to approve.
 
 import type { Request, RunContext } from "../approval.ts";
 import { contextParts } from "../run-context.ts";
@@ -9,30 +9,33 @@ import { type Drawing, isSecretField, maskedField, secretsUnder, veils } from ".
 import { countedChars } from "./text.ts";
 
 export type Room = {
-  /** Characters that the texts share. */
+  /** Room for the texts of the fields (characters). */
   readonly chars: number;
-  /** Characters of all, names too. */
+  /** Room for everything, including names (characters). */
   readonly most: number;
 };
 
-/** In the form, of a request that is attached as a file, and of its run's own fields. */
+/** Room in the form for a request that is attached as a file. */
 export const FORM_ROOM: Room = { chars: 20_000, most: 24_000 };
+/** Room in the form for the run's own fields. */
 export const CONTEXT_ROOM: Room = { chars: 3_000, most: 5_000 };
 
-/** Each text that is shown gets at least so much (characters). */
+/** The least room for each text that is shown (characters). */
 const MIN_SHARE = 64;
-/** In less room a text stands on one line. */
+/** With less room than this (characters), a text is shown on one line. */
 const MIN_BOX = 240;
-/** Of a text so many lines are shown at either end. */
+/** The most lines of a text that are shown in full. */
 const LINES = 12;
-/** What the remark on a cut text takes, and what stands around a name and a text (characters). */
+/** The room for the remark on a cut text (characters). */
 const REMARK_CHARS = 36;
+/** The room for the punctuation around a name and a text (characters). */
 const AROUND_CHARS = 3;
-/** Where not all fields fit, so much of the room is kept for the names of the others. */
+/** If not all fields fit, this share of the room is kept for the names of the others. */
 const NAMES_SHARE = 0.25;
 
-/** Fields of these names say what is done and to what. Where not all fit, they come first. */
+/** Longer names are not compared with `TELLING` (characters). */
 const NAME_CHARS = 40;
+/** Names of fields that say what is done and to what. If not all fields fit, these come first. */
 const TELLING = new Set(
   `action actions command commands cmd args arguments argv script code sql query statement query_string operation op
   method tool function name risk risk_level severity target targets resource host hosts path file url environment env
@@ -51,13 +54,13 @@ const isTelling = ({ name }: Field): boolean => name.length <= NAME_CHARS && TEL
 export type ShownText = Ends & { readonly name: string; readonly inline: boolean; readonly secrets: number };
 
 export type FieldLayout = {
-  /** Those that tell the most first, then the short ones. */
+  /** The fields that are shown: telling ones first, and among equals the shorter ones first. */
   readonly shown: readonly ShownText[];
-  /** Of fields that are not shown: their names, as far as they fit. */
+  /** Names of fields that are not shown, as far as they fit. */
   readonly named: readonly string[];
-  /** How many fields are not shown, those of `named` too. */
+  /** The number of fields that are not shown, including those in `named`. */
   readonly leftOut: number;
-  /** Characters that are not shown. */
+  /** The number of characters that are not shown. */
   readonly hidden: number;
 };
 
@@ -76,8 +79,8 @@ export function fieldLayout(fields: readonly Field[], room: Room, as: Drawing): 
   const most = fits ? room.most : room.most * (1 - NAMES_SHARE);
   const chosen = fits ? fields : mostTelling(fields, most, as);
   const shown = shared(chosen, { chars: room.chars, most }, as);
-  const inside = new Set(chosen);
-  const others = fields.filter((field) => !inside.has(field));
+  const chosenSet = new Set(chosen);
+  const others = fields.filter((field) => !chosenSet.has(field));
   const hidden = shown.reduce((sum, { left }) => sum + left, 0);
   return {
     shown,
@@ -88,17 +91,17 @@ export function fieldLayout(fields: readonly Field[], room: Room, as: Drawing): 
 }
 
 /**
- * How many fields, of the request and of its run, have no place in the form, not even both ends of them. Nobody can approve what
- * they could not see. A request that fits the form stands in it whole.
+ * Counts the fields of the request and its run of which the form shows nothing, not even both ends. People cannot approve what they cannot
+ * see. Returns 0 for a request that fits the form, because it is shown in full.
  */
 export function fieldsBeyondForm(request: Request, context: RunContext | null): number {
   if (!needsFile(request)) return 0;
   const { leftOut } = requestLayout(request, FORM_ROOM, "open");
-  const around = context === null ? 0 : fieldLayout(contextParts(context), CONTEXT_ROOM, "open").leftOut;
-  return leftOut + around;
+  const ofContext = context === null ? 0 : fieldLayout(contextParts(context), CONTEXT_ROOM, "open").leftOut;
+  return leftOut + ofContext;
 }
 
-/** What a field takes at the least (characters): its text, and what stands around that. */
+/** Returns the least room that a field takes (characters): for its text, and for what surrounds it. */
 function leastOf({ name, text }: Field, as: Drawing): { text: number; around: number } {
   const label = countedChars(shortName(name, as)) + AROUND_CHARS;
   const cut = { text: MIN_SHARE, around: label + REMARK_CHARS };
@@ -117,13 +120,13 @@ function allFit(fields: readonly Field[], most: number, as: Drawing): boolean {
   return fields.every((field) => (left -= charsOf(field, as)) >= 0);
 }
 
-/** As many as fit: by their names first, then by turns a long one and a short one, so that neither kind crowds the other out. */
+/** Chooses as many fields as fit: telling names first, then alternately a long one and a short one, so that neither kind is crowded out. */
 function mostTelling(fields: readonly Field[], most: number, as: Drawing): readonly Field[] {
   const telling = fields.filter(isTelling);
   const others = fields.filter((field) => !isTelling(field));
   const chosen: Field[] = [];
   let left = most;
-  for (const field of [...byTurns(telling), ...byTurns(others)]) {
+  for (const field of [...alternating(telling), ...alternating(others)]) {
     left -= charsOf(field, as);
     if (left < 0) break;
     chosen.push(field);
@@ -131,7 +134,8 @@ function mostTelling(fields: readonly Field[], most: number, as: Drawing): reado
   return chosen;
 }
 
-function* byTurns(fields: readonly Field[]): Generator<Field> {
+/** Yields the fields alternately from the longest and the shortest. */
+function* alternating(fields: readonly Field[]): Generator<Field> {
   const sorted = fields.toSorted((a, b) => b.text.length - a.text.length);
   for (let [first, last] = [0, sorted.length - 1]; first <= last; first += 1, last -= 1) {
     yield* sorted.slice(first, first + 1);
@@ -139,7 +143,7 @@ function* byTurns(fields: readonly Field[]): Generator<Field> {
   }
 }
 
-/** The shortest first; what one does not need is shared by the others. Each gets its least, so that none is left out. */
+/** Divides the room, starting with the shortest field. The others share what it does not need. Each gets at least `MIN_SHARE`. */
 function shared(fields: readonly Field[], room: Room, as: Drawing): readonly ShownText[] {
   const around = fields.reduce((sum, field) => sum + leastOf(field, as).around, 0);
   let left = Math.min(room.chars, room.most - around);
@@ -149,9 +153,9 @@ function shared(fields: readonly Field[], room: Room, as: Drawing): readonly Sho
       const share = Math.max(MIN_SHARE, Math.floor(left / (fields.length - at)));
       const drawn = shownText(field, share, as);
       left = Math.max(0, left - countedChars(drawn.head + drawn.tail));
-      return { drawn, tells: isTelling(field) };
+      return { drawn, telling: isTelling(field) };
     });
-  return [...shown.filter(({ tells }) => tells), ...shown.filter(({ tells }) => !tells)].map(
+  return [...shown.filter(({ telling }) => telling), ...shown.filter(({ telling }) => !telling)].map(
     ({ drawn }) => drawn,
   );
 }
@@ -192,7 +196,7 @@ function onOneLine(text: string, share: number, as: Drawing): Ends {
   return { head: plain(both.head), left: both.left, tail: plain(both.tail) };
 }
 
-/** Up to the end of its twelfth line. */
+/** Returns the room up to the end of the text's twelfth line (characters). */
 function roomForLines(text: string, share: number): number {
   const start = text.slice(0, share).split("\n", LINES).join("\n").length;
   return Math.max(start, 1);

@@ -1,4 +1,4 @@
-// A request written out for people: the action first, then every other field the service sent, known to us or not.
+// A request written out for people: first the action, then every other field that the service sent, whether we know it or not.
 
 import type { Request } from "../approval.ts";
 import { oneLine } from "./excerpt.ts";
@@ -7,42 +7,42 @@ import { type Drawing, fieldVeils, secretsUnder, veiled, veils } from "./secrets
 import { allSeen, channelText, countedChars, visible } from "./text.ts";
 
 export type RequestParts = {
-  /** Null: the service did not say what the action is. */
+  /** Null if the service did not say what the action is. */
   readonly action: string | null;
   readonly fields: readonly Field[];
 };
 
-/** The name is kept on one line, so that it cannot pass for anything else. */
+/** The name is shown on one line, so that it cannot pass for anything else. */
 export type Field = { readonly name: string; readonly text: string };
 
-/** Up to this length the card itself holds the whole request (characters, made visible). */
+/** The longest request that the card itself shows in full (characters as drawn). */
 export const CARD_HOLDS_CHARS = 2_400;
-/** Up to this length the modal does: Slack's limit for a view is 250 kB, and a character takes up to four bytes. */
+/** The longest request that the modal shows in full. Slack's limit for a view is 250 kB, and a character takes up to four bytes. */
 export const MODAL_HOLDS_CHARS = 50_000;
 
-/** Shown elsewhere on the card, so not repeated as a field. */
+/** Fields that the card shows elsewhere, so they are not repeated. */
 const SHOWN_APART = new Set(["id", "action"]);
 
 export type Told = Pick<Request, "action" | "content" | "volatile">;
 
-/** As the service sent it: not made visible, not masked. */
+/** Returns the request as the service sent it, with nothing made visible or masked. */
 export function sentParts(request: Told): RequestParts {
   const fields = Object.entries(fieldsOf(request)).map(([name, value]) => ({ name, text: written(value) }));
   return { action: request.action, fields };
 }
 
-/** Every field that is not shown elsewhere, by name. A content that is no record is one field, "sent". */
+/** Returns every field that is not shown elsewhere, by name. Content that is not an object becomes one field, "sent". */
 export function fieldsOf({ action, content }: Told): { readonly [name: string]: Json } {
   if (!isRecord(content)) return typeof content === "string" ? {} : { sent: content };
-  const apart = ([name, value]: [string, Json]): boolean =>
+  const isShownApart = ([name, value]: [string, Json]): boolean =>
     (SHOWN_APART.has(name) && (name !== "action" || action !== null || value === null)) ||
     (name === "status" && value === "pending");
-  return Object.fromEntries(Object.entries(content).filter((each) => !apart(each)));
+  return Object.fromEntries(Object.entries(content).filter((field) => !isShownApart(field)));
 }
 
 const written = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-/** The fields that may change without notice, in our own words; null: none. */
+/** Returns a remark that lists the volatile fields. Returns null if there are none. */
 export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field | null {
   if (volatile.length === 0) return null;
   const text = `${volatile.map(visible).join(", ")} (as first seen; not part of what is decided)`;
@@ -50,8 +50,8 @@ export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field 
 }
 
 /**
- * The whole request, drawn: `open` for the person who decides; `masked` for a channel, with secrets of well-known shapes masked.
- * Both make invisible characters and look-alikes visible. Takes time in proportion to the length of the request.
+ * Draws the whole request: `open` for the person who decides, or `masked` for a channel, with secrets of well-known shapes masked. Both
+ * make invisible characters and look-alikes visible. Takes time proportional to the length of the request.
  */
 export function requestParts(request: Told, as: Drawing): RequestParts {
   const { action, fields } = sentParts(request);
@@ -66,12 +66,12 @@ export function requestParts(request: Told, as: Drawing): RequestParts {
   };
 }
 
-/** A field whose name says that it is a secret is masked whole. */
+/** Draws the text of a field. If the name says that it is a secret, the whole text is masked. */
 export function fieldText(name: string, text: string, as: Drawing): string {
   return allSeen(veiled(text, as === "open" ? veils(text, as) : fieldVeils(name, text)));
 }
 
-/** A name on one line: line breaks are shown by their numbers. */
+/** Draws a name on one line. Line breaks are shown by their code points. */
 export function nameText(name: string, as: Drawing): string {
   if (name === "") return "(no name)";
   return onOneLine(as === "open" ? visible(name) : channelText(name));
@@ -87,7 +87,7 @@ export function shortName(name: string, as: Drawing): string {
 const LINE_ENDS: { readonly [char: string]: string } = { "\n": "⟨U+000A⟩", "\t": "⟨U+0009⟩" };
 const onOneLine = (text: string): string => text.replace(/[\n\t]/g, (char) => LINE_ENDS[char] ?? char);
 
-/** One below the other. */
+/** Writes the fields one below the other. */
 export function fieldsText(fields: readonly Field[]): string {
   const lines = fields.map(({ name, text }) =>
     text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`,
@@ -103,18 +103,18 @@ export function requestText(request: Told, as: Drawing): string {
   return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;
 }
 
-/** In the order of the fields. Takes time in proportion to the length of the request. */
+/** Returns the secrets in the request, in the order of its fields. Takes time proportional to the length of the request. */
 export function secretsIn(request: Told): readonly string[] {
   const { action, fields } = sentParts(request);
   const text = action ?? "";
   const inAction = secretsUnder(text, veils(text, "masked"));
   return [
     ...inAction,
-    ...fields.flatMap((each) => secretsUnder(each.text, fieldVeils(each.name, each.text))),
+    ...fields.flatMap((field) => secretsUnder(field.text, fieldVeils(field.name, field.text))),
   ];
 }
 
-/** Length of everything that is decided on: the request and the run's own fields. */
+/** Returns the length of everything that is decided on: the request and the run's own fields. */
 export function shownChars({ chars, contextChars = 0 }: Pick<Request, "chars" | "contextChars">): number {
   return chars + contextChars;
 }
@@ -122,7 +122,7 @@ export function shownChars({ chars, contextChars = 0 }: Pick<Request, "chars" | 
 /** The drawn text is at least half as long as the sent one, because only carriage returns before newlines are dropped. */
 const MAX_SENT_PER_CHAR = 2;
 
-/** The length when written out (characters as Slack counts them); for a request that needs a file, a lower bound. */
+/** Returns the length of the request written out, as Slack counts characters. For a request that needs a file, returns a lower bound. */
 export function requestChars(request: Told): number {
   const { action, fields } = sentParts(request);
   const sent = fields.reduce((sum, { name, text }) => sum + name.length + text.length, (action ?? "").length);
@@ -130,7 +130,7 @@ export function requestChars(request: Told): number {
   return countedChars(requestText(request, "open"));
 }
 
-/** Too long even for a modal, so it is attached to the thread as a file before anyone can decide. */
+/** Returns whether the request is too long even for a modal. It is then attached to the thread as a file before anyone can decide. */
 export function needsFile(request: Request): boolean {
   return shownChars(request) > MODAL_HOLDS_CHARS;
 }

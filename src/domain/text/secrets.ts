@@ -1,4 +1,4 @@
-// Masks secrets. In a channel everyone reads what an agent writes, so secrets of well-known shapes are masked there; the person who
+// Masking of secrets. Everyone in a channel reads what an agent writes, so secrets of well-known shapes are masked there. The person who
 // decides sees them in the form. Countersign's own secrets are masked everywhere. A mask always covers the whole secret.
 
 import { OWN_MARK, ownRanges, type Range } from "./own-secrets.ts";
@@ -8,17 +8,17 @@ export type Masked = { readonly text: string; readonly secrets: readonly string[
 /** `open` for the person who decides; `masked` for a channel. */
 export type Drawing = "open" | "masked";
 
-/** A part of the text that must not be shown. Our own secrets are shown to nobody, so they are not listed either. */
+/** A part of the text that must not be shown. `own`: it contains one of our own secrets, which are never shown or listed anywhere. */
 export type Veil = { readonly range: Range; readonly own: boolean };
 
-/** A field with such a name holds only a secret. */
+/** A field with a name like this contains nothing but a secret. */
 const SECRET_NAME =
   /(?:^|[_-])(?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|credentials?)$/i;
-/** Shorter values are words. */
+/** Shorter values are taken for ordinary words (characters). */
 const MIN_FIELD_CHARS = 6;
 const MAX_NAME_CHARS = 200;
 
-/** In order, none touching another. A shape around one of our own secrets is masked with it. */
+/** Returns the parts to mask, in order. None touches another. If one of our own secrets is within a longer secret, both become one part. */
 export function veils(text: string, as: Drawing): Veil[] {
   const own = unitedRanges(ownRanges(text));
   if (as === "open") return own.map((range) => ({ range, own: true }));
@@ -28,7 +28,8 @@ export function veils(text: string, as: Drawing): Veil[] {
 
 export function veiled(text: string, over: readonly Veil[]): string {
   if (over.length === 0) return text;
-  let [out, at] = ["", 0];
+  let out = "";
+  let at = 0;
   for (const { range, own } of over) {
     out += text.slice(at, range[0]) + (own ? OWN_MARK : mark(range[1] - range[0]));
     at = range[1];
@@ -41,7 +42,7 @@ export function masked(text: string): Masked {
   return { text: veiled(text, over), secrets: secretsUnder(text, over) };
 }
 
-/** As above; a field whose name says that it is a secret is masked whole. */
+/** Like `masked`, for a field. If the name says that it is a secret, the whole text is masked. */
 export function maskedField(name: string, text: string): Masked {
   const over = fieldVeils(name, text);
   return { text: veiled(text, over), secrets: secretsUnder(text, over) };
@@ -66,13 +67,13 @@ function mark(chars: number): string {
   return `⟨${groupDigits(chars)} characters masked⟩`;
 }
 
-// Finds secrets of well-known shapes in a text. Each pattern takes time proportional to the text: it fails within a few characters of
-// its start, or it matches everything that it read. So the patterns need no upper bound on a length, which would be a gap.
-// Sources: the issuers' documents, and gitleaks' rules.
+// Secrets of well-known shapes. Each pattern takes time proportional to the text, because it fails within a few characters of its start or
+// matches everything that it has read. So the patterns need no upper bound on a length, which would leave a gap.
+// Sources: the issuers' documentation, and the rules of gitleaks.
 
-/** Each with one group, the secret itself. */
+/** Each pattern has one group: the secret itself. */
 const SHAPES: readonly RegExp[] = [
-  // PEM; a key without an end is masked to the end of the text. In JSON its lines end in \n.
+  // PEM. A key without an end is masked to the end of the text. In JSON, its lines end in \n.
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^]+?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   /\b(?:AKIA|ASIA|ABIA|ACCA)([A-Z2-7]{16})\b/g, // AWS
   /\bgh[pousr]_([A-Za-z0-9]{20,})/g, // GitHub
@@ -96,26 +97,26 @@ const SHAPES: readonly RegExp[] = [
   /\bAccountKey=([A-Za-z0-9+/]{40,}={0,2})/g, // Azure
   /\bBearer\s{1,4}([\w.~+/-]{16,}=*)/gi,
   /\bAuthorization["']?:\s{0,4}["']?Basic\s{1,4}([\w+/]{8,}=*)/gi,
-  // In an address: user:password@host
+  // In a URL: user:password@host
   /(?<=[a-z0-9+.-]{2}):\/\/[^\s:/@?#<>|"'⟨⟩]{0,256}:([^\s:/@?#<>|"'⟨⟩]{3,512})@/gi,
-  // A telling name and its value; in a text inside JSON the quotes follow backslashes.
+  // A name that says "secret", and its value. In a text inside JSON, the quotes follow backslashes.
   /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|auth[_-]?key)\\?["']?\s{0,4}=\s{0,4}\\?["']?(?!⟨[\d,]{1,15} characters masked⟩)([^\s"'&;,\\]{6,})/gi,
   /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']\s{0,4}:\s{0,4}\\?["'](?!⟨[\d,]{1,15} characters masked⟩)([^"'\\]{6,})/gi,
 ];
 
-/** OpenAI, Anthropic: words in English have no digit. */
+/** OpenAI, Anthropic. Must contain a digit, because English words do not. */
 const SK = /\bsk-(?:ant-|proj-|svcacct-|admin-)?([\w-]{20,})/g;
-/** JSON web token: three parts. A text that ends in the middle of one counts as one. */
+/** JSON web token, which has three parts. If the text ends in the middle of one, it counts too. */
 const JWT = /\beyJ([\w.-]{26,})/g;
 
-/** Text that is masked already. */
+/** A text that is already masked. */
 const MASK = /^⟨[\d,]{1,15} characters masked⟩$/;
 
-/** A fast path: most texts hold none of this and need no search for each shape. */
+/** A fast path: most texts contain none of this, so the search for each shape is skipped. */
 const HINT =
   /PRIVATE KEY|A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z]-|xapp-|hooks\.slack|[srp]k_|whsec_|sk-|AIza|ya29\.|npm_|pypi-|SG\.|SK[0-9a-f]|dop_v1_|hv[sbr]\.|shp[a-z]{1,2}_|hf_|AGE-SECRET|eyJ|key|bearer|basic|:\/\/|pass|secret|token/i;
 
-/** In order, none touching another. */
+/** Returns the secrets in order. None touches another. */
 function secretRanges(text: string): Range[] {
   if (!HINT.test(text)) return [];
   const found = SHAPES.flatMap((shape) => rangesOf(shape, text, () => true));
@@ -139,7 +140,7 @@ function hasThreeParts(secret: string): boolean {
   return parts.some((long, at) => long && parts[at + 1] === true && parts[at + 2] === true);
 }
 
-/** Ranges that overlap or touch become one. */
+/** Merges ranges that overlap or touch. */
 export function unitedRanges(ranges: readonly Range[]): Range[] {
   const out: [number, number][] = [];
   for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
@@ -150,7 +151,7 @@ export function unitedRanges(ranges: readonly Range[]): Range[] {
   return out;
 }
 
-/** 1,234,567. `toLocaleString` takes a thousand times as long. */
+/** Writes 1,234,567. `toLocaleString` takes a thousand times as long. */
 export function groupDigits(n: number): string {
   return String(n).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

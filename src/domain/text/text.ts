@@ -1,4 +1,4 @@
-// Untrusted text, made honest: invisible characters are shown by their number, look-alike ones are marked, and cuts say what is
+// Untrusted text, made safe to read: invisible characters are shown by their code point, look-alikes are marked, and cuts say how much is
 // missing.
 
 import { masked, veiled, veils } from "./secrets.ts";
@@ -8,21 +8,21 @@ import { masked, veiled, veils } from "./secrets.ts";
 const UNSEEN =
   /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{2800}]|\u{034F}|\u{17B4}|\u{17B5}|[\u{180B}-\u{180F}]|[\u{FE00}-\u{FE0E}]|[\u{E0100}-\u{E01EF}]|\u{1D159}|(?<!\p{Extended_Pictographic})\u{FE0F}(?!\u{20E3})/gu;
 
-// A joiner between two pictures makes one picture of them (👩‍💻); it has a visible effect, so it stays.
+// A joiner between two pictures combines them into one (👩‍💻). This has a visible effect, so the joiner stays.
 const PICTURE_JOINER =
   /(\p{Extended_Pictographic}(?:[\u{1F3FB}-\u{1F3FF}]|\u{FE0F})*)\u{200D}(?=\p{Extended_Pictographic})/gu;
 const KEPT_JOINER = "\u{200D}";
 
 /**
- * The text with every invisible code point written as ⟨U+XXXX⟩, look-alikes followed by their number, and our own secrets masked. Drops
- * carriage returns before a newline. Idempotent. Takes time in proportion to the text, so for a text that may be long use `head`, `tail`
- * or `oneLine`, which draw only the part that is shown.
+ * Writes every invisible code point as ⟨U+XXXX⟩, adds the code point after look-alikes, and masks our own secrets. Drops carriage returns
+ * before newlines. Idempotent. Takes time proportional to the text. So for a text that may be long, use `head`, `tail` or `oneLine`, which
+ * draw only the part that is shown.
  */
 export function visible(text: string): string {
   return allSeen(veiled(text, veils(text, "open")));
 }
 
-/** The same without masking our own secrets. */
+/** Like `visible`, but without masking our own secrets. */
 export function allSeen(text: string): string {
   const pieces = markHomoglyphs(text.replaceAll("\r\n", "\n")).split(PICTURE_JOINER);
   return pieces
@@ -30,7 +30,7 @@ export function allSeen(text: string): string {
     .join("");
 }
 
-/** For places with more readers than approvers: made visible, and secrets of well-known shapes masked. */
+/** Draws a text for places where people other than approvers read it: made visible, with secrets of well-known shapes masked. */
 export function channelText(text: string): string {
   return visible(masked(text).text);
 }
@@ -39,17 +39,17 @@ export function unseenRemoved(text: string): string {
   return text.replace(UNSEEN, "");
 }
 
-/** True if a reader would see nothing: only white space and invisible code points. */
+/** Returns whether a reader would see nothing, because there are only white space and invisible code points. */
 export function isBlank(text: string): boolean {
   return seenChars(text) === 0;
 }
 
-/** How many characters (UTF-16 units) a reader sees, without the white space around them. */
+/** Counts the characters that a reader sees (UTF-16 units), without the white space around them. */
 export function seenChars(text: string): number {
   return unseenRemoved(text).trim().length;
 }
 
-/** The first `max` characters (UTF-16 units, as Slack counts) without splitting a code point, and how many are left out. */
+/** Returns the first `max` characters (UTF-16 units, as Slack counts) without splitting a code point, and how many are cut. */
 export function clip(text: string, max: number): { shown: string; hidden: number } {
   if (text.length <= max) return { shown: text, hidden: 0 };
   const splitsPair = /[\uD800-\uDBFF]/.test(text.charAt(max - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(max));
@@ -57,19 +57,19 @@ export function clip(text: string, max: number): { shown: string; hidden: number
   return { shown, hidden: text.length - shown.length };
 }
 
-/** Slack counts its three special characters as the entities it writes for them: &amp; &lt; &gt;. */
+/** Counts the characters as Slack does: its three special characters count as the entities &amp; &lt; &gt;. */
 export function countedChars(text: string): number {
   let counted = text.length;
   for (let at = 0; at < text.length; at += 1) counted += entityChars(text.charCodeAt(at));
   return counted;
 }
 
-/** By how much an entity is longer than its character. */
+/** Returns how much longer the entity is than its character. 0 if the character has none. */
 function entityChars(unit: number): number {
   return unit === 0x26 ? 4 : unit === 0x3c || unit === 0x3e ? 3 : 0;
 }
 
-/** Like `clip`, for at most `max` characters as Slack counts them. */
+/** Like `clip`, but counts characters as Slack does (see `countedChars`). */
 export function clipCounted(text: string, max: number): { shown: string; hidden: number } {
   let end = 0;
   for (let counted = 0; end < text.length; end += 1) {
@@ -79,7 +79,7 @@ export function clipCounted(text: string, max: number): { shown: string; hidden:
   return { shown: text, hidden: 0 };
 }
 
-/** Splits a text into pieces of at most `max` characters, at a newline where one is near. Joined, they are the text again. */
+/** Splits a text into pieces of at most `max` characters, at a newline if one is near. Joined, the pieces are the text again. */
 export function pieces(text: string, max: number): string[] {
   const out: string[] = [];
   let rest = text;
@@ -93,18 +93,18 @@ export function pieces(text: string, max: number): string[] {
   return rest === "" && out.length > 0 ? out : [...out, rest];
 }
 
-// Letters, marks, spaces and strokes that look like others. They stay in place, and each is followed by its number, so that a reader
-// notices them. The script of a letter comes from the engine's own Unicode data (UTS #39, mixed-script detection). Only the letters of
-// other scripts that look like Latin ones are listed here, from Unicode's list of intentional confusables.
+// Letters, marks, spaces and strokes that look like others. They stay in place, and each is followed by its code point, so that a reader
+// notices it. The script of a letter comes from the engine's own Unicode data (UTS #39, mixed-script detection). Only the letters of other
+// scripts that look like Latin letters are listed here, from Unicode's list of intentional confusables.
 
-/** Scripts that are written beside Latin in one word (UTS #39, "highly restrictive"), and scripts that do not look like Latin. */
+/** Scripts that may share a word with Latin (UTS #39, "highly restrictive"), and scripts that do not look like Latin. */
 const PLAIN =
   /[\p{sc=Zyyy}\p{sc=Zinh}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Bopo}\p{sc=Hang}\p{sc=Arab}\p{sc=Hebr}\p{sc=Thai}\p{sc=Deva}]/u;
 const LATIN = /\p{sc=Latn}/u;
 const NEITHER =
   /(?![\p{sc=Latn}\p{sc=Zyyy}\p{sc=Zinh}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Bopo}\p{sc=Hang}\p{sc=Arab}\p{sc=Hebr}\p{sc=Thai}\p{sc=Deva}])\p{L}/u;
 const GREEK = /\p{sc=Grek}/u;
-/** Letters of Cyrillic, Greek and Armenian, in this order, that look like a Latin letter. By number, so that this file does not mislead. */
+/** Cyrillic, Greek and Armenian letters, in this order, that look like a Latin letter. By code point, so that this file does not mislead. */
 const DRAWN_AS_LATIN = new RegExp(
   [
     "[",
@@ -115,12 +115,12 @@ const DRAWN_AS_LATIN = new RegExp(
   ].join(""),
   "u",
 );
-/** Not in everyday use anywhere (UAX #31, limited use and excluded), and full of letters that look Latin. */
+/** Scripts that are not in everyday use anywhere (UAX #31, limited use and excluded) and have many letters that look Latin. */
 const RARE =
   /[\p{sc=Cher}\p{sc=Lisu}\p{sc=Copt}\p{sc=Dsrt}\p{sc=Goth}\p{sc=Cari}\p{sc=Lyci}\p{sc=Ital}\p{sc=Osge}]/u;
 
 const OWN_MARK = String.raw`⟨U\+[0-9A-F]{4,6}⟩`;
-/** Characters that do not end a word: our own marks, and invisible characters. */
+/** A word. Our own marks and invisible characters do not end it. */
 const WORD = new RegExp(
   String.raw`(?:[\p{L}\p{M}\p{N}\p{Cf}_\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{2800}\u{1D159}]|(?![\t\n])\p{Cc}|${OWN_MARK})+`,
   "gu",
@@ -128,15 +128,15 @@ const WORD = new RegExp(
 const PARTS = new RegExp(String.raw`${OWN_MARK}|\p{L}\p{M}*|[^]`, "gu");
 const LETTER = /^\p{L}/u;
 
-/** Characters that read as ASCII: fullwidth and mathematical letters, ligatures, Roman numerals, the Kelvin sign. */
-const DRESSED = /(?![ªº])[\p{L}\p{Nd}\p{Nl}]/u;
-/** Strokes, dots and colons that look like those of a path or an address. */
+/** Characters that may read as ASCII: fullwidth and mathematical letters, ligatures, Roman numerals, the Kelvin sign. */
+const ASCII_LIKE = /(?![ªº])[\p{L}\p{Nd}\p{Nl}]/u;
+/** Strokes, dots and colons that look like those of a path or a URL. */
 const STROKE =
   /(?<=[\w.~/-])[\u{2044}\u{2215}\u{29F8}\u{2571}\u{A789}\u{2024}\u{FF0F}\u{FF0E}\u{FF1A}](?=[A-Za-z.~/_-])/gu;
-/** Spaces that a shell does not treat as spaces. Only between ASCII: typography uses them before punctuation and in numbers. */
+/** Spaces that a shell does not treat as spaces. Marked only between ASCII, because typography uses them before punctuation and in numbers. */
 const SPACE =
   /(?<=[!-~])[\u{A0}\u{1680}\u{2000}-\u{200A}\u{202F}\u{205F}\u{3000}](?=[!-~])(?![!?:;%])(?!(?<=\d.)\d)/gu;
-/** Marks that strike a letter through, and a fifth mark on one letter. */
+/** Marks that strike a letter through, and every mark after the fourth on one letter. */
 const OVERLAY = /[\u{334}-\u{338}\u{20D2}\u{20D3}\u{20D8}-\u{20DA}\u{20E5}\u{20E6}]|(?<=\p{M}{4})\p{M}/gu;
 const ASCII_ONLY = /^[\0-\x7F]*$/;
 
@@ -144,7 +144,7 @@ function numbered(char: string): string {
   return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 
-/** Idempotent. */
+/** Adds the code point after each look-alike. Idempotent. */
 export function markHomoglyphs(text: string): string {
   if (ASCII_ONLY.test(text)) return text;
   const suspect = suspectScripts(text);
@@ -162,7 +162,7 @@ const script = (name: string): Script => ({
 });
 const FOREIGN: readonly Script[] = [script("Cyrl"), script("Grek"), script("Armn")];
 
-/** The scripts of which the whole text holds only letters that look Latin. */
+/** Returns the scripts from which the text uses only letters that look Latin. */
 function suspectScripts(text: string): readonly Script[] {
   return FOREIGN.filter(({ any, honest }) => any.test(text) && !honest.test(text));
 }
@@ -172,7 +172,7 @@ const isOf = (text: string, scripts: readonly Script[]): boolean => scripts.some
 /** Normalizing a run of marks takes quadratic time. Unicode's stream-safe format (UAX #15) limits it to 30. */
 const MANY_MARKS = /\p{M}{31}/u;
 
-/** A fast path: most words of any language need no check of each letter. */
+/** A fast path: most words of any language need no check letter by letter. */
 function isPlain(word: string, suspect: readonly Script[]): boolean {
   if (ASCII_ONLY.test(word)) return true;
   if (RARE.test(word) || isOf(word, suspect)) return false;
@@ -184,7 +184,7 @@ function wordMarked(word: string, suspect: readonly Script[]): string {
   const parts = word.match(PARTS) ?? [];
   const foreign = foreignIn(parts.filter((part) => LETTER.test(part)));
   const isMarked = (part: string): boolean => {
-    if (RARE.test(part) || isDressed(part)) return true;
+    if (RARE.test(part) || looksLikeAscii(part)) return true;
     return LETTER.test(part) && (foreign(part) || isOf(part, suspect));
   };
   return parts
@@ -192,28 +192,29 @@ function wordMarked(word: string, suspect: readonly Script[]): string {
     .join("");
 }
 
-/** Its own mark follows it already. */
+/** Returns whether the part is already followed by its own code point. */
 function hasMark(parts: readonly string[], at: number): boolean {
-  const own = numbered(parts[at] ?? "");
-  for (let next = at + 1; IS_MARK.test(parts[next] ?? ""); next += 1) if (parts[next] === own) return true;
+  const mark = numbered(parts[at] ?? "");
+  for (let next = at + 1; IS_MARK.test(parts[next] ?? ""); next += 1) if (parts[next] === mark) return true;
   return false;
 }
 const IS_MARK = new RegExp(String.raw`^(?:${OWN_MARK}|\p{M})$`, "u");
 
-/** In a word of several scripts: the letters outside the most frequent script (Latin in a tie). */
+/** Returns which letters to mark in a word of several scripts: those outside the most frequent script (Latin in a tie). */
 function foreignIn(letters: readonly string[]): (letter: string) => boolean {
   const others = letters.filter((letter) => !PLAIN.test(first(letter)) && !LATIN.test(first(letter)));
   const latin = letters.filter((letter) => LATIN.test(first(letter))).length;
   if (others.length === 0 || latin === 0) return () => false;
-  // "Δt" and "kΩ" are honest: these do not look like Latin letters.
+  // "Δt" and "kΩ" are legitimate, because these Greek letters do not look like Latin ones.
   if (others.every((letter) => GREEK.test(first(letter)) && !DRAWN_AS_LATIN.test(letter))) return () => false;
-  const fewer = new Set(others);
-  return others.length > latin ? (letter) => LATIN.test(first(letter)) : (letter) => fewer.has(letter);
+  if (others.length > latin) return (letter) => LATIN.test(first(letter));
+  const minority = new Set(others);
+  return (letter) => minority.has(letter);
 }
 
 const first = (part: string): string => String.fromCodePoint(part.codePointAt(0) ?? 0);
 
-function isDressed(part: string): boolean {
+function looksLikeAscii(part: string): boolean {
   const char = first(part);
-  return !ASCII_ONLY.test(char) && DRESSED.test(char) && /^[A-Za-z0-9]+$/.test(char.normalize("NFKC"));
+  return !ASCII_ONLY.test(char) && ASCII_LIKE.test(char) && /^[A-Za-z0-9]+$/.test(char.normalize("NFKC"));
 }

@@ -5,7 +5,7 @@ const UNITS = [
   [1_000, "s"],
 ] as const;
 
-/** A length of time as a policy writes it, such as "30 min" or "1 h". */
+/** Returns a duration as a policy writes it, such as "30 min" or "1 h". */
 export function timeWords(ms: number): string {
   const [size, unit] = UNITS.find(([size]) => ms % size === 0) ?? [1, "ms"];
   return `${ms / size} ${unit}`;
