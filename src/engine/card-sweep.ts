@@ -29,7 +29,7 @@ const MAX_UNKNOWN = 500;
 type Deps = {
   /** The workspace whose deletions Slack reports. */
   team: TeamId;
-  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop" | "looksAfter">;
+  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop" | "holdsShard">;
   store: Pick<RunStore, "list">;
   chat: Pick<Chat, "waitForTurn" | "isThere">;
   clock: Clock;
@@ -69,7 +69,7 @@ export function createCardSweep(deps: Deps): CardSweep {
       guarded("could not record that a card was deleted; the next check finds it", async () => {
         const card = cards.at(channel, ts);
         if (card !== null) return gone(deps, card);
-        if (!engine.looksAfter(shardOf({ team: deps.team, channel })))
+        if (!engine.holdsShard(shardOf({ team: deps.team, channel })))
           return goneElsewhere(deps, channel, ts);
         addTo(unknown, placeOf({ channel, ts }));
       }),

@@ -63,7 +63,7 @@ const RELEASED = "An admin has looked at the database, and approvals leave again
 
 type Listing = Pick<RunStore, "list" | "channelsInUse">;
 /** The engine, as far as these changes need it. */
-type Engine = { readonly change: Change; readonly looksAfter: (shard: number) => boolean };
+type Engine = { readonly change: Change; readonly holdsShard: (shard: number) => boolean };
 type Changing = {
   readonly store: Listing;
   readonly engine: Engine;
@@ -76,7 +76,7 @@ async function runsOf({ store, engine }: Changing, only: "unfinished" | "pending
   const channels = await store.channelsInUse();
   if (channels.length === 0) return [];
   const runs = await store.list({ channels, only, limit: MAX_RUNS });
-  return runs.filter((run) => engine.looksAfter(shardOf(run)));
+  return runs.filter((run) => engine.holdsShard(shardOf(run)));
 }
 
 /** If one run cannot be changed, the others still are. Rejects with PortError when the store fails, because then none can be changed. */

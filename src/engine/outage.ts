@@ -21,7 +21,7 @@ const SLOWEST_RETRY_MS = 30_000;
 
 type Deps = {
   store: Pick<RunStore, "list" | "channelsInUse">;
-  engine: Pick<RunEngine, "looksAfter">;
+  engine: Pick<RunEngine, "holdsShard">;
   guard: Pick<ServiceBreaker, "state" | "onChange">;
   change: Change;
   clock: Clock;
@@ -65,10 +65,10 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
 }
 
 /** The function says whether this process looks after shards that it did not look after when it was last asked. */
-function createGains({ looksAfter }: Deps["engine"]): () => boolean {
+function createGains({ holdsShard }: Deps["engine"]): () => boolean {
   let before: ReadonlySet<number> = new Set();
   return () => {
-    const now = new Set(Array.from({ length: SHARDS }, (_, shard) => shard).filter(looksAfter));
+    const now = new Set(Array.from({ length: SHARDS }, (_, shard) => shard).filter(holdsShard));
     const gained = !now.isSubsetOf(before);
     before = now;
     return gained;
@@ -89,7 +89,7 @@ async function unfinished(
 ): Promise<readonly Run[]> {
   if (channels.length === 0) return [];
   const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
-  return runs.filter((run) => engine.looksAfter(shardOf(run)));
+  return runs.filter((run) => engine.holdsShard(shardOf(run)));
 }
 
 type Down = Extract<ServiceState, { type: "away" | "useless" }>;

@@ -13,7 +13,7 @@ import type { AuditEvidence, AuditLog, DocumentStore } from "../ports/store.ts";
 type StreamDeps = {
   readonly store: AuditLog & AuditEvidence & DocumentStore;
   readonly auditSink: AuditSink;
-  readonly engine: Pick<RunEngine, "looksAfter">;
+  readonly engine: Pick<RunEngine, "holdsShard">;
   readonly metrics: Pick<Counters, "auditSinkFailed" | "auditSinkLag">;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -39,7 +39,7 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
   let cursor: Cursor | null = null;
 
   async function pass(stopping: () => boolean): Promise<void> {
-    if (!engine.looksAfter(STREAM_SHARD)) {
+    if (!engine.holdsShard(STREAM_SHARD)) {
       // Another replica moves the stored cursor now.
       cursor = null;
       metrics.auditSinkLag(0);
@@ -48,7 +48,7 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
     cursor ??= await storedCursor(deps);
     for (let next: Cursor | null = cursor; next !== null; next = await send(deps, cursor)) {
       cursor = next;
-      if (stopping() || !engine.looksAfter(STREAM_SHARD)) return;
+      if (stopping() || !engine.holdsShard(STREAM_SHARD)) return;
     }
   }
 

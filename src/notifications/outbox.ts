@@ -37,10 +37,10 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   const senders = createSenders(deps);
 
   // Each replica sends to its own share of people and channels. One of them writes what is to be sent.
-  const isMine = ({ to }: Notification): boolean => deps.engine.looksAfter(shardOfName(to));
+  const isMine = ({ to }: Notification): boolean => deps.engine.holdsShard(shardOfName(to));
 
   async function round(): Promise<void> {
-    if (deps.engine.looksAfter(WRITER_SHARD)) await writer.write();
+    if (deps.engine.holdsShard(WRITER_SHARD)) await writer.write();
     const mine = (await deps.store.notifications(AT_ONCE)).filter(isMine);
     deps.metrics.notificationsWaiting(mine.length);
     senders.send(mine);

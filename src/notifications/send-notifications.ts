@@ -27,7 +27,7 @@ export type SendDeps = NotificationWriterDeps &
   PictureDeps & {
     readonly notificationSender: NotificationSender;
     readonly chat: Pick<Chat, "waitForTurn">;
-    readonly engine: { readonly looksAfter: (shard: number) => boolean };
+    readonly engine: { readonly holdsShard: (shard: number) => boolean };
     readonly clock: Clock;
     readonly warnQuietly: WarnQuietly;
     readonly metrics: Pick<Counters, "notificationsWaiting">;

@@ -128,7 +128,7 @@ export type UseFreeze = {
 export type Lifted = Freeze & { readonly still: Freeze | null };
 
 type Deps = UseCaseDeps & {
-  readonly engine: Pick<RunEngine, "looksAfter">;
+  readonly engine: Pick<RunEngine, "holdsShard">;
   readonly audit: AuditReaders;
   readonly freezes: Freezes;
   readonly log: EventLog;
