@@ -32,7 +32,7 @@ type Deps = {
   agents: Pick<AgentService, "fetchRun">;
   engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
   guard: ServiceBreaker;
-  unreadable: Pick<UnreadableRuns, "looked">;
+  unreadable: Pick<UnreadableRuns, "noteFetch">;
   context: () => Context;
   clock: Clock;
   random: () => number;
@@ -163,7 +163,7 @@ async function poll(deps: Deps, entry: Entry, isStopped: () => boolean): Promise
     metrics.poll(fetched.type, seconds());
     if (isStopped()) return null;
     await applyAnswer(deps, entry, fetched);
-    await deps.unreadable.looked(entry.key, fetched);
+    await deps.unreadable.noteFetch(entry.key, fetched);
     return null;
   } catch (error) {
     if (error instanceof CircuitOpenError) return null;
@@ -197,7 +197,7 @@ async function noteUnreadable(
   const state = guard.state();
   if (state.type === "useless" && state.runs >= SERVICE_WIDE_RUNS) return;
   try {
-    await unreadable.looked(entry.key, failure);
+    await unreadable.noteFetch(entry.key, failure);
   } catch (error) {
     log.error({ run: entry.key, error }, "could not record that a run cannot be read; the next poll will");
   }

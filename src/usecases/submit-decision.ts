@@ -13,7 +13,7 @@ import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import {
-  type Asked,
+  type PersonQuery,
   lookUp,
   lookUpAll,
   lookUpRequester,
@@ -108,7 +108,7 @@ export function lookUpVoters(
   deps: DecideDeps,
   run: Run,
   { approval, verdict }: FormTicket,
-  asked: Pick<Asked, "sets" | "maxAgeMs">,
+  asked: Pick<PersonQuery, "sets" | "maxAgeMs">,
 ): Promise<Person[]> {
   const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
   return lookUpAll(deps, run, { ...asked, users: giversOf(votes) });
@@ -119,7 +119,7 @@ export function standing(
   deps: DecideDeps,
   run: Run,
   { approval }: FormTicket,
-): { sets: Asked["sets"]; policy: RuleRef } {
+): { sets: PersonQuery["sets"]; policy: RuleRef } {
   const known = findApproval(run, approval);
   if (known === null) return { sets: [], policy: null };
   const ctx = deps.context();
