@@ -12,23 +12,29 @@ import type { Run } from "../domain/run.ts";
 import { type AuditEntry, auditEntry } from "./entry.ts";
 
 /** `was` null: the request is new. */
-export function auditOfFollowUp(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
-  return [...stagesReached(run, was, is, at), ...peopleReminded(run, was, is, at)];
+export function auditOfFollowUp(
+  run: Run,
+  previous: Approval | null,
+  next: Approval,
+  at: number,
+): AuditEntry[] {
+  return [...stagesReached(run, previous, next, at), ...peopleReminded(run, previous, next, at)];
 }
 
-function stagesReached(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
-  const known = was === null || was.request.digest !== is.request.digest ? [] : reachedStages(was);
-  return reachedStages(is)
+function stagesReached(run: Run, previous: Approval | null, next: Approval, at: number): AuditEntry[] {
+  const known =
+    previous === null || previous.request.digest !== next.request.digest ? [] : reachedStages(previous);
+  return reachedStages(next)
     .slice(known.length)
     .map(({ afterMs }) => {
-      const { rule } = is.appliedRule;
+      const { rule } = next.appliedRule;
       const stage = rule.followUp.escalate.find((each) => each.afterMs === afterMs);
       const ids = [stage?.to ?? null, stage?.call ?? null].flatMap((each) =>
         each === null ? [] : idsOf(each),
       );
       const outcome = outcomeOf(stage?.to ?? null, rule);
       const facts = { what: "escalated", outcome, stageMs: afterMs, mentioned: ids } as const;
-      return auditEntry(run, { at, ...facts, ...aboutIt(is) });
+      return auditEntry(run, { at, ...facts, ...aboutIt(next) });
     });
 }
 
@@ -42,17 +48,17 @@ function outcomeOf(to: Stage["to"], rule: Pick<KeptRule, "parts" | "needs">): st
     : `may decide from here on; ${only.join(", ")} may only deny`;
 }
 
-function peopleReminded(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
-  return (is.calls ?? []).flatMap((call) => {
-    if (call.who === null || !isReminder(call) || wasKnown(was, call)) return [];
+function peopleReminded(run: Run, previous: Approval | null, next: Approval, at: number): AuditEntry[] {
+  return (next.calls ?? []).flatMap((call) => {
+    if (call.who === null || !isReminder(call) || wasKnown(previous, call)) return [];
     const mentioned = [...call.who.groups, ...call.who.users];
     const outcome = call.says === "last" ? "the last one before the time is up" : "it still waits";
-    return [auditEntry(run, { at, what: "reminded", outcome, mentioned, ...aboutIt(is) })];
+    return [auditEntry(run, { at, what: "reminded", outcome, mentioned, ...aboutIt(next) })];
   });
 }
 
-const wasKnown = (was: Approval | null, { n }: Call): boolean =>
-  (was?.calls ?? []).some((each) => each.n === n && each.who !== null);
+const wasKnown = (previous: Approval | null, { n }: Call): boolean =>
+  (previous?.calls ?? []).some((each) => each.n === n && each.who !== null);
 
 const aboutIt = ({ id, request, appliedRule }: Approval) => ({
   approval: id,
