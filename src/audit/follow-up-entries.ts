@@ -1,4 +1,5 @@
-// The audit entries about a request that waits: each stage of its escalation that it reached, and each reminder with the people that it mentions.
+// Creates the audit entries about a waiting request: for each stage of its escalation that it reaches, and for each reminder, with the people
+// that the reminder mentions.
 
 import type { Approval } from "../domain/approval.ts";
 import { isReminder } from "../domain/call.ts";
@@ -11,7 +12,7 @@ import type { KeptRule } from "../domain/policy/policy.ts";
 import type { Run } from "../domain/run.ts";
 import { type AuditEntry, auditEntry } from "./entry.ts";
 
-/** `was` null: the request is new. */
+/** `previous` is null if the request is new. */
 export function auditOfFollowUp(
   run: Run,
   previous: Approval | null,
@@ -28,7 +29,7 @@ function stagesReached(run: Run, previous: Approval | null, next: Approval, at: 
     .slice(known.length)
     .map(({ afterMs }) => {
       const { rule } = next.appliedRule;
-      const stage = rule.followUp.escalate.find((each) => each.afterMs === afterMs);
+      const stage = rule.followUp.escalate.find((candidate) => candidate.afterMs === afterMs);
       const ids = [stage?.to ?? null, stage?.call ?? null].flatMap((each) =>
         each === null ? [] : idsOf(each),
       );
@@ -58,7 +59,7 @@ function peopleReminded(run: Run, previous: Approval | null, next: Approval, at:
 }
 
 const wasKnown = (previous: Approval | null, { n }: Call): boolean =>
-  (previous?.calls ?? []).some((each) => each.n === n && each.who !== null);
+  (previous?.calls ?? []).some((call) => call.n === n && call.who !== null);
 
 const aboutIt = ({ id, request, appliedRule }: Approval) => ({
   approval: id,
@@ -66,7 +67,7 @@ const aboutIt = ({ id, request, appliedRule }: Approval) => ({
   policy: ruleRefOf(appliedRule, appliedRule.rule),
 });
 
-/** The stage with the number of its entry: only what that entry says lets its people decide. */
+/** Gives the stage the number of its entry. Its people may decide only if that entry confirms the stage. */
 export function withStageEntry(approval: Approval, entry: AuditEntry, seq: number): Approval {
   const stages = reachedStages(approval).map((stage): ReachedStage =>
     stage.entry === undefined && stage.afterMs === entry.stageMs ? { ...stage, entry: seq } : stage,

@@ -87,7 +87,7 @@ function voidedEntry(
   return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(next.id, decision) });
 }
 
-/** For a decision that no longer stands: those of its approvals that still count, and so are not void. */
+/** Returns the entries for the votes that still count although their decision no longer stands. */
 function stillWaiting(run: Run, previous: Approval, next: Approval, at: number): AuditEntry[] {
   if (previous.state.type !== "decided" || next.state.type !== "pending") return [];
   const moments = momentsOf(run, next, deliveryMoments(previous));
@@ -101,7 +101,8 @@ function settled(run: Run, previous: Approval, next: Approval, ctx: Context): Au
   const { now: at } = ctx;
   if (previous.state.type !== "decided" || next.state.type !== "decided") return [];
   const { delivery, decision } = next.state;
-  if (delivery.type === previous.state.delivery.type || !isTold(delivery.type, isFinal(delivery))) return [];
+  if (delivery.type === previous.state.delivery.type || !hasEntry(delivery.type, isFinal(delivery)))
+    return [];
   const confirmed = delivery.type === "confirmed" ? { confirmed: at } : {};
   const times = { submitted: decision.at, ...deliveryMoments(previous), ...confirmed };
   const moments = momentsOf(run, next, times);
@@ -117,7 +118,10 @@ function settled(run: Run, previous: Approval, next: Approval, ctx: Context): Au
   ];
 }
 
-/** By which the decision is found again when the same is asked. A request that has changed since is not what was decided. */
+/**
+ * Returns the digest by which the decision is found when the same is asked again. If the request has changed since, the decision was not
+ * about it, and the result is empty.
+ */
 function askedIn(
   run: Run,
   next: Approval,
@@ -130,12 +134,12 @@ function askedIn(
   return text === null ? {} : { asked: digest(text) };
 }
 
-const isTold = (next: string, final: boolean): boolean => final || next === "refused" || next === "unsure";
+const hasEntry = (type: string, final: boolean): boolean => final || type === "refused" || type === "unsure";
 
-/** How many of a run's requests that a stop denied are kept in full; of the others the entry has the digest. Our choice. */
+/** The number of requests denied by a stop that are kept in full for a run. Further entries have only the digest. Our choice. */
 const STOPPED_TEXTS = 100;
 
-/** For a denial by the policy or because of a stop, which has no entry yet. */
+/** Returns the entry for a denial by the policy or by a stop that has no entry yet. */
 function deniedByNoPerson(run: Run, next: Approval, at: number): AuditEntry[] {
   const decision: Decision | null = next.state.type === "decided" ? next.state.decision : null;
   if (decision === null || decision.by !== null || decision.entry !== undefined) return [];
@@ -156,12 +160,12 @@ function closed(run: Run, previous: Approval, next: Approval, at: number): Audit
   return [auditEntry(run, { at, what: "closed", outcome: next.state.cause, moments, ...about })];
 }
 
-/** Said once for each version of the card, at its first count: people come and go. */
+/** Written once for each version of the card, at its first count, because people come and go. */
 function tooFew(run: Run, previous: Approval, next: Approval, at: number): AuditEntry[] {
-  const few = tooFewApprovers(next);
-  if (few === null || previous.approverCount?.of === next.approverCount?.of) return [];
+  const shortage = tooFewApprovers(next);
+  if (shortage === null || previous.approverCount?.of === next.approverCount?.of) return [];
   const { id: approval, request } = next;
-  const outcome = `${few.able} of ${few.needs}`;
+  const outcome = `${shortage.able} of ${shortage.needs}`;
   return [auditEntry(run, { at, what: "too-few-approvers", outcome, approval, digest: request.digest })];
 }
 
@@ -171,20 +175,20 @@ function deliveryMoments({ state }: Approval): Moments {
   return {};
 }
 
-/** Stores in each decision and each ended approval the place of its audit entry. `marks`: the places of the entries. */
+/** Stores the place of its audit entry in each decision and in each ended approval. `marks`: the places of the entries. */
 export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
   return withEnds(withEntries(run, entries, marks), entries, marks);
 }
 
-/** Gives a newly stored decision the number of its entry: only what that entry says may ever be sent. */
+/** Gives a newly stored decision the number of its entry. Only what that entry says may ever be sent. */
 function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
   return entries.reduce((afterAudit, entry, index) => {
     const mark = marks[index];
-    const given = entry.what === "decided" || entry.what === "voted";
+    const isVote = entry.what === "decided" || entry.what === "voted";
     const approval = entry.approval === null ? null : findApproval(afterAudit, entry.approval);
     if (entry.what === "escalated" && mark !== undefined && approval !== null)
       return replaceApproval(afterAudit, withStageEntry(approval, entry, mark.seq));
-    if (!given || mark === undefined || approval === null) return afterAudit;
+    if (!isVote || mark === undefined || approval === null) return afterAudit;
     return replaceApproval(afterAudit, withEntry(approval, entry, mark.seq));
   }, run);
 }
@@ -196,8 +200,8 @@ function withEntry(approval: Approval, entry: AuditEntry, seq: number): Approval
 }
 
 function isSame({ by, verdict, reason, digest }: Decision, entry: AuditEntry): boolean {
-  const words = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
-  return words && entry.by?.user === by?.user && entry.by?.team === by?.team;
+  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
+  return isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
 }
 
 function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
@@ -214,25 +218,25 @@ function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly Audi
   return ends.size === 0 ? run : { ...run, approvals };
 }
 
-/** Final, or refused by the service and not reopened. */
+/** Returns whether the approval is final, or was refused by the service and not reopened. */
 function isOver(approval: Approval): boolean {
   const { state } = approval;
   return isSettled(approval) || (state.type === "decided" && state.delivery.type === "refused");
 }
 
-// Approvals that no person touched must not grow the audit without bound. A request that comes and goes gets a few full entries an hour;
-// after that it is counted. The count becomes an entry when the hour or the run is over.
+// Approvals that no person touched must not make the audit grow without bound. A request that comes and goes gets a few full entries an
+// hour. After that it is only counted, and the count becomes an entry when the hour or the run is over.
 
 const WINDOW_MS = 60 * 60_000;
-/** How many entries of one kind are written in each window, for one approval and for one run. Our choice. */
+/** The maximum number of entries of one kind in each window, for one approval and for one run. Our choice. */
 export const MAX_ENTRIES_PER_APPROVAL = 4;
 export const MAX_ENTRIES_PER_RUN = 60;
-/** Once the texts of a window have this many characters, only digests follow. Our choice. */
+/** Once the texts of a window have this many characters, further entries have only digests. Our choice. */
 const TEXT_CHARS_PER_RUN = 1024 * 1024;
 
 type Capped = { readonly run: Run; readonly audit: readonly AuditEntry[] };
 
-/** The entries to write for a change, and the run with the new counts. */
+/** Returns the entries to write for a change, and the run with the new counts. */
 export function capUndecidedEntries(
   before: Run,
   after: Run,
@@ -261,8 +265,10 @@ export function capUndecidedEntries(
   return { run: withCount(after, count), audit };
 }
 
-/** The service withdrew it or it expired, and no one had voted; people were reminded of it; or too few can approve it. A stage always has
- * its entry. */
+/**
+ * Returns whether no person caused the entry: the service withdrew the request or it expired, and no person had voted; people were reminded
+ * of it; or too few people can approve it. A stage of an escalation always has its entry.
+ */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
   if (what === "reminded" || what === "too-few-approvers") return true;
   if (what !== "closed" || outcome === "unwatched" || approval === null) return false;
@@ -272,18 +278,18 @@ function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): bool
 type Counted = { readonly count: Untouched; readonly entries: readonly AuditEntry[] };
 
 function countEntry(count: Untouched, entry: AuditEntry): Counted {
-  // By kind: the reminders of a request must not take the place of its end.
+  // Each kind is limited separately, so that the reminders of a request do not displace the entry about its end.
   const kind = `${entry.what} `;
   const key = kind + (entry.approval ?? "");
   const before = count.told[key] ?? 0;
-  const ofKind = Object.entries(count.told).filter(([each]) => each.startsWith(kind));
-  const all = ofKind.reduce((sum, [, each]) => sum + each, 0);
+  const ofKind = Object.entries(count.told).filter(([name]) => name.startsWith(kind));
+  const all = ofKind.reduce((sum, [, times]) => sum + times, 0);
   if (before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN) {
-    // A reminder is no approval, and only approvals are counted.
+    // Only approvals are counted, and a reminder is not an approval.
     const further = entry.what === "reminded" ? 0 : 1;
     return { count: { ...count, omitted: count.omitted + further }, entries: [] };
   }
-  // The digest covers the run's own fields too, so the entry needs nothing else about them.
+  // The digest of the request covers the run's own fields as well, so the entry needs nothing else about them.
   const { text = "", context: _digest, contextText = "", ...bare } = entry;
   const kept = count.chars < TEXT_CHARS_PER_RUN;
   const chars = count.chars + (kept ? text.length + contextText.length : 0);
