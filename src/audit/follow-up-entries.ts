@@ -1,5 +1,5 @@
-// Creates the audit entries about a waiting request: for each stage of its escalation that it reaches, and for each reminder, with the people
-// that the reminder mentions.
+// Creates the audit entries about a waiting request: for each stage of its escalation that it reaches, and for each reminder, with the
+// people that the reminder mentions.
 
 import type { Approval } from "../domain/approval.ts";
 import { isReminder } from "../domain/call.ts";

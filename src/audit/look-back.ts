@@ -1,4 +1,5 @@
-// The figures of a week of decisions, from the audit. They name rules, but no people. Only `weekByPerson` names people, and only for admins.
+// The figures of a week of decisions, from the audit. They name rules, but no people. Only `weekByPerson` names people, and only for
+// admins.
 
 import type { UserId } from "../domain/ids.ts";
 import { daysIn, type Week } from "../domain/policy/hours.ts";
@@ -36,10 +37,12 @@ export type LookBack = {
   readonly rules: readonly RuleFigures[];
   readonly approved: number;
   readonly denied: number;
-  /** The time from the first sight of a request until a person decided (ms). Null if no person decided. */
+  /**
+   * The median and the 90th percentile of the time from the first sight of a request to a person's decision (ms). Null without decisions.
+   */
   readonly medianMs: number | null;
   readonly p90Ms: number | null;
-  /** The requests that no person decided in time, and that were closed or denied by the policy. */
+  /** The requests that no person decided in time: they were closed, or denied by the policy. */
   readonly expired: number;
   readonly escalated: number;
   readonly refused: number;

@@ -55,13 +55,13 @@ export function entryStory({ seq, link, entry }: KeptEntry, names: Names = NO_NA
 /** The role of the second person of an entry. */
 const otherRole = ({ what }: TextlessEntry): string => (what === "claimed" ? "instead of" : "to");
 
-/** Puts the id first, and the name in quotation marks. Quotation marks within the name are removed. */
+/** Puts the id first, and the name in quotation marks. The name itself contains none: see `nameWords`. */
 function personWords({ team, user }: NonNullable<AuditEntry["by"]>, names: Names): string {
   const name = nameWords(names.get(user));
   return name === null ? `${team}:${user}` : `${team}:${user} "${name}"`;
 }
 
-/** Shortens the name to part of a line, because people choose their names. */
+/** Returns the name in one short line without quotation marks, because people choose their names. */
 export function nameWords(name: string | undefined): string | null {
   return name === undefined ? null : oneLine(name, NAME_CHARS).replaceAll('"', "'");
 }
@@ -180,8 +180,8 @@ function timesWords(moments: Moments): string {
 }
 
 /**
- * Resolves to all entries of a run, the policies that they name, the erasures of its texts, and each text once. `around`: the entries of the
- * kinds `AROUND_A_RUN`, oldest first.
+ * Resolves to all entries of a run, the policies that they name, the erasures of its texts, and each text once. `around`: the entries of
+ * the kinds `AROUND_A_RUN`, oldest first.
  */
 export async function runStory(
   entries: readonly KeptEntry[],

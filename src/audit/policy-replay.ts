@@ -1,5 +1,5 @@
-// Replays past requests under a different policy: the evaluator for live requests judges the facts in the audit. The audit lacks some facts:
-// erased texts, fields that the policy of that time called volatile, and the members of groups.
+// Replays past requests under a different policy: the evaluator for live requests judges the facts in the audit. The audit lacks some
+// facts: erased texts, fields that the policy of that time called volatile, and the members of groups.
 
 import type { KeyedRequest, PastPolicy, PastRequest } from "./past-requests.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
@@ -39,7 +39,9 @@ export type Judgement = {
   readonly after: Rule;
   readonly action: string | null;
   readonly approvable: "enough" | "too-few" | "unknown";
-  /** For an approval that was sent: the reasons why it would not be enough. Empty if it would be enough, which is certain only if `isSure`. */
+  /**
+   * For an approval that was sent: the reasons why it would not be enough. Empty if it would be enough, which is certain only if `isSure`.
+   */
   readonly lacks: readonly string[];
   /** False if it is unknown whether its people are in a group. */
   readonly isSure: boolean;

@@ -1,5 +1,5 @@
-// Creates the audit entries that no person submits: before a decision is sent, for its result, when an approval closes undecided, and when the
-// policy or a stop denies.
+// Creates the audit entries that no person submits: before a decision is sent, for its result, when an approval closes undecided, and when
+// the policy or a stop denies.
 
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
@@ -40,7 +40,7 @@ function aboutVotes(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"
   return votes.length === 0 ? {} : { votes, sentReason: sentReason(decision) };
 }
 
-/** Returns the entries for every decision that was settled, refused or voided between two states of a run, and for every closed approval. */
+/** Returns the entries for all decisions that were settled, refused or voided between two states of a run, and for all closed approvals. */
 export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
   return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx)];
 }
@@ -118,20 +118,12 @@ function settled(run: Run, previous: Approval, next: Approval, ctx: Context): Au
   ];
 }
 
-/**
- * Returns the digest by which the decision is found when the same is asked again. If the request has changed since, the decision was not
- * about it, and the result is empty.
- */
-function askedIn(
-  run: Run,
-  next: Approval,
-  decision: Decision,
-  { digest }: Context,
-): Pick<AuditEntry, "asked"> {
+/** Returns the digest by which the decision is found when the same is asked again. Empty if the request has changed since the decision. */
+function askedIn(run: Run, next: Approval, decision: Decision, ctx: Context): Pick<AuditEntry, "asked"> {
   const { by, policy } = decision;
   if (by === null || decision.digest !== next.request.digest) return {};
   const text = askedText(run, next, policy?.rule ?? BUILT_IN_RULE.name);
-  return text === null ? {} : { asked: digest(text) };
+  return text === null ? {} : { asked: ctx.digest(text) };
 }
 
 const hasEntry = (type: string, final: boolean): boolean => final || type === "refused" || type === "unsure";
@@ -265,10 +257,7 @@ export function capUndecidedEntries(
   return { run: withCount(after, count), audit };
 }
 
-/**
- * Returns whether no person caused the entry: the service withdrew the request or it expired, and no person had voted; people were reminded
- * of it; or too few people can approve it. A stage of an escalation always has its entry.
- */
+/** Returns whether no person caused the entry. A stage of an escalation always has its entry, because the decisions of its people rest on it. */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
   if (what === "reminded" || what === "too-few-approvers") return true;
   if (what !== "closed" || outcome === "unwatched" || approval === null) return false;

@@ -123,8 +123,8 @@ function track(set: Set<Promise<void>>, work: Promise<void>): void {
 type Due<Key> = { readonly at: number; readonly key: Key };
 
 /**
- * Calls `act` for each key when the key is due. At most `maxAtOnce` calls run at the same time, and never two for the same key. A key is due
- * again only after another `put`. `act` must not reject.
+ * Calls `act` for each key when the key is due. At most `maxAtOnce` calls run at the same time, and never two for the same key. A key is
+ * due again only after another `put`. `act` must not reject.
  */
 export class DueQueue<Key> {
   readonly #clock: Clock;

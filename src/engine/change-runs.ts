@@ -28,8 +28,8 @@ export type ChangeOptions = { readonly mustHold?: boolean };
 /**
  * Applies `apply` to the newest version of the run and saves the result. If another writer saved first, `apply` is called again, so it must
  * have no side effects. Resolves to the saved run and the `value` of the last call. Resolves to null if there is no such run, if another
- * process holds its lease, or if a freeze that `apply` did not know forbids the change. Rejects with PortError if the store fails: `applied`
- * says whether the change may have been written.
+ * process holds its lease, or if a freeze that `apply` did not know forbids the change. Rejects with PortError if the store fails:
+ * `applied` says whether the change may have been written.
  */
 export type Transact = <Value>(
   key: RunKey,

@@ -100,7 +100,9 @@ async function isAble(
 
 // A call mentions the people who can still decide the request. They are looked up when the call is due.
 
-/** A message mentions at most this many people. A larger user group is mentioned as a group, and the members of a larger channel are not. */
+/**
+ * A message mentions at most this many people. A larger user group is mentioned as a group, and the members of a larger channel are not.
+ */
 const FEW = 20;
 
 /** Rejects with PortError if Slack does not answer. */

@@ -1,6 +1,6 @@
 // Handles findings: records in the database that this program did not write. Each finding becomes an audit entry, the admins are notified,
-// and no approval leaves until an admin acknowledges the finding. Denials still leave, because they can only stop an agent, and because each
-// of them needs a signed entry of its own, like every decision.
+// and no approval leaves until an admin acknowledges the finding. Denials still leave, because they can only stop an agent, and because
+// each of them needs a signed entry of its own, like every decision.
 //
 // Findings and acknowledgements are signed entries. A person who can only write to the database can neither create nor remove one without
 // causing another finding. An acknowledgement covers only the findings that it names.

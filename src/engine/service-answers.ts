@@ -6,8 +6,8 @@ import { type AgentService, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 
 /**
- * Knows whether the service accepts our key. The answer to every call with the key shows it. While there are no calls, `check` fetches a run
- * that cannot exist.
+ * Knows whether the service accepts our key. The answer to every call with the key shows it. While there are no calls, `check` fetches a
+ * run that cannot exist.
  */
 export type ServiceKey = {
   /** The service. Its answers are observed. */
@@ -148,7 +148,9 @@ type UselessAnswers = {
   ofService(): Useless | null;
 };
 
-/** 401 is an outage, 404 an answer, and 429 a request to wait. 403 may concern a single run, but for most runs it is as bad as no answer. */
+/**
+ * 401 is an outage, 404 an answer, and 429 a request to wait. 403 may concern a single run, but for most runs it is as bad as no answer.
+ */
 export function isUseless({ code }: PortError): boolean {
   return code === "garbled" || code === "too_large" || /^http_4(?!01|04|29)/.test(code);
 }

@@ -85,7 +85,9 @@ export function createSharedNews(deps: Deps): SharedNews {
   return { catchUp, start, stop: loop.stop };
 }
 
-/** The freezes in force, derived from the audit. A freeze counts from the moment its entry is written. Only a signed entry lifts a freeze. */
+/**
+ * The freezes in force, derived from the audit. A freeze counts from the moment its entry is written. Only a signed entry lifts a freeze.
+ */
 export type Freezes = {
   /** Returns the freezes in force, oldest first. */
   now(): readonly Freeze[];

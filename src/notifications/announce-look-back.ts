@@ -94,7 +94,9 @@ export async function entriesOf(
   return { entries, incomplete: first > 1 && (oldest?.columns.at ?? 0) >= from };
 }
 
-/** Resolves to the number of the first entry at or after this moment. A binary search: except for the skew, entries are in order of time. */
+/**
+ * Resolves to the number of the first entry at or after this moment. A binary search: except for the skew, entries are in order of time.
+ */
 async function firstAfter(store: AuditLog, first: number, at: number): Promise<number> {
   let low = first;
   let high = ((await store.auditHead())?.seq ?? first - 1) + 1;
@@ -107,7 +109,8 @@ async function firstAfter(store: AuditLog, first: number, at: number): Promise<n
   return low;
 }
 
-// Posts a notification, and below a look back its picture. The picture is tried only once, after the text, because the text says everything.
+// Posts a notification, and below a look back its picture. The picture is tried only once, after the text, because the text says
+// everything.
 
 export type PictureDeps = {
   readonly notificationSender: NotificationSender;

@@ -1,5 +1,5 @@
-// Decides who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows. Also decides
-// who may read about runs, which depends on the channels that a person is in.
+// Decides who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows. Also
+// decides who may read about runs, which depends on the channels that a person is in.
 
 import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import { isOneOf, type Person } from "../domain/authorization.ts";
@@ -135,8 +135,8 @@ export async function storeRun(deps: UseCaseDeps, run: Run, sideWrites: RunWrite
 type RunWrites = { intention?: string; audit: AuditEntry[] };
 
 /**
- * Inserts the run. If the answer to the commit is lost, the same insert shows whether the run is stored. If that fails as well, this rejects,
- * and the engine looks for the run later.
+ * Inserts the run. If the answer to the commit is lost, the same insert shows whether the run is stored. If that fails as well, this
+ * rejects, and the engine looks for the run later.
  */
 async function insertSurely(
   { store, engine }: Pick<UseCaseDeps, "store" | "engine">,
@@ -187,7 +187,9 @@ export type CommandRefusal =
   | { readonly type: "unverified" }
   /** The policy allows no runs in this channel, or not for this person. */
   | { readonly type: "no-runs-here" | "not-starter" }
-  /** The policy no longer has the saved task, has changed it since the form opened, or does not offer it to this person or in this channel. */
+  /**
+   * The policy no longer has the saved task, has changed it since the form opened, or does not offer it to this person or in this channel.
+   */
   | { readonly type: "saved-task-gone" | "saved-task-changed" | "not-your-task" }
   /** The labels of empty fields and of fields without a valid choice, and the names of fields that the saved task does not have. */
   | {

@@ -183,7 +183,8 @@ const MAX_RUNS = 100;
 
 /**
  * Slack delivers some messages twice, and people send some messages twice. A message that was already taken as an answer is that answer
- * again. A different message in the same words is a repetition only if no question is open, because "yes" may also answer the next question.
+ * again. A different message in the same words is a repetition only if no question is open, because "yes" may also answer the next
+ * question.
  */
 async function answerInThread(
   deps: DecideDeps,

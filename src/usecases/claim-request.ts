@@ -1,5 +1,5 @@
-// "I'm looking at it" claims a request. Its claimer can then snooze the reminders, hand the request over, or release it. Also, extending the
-// time to decide.
+// "I'm looking at it" claims a request. Its claimer can then snooze the reminders, hand the request over, or release it. Also, extending
+// the time to decide.
 
 import type { Approval } from "../domain/approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "../domain/authorization.ts";

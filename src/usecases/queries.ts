@@ -34,8 +34,8 @@ import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./r
 
 export type Queries = {
   /**
-   * Resolves to null if there is no such run, or if this person may not know about it. Rejects with PortError if Slack or the store does not
-   * answer.
+   * Resolves to null if there is no such run, or if this person may not know about it. Rejects with PortError if Slack or the store does
+   * not answer.
    */
   status(user: UserId, id: RunId): Promise<Run | null>;
   /** Resolves to at most `limit` runs of the person's channels, newest first. `channel`: the channel in which they ask. */

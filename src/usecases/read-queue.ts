@@ -1,5 +1,5 @@
-// Reads the queue of one person. The person and their groups are looked up once for the whole queue. The notice of many requests in a channel
-// opens the queue as well.
+// Reads the queue of one person. The person and their groups are looked up once for the whole queue. The notice of many requests in a
+// channel opens the queue as well.
 
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import { applyBrake } from "../domain/brake.ts";

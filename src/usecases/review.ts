@@ -63,7 +63,9 @@ export type OpenedReview = {
 
 /** The maximum number of requests in one form. With three blocks each, they stay below the 100 blocks of a modal. */
 export const MAX_TOGETHER = 20;
-/** The maximum length of the texts of these requests and their runs (characters). A view has at most 250 kB, and a character several bytes. */
+/**
+ * The maximum length of the texts of these requests and their runs (characters). A view has at most 250 kB, and a character several bytes.
+ */
 const MAX_CHARS = 40_000;
 
 type Deps = DecideDeps & QueueDeps;

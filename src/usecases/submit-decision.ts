@@ -130,7 +130,9 @@ export function setsAndRule(
   return { sets: setsToAskFor(run, found, ctx), policy };
 }
 
-/** Resolves to null if the fetch fails or is late. That must not keep a person from deciding: the executor fetches again before it sends. */
+/**
+ * Resolves to null if the fetch fails or is late. That must not keep a person from deciding: the executor fetches again before it sends.
+ */
 export async function fetchBriefly({ agents }: DecideDeps, run: Run): Promise<FetchedRun | null> {
   const id = runId(run);
   if (id === null) return null;
