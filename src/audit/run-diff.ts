@@ -257,7 +257,7 @@ export function capUndecidedEntries(
   return { run: withCount(after, count), audit };
 }
 
-/** Returns whether no person caused the entry. A stage of an escalation always has its entry, because the decisions of its people rest on it. */
+/** Returns whether no person caused the entry. A stage always has its entry, because its people's decisions rest on it. */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
   if (what === "reminded" || what === "too-few-approvers") return true;
   if (what !== "closed" || outcome === "unwatched" || approval === null) return false;
