@@ -1,4 +1,4 @@
-// The composition root: builds every part once, in order, and closes them in the opposite order.
+// The composition root: builds every part once, in order, and closes the parts in reverse order.
 
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "./adapters/http/metrics.ts";
@@ -24,38 +24,38 @@ import type { Log } from "./log.ts";
 import {
   type Closers,
   type Current,
+  createRejectionCounter,
   digest,
   homeOf,
   MAX_POLLS_IN_FLIGHT,
   nonce,
   openAuditSink,
   openConfiguredStore,
-  openOutside,
-  rejecting,
-  startPort,
+  openServices,
+  startHttpPort,
 } from "./open-ports.ts";
 import type { AuditReaders } from "./ports/notification.ts";
 import { createApiKey, createReloading, type Reloading } from "./reload.ts";
 import { programVersion } from "./version.ts";
 
 export type App = {
-  /** Where health and metrics are served. */
+  /** The address that serves health and metrics. */
   readonly url: string;
-  /** Reads the policy and the service's key again, where they are files. Logs faults and keeps what was in force. Never rejects. */
+  /** Reads the policy's file and the service key's file again. Logs faults and keeps what was in force. Never rejects. */
   reload(): Promise<void>;
-  /** Accepts no more work, finishes or hands back work in progress, closes. May be called twice. */
+  /** Accepts no more work, finishes or hands back work in progress, and closes every part. May be called twice. */
   stop(): Promise<void>;
 };
 
-/** How long a balancer has, in HTTP mode, to see at /readyz that we stop, while we still take its requests (ms). */
+/** In HTTP mode, a stopping process accepts requests for this long (ms), so that a balancer can see at /readyz that it is stopping. */
 const LAST_REQUESTS_MS = 2_000;
-/** How long listeners, and then effects, have to finish at a stop (ms). The whole stop stays below 10 s. */
+/** At a stop, the listeners get this long to finish, and then the effects (ms). The whole stop stays below 10 s. */
 const LISTENERS_GRACE_MS = 2_000;
 const EFFECTS_GRACE_MS = 5_000;
 const thisProcess = randomBytes(16).toString("base64url");
 const newKey = (): string => randomBytes(10).toString("hex");
 
-/** Rejects with one line for people when a part is unusable: a refused token, an unusable database, a port in use. */
+/** Rejects with a one-line message for people if a part is unusable: a refused token, an unusable database, a port in use. */
 export async function startApp(config: Config, log: Log): Promise<App> {
   keepSecrets(secretsOf(config));
   const closers: Closers = [];
@@ -78,12 +78,12 @@ function auditReaders({ audit }: Config, team: TeamId): AuditReaders {
   return { team, channel, admins: audit.admins.map(UserId) };
 }
 
-function mentioned({ approvers }: Config): Rule["mention"] {
+function mentionedApprovers({ approvers }: Config): Rule["mention"] {
   return { users: approvers.users.map(UserId), groups: approvers.groups.map(GroupId) };
 }
 
 async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
-  const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentioned(config)));
+  const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentionedApprovers(config)));
   const current: Current = { app: null, health: null };
   const metrics = createMetrics({ version: programVersion(), node: process.versions.node, at: Date.now() });
   const clock = createClock();
@@ -91,37 +91,45 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
   closers.push(() => opened.close());
   const { store, storeFaults } = listenTo(opened, { clock, metrics, log });
   await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
-  const rejectedRequests = rejecting(metrics, log, clock);
-  const url = await startPort({ config, metrics, store, current, rejectedRequests }, closers);
+  const rejectedRequests = createRejectionCounter(metrics, log, clock);
+  const url = await startHttpPort({ config, metrics, store, current, rejectedRequests }, closers);
   const key = createApiKey(config.agents, log);
   const home = await homeOf(store, log);
-  const asked = { config, key, store, home, rejectedRequests, log, clock, metrics };
-  const outside = await openOutside(asked, closers);
+  const shared = { store, log, clock, metrics };
+  const services = await openServices({ ...shared, config, key, home, rejectedRequests }, closers);
   const freezes = createFreezes(store);
-  const audit = auditReaders(config, outside.slack.self.team);
-  const health = {
+  const audit = auditReaders(config, services.slack.self.team);
+  const ports = {
+    ...services,
+    ...services.slack,
+    ...shared,
     storeFaults,
-    slackHealth: outside.slack.health(() => current.app),
-    version: programVersion(),
-  };
-  const deciding = { freezes, audit, clock, context: contextOf({ config, clock, policy, freezes }) };
-  const ports = { ...outside, ...outside.slack, ...health, ...deciding, store };
-  const sharing = {
+    slackHealth: services.slack.health(() => current.app),
+    freezes,
+    audit,
+    context: contextOf({ config, clock, policy, freezes }),
+    ...fixedDeps(config),
     auditSink: openAuditSink(config, closers),
-    keepFinishedMs: config.keepFinishedMs,
-    leaseTimes: config.database.engine === "sqlite" ? ALONE : SHARED,
     followPolicy: createPolicyFollower(policy, store, log),
   };
-  const flow = createBot(
-    { ...ports, ...sharing, newKey, random: Math.random, log, metrics },
-    { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT },
-  );
-  const runs = await startWork({ flow, app: outside.slack.app(flow), current, metrics }, closers);
-  tellReady(log, { url, runs, config, policy, team: audit.team });
+  const bot = createBot(ports, { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT });
+  const runs = await startWork({ bot, app: services.slack.app(bot), current, metrics }, closers);
+  logReady(log, { url, runs, config, policy, team: audit.team });
   const onPolicy = (ok: boolean, at: number): void => metrics.policyReload(ok, at);
-  const parts = { config, policy, key, store, flow, clock, log, onPolicy, stamp: now };
-  return { url, reload: startReloading(parts, closers) };
+  const reload = startReloading(
+    { config, policy, key, store, bot, clock, log, onPolicy, stamp: now },
+    closers,
+  );
+  return { url, reload };
 }
+
+const fixedDeps = ({ keepFinishedMs, database }: Config) => ({
+  keepFinishedMs,
+  leaseTimes: database.engine === "sqlite" ? ALONE : SHARED,
+  version: programVersion(),
+  newKey,
+  random: Math.random,
+});
 
 type Started = {
   readonly url: string;
@@ -131,27 +139,27 @@ type Started = {
   readonly team: TeamId;
 };
 
-function tellReady(log: Log, { url, runs, config, policy, team }: Started): void {
+function logReady(log: Log, { url, runs, config, policy, team }: Started): void {
   const facts = { version: programVersion(), url, team, mode: config.slack.mode, runs };
   log.info({ ...facts, policy: policy.now().version }, "Countersign is ready");
 }
 
 type Work = {
-  readonly flow: Bot;
+  readonly bot: Bot;
   readonly app: SlackApp;
   readonly current: Current;
   readonly metrics: Metrics;
 };
 
-/** Resolves to how many runs are followed, once Slack's payloads reach us. */
-async function startWork({ flow, app, current, metrics }: Work, closers: Closers): Promise<number> {
-  closers.push(() => flow.stop(EFFECTS_GRACE_MS));
-  const runs = await flow.start();
-  current.health = flow.health;
-  metrics.readFrom(() => flow.readings());
+/** Resolves to the number of runs that this process follows, once it receives payloads from Slack. */
+async function startWork({ bot, app, current, metrics }: Work, closers: Closers): Promise<number> {
+  closers.push(() => bot.stop(EFFECTS_GRACE_MS));
+  const runs = await bot.start();
+  current.health = bot.health;
+  metrics.readFrom(() => bot.readings());
   await app.start();
   current.app = app;
-  flow.health.start();
+  bot.health.start();
   closers.push(() => app.stop(LISTENERS_GRACE_MS, LAST_REQUESTS_MS));
   return runs;
 }
@@ -165,7 +173,7 @@ function startReloading(parts: Reloading, closers: Closers): App["reload"] {
 
 const now = () => ({ now: Date.now(), digest });
 
-type Deciding = {
+type ContextParts = {
   readonly config: Config;
   readonly clock: Clock;
   readonly policy: PolicyHolder;
@@ -173,7 +181,7 @@ type Deciding = {
 };
 
 const contextOf =
-  ({ config, clock, policy, freezes }: Deciding) =>
+  ({ config, clock, policy, freezes }: ContextParts) =>
   (): Context => ({
     now: clock.now(),
     monotonic: clock.monotonic(),

@@ -1,4 +1,4 @@
-// Joins the use cases and the engine. The ports are passed in, so nothing here knows the adapters.
+// Connects the use cases and the engine. The ports are passed in, so nothing here depends on the adapters.
 
 import type { Context } from "./domain/context.ts";
 import type { Run } from "./domain/run.ts";
@@ -96,15 +96,15 @@ export type Bot = {
   readonly health: Pick<HealthMonitor, "live" | "parts" | "start">;
   /** Never rejects. */
   readings(): Promise<Readings>;
-  /** Calls the listener with every run that is looked at again, changed or not. */
+  /** Calls the listener with every run that this process reconciles, whether the run has changed or not. */
   onRun(listener: (run: Run) => void): void;
-  /** Calls the listener now and then while other processes may change runs, too. */
+  /** Calls the listener regularly while other processes may change runs as well. */
   onElsewhere(listener: () => void): void;
-  /** Claims all unfinished runs; resolves to how many. Rejects when the store cannot be read. */
+  /** Claims all unfinished runs and resolves to their number. Rejects if the store cannot be read. */
   start(): Promise<number>;
-  /** Applies the current policy to pending approvals. Rejects when the store fails. */
+  /** Applies the current policy to pending approvals. Rejects if the store fails. */
   policyChanged(): Promise<void>;
-  /** Stops polling, waits for work in progress (ms at most), and releases the runs. */
+  /** Stops polling, waits at most `ms` for work in progress, and releases the runs. */
   stop(ms: number): Promise<void>;
 };
 
@@ -120,13 +120,13 @@ export type BotDeps = {
   readonly drawLookBack: DrawLookBack;
   readonly ownMessages: OwnMessages;
   readonly audit: AuditReaders;
-  /** Null: the entries are sent nowhere. */
+  /** Null if no sink is configured. */
   readonly auditSink: AuditSink | null;
   readonly people: People;
   readonly clock: Clock;
   readonly context: () => Context;
   readonly leaseTimes: LeaseTimes;
-  /** Takes over the policy that another replica has put into force. Resolves to whether it is another one. */
+  /** Adopts the policy that another replica has put into force. Resolves to true if the policy has changed. */
   readonly followPolicy: () => Promise<boolean>;
   /** How long a finished run is kept (ms). */
   readonly keepFinishedMs: number;
@@ -134,57 +134,57 @@ export type BotDeps = {
   readonly random: () => number;
   readonly log: EventLog;
   readonly metrics: Counters;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
 };
 
 const OUTAGE_CHECK_MS = 5_000;
-/** A stop waits so long for an extension of the lease that is under way (ms). */
-const LET_GO_MS = 500;
+/** At a stop, an extension of the lease that is in progress gets this long to finish (ms). */
+const LEASE_RELEASE_MS = 500;
 
 export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const { key, guard } = createServiceGuard(ports, limits);
-  const watchdog = createWatchdog(ports.clock);
-  const deps = { ...ports, agents: key.agents, watchdog };
+  const deps = { ...ports, agents: key.agents, watchdog: createWatchdog(ports.clock) };
   const integrity = createIntegrity(deps);
-  const elsewhere: (() => void)[] = [];
-  const onLook = (): void => elsewhere.forEach((hear) => hear());
-  const news = createSharedNews({ ...deps, integrity, onLook, engine: () => engine });
-  const checks = { integrity, catchUp: () => news.catchUp(), holds: () => hold.holds() };
-  const engine: RunEngine = createEngine({ ...deps, ...checks });
+  const replicaListeners: (() => void)[] = [];
+  const onPass = (): void => replicaListeners.forEach((listener) => listener());
+  const sharedNews = createSharedNews({ ...deps, integrity, onPass, engine: () => engine });
+  const checks = { catchUp: () => sharedNews.catchUp(), holdsLease: () => leaseKeeper.holdsLease() };
+  const engine: RunEngine = createEngine({ ...deps, integrity, ...checks });
   const unreadable = createUnreadableRuns({ ...deps, engine });
-  const watch = createPoller({ ...deps, engine, guard, unreadable }, limits);
-  const hold = createHold(deps, engine, news);
+  const poller = createPoller({ ...deps, engine, guard, unreadable }, limits);
+  const leaseKeeper = createRunLeaseKeeper(deps, engine, sharedNews);
   const { figures } = createRunFigures({ ...deps, engine });
   const health = createHealth({ ...deps, guard, key, figures });
-  const use = { ...deps, engine, integrity, change: engine.change };
-  const loops = createLoops({ ...use, guard });
-  const messages = createMessageCare(use);
+  const engineDeps = { ...deps, engine, integrity, change: engine.change };
+  const loops = createLoops({ ...engineDeps, guard });
+  const messages = createMessageRepair(engineDeps);
   return {
-    ...createUseCases(use),
+    ...createUseCases(engineDeps),
     ...messages,
     health,
-    readings: () => readingsOf({ ...deps, figures, health, watch, guard }),
+    readings: () => readingsOf({ ...deps, figures, health, watch: poller, guard }),
     onRun: (listener) => engine.onPlan((run) => listener(run)),
-    onElsewhere: (listener) => void elsewhere.push(listener),
-    queries: createQueries({ ...deps, watch, guard, unreadable, integrity, health, key }),
+    onElsewhere: (listener) => void replicaListeners.push(listener),
+    queries: createQueries({ ...deps, watch: poller, guard, unreadable, integrity, health, key }),
     start: async () => {
-      watchdog.start();
-      // The audit is checked first, so that no decision leaves before.
+      deps.watchdog.start();
+      // The audit is checked first, so that no decision leaves before the check.
       for (const part of [integrity, messages.orphans]) await part.start();
       await loops.pauses.begin();
       for (const loop of loops.all) loop.start();
-      return claimRuns({ ...deps, engine }, hold);
+      return claimRuns({ ...deps, engine }, leaseKeeper);
     },
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
-      for (const part of [watch, messages.cards, watchdog]) part.stop();
-      await stopInOrder([...loops.all, messages.orphans, health, news, hold, engine], { ...use, hold }, ms);
+      for (const part of [poller, messages.cards, deps.watchdog]) part.stop();
+      const parts = [...loops.all, messages.orphans, health, sharedNews, leaseKeeper, engine];
+      await stopInOrder(parts, { ...engineDeps, leaseKeeper }, ms);
     },
   };
 }
 
-function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holds" | "catchUp">): RunEngine {
+function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holdsLease" | "catchUp">): RunEngine {
   const perform = createPerform(deps);
   const executor = createEffectExecutor({
     ...deps,
@@ -195,100 +195,103 @@ function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holds" |
   return createRunEngine({ ...deps, executor });
 }
 
-/** What stands between Countersign and a service that fails, asks us to wait, or refuses our key. */
+/** Guards the calls to the agent service while it fails, asks us to wait, or refuses our key. */
 function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollLimits) {
   const pause = createServicePause(agents, clock);
   const key = createServiceKey(pause.agents, clock, newKey);
   return { key, guard: createServiceBreaker(clock, maxMs, pause.leftMs) };
 }
 
-/** What happens without a person doing anything. */
-function createLoops(use: UseDeps & { readonly guard: ServiceBreaker }) {
-  const { engine, store, clock, log, auditSink, keepFinishedMs } = use;
-  const storms = createStormNotices(use);
-  const calls = createGatherCalls(use);
-  const pauses = createPauseClocks(use);
-  for (const { heard } of [storms, calls, pauses]) engine.onPlan((run) => heard(run));
-  for (const { dropped } of [storms, calls]) engine.onDrop((key) => dropped(key));
-  const outage = createOutageAnnouncer(use, OUTAGE_CHECK_MS);
-  const stream = auditSink === null ? [] : [createAuditStream({ ...use, auditSink })];
+/** The background work, which happens without any action of a person. */
+function createLoops(deps: EngineDeps & { readonly guard: ServiceBreaker }) {
+  const { engine, store, clock, log, auditSink, keepFinishedMs } = deps;
+  const storms = createStormNotices(deps);
+  const calls = createGatherCalls(deps);
+  const pauses = createPauseClocks(deps);
+  for (const { noteRun } of [storms, calls, pauses]) engine.onPlan((run) => noteRun(run));
+  for (const { forgetRun } of [storms, calls]) engine.onDrop((key) => forgetRun(key));
+  const outage = createOutageAnnouncer(deps, OUTAGE_CHECK_MS);
+  const stream = auditSink === null ? [] : [createAuditStream({ ...deps, auditSink })];
   const retention = createRetention(store, clock, log, keepFinishedMs);
-  const outbox = createNotificationOutbox({ ...use, warnQuietly: createQuietWarnings(use) });
+  const outbox = createNotificationOutbox({ ...deps, warnQuietly: createQuietWarnings(deps) });
   return { pauses, all: [pauses, retention, outbox, outage, storms, calls, ...stream] };
 }
 
-/** Keeps the messages in Slack as they should be, where others change or delete them. */
-const createMessageCare = (use: UseDeps) => ({
-  cards: createCardSweep({ ...use, team: use.audit.team }),
-  orphans: createCloseOrphans(use),
+/** Restores cards that were deleted in Slack, and closes messages that the store does not know. */
+const createMessageRepair = (deps: EngineDeps) => ({
+  cards: createCardSweep({ ...deps, team: deps.audit.team }),
+  orphans: createCloseOrphans(deps),
 });
 
-function createHold(
+function createRunLeaseKeeper(
   deps: BotDeps & { readonly watchdog: Watchdog },
   engine: RunEngine,
-  news: SharedNews,
+  sharedNews: SharedNews,
 ): LeaseKeeper {
   const onReplicas = (replicas: number): void => {
     deps.chat.shareLimits(replicas);
     deps.people.shareLimits(replicas);
-    if (replicas > 1) news.start();
+    if (replicas > 1) sharedNews.start();
   };
-  const hold = createLeaseKeeper({ ...deps, engine, onReplicas }, deps.leaseTimes);
-  deps.store.onPassedOn(() => hold.lookNow());
-  return hold;
+  const leaseKeeper = createLeaseKeeper({ ...deps, engine, onReplicas }, deps.leaseTimes);
+  deps.store.onPassedOn(() => leaseKeeper.renewNow());
+  return leaseKeeper;
 }
 
-type UseDeps = BotDeps & {
+type EngineDeps = BotDeps & {
   readonly engine: RunEngine;
   readonly integrity: Integrity;
   readonly change: RunEngine["change"];
 };
 
-/** What people do. */
-function createUseCases(use: UseDeps) {
-  const release = (): Promise<void> => releaseHeldBack(use);
+/** The actions of people. */
+function createUseCases(deps: EngineDeps) {
+  const release = (): Promise<void> => releaseHeldBack(deps);
   return {
-    startRun: createStartRun(use),
-    adoptRun: createAdoptRun(use),
-    openForm: createOpenForm(use),
-    submitDecision: createSubmitDecision(use),
-    undoDecision: createUndoDecision(use),
-    claimRequest: createClaimRequest(use),
-    askRequester: createAskRequester(use),
-    openStorm: createOpenStorm(use),
-    review: createReview(use),
-    submitReview: createSubmitReview(use),
-    stopRun: createStopRun(use),
-    freeze: createFreeze(use),
-    noteRefusal: createNoteRefusal(use),
-    exportEvidence: createExportEvidence(use),
-    reportWeek: createReportWeek(use),
-    dispute: createDispute(use),
-    closeDispute: createCloseDispute(use),
-    acknowledge: createAcknowledge({ ...use, release }),
+    startRun: createStartRun(deps),
+    adoptRun: createAdoptRun(deps),
+    openForm: createOpenForm(deps),
+    submitDecision: createSubmitDecision(deps),
+    undoDecision: createUndoDecision(deps),
+    claimRequest: createClaimRequest(deps),
+    askRequester: createAskRequester(deps),
+    openStorm: createOpenStorm(deps),
+    review: createReview(deps),
+    submitReview: createSubmitReview(deps),
+    stopRun: createStopRun(deps),
+    freeze: createFreeze(deps),
+    noteRefusal: createNoteRefusal(deps),
+    exportEvidence: createExportEvidence(deps),
+    reportWeek: createReportWeek(deps),
+    dispute: createDispute(deps),
+    closeDispute: createCloseDispute(deps),
+    acknowledge: createAcknowledge({ ...deps, release }),
   };
 }
 
-/** Under the freezes of the audit. A crash may have kept one from reaching every run. */
+/**
+ * Claims the runs with the freezes that the audit has, and resolves to the number of runs. A crash may have kept a freeze from reaching
+ * every run, so the brake is applied again.
+ */
 async function claimRuns(
   deps: Pick<BotDeps, "freezes" | "store" | "context" | "log"> & { readonly engine: RunEngine },
-  hold: { start(): Promise<number> },
+  leaseKeeper: Pick<LeaseKeeper, "start">,
 ): Promise<number> {
   await deps.freezes.refresh();
-  const runs = await hold.start();
+  const runs = await leaseKeeper.start();
   if (deps.freezes.now().length > 0) await applyBrakeToRuns(deps);
   return runs;
 }
 
-/** Waits for work in progress, at most `ms`. Once the leases are handed back, nothing may claim a run. */
+/** Waits at most `ms` for work in progress. Once the leases are handed back, nothing may claim a run. */
 async function stopInOrder(
   parts: readonly { readonly stop: (ms: number) => Promise<void> }[],
-  { clock, store, integrity, hold }: UseDeps & { readonly hold: LeaseKeeper },
+  { clock, store, integrity, leaseKeeper }: EngineDeps & { readonly leaseKeeper: LeaseKeeper },
   ms: number,
 ): Promise<void> {
   const work = parts.map((part) => part.stop(ms));
   await endedWithin(clock, ms, work);
-  await endedWithin(clock, LET_GO_MS, [hold.letGo()]);
+  await endedWithin(clock, LEASE_RELEASE_MS, [leaseKeeper.release()]);
   await integrity.stop();
   await store.release();
 }

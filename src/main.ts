@@ -1,4 +1,4 @@
-// `npm start`. This file is all that Node loads to print the version or the help.
+// The entry point of `npm start`. To print the version or the help, Node loads nothing but this file.
 
 import { refuseArguments } from "./program-options.ts";
 

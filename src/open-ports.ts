@@ -1,4 +1,5 @@
-// Opens what the bot talks to: the store, the agent service, the gateway, Slack, the sink of the audit, and its own port.
+// Opens everything that the bot talks to: the store, the agent service, the gateway, Slack and the audit sink. Also opens the bot's own
+// HTTP port.
 
 import { createHash, randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
@@ -28,16 +29,16 @@ import type { ApiKey } from "./reload.ts";
 import { programVersion } from "./version.ts";
 /** The maximum number of polls in progress. */
 export const MAX_POLLS_IN_FLIGHT = 128;
-/** How long a poll in progress has at a stop (ms). */
+/** At a stop, polls in progress get this long to finish (ms). */
 const CALLS_GRACE_MS = 500;
 export const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 export const nonce = (): Nonce => Nonce(randomBytes(16).toString("base64url"));
 
 export type Closers = (() => Promise<void>)[];
-/** What exists only once Slack was reached: health answers earlier. */
+/** The parts that exist only once Slack has been reached. The HTTP port is open before that. */
 export type Current = { app: SlackApp | null; health: Health | null };
 
-export function rejecting(metrics: Metrics, log: Log, { monotonic }: Clock): RejectedRequests {
+export function createRejectionCounter(metrics: Metrics, log: Log, { monotonic }: Clock): RejectedRequests {
   return createRejectedRequests({
     count: (reason) => metrics.rejectedRequests(reason),
     log,
@@ -45,8 +46,8 @@ export function rejecting(metrics: Metrics, log: Log, { monotonic }: Clock): Rej
   });
 }
 
-function tellAuditKey(log: Log, news: AuditKeyNews): void {
-  log.warn({ file: news.file }, "created a key that signs the audit; keep a copy of it");
+function logNewAuditKey(log: Log, { file }: AuditKeyNews): void {
+  log.warn({ file }, "created a key that signs the audit; keep a copy of it");
 }
 
 export function openConfiguredStore(
@@ -54,16 +55,16 @@ export function openConfiguredStore(
   { clock, log, metrics }: { readonly clock: MachineClock; readonly log: Log; readonly metrics: Metrics },
 ): Promise<Store> {
   const { database } = config;
-  const alone = database.engine === "sqlite";
+  const isAlone = database.engine === "sqlite";
   return openStore({
     url: database.engine === "sqlite" ? `sqlite:${database.path}` : database.url,
     owner: `${hostname()} ${process.pid}`,
     now: clock.monotonic,
-    onNewestTime: alone ? clock.continueAfter : clock.beginAt,
-    leaseMs: alone ? ALONE.leaseMs : SHARED.leaseMs,
+    onNewestTime: isAlone ? clock.continueAfter : clock.beginAt,
+    leaseMs: isAlone ? ALONE.leaseMs : SHARED.leaseMs,
     auditKey: config.audit.key,
     onCommit: (seconds) => metrics.committed(seconds),
-    onAuditKey: (news) => tellAuditKey(log, news),
+    onAuditKey: (news) => logNewAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "cannot read a stored run; skipping it"),
   });
 }
@@ -75,11 +76,11 @@ export function openAuditSink({ audit, proxies }: Config, closers: Closers): Aud
   return sink;
 }
 
-type Outside = {
+type ServiceDeps = {
   readonly config: Config;
   readonly key: ApiKey;
   readonly store: Store;
-  /** Names this installation in the marks of its messages. */
+  /** The name of this installation, which Slack messages carry in their metadata. */
   readonly home: string;
   readonly rejectedRequests: RejectedRequests;
   readonly log: Log;
@@ -90,12 +91,15 @@ type Outside = {
 const HOME = "home";
 const HOME_CHARS = 16;
 
-/** A name of this installation that its copies keep: from the first link of its audit, so that all replicas find the same. */
+/**
+ * Resolves to this installation's name, which a copy of the database keeps. It is derived from the link of the first audit entry, so all
+ * replicas get the same name.
+ */
 export async function homeOf(store: Store, log: Log): Promise<string> {
-  const known = await store.document(HOME);
-  if (typeof known === "string") return known;
+  const storedName = await store.document(HOME);
+  if (typeof storedName === "string") return storedName;
   const first = await store.auditEntry(1).catch((error: unknown) => {
-    // The check of the audit says what is wrong with it.
+    // The integrity check reports what is wrong with the audit.
     log.warn({ error }, UNNAMED);
     return null;
   });
@@ -106,8 +110,8 @@ export async function homeOf(store: Store, log: Log): Promise<string> {
 
 const UNNAMED = "messages do not name this installation: the first entry of the audit cannot be read";
 
-export async function openOutside(
-  { config, key, store, home, rejectedRequests, log, clock, metrics }: Outside,
+export async function openServices(
+  { config, key, store, home, rejectedRequests, log, clock, metrics }: ServiceDeps,
   closers: Closers,
 ) {
   const open = createOpen(config.proxies);
@@ -144,7 +148,7 @@ export async function openOutside(
   return { agents, gateway, slack, drawLookBack: createDrawLookBack() };
 }
 
-type Served = {
+type PortDeps = {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly store: Store;
@@ -152,8 +156,11 @@ type Served = {
   readonly rejectedRequests: RejectedRequests;
 };
 
-export async function startPort(served: Served, closers: Closers): Promise<string> {
-  const { config, metrics, store, current, rejectedRequests } = served;
+/** Resolves to the URL of the port. */
+export async function startHttpPort(
+  { config, metrics, store, current, rejectedRequests }: PortDeps,
+  closers: Closers,
+): Promise<string> {
   const version = programVersion();
   const listener: RequestListener = (request, response) => {
     if (current.app?.listener) current.app.listener(request, response);

@@ -1,4 +1,4 @@
-// What a running Countersign takes over without a restart, on SIGHUP and when the files change: the policy, and the agent service's key.
+// Reloads the policy and the agent service's key without a restart, on SIGHUP and when their files change.
 
 import type { PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
 import { createFileWatch, type FileWatch } from "./adapters/policy-file/watch-files.ts";
@@ -12,11 +12,11 @@ import type { Store } from "./ports/store.ts";
 
 export type ApiKey = {
   readonly now: () => string;
-  /** Reads its file again. If that holds no key, the old one stays in use, and the log says so. Never throws. */
+  /** Reads the key's file again. If the file holds no key, logs an error and keeps the old key in use. Never throws. */
   readonly reload: () => void;
 };
 
-/** Without a file the key stays as it is. */
+/** If the key does not come from a file, `reload` does nothing. */
 export function createApiKey({ apiKey, apiKeyFile }: Config["agents"], log: EventLog): ApiKey {
   let inUse = apiKey;
   const reload = (): void => {
@@ -27,7 +27,7 @@ export function createApiKey({ apiKey, apiKeyFile }: Config["agents"], log: Even
       return log.error(facts, "cannot take over a new key for the agent service; the old one stays in use");
     }
     if (read.value === inUse) return;
-    // Before it is used, so that it appears in no log and no message.
+    // Registered as a secret before its first use, so that it never appears in a log or a message.
     keepSecrets([read.value]);
     inUse = read.value;
     log.info({ variable: "AGENT_API_KEY_FILE" }, "took over a new key for the agent service");
@@ -40,33 +40,32 @@ export type Reloading = {
   readonly policy: PolicyHolder;
   readonly key: ApiKey;
   readonly store: Pick<Store, "audit">;
-  readonly flow: Pick<Bot, "policyChanged">;
+  readonly bot: Pick<Bot, "policyChanged">;
   readonly clock: Clock;
   readonly log: EventLog;
-  /** Hears whether the policy could be read again, and when (ms since 1970). */
+  /** Called after each attempt to reload the policy, with its success and its time (ms since 1970). */
   readonly onPolicy: (ok: boolean, at: number) => void;
   readonly stamp: () => Parameters<typeof policyLoadedEntry>[1];
 };
 
-/** `reload` reads both files now. It logs faults, keeps what was in force, and never rejects. */
+/** `reload` reads both files immediately. It logs faults, keeps the previous policy or key in force, and never rejects. */
 export function createReloading(parts: Reloading): FileWatch & { reload(): Promise<void> } {
   const { config, policy, key, log } = parts;
-  let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: a signal may come while a changed file is read. */
-  const inTurn = <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
+  let lastReload: Promise<unknown> = Promise.resolve();
+  /** Runs reloads one after the other: a signal may arrive while a changed file is being read. */
+  const reloadPolicyInTurn = (): Promise<void> => {
+    const reload = lastReload.then(() => reloadPolicy(parts));
+    lastReload = reload.catch(() => undefined);
+    return reload;
   };
-  const policyAgain = (): Promise<void> => inTurn(() => reloadPolicy(parts));
-  const isUntaken = (): boolean => policy.lastReload().outcome === "not recorded";
+  const isUnrecorded = (): boolean => policy.lastReload().outcome === "not recorded";
   const watch = createFileWatch(parts, [
     {
       path: config.policyFile,
       content: policy.firstText ?? "",
       changed: async () => {
-        await policyAgain();
-        if (isUntaken()) throw new Error("the audit did not take the policy");
+        await reloadPolicyInTurn();
+        if (isUnrecorded()) throw new Error("the audit did not take the policy");
       },
     },
     { path: config.agents.apiKeyFile, content: key.now(), changed: async () => key.reload() },
@@ -74,18 +73,20 @@ export function createReloading(parts: Reloading): FileWatch & { reload(): Promi
   const reload = async (): Promise<void> => {
     await watch.mark();
     key.reload();
-    await policyAgain().catch((error: unknown) => log.error({ error }, "the policy could not be read again"));
-    if (isUntaken()) watch.unmark();
+    await reloadPolicyInTurn().catch((error: unknown) =>
+      log.error({ error }, "the policy could not be read again"),
+    );
+    if (isUnrecorded()) watch.unmark();
   };
   return { ...watch, reload };
 }
 
-async function reloadPolicy({ policy, store, flow, log, onPolicy, stamp }: Reloading): Promise<void> {
+async function reloadPolicy({ policy, store, bot, log, onPolicy, stamp }: Reloading): Promise<void> {
   const changed = await policy.reload((loaded) => store.audit([policyLoadedEntry(loaded, stamp())]));
   const { at, outcome } = policy.lastReload();
   onPolicy(outcome === "in force", at);
   if (!changed) return;
-  await flow.policyChanged().catch((error: unknown) => {
+  await bot.policyChanged().catch((error: unknown) => {
     log.error({ error }, "could not apply the new policy to the open cards; the next poll of each run does");
   });
 }

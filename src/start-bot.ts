@@ -1,4 +1,4 @@
-// The bot from its environment: the app and the signals.
+// Reads the configuration from the environment, starts the app, and handles signals.
 
 import { setFlagsFromString } from "node:v8";
 import { type App, startApp } from "./app.ts";
@@ -12,16 +12,16 @@ const BAD_CONFIG = 2;
 const STOP_MS = 9_500;
 
 /**
- * An old generation that V8 collects when it has grown by 30 percent, and a small young one (--max-semi-space-size=4), keep the process
- * below 190 MB with ten thousand runs; without the first it takes 100 MB more. On the command line it would also collect the modules while
- * they load: a tenth of the whole start. V8 reads it at each collection.
+ * V8 collects the old generation once it has grown by 30 percent. Together with a small young generation (--max-semi-space-size=4), this
+ * keeps the process below 190 MB with ten thousand runs. Without this flag, it needs 100 MB more. The flag is not set on the command line,
+ * because V8 would then also collect while modules load, which takes a tenth of the start-up time. V8 reads the flag at each collection.
  */
 setFlagsFromString("--heap-growing-percent=30");
 
 const misspelt = findMisspelt(process.env);
 const config = await configOrExit();
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
-for (const each of misspelt) log.warn(each, misspeltWords(each));
+for (const variable of misspelt) log.warn(variable, misspeltWords(variable));
 process.on("unhandledRejection", (error) => log.error({ error }, "unhandled rejection"));
 let app: App | null = null;
 stopOnSignals(() => app, log);
@@ -46,8 +46,8 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
   }
 }
 
-/** Called first: as process 1 of a container, Node ignores signals without a listener. */
-function stopOnSignals(started: () => App | null, log: Log): void {
+/** Called before the app starts: as process 1 of a container, Node ignores signals that have no listener. */
+function stopOnSignals(currentApp: () => App | null, log: Log): void {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
@@ -55,12 +55,12 @@ function stopOnSignals(started: () => App | null, log: Log): void {
     log.info({ signal }, "stopping");
     // The next start settles effects that are still marked as in progress.
     setTimeout(() => process.exit(0), STOP_MS).unref();
-    void (started()?.stop() ?? Promise.resolve()).then(() => {
+    void (currentApp()?.stop() ?? Promise.resolve()).then(() => {
       log.info({}, "stopped");
       process.exit(0);
     });
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
-  process.on("SIGHUP", () => void started()?.reload());
+  process.on("SIGHUP", () => void currentApp()?.reload());
   process.on("SIGINT", () => stop("SIGINT"));
 }

@@ -22,7 +22,7 @@ async function reloadingWith(audit: () => Promise<void>) {
     policy,
     key,
     store: { audit },
-    flow: { policyChanged: () => Promise.resolve() },
+    bot: { policyChanged: () => Promise.resolve() },
     clock,
     log,
     onPolicy: () => undefined,

@@ -1,4 +1,4 @@
-// Compares the audit with a copy that AUDIT_SINK has taken: entries that are missing, changed or cut off on either side.
+// Compares the audit with a copy that AUDIT_SINK has taken, and finds entries that are missing, changed or cut off on either side.
 
 import { type AuditMark, type ChainedEntry, signedText } from "../domain/audit/hash-chain.ts";
 import { canonicalJson, isRecord, type Json } from "../domain/json.ts";
@@ -11,21 +11,21 @@ export type CopyTools = {
 };
 
 export type CopyComparison = {
-  /** Entries that both have. */
+  /** The number of entries that both have. */
   readonly same: number;
-  /** Numbers, the lowest first. The copy's line is signed, so the database has another entry than the one that was sent. */
+  /** The numbers, lowest first, for which the copy's line is signed, so the entry in the database is not the one that was sent. */
   readonly rewritten: readonly number[];
-  /** The copy's line is not as it was sent. */
+  /** The numbers for which the copy's line is not as it was sent. */
   readonly altered: readonly number[];
-  /** The copy has lines with this number that differ from each other. */
+  /** The numbers for which the copy has several lines that differ from each other. */
   readonly contradicted: readonly number[];
   readonly missingInCopy: readonly Range[];
   readonly missingInDatabase: readonly Range[];
-  /** The newest entries that the copy does not have: cut off, or not sent yet. */
+  /** The newest entries, which the copy does not have: they are cut off, or not sent yet. */
   readonly notYet: Range | null;
-  /** The copy begins after the first entry of the database. */
+  /** The entries before the beginning of the copy. */
   readonly before: Range | null;
-  /** Lines that are no entry of this audit, such as half a line after a crash, or the log on standard output. */
+  /** The lines that are not an entry of this audit, such as half a line after a crash, or log lines on standard output. */
   readonly otherLines: number;
 };
 
@@ -34,11 +34,11 @@ type Range = { readonly from: number; readonly to: number };
 export type CopyReader = {
   /** Takes one line of the copy. */
   add(line: string): void;
-  /** Compares once all lines are added. `base`: the entry before the first row; what is older is left out. */
+  /** Compares once all lines are added. `base`: the entry before the first row. Older lines are left out. */
   compare(rows: AsyncIterable<ChainedEntry>, base: AuditMark): Promise<CopyComparison>;
 };
 
-/** What is kept of a line, so that a copy of a million entries fits in memory: begins of digests, and whether it is signed. */
+/** The part of a line that is kept, so that a copy of a million entries fits in memory: prefixes of digests, and whether it is signed. */
 type Kept = string;
 const KEPT_DIGITS = 32;
 
@@ -79,7 +79,7 @@ export function readCopy(tools: CopyTools): CopyReader {
 
 const low = (a: number, b: number): number => a - b;
 
-/** Null: it is no entry of an audit. */
+/** Returns null if the line is not an entry of an audit. */
 function readLine(line: string, tools: CopyTools): { seq: number; kept: Kept; signed: boolean } | null {
   const event = parsed(line);
   const facts = event?.["unmapped"];

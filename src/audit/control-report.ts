@@ -1,4 +1,4 @@
-// What the audit says about a period, for an auditor of the control: each number with what was counted, and the entries behind it.
+// The audit's figures for a period, for an auditor of the control. Each number comes with what was counted, and with the entries behind it.
 
 import type { KeptEntry } from "./entry.ts";
 import {
@@ -21,20 +21,20 @@ export type Period = { readonly from: number; readonly to: number };
 /** A rule of a policy that was in force in the period. */
 export type RuleInForce = { readonly name: string; readonly version: string };
 
-/** What the report cannot count. */
+/** The gaps of the report. */
 export type Lacks = {
-  /** How many policies of the period cannot be read any more. */
+  /** The number of policies of the period that can no longer be read. */
   readonly unread: number;
-  /** The last archived entry that is not read; 0: none. */
+  /** The number of the last archived entry that is not read, or 0. */
   readonly archived: number;
 };
 
 export type ReportReader = {
-  /** Takes all entries of the audit, in their order. */
+  /** Takes all entries of the audit, in order. */
   add(kept: KeptEntry): void;
-  /** The digests of the policies in force in the period; null: the built-in one. */
+  /** Returns the digests of the policies in force in the period. Null stands for the built-in policy. */
   policies(): readonly (string | null)[];
-  /** `rules`: of those policies. */
+  /** `rules`: the rules of those policies. */
   report(rules: readonly RuleInForce[], lacks: Lacks): readonly ReportSection[];
 };
 
@@ -65,7 +65,7 @@ export function readForReport({ from, to }: Period): ReportReader {
   };
 }
 
-/** Approver and requester, and how many people a decision rests on. */
+/** Separation of approver and requester, and the number of people on whom a decision rests. */
 function separation(all: readonly KeptEntry[]): ReportSection {
   const sent = sentOnce(all).filter(({ entry }) => entry.verdict === "approve" && entry.by !== null);
   const usersOf = ({ entry: { by, votes = [] } }: KeptEntry): Set<string | undefined> =>
@@ -96,7 +96,7 @@ function separation(all: readonly KeptEntry[]): ReportSection {
   };
 }
 
-/** The newest entry of each decision: while the service gives no clear answer, the same one leaves again and again. */
+/** Keeps only the newest entry of each decision. While the service gives no clear answer, the same decision is sent several times. */
 const sentOnce = (all: readonly KeptEntry[]): KeptEntry[] => [
   ...new Map(ofKind(all, "sent").map((kept) => [kept.entry.refers ?? kept.seq, kept])).values(),
 ];

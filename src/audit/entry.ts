@@ -13,10 +13,10 @@ import { cardSlot, findApproval, type Run, runId } from "../domain/run.ts";
 export type AuditEntry = {
   readonly at: number;
   readonly what:
-    | "opened" // a form to decide was opened by a click
+    | "opened" // a click opened a form to decide
     | "voted" // one of several approvals that the rule requires
     | "decided"
-    | "refused" // someone tried and was not allowed to
+    | "refused" // a person tried something and was not allowed to
     | "sent" // a decision is about to be sent
     | "settled" // the result of sending
     | "closed" // closed without a decision here
@@ -24,38 +24,38 @@ export type AuditEntry = {
     | "escalated" // a request has reached a stage of its rule
     | "too-few-approvers" // Slack names too few people who can approve it
     | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
-    | "claimed" // a person looks at it; `other`: whose claim that replaced
-    | "claim-ended" // they let it go
+    | "claimed" // a person looks at it; `other`: the person whose claim this replaced
+    | "claim-ended" // the person released it
     | "snoozed" // they want no reminder for a time
-    | "handed-over" // they asked `other` to look at it instead
+    | "handed-over" // the person asked `other` to look at it instead
     | "asked" // a question to the requester
     | "answered" // the requester's answer
     | "extended" // more time to decide
     | "disputed" // "This was not me"
     | "dispute-closed" // an admin says what they found
-    | "stopped" // everything the run asks is denied from here on
+    | "stopped" // everything that the run asks for is denied from here on
     | "stop-lifted"
     | "frozen" // no run starts and no approval is sent from here on, in a channel or everywhere
     | "freeze-lifted"
     | "started"
     | "watched"
-    | "task-told" // the service named the task of a run that was started elsewhere
+    | "task-told" // the service named the task of a run that was started outside Countersign
     | "unwatched"
-    | "audit-read" // someone got the audit of a run
+    | "audit-read" // a person received evidence or figures from the audit
     | "redacted" // the text of this digest was erased
     | "week-ended" // AUDIT_CHANNEL looks back at the time from `since` to `until`
-    | "archived" // the oldest entries stand in a file from here on, and no longer in the database
+    | "archived" // from here on, the oldest entries are in a file and no longer in the database
     | "program-started"
     | "restored" // this is a copy of the database that a back-up made; what was recorded after `since` is lost
     | "policy-loaded" // the policy is in force from here on
-    | "key-changed" // the last entry of the previous key; another key signs from here on
+    | "key-changed" // the last entry of the previous key; a new key signs from here on
     | "key-accepted" // the first entry of the new key
-    | "tampering-found" // the database holds something that this program did not write
+    | "tampering-found" // the database contains something that this program did not write
     | "tampering-acknowledged"; // an admin has examined it, and approvals leave again
   readonly run: RunKey | null;
   /** The service's id, once it is known. */
   readonly runId: RunId | null;
-  /** The run's channel; without a run, the channel in which the person acted. */
+  /** The run's channel or, without a run, the channel in which the person acted. */
   readonly channel: ChannelId | null;
   /** The run's requester. */
   readonly requester: { readonly team: TeamId; readonly user: UserId } | null;
@@ -68,19 +68,19 @@ export type AuditEntry = {
   /** Digest of the request as shown, of the task of a run, of a question or an answer, of the configuration or of the
    * policy. */
   readonly digest: string | null;
-  /** The full text of `digest`. The store keeps it apart, once for each digest. */
+  /** The full text of `digest`. The store keeps it separately, once for each digest. */
   readonly text?: string;
   /** Digest of the run's own fields, as shown with the request. */
   readonly context?: string;
   /** The full text of `context`. Stored like `text`. */
   readonly contextText?: string;
-  /** The text is stored. The store sets this field. */
+  /** True if the text is stored. The store sets this field. */
   readonly textKept?: true;
-  /** The policy's version, and the rule that was applied. Null: there is no policy file, or no rule was applied. */
+  /** The policy's version, and the applied rule. Null if there is no policy file, or if no rule was applied. */
   readonly policy: RuleRef;
   readonly moments?: Moments;
   readonly outcome: string;
-  /** The step at which it was refused. */
+  /** The step at which the attempt was refused. */
   readonly step?:
     | "click"
     | "read"
@@ -108,28 +108,28 @@ export type AuditEntry = {
   readonly refusal?: string;
   /** The earlier approvals that a decision rests on, each with its own reason. */
   readonly votes?: readonly VoteFacts[];
-  /** The reason that is sent, where it joins several people's reasons. */
+  /** The reason that is sent, if it combines the reasons of several people. */
   readonly sentReason?: string;
-  /** Of a run that was started: the name of the saved task that was filled in. */
+  /** For "started": the name of the saved task that was filled in. */
   readonly savedTask?: string;
-  /** The number of the entry that this one is about. */
+  /** The number of the entry that this entry is about. */
   readonly refers?: number;
-  /** Of a person's decision that the service confirmed: digest of what was asked, see domain/same-request.ts. */
+  /** For a person's decision that the service confirmed: the digest of what was asked. See domain/same-request.ts. */
   readonly asked?: string;
-  /** For "coalesced": how many, and since when (ms). */
+  /** For "coalesced": the number of approvals, and since when they are counted (ms since 1970). */
   readonly times?: number;
   readonly since?: number;
   /** For "escalated": the age of the request (ms) at which the stage begins. */
   readonly stageMs?: number;
-  /** For "escalated" and "reminded": the people, groups and channels. */
+  /** For "escalated" and "reminded": the people, groups and channels that are named. */
   readonly mentioned?: readonly string[];
   /** For "week-ended": the first moment after the week (ms). */
   readonly until?: number;
-  /** For "key-changed": which key signs from here on. */
+  /** For "key-changed": the key that signs from here on. */
   readonly keys?: KeyChange;
   /** For "archived": the last entry in the file, and the SHA-256 of the file's lines. */
   readonly archive?: AuditMark & { readonly file: string };
-  /** The findings, or those that are acknowledged, as ids that cover the place and its content. */
+  /** The new or acknowledged findings, as ids that cover the place and its content. */
   readonly findings?: readonly string[];
 };
 
@@ -138,9 +138,9 @@ export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at"> & {
   readonly entry: number | null;
 };
 
-/** The moments of the decision that the entry is about (ms), as far as known. */
+/** The known moments of the decision that the entry is about (ms since 1970). */
 export type Moments = {
-  /** First seen pending. */
+  /** When the approval was first seen pending. */
   readonly asked?: number;
   /** When Slack accepted the card, by Slack's clock. */
   readonly shown?: number;
@@ -150,12 +150,12 @@ export type Moments = {
   readonly confirmed?: number;
 };
 
-/** An entry as stored in the chain, without `text`, which `auditText` returns. */
+/** An entry as it is stored in the chain. It has no `text`; `auditText` returns that. */
 export type KeptEntry = AuditMark & { readonly entry: Omit<AuditEntry, "text" | "contextText"> };
 
 type Facts = Pick<AuditEntry, "at" | "what" | "outcome"> & Partial<AuditEntry>;
 
-/** Fields that are not given are null; `run` null: the entry is about no run. */
+/** Returns an entry in which missing fields are null. `run` is null if the entry is not about a run. */
 export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
   return {
     run: run?.key ?? null,
@@ -172,7 +172,7 @@ export function auditEntry(run: Run | null, facts: Facts): AuditEntry {
   };
 }
 
-/** The fields of an entry about this request as a person saw it. */
+/** Returns the fields of an entry about this request as a person saw it. */
 export function aboutRequest(
   run: Run,
   approval: ApprovalId,
@@ -187,7 +187,7 @@ export function aboutRequest(
   return { approval, digest, text: digestedText(id, serviceId, request), ...around };
 }
 
-/** The fields of an entry about this task. */
+/** Returns the fields of an entry about this task. */
 export function aboutTask(
   input: string,
   { digest }: Pick<Context, "digest">,
@@ -195,7 +195,7 @@ export function aboutTask(
   return input === "" ? { digest: null } : { digest: digest(input), text: input };
 }
 
-/** The fields of an entry that is about the same run as this one. */
+/** Returns the fields of a new entry about the same run as this entry. */
 export function aboutSameRun({
   run,
   runId,
@@ -205,7 +205,7 @@ export function aboutSameRun({
   return { run, runId, channel, requester };
 }
 
-/** The fields of an entry about this decision. */
+/** Returns the fields of an entry about this decision. */
 export function aboutDecision(
   approval: ApprovalId,
   { by, verdict, reason, digest, policy = null, entry }: Decision,
@@ -222,9 +222,9 @@ export function momentsOf(run: Run, { id, seenAt, state }: Approval, later: Mome
   return { asked: seenAt, ...shown, ...submitted, ...later };
 }
 
-// The audit's entries about the program itself: its start, its configuration, and the policy in force.
+// The entries about the program itself: its start, its configuration, and the policy in force.
 
-/** A policy with its text; null: the built-in one. */
+/** A policy with its text. Null stands for the built-in policy. */
 export type LoadedPolicy = { readonly policy: Policy; readonly text: string | null };
 
 export type Program = {
@@ -243,7 +243,7 @@ export function programStartedEntry({ version, node, config }: Program, ctx: Now
   return auditEntry(null, { at: ctx.now, what: "program-started", outcome, digest: ctx.digest(text), text });
 }
 
-/** The version of a policy is the beginning of the digest of its text. */
+/** The version of a policy is the first part of the digest of its text. */
 export function policyLoadedEntry({ policy, text }: LoadedPolicy, ctx: Now): AuditEntry {
   const facts = { at: ctx.now, what: "policy-loaded" } as const;
   if (text === null) return auditEntry(null, { ...facts, outcome: "no policy file: the built-in policy" });

@@ -1,4 +1,5 @@
-// The audit entries about a request that waits: each stage of its escalation that it reached, and each reminder with the people that it mentions.
+// Creates the audit entries about a waiting request: for each stage of its escalation that it reaches, and for each reminder, with the
+// people that the reminder mentions.
 
 import type { Approval } from "../domain/approval.ts";
 import { isReminder } from "../domain/call.ts";
@@ -11,24 +12,30 @@ import type { KeptRule } from "../domain/policy/policy.ts";
 import type { Run } from "../domain/run.ts";
 import { type AuditEntry, auditEntry } from "./entry.ts";
 
-/** `was` null: the request is new. */
-export function auditOfFollowUp(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
-  return [...stagesReached(run, was, is, at), ...peopleReminded(run, was, is, at)];
+/** `previous` is null if the request is new. */
+export function auditOfFollowUp(
+  run: Run,
+  previous: Approval | null,
+  next: Approval,
+  at: number,
+): AuditEntry[] {
+  return [...stagesReached(run, previous, next, at), ...peopleReminded(run, previous, next, at)];
 }
 
-function stagesReached(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
-  const known = was === null || was.request.digest !== is.request.digest ? [] : reachedStages(was);
-  return reachedStages(is)
+function stagesReached(run: Run, previous: Approval | null, next: Approval, at: number): AuditEntry[] {
+  const known =
+    previous === null || previous.request.digest !== next.request.digest ? [] : reachedStages(previous);
+  return reachedStages(next)
     .slice(known.length)
     .map(({ afterMs }) => {
-      const { rule } = is.appliedRule;
-      const stage = rule.followUp.escalate.find((each) => each.afterMs === afterMs);
+      const { rule } = next.appliedRule;
+      const stage = rule.followUp.escalate.find((candidate) => candidate.afterMs === afterMs);
       const ids = [stage?.to ?? null, stage?.call ?? null].flatMap((each) =>
         each === null ? [] : idsOf(each),
       );
       const outcome = outcomeOf(stage?.to ?? null, rule);
       const facts = { what: "escalated", outcome, stageMs: afterMs, mentioned: ids } as const;
-      return auditEntry(run, { at, ...facts, ...aboutIt(is) });
+      return auditEntry(run, { at, ...facts, ...aboutIt(next) });
     });
 }
 
@@ -42,17 +49,17 @@ function outcomeOf(to: Stage["to"], rule: Pick<KeptRule, "parts" | "needs">): st
     : `may decide from here on; ${only.join(", ")} may only deny`;
 }
 
-function peopleReminded(run: Run, was: Approval | null, is: Approval, at: number): AuditEntry[] {
-  return (is.calls ?? []).flatMap((call) => {
-    if (call.who === null || !isReminder(call) || wasKnown(was, call)) return [];
+function peopleReminded(run: Run, previous: Approval | null, next: Approval, at: number): AuditEntry[] {
+  return (next.calls ?? []).flatMap((call) => {
+    if (call.who === null || !isReminder(call) || wasKnown(previous, call)) return [];
     const mentioned = [...call.who.groups, ...call.who.users];
     const outcome = call.says === "last" ? "the last one before the time is up" : "it still waits";
-    return [auditEntry(run, { at, what: "reminded", outcome, mentioned, ...aboutIt(is) })];
+    return [auditEntry(run, { at, what: "reminded", outcome, mentioned, ...aboutIt(next) })];
   });
 }
 
-const wasKnown = (was: Approval | null, { n }: Call): boolean =>
-  (was?.calls ?? []).some((each) => each.n === n && each.who !== null);
+const wasKnown = (previous: Approval | null, { n }: Call): boolean =>
+  (previous?.calls ?? []).some((call) => call.n === n && call.who !== null);
 
 const aboutIt = ({ id, request, appliedRule }: Approval) => ({
   approval: id,
@@ -60,7 +67,7 @@ const aboutIt = ({ id, request, appliedRule }: Approval) => ({
   policy: ruleRefOf(appliedRule, appliedRule.rule),
 });
 
-/** The stage with the number of its entry: only what that entry says lets its people decide. */
+/** Gives the stage the number of its entry. Its people may decide only if that entry confirms the stage. */
 export function withStageEntry(approval: Approval, entry: AuditEntry, seq: number): Approval {
   const stages = reachedStages(approval).map((stage): ReachedStage =>
     stage.entry === undefined && stage.afterMs === entry.stageMs ? { ...stage, entry: seq } : stage,

@@ -1,11 +1,12 @@
-// A week of decisions in figures, from the audit. They name rules and no people; `weekByPerson` names people, for admins alone.
+// The figures of a week of decisions, from the audit. They name rules, but no people. Only `weekByPerson` names people, and only for
+// admins.
 
 import type { UserId } from "../domain/ids.ts";
 import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
 import { grouped, namesRule, newestOfEach, ofKind, quantile } from "./report-population.ts";
 
-/** What the figures are counted from, and every other kind that names a rule. */
+/** The kinds of entries from which the figures are counted, and every other kind that names a rule. */
 export const COUNTED_KINDS: readonly AuditEntry["what"][] = [
   "opened",
   "voted",
@@ -32,27 +33,29 @@ export type RuleFigures = { readonly rule: string; readonly approved: number; re
 
 export type LookBack = {
   readonly week: Week;
-  /** Decisions of people that the service confirmed, by the rule that let them decide; most first. */
+  /** The decisions of people that the service confirmed, by the rule that let them decide. The rule with the most decisions comes first. */
   readonly rules: readonly RuleFigures[];
   readonly approved: number;
   readonly denied: number;
-  /** From when a request was first seen until a person decided (ms). Null: no one did. */
+  /**
+   * The median and the 90th percentile of the time from the first sight of a request to a person's decision (ms). Null without decisions.
+   */
   readonly medianMs: number | null;
   readonly p90Ms: number | null;
-  /** No one decided in time: closed, or denied by the policy. */
+  /** The requests that no person decided in time: they were closed, or denied by the policy. */
   readonly expired: number;
   readonly escalated: number;
   readonly refused: number;
-  /** Sent, and the service never confirmed it. */
+  /** The decisions that were sent and never confirmed by the service. */
   readonly unconfirmed: number;
   readonly disputed: number;
-  /** Requests for which Slack named too few people who can approve. */
+  /** The requests for which Slack named too few people who can approve. */
   readonly tooFew: number;
-  /** Rules of the policy in force that no entry of the week names. */
+  /** The rules of the policy in force that no entry of the week names. */
   readonly unused: readonly string[];
   /** The calendar days of the week, the first one first. */
   readonly days: readonly DayFigures[];
-  /** Older entries of the week are archived and not counted. */
+  /** True if older entries of the week are archived and not counted. */
   readonly incomplete: boolean;
 };
 
@@ -108,7 +111,7 @@ export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incompl
 const confirmedByPeople = (all: readonly KeptEntry[]): KeptEntry[] =>
   ofKind(all, "settled").filter(({ entry }) => entry.outcome === "confirmed" && entry.by !== null);
 
-/** The policy denies what no one decided in time; a stop is no expiry. */
+/** The policy denies requests that no person decided in time. A denial by a stop does not count as expired. */
 function isExpiry({ entry: { what, outcome, by } }: KeptEntry): boolean {
   if (what === "closed") return outcome === EXPIRED;
   return what === "decided" && by === null && outcome === "no decision in time";
@@ -119,11 +122,11 @@ function verdictsIn(entries: readonly KeptEntry[]): { approved: number; denied: 
   return { approved: entries.length - denied, denied };
 }
 
-/** Each approval once. */
+/** Counts each approval once. */
 const approvalsIn = (entries: readonly KeptEntry[]): number =>
   new Set(entries.map(({ entry }) => JSON.stringify([entry.run, entry.approval]))).size;
 
-/** `bounds`: when each day begins, and the end of the last one. */
+/** `bounds`: the beginning of each day, and the end of the last day. */
 function dayFigures(
   bounds: readonly number[],
   confirmed: readonly KeptEntry[],
@@ -143,7 +146,7 @@ export type PersonFigures = {
   readonly refused: number;
 };
 
-/** Who decided and who was refused, most first. A person may have given one of several approvals that a rule needs. */
+/** Returns who decided and who was refused, the most active first. A person may have given one of several approvals that a rule needs. */
 export function weekByPerson(all: readonly KeptEntry[]): readonly PersonFigures[] {
   const acted = ofKind(all, "voted", "decided", "refused").filter(({ entry }) => entry.by !== null);
   return grouped(acted, ({ by }) => by?.user ?? "").flatMap(([, of]) => {
@@ -153,16 +156,16 @@ export function weekByPerson(all: readonly KeptEntry[]): readonly PersonFigures[
   });
 }
 
-// The picture of a week in words: the name of each day, and what it shows of it.
+// The picture of a week in words: the name of each day, and its figures.
 
-/** "Mon 16". A week that ends in the morning has a part of two Mondays. */
+/** Returns a name such as "Mon 16". A week that ends in the morning contains parts of two Mondays, so the date is needed. */
 export function dayName({ from }: Pick<DayFigures, "from">, tz: string): string {
   return new Intl.DateTimeFormat("en-GB", { timeZone: tz, weekday: "short", day: "numeric" })
     .format(from)
     .replace(",", "");
 }
 
-/** The text alternative of the picture. */
+/** Returns the text alternative of the picture. */
 export function lookBackWords({ days }: Pick<LookBack, "days">, tz: string): string {
   const told = days.map(
     (day) =>

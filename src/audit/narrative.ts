@@ -1,5 +1,5 @@
-// The audit of a run in words, for the shell and for the evidence files in Slack. Texts of people and of the service are made visible
-// and kept on one line.
+// Describes the audit of a run in words, for the shell and for the evidence files in Slack. Hidden characters in the texts of people and of
+// the service are made visible, and each text is kept on one line.
 
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
@@ -7,7 +7,7 @@ import { visible } from "../domain/text/text.ts";
 import type { UserId } from "../domain/ids.ts";
 import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "./entry.ts";
 
-/** Reasons and ids are shown in full up to this length; the entry itself has them whole. */
+/** Reasons and ids are shown in full up to this length. The entry itself contains them whole. */
 const WORDS_CHARS = 4_000;
 const DIGEST_CHARS = 12;
 
@@ -15,13 +15,13 @@ export function momentWords(at: number): string {
   return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : "(no moment)";
 }
 
-/** What Slack calls people now, by their ids. People choose their names, so the ids say who they are. */
+/** The current names of people in Slack, by their ids. People choose their names, so only the ids identify them. */
 export type Names = ReadonlyMap<string, string>;
 
 const NO_NAMES: Names = new Map();
 const NAME_CHARS = 60;
 
-/** The ids of all people that these entries name. */
+/** Returns the ids of all people that these entries name. */
 export function peopleIn(entries: readonly KeptEntry[]): readonly UserId[] {
   const people = entries.flatMap(({ entry: { by, requester, other, votes = [] } }) => [
     by,
@@ -32,7 +32,7 @@ export function peopleIn(entries: readonly KeptEntry[]): readonly UserId[] {
   return [...new Set(people.flatMap((each) => each?.user ?? []))];
 }
 
-/** One entry on one line, and its moments, if any, on a second. */
+/** Returns one entry on one line and its moments, if there are any, on a second line. */
 export function entryStory({ seq, link, entry }: KeptEntry, names: Names = NO_NAMES): string {
   const { at, by, other, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
   const who = by === null ? "Countersign" : personWords(by, names);
@@ -52,16 +52,16 @@ export function entryStory({ seq, link, entry }: KeptEntry, names: Names = NO_NA
   return times === "" ? line : `${line}\n    ${times}`;
 }
 
-/** What the second person of an entry is to it. */
+/** The role of the second person of an entry. */
 const otherRole = ({ what }: TextlessEntry): string => (what === "claimed" ? "instead of" : "to");
 
-/** The id comes first; a name stands in quotation marks, of which it has none itself. */
+/** Puts the id first, and the name in quotation marks. The name itself contains none: see `nameWords`. */
 function personWords({ team, user }: NonNullable<AuditEntry["by"]>, names: Names): string {
   const name = nameWords(names.get(user));
   return name === null ? `${team}:${user}` : `${team}:${user} "${name}"`;
 }
 
-/** On one line and short, because people choose their names. */
+/** Returns the name in one short line without quotation marks, because people choose their names. */
 export function nameWords(name: string | undefined): string | null {
   return name === undefined ? null : oneLine(name, NAME_CHARS).replaceAll('"', "'");
 }
@@ -72,10 +72,10 @@ function voteWords({ by, reason, at }: VoteFacts, names: Names): string {
   return `approved before by ${by === null ? "Countersign" : personWords(by, names)} at ${momentWords(at)}, ${said}`;
 }
 
-/** The kinds of entries that are about no run, but matter for one. */
+/** The kinds of entries that are not about a run, but matter for one. */
 export const AROUND_A_RUN = ["policy-loaded", "redacted", "restored"] as const;
 
-/** What kind of text the digest of an entry covers. */
+/** Names the kind of text that the digest of an entry covers. */
 function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">): string {
   switch (what) {
     case "started":
@@ -100,7 +100,7 @@ function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">):
 
 type TextlessEntry = Omit<AuditEntry, "text">;
 
-/** What the person of an entry, or Countersign, did. */
+/** Says what the person of an entry, or Countersign, did. */
 const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>> = {
   opened: (entry) => `opened the form${verbOf(entry)}`,
   voted: () => "approved, as one of several people",
@@ -155,7 +155,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
 const idsWords = (ids: readonly string[]): string =>
   ids.length === 0 ? ", no one by name" : `, ${oneLine(ids.join(", "), WORDS_CHARS)}`;
 
-/** A newer program may have written other kinds. */
+/** A newer version of this program may have written other kinds. */
 function didWords(entry: TextlessEntry): string {
   return Object.hasOwn(DID, entry.what) ? DID[entry.what](entry) : shortened(entry.what);
 }
@@ -180,8 +180,8 @@ function timesWords(moments: Moments): string {
 }
 
 /**
- * All entries of a run, the policies that they name, the erasures of its texts, and each text once. `around`: the entries of the kinds
- * `AROUND_A_RUN`, oldest first.
+ * Resolves to all entries of a run, the policies that they name, the erasures of its texts, and each text once. `around`: the entries of
+ * the kinds `AROUND_A_RUN`, oldest first.
  */
 export async function runStory(
   entries: readonly KeptEntry[],
@@ -210,7 +210,7 @@ function erasuresOf(entries: readonly KeptEntry[], around: readonly KeptEntry[])
   return around.filter(({ entry }) => entry.what === "redacted" && digests.has(entry.digest));
 }
 
-/** For each policy version that the entries name, the entry that put it into force. */
+/** Returns, for each policy version that the entries name, the entry that put it into force. */
 function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry[]): KeptEntry[] {
   const firstUse = new Map<string, number>();
   for (const { seq, entry } of entries) {
@@ -229,7 +229,7 @@ function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry
 const NAMES_OF_NOW =
   "Names in quotation marks are what Slack calls people now. They are no part of the entries.";
 
-/** What the entries have in common: the run, its channel and its requester. */
+/** Returns what the entries have in common: the run, its channel and its requester. */
 function runHeading(entries: readonly KeptEntry[], names: Names): string[] {
   const found = entries.find(({ entry }) => entry.requester !== null)?.entry;
   if (found === undefined) return [];

@@ -12,12 +12,12 @@ const [CATEGORY_IAM, CLASS_ENTITY_MANAGEMENT] = [3, 3004];
 const [CREATE, READ, UPDATE, DELETE] = [1, 2, 3, 4];
 const [INFORMATIONAL, LOW, HIGH] = [1, 2, 4];
 const [SUCCESS, FAILURE] = [1, 2];
-/** Of this mapping. A copy made by another one has the same links, but cannot be compared field by field. */
+/** The version of this mapping. A copy made by a different version has the same links, but cannot be compared field by field. */
 const MAPPING = "1";
 
 type Entry = { readonly [field: string]: Json };
 
-/** Every kind that is not named here is an update. */
+/** A kind that is not listed here is an update. */
 const ACTIVITIES: { readonly [what in AuditEntry["what"]]?: number } = {
   started: CREATE,
   watched: CREATE,
@@ -27,7 +27,7 @@ const ACTIVITIES: { readonly [what in AuditEntry["what"]]?: number } = {
   unwatched: DELETE,
 };
 
-/** Every kind that is not named here is informational. */
+/** A kind that is not listed here is informational. */
 const SEVERITIES: { readonly [what in AuditEntry["what"]]?: number } = {
   refused: LOW,
   stopped: LOW,
@@ -41,7 +41,7 @@ const SEVERITIES: { readonly [what in AuditEntry["what"]]?: number } = {
 const ofKind = (table: { readonly [what: string]: number }, what: string, other: number): number =>
   Object.hasOwn(table, what) ? (table[what] ?? other) : other;
 
-/** `previous`: the link of the entry before. One line of ASCII, with a newline at its end. */
+/** Returns one line of ASCII with a newline at its end. `previous`: the link of the previous entry. */
 export function ocsfLine(row: ChainedEntry, previous: string): string {
   return `${plainJson(ocsfEvent(row, previous))}\n`;
 }
@@ -58,7 +58,7 @@ export function ocsfEvent(row: ChainedEntry, previous: string): Entry {
     type_uid: CLASS_ENTITY_MANAGEMENT * 100 + activity,
     severity_id: ofKind(SEVERITIES, what, INFORMATIONAL),
     status_id: refused ? FAILURE : SUCCESS,
-    // What is refused may have been typed by a person; the kind of the refusal is our own word.
+    // A refused text may have been typed by a person. The kind of the refusal is our own word.
     status_detail: entry[refused ? "refusal" : "outcome"] ?? null,
     time: at,
     message: what,
@@ -110,7 +110,7 @@ const FIELDS = [
   "findings",
 ] as const;
 
-/** What the class has no attribute for: the link that binds the entry, and the entry's facts under their own names. */
+/** Returns the fields for which the class has no attribute: the link that binds the entry, and the entry's facts under their own names. */
 function unmapped(entry: Entry, { seq, link, key, signature }: ChainedEntry, previous: string): Json {
   const facts = FIELDS.flatMap((name) => {
     const value = entry[name] ?? null;

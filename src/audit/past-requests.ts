@@ -1,10 +1,10 @@
-// The requests of the past, gathered from the audit's entries. A request is one approval of one run, as its newest entry saw it.
+// Gathers past requests from the audit's entries. A request is one approval of one run, as its newest entry describes it.
 
 import type { Verdict } from "../domain/approval.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, UserId } from "../domain/ids.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
 
-/** The policy that was in force: the digest of its text. "built-in": there was no file. Null: no entry says it. */
+/** The digest of the text of the policy that was in force. "built-in" if there was no file. Null if no entry says it. */
 export type PastPolicy = { readonly digest: string } | "built-in" | null;
 
 export type KeyedRequest = {
@@ -12,19 +12,19 @@ export type KeyedRequest = {
   readonly approval: ApprovalId;
   readonly channel: ChannelId;
   readonly requester: UserId;
-  /** Of the request's text. */
+  /** The digest of the request's text. */
   readonly digest: string | null;
-  /** The digest of the run's task; null: no entry names a task. */
+  /** The digest of the run's task. Null if no entry names a task. */
   readonly task: string | null;
 };
 
 export type PastRequest = KeyedRequest & {
   readonly runId: RunId | null;
-  /** Of the newest entry. */
+  /** The time of the newest entry. */
   readonly at: number;
   readonly seq: number;
   readonly policy: PastPolicy;
-  /** The rule that an entry names; null: none does. */
+  /** The rule that an entry names. Null if no entry does. */
   readonly rule: string | null;
   /** The newest decision that was sent. */
   readonly sent: SentDecision | null;
@@ -32,20 +32,20 @@ export type PastRequest = KeyedRequest & {
 
 export type SentDecision = {
   readonly verdict: Verdict | null;
-  /** Of each person whose approval it rests on; empty where no person decided. */
+  /** The people on whose approval the decision rests, with their reasons. Empty if no person decided. */
   readonly approvals: readonly { readonly user: UserId; readonly reason: string }[];
 };
 
 export type PastRequests = {
-  /** Takes entries in their order. */
+  /** Takes the entries in order. */
   add(kept: KeptEntry): void;
-  /** The requests, the one with the oldest first entry first. */
+  /** Returns the requests in the order of their first entries. */
   all(): readonly PastRequest[];
-  /** How many further approvals the audit only counts. */
+  /** Returns the number of further approvals that the audit only counts. */
   counted(): number;
 };
 
-/** `from`: requests whose newest entry is older (ms) are left out. */
+/** `from`: requests whose newest entry is older than this (ms since 1970) are left out. */
 export function gatherRequests(from: number): PastRequests {
   const requests = new Map<string, PastRequest>();
   const tasks = new Map<RunKey, string>();
@@ -70,7 +70,7 @@ export function gatherRequests(from: number): PastRequests {
   };
 }
 
-/** The kinds of entries that hold a request as someone, or Countersign, saw it. */
+/** The kinds of entries that contain a request as a person or Countersign saw it. */
 const SAW_IT = new Set<AuditEntry["what"]>(["opened", "voted", "decided", "refused", "sent", "closed"]);
 
 const isTask = ({ what }: KeptEntry["entry"]): boolean =>
@@ -78,11 +78,11 @@ const isTask = ({ what }: KeptEntry["entry"]): boolean =>
 
 type Seen = Pick<KeptEntry, "seq" | "entry"> & { readonly policy: PastPolicy };
 
-/** Null: the entry does not say enough to be about a request. */
+/** Returns null if the entry does not say enough about a request. */
 function withEntry(known: PastRequest | null, { seq, entry, policy }: Seen): PastRequest | null {
   const { run, runId, approval, channel, requester, digest, at, what } = entry;
   if (run === null || approval === null || channel === null || requester === null) return known;
-  // A refusal may be about an older drawing of the card, or about no request at all.
+  // A refusal may be about an older version of the card, or not about a request at all.
   const stale = what === "refused" && (digest === null || known !== null);
   if (stale) return known;
   return {

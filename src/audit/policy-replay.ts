@@ -1,5 +1,5 @@
-// Replays past requests under another policy: the evaluator that judges live requests judges the facts that the audit holds. The audit
-// lacks some facts: texts that were erased, fields that the policy of that time called volatile, and who was in a group.
+// Replays past requests under a different policy: the evaluator for live requests judges the facts in the audit. The audit lacks some
+// facts: erased texts, fields that the policy of that time called volatile, and the members of groups.
 
 import type { KeyedRequest, PastPolicy, PastRequest } from "./past-requests.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
@@ -12,18 +12,18 @@ import { requesterGroupsOf, setsOfRule } from "../domain/rule-facts.ts";
 import { seenChars } from "../domain/text/text.ts";
 
 export type ReplayTools = {
-  /** Null: erased, or never stored. */
+  /** Null if it was erased, or never stored. */
   readonly textOf: (digest: string) => Promise<string | null>;
-  /** Null: the policy is unknown or cannot be read. */
+  /** Null if the policy is unknown or cannot be read. */
   readonly policyOf: (past: PastPolicy) => Promise<Policy | null>;
   readonly actionIn: (content: Json, approval: string) => string | null;
   readonly people: People;
 };
 
-/** Who can approve today. Null: unknown. */
+/** The people who can approve today. Null if they are unknown. */
 export type People = {
   members(set: string): Promise<readonly string[] | null>;
-  /** A full member who is not deactivated. */
+  /** Returns whether the person is a full member who is not deactivated. */
   mayApprove(user: string): Promise<boolean | null>;
 };
 
@@ -34,14 +34,16 @@ export type Replayed =
   | (Judgement & { readonly request: PastRequest; readonly judged: true });
 
 export type Judgement = {
-  /** The rule of that time; null: its policy is unknown. */
+  /** The rule of that time. Null if its policy is unknown. */
   readonly before: Rule | null;
   readonly after: Rule;
   readonly action: string | null;
   readonly approvable: "enough" | "too-few" | "unknown";
-  /** Of an approval that was sent: why it would not be enough. Empty: it would be, as far as `isSure`. */
+  /**
+   * For an approval that was sent: the reasons why it would not be enough. Empty if it would be enough, which is certain only if `isSure`.
+   */
   readonly lacks: readonly string[];
-  /** False: whether its people are in a group is unknown. */
+  /** False if it is unknown whether its people are in a group. */
   readonly isSure: boolean;
 };
 
@@ -57,7 +59,7 @@ export async function replay(request: PastRequest, policy: Policy, tools: Replay
   return { request, judged: true, before, after, action: facts.action, approvable, lacks, isSure: sure };
 }
 
-/** False: the rule depends on whether the requester is in a group whose members are unknown. */
+/** Returns false if the rule depends on whether the requester is in a group whose members are unknown. */
 function isRuleKnown(policy: Policy, facts: Facts): boolean {
   const { requesterIn = {} } = facts;
   const unknown = requesterGroupsOf(policy).filter((group) => !Object.hasOwn(requesterIn, group));
@@ -82,7 +84,7 @@ async function factsOf(request: PastRequest, policy: Policy, was: Policy | null,
   return { channel, requester, input, action, content, requesterIn, at };
 }
 
-/** As they are today. A group that is missing is unknown. */
+/** Uses today's members. A missing group is unknown. */
 async function groupsOf(requester: UserId, policies: readonly Policy[], people: People) {
   const known: [GroupId, boolean][] = [];
   for (const group of new Set(policies.flatMap(requesterGroupsOf))) {
@@ -92,14 +94,14 @@ async function groupsOf(requester: UserId, policies: readonly Policy[], people: 
   return Object.fromEntries(known);
 }
 
-/** A policy that asks for no task can be judged without it. */
+/** A policy without conditions on the task can be judged without it. */
 async function taskOf({ task }: KeyedRequest, { rules }: Policy, tools: ReplayTools): Promise<string | null> {
   if (task === null) return "";
   const text = await tools.textOf(task);
   return text === null && rules.every(({ when }) => when.input === null) ? "" : text;
 }
 
-/** Volatile fields are not part of the stored request. A condition with a name in common may depend on one. */
+/** Volatile fields are not part of the stored request. A condition on a field with the same name may depend on one. */
 function dependsOn({ rules }: Policy, volatile: readonly string[]): boolean {
   const names = new Set(volatile.flatMap((path) => stepsOf(path).map(foldName)));
   const paths = rules.flatMap(({ when }) => Object.keys(when.fields));
@@ -159,7 +161,7 @@ async function membersOfSets(rule: Rule, people: People): Promise<Members> {
   return new Map(await Promise.all(sets.map(async (set) => [set, await people.members(set)] as const)));
 }
 
-/** Null: unknown. */
+/** Returns null if it is unknown. */
 const isInBy =
   (members: Members) =>
   (user: string, { users, groups, channels }: NamedPeople): boolean | null => {
@@ -176,14 +178,14 @@ async function isAmong(user: UserId, { approvers }: Rule, people: People): Promi
   return sets.includes(null) ? null : false;
 }
 
-/** How the rule of then and the rule of now differ. */
+/** Describes how the rule of that time and the new rule differ. */
 export type Difference = {
   readonly otherRule: boolean;
   readonly stricter: readonly string[];
   readonly laxer: readonly string[];
 };
 
-/** `rule`: the rule's name as the audit recorded it, where it did. */
+/** `rule`: the rule's name in the audit, if it has one. */
 export function differenceOf({ before, after, request }: Extract<Replayed, { judged: true }>): Difference {
   const name = request.rule ?? before?.name ?? null;
   return {

@@ -1,4 +1,4 @@
-// The sections of the control report about the approvals of a period, and what became of them.
+// The sections of the control report about the approvals of a period, and about their outcomes.
 
 import type { KeptEntry } from "./entry.ts";
 
@@ -13,7 +13,7 @@ export function newestOfEach(all: readonly KeptEntry[]): KeptEntry[] {
   return [...newest.values()];
 }
 
-/** A form counts by its click. Its entry is written after Slack's look-ups, and others may have decided meanwhile. */
+/** A form counts from the moment of its click. Its entry is written after Slack's look-ups, and others may have decided in between. */
 const isOvertaken = ({ entry }: KeptEntry, before: KeptEntry | undefined): boolean =>
   entry.what === "opened" && before !== undefined && before.entry.at >= entry.at;
 
@@ -107,9 +107,9 @@ function shareRow(approved: readonly KeptEntry[], denied: readonly KeptEntry[]):
 export type ReportRow = {
   readonly measure: string;
   readonly value: string;
-  /** What was counted. */
+  /** A description of what was counted. */
   readonly counted: string;
-  /** The numbers of the entries behind the value, the lowest first. */
+  /** The numbers of the entries behind the value, lowest first. */
   readonly entries: readonly number[];
 };
 
@@ -146,7 +146,7 @@ export function spread(
   ];
 }
 
-/** The smallest value that is not below this part of the values (nearest rank). `sorted`: the lowest first. */
+/** Returns the smallest value that is not below this part of the values (nearest rank). `sorted`: lowest first. */
 export function quantile(sorted: readonly number[], part: number): number | null {
   return sorted[Math.max(Math.ceil(part * sorted.length) - 1, 0)] ?? null;
 }
@@ -161,6 +161,6 @@ export function grouped(
   return [...groups].toSorted(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
 }
 
-/** A request may stand under several rules; the name of the applied rule joins theirs with "and". */
+/** Several rules may apply to a request. The name of the applied rule then joins their names with "and". */
 export const namesRule = (applied: string, name: string): boolean =>
   ` and ${applied} and `.includes(` and ${name} and `);

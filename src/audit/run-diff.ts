@@ -1,5 +1,5 @@
-// The audit entries that no person submits: one before a decision is sent, one for its result, one when an approval closes undecided,
-// one when the policy or a stop denies.
+// Creates the audit entries that no person submits: before a decision is sent, for its result, when an approval closes undecided, and when
+// the policy or a stop denies.
 
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
@@ -23,29 +23,29 @@ import {
   momentsOf,
 } from "./entry.ts";
 
-/** For a decision that is about to be sent. Other effects have no entry. */
+/** Returns the entry for a decision that is about to be sent. Other effects have no entry. */
 export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry[] {
   if (effect.type !== "send-decision") return [];
   const approval = findApproval(run, effect.approval);
   if (approval?.state.type !== "decided") return [];
   const { decision } = approval.state;
   const moments = momentsOf(run, approval, { sent: at });
-  const about = { ...aboutDecision(approval.id, decision), ...restsOn(decision) };
+  const about = { ...aboutDecision(approval.id, decision), ...aboutVotes(decision) };
   return [auditEntry(run, { at, what: "sent", outcome: "sending", moments, ...about })];
 }
 
-/** The earlier approvals with their own reasons, and the joined reason that is sent. */
-function restsOn(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"> {
+/** Returns the earlier approvals with their own reasons, and the combined reason that is sent. */
+function aboutVotes(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"> {
   const votes = earlierVotes(decision).map(({ entry = null, by, reason, at }) => ({ entry, by, reason, at }));
   return votes.length === 0 ? {} : { votes, sentReason: sentReason(decision) };
 }
 
-/** Entries for every decision that was settled, refused or gave way between two states of a run, and every approval that closed. */
+/** Returns the entries for all decisions that were settled, refused or voided between two states of a run, and for all closed approvals. */
 export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
   return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx)];
 }
 
-/** For an adopted run whose task the service has named. */
+/** Returns the entry for an adopted run whose task the service has just named. */
 function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
   if (before.input !== "" || after.input === "") return [];
   const about = aboutTask(after.input, ctx);
@@ -55,103 +55,109 @@ function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
 function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {
   const { now: at } = ctx;
   if (before.approvals === after.approvals) return [];
-  const earlier = new Map(before.approvals.map((each) => [each.id, each]));
-  return after.approvals.flatMap((is): AuditEntry[] => {
-    const was = earlier.get(is.id);
-    if (was === undefined)
-      return [...deniedByNoPerson(after, is, at), ...auditOfFollowUp(after, null, is, at)];
-    if (is === was) return [];
-    const gone = is.past.slice(was.past.length).map((past) => gaveWay(after, was, is, { past, at }));
+  const earlier = new Map(before.approvals.map((approval) => [approval.id, approval]));
+  return after.approvals.flatMap((next): AuditEntry[] => {
+    const previous = earlier.get(next.id);
+    if (previous === undefined)
+      return [...deniedByNoPerson(after, next, at), ...auditOfFollowUp(after, null, next, at)];
+    if (next === previous) return [];
+    const voided = next.past
+      .slice(previous.past.length)
+      .map((past) => voidedEntry(after, previous, next, { past, at }));
     return [
-      ...gone,
-      ...waiting(after, was, is, at),
-      ...settled(after, was, is, ctx),
-      ...deniedByNoPerson(after, is, at),
-      ...closed(after, was, is, at),
-      ...auditOfFollowUp(after, was, is, at),
-      ...tooFew(after, was, is, at),
+      ...voided,
+      ...stillWaiting(after, previous, next, at),
+      ...settled(after, previous, next, ctx),
+      ...deniedByNoPerson(after, next, at),
+      ...closed(after, previous, next, at),
+      ...auditOfFollowUp(after, previous, next, at),
+      ...tooFew(after, previous, next, at),
     ];
   });
 }
 
-function gaveWay(
+function voidedEntry(
   run: Run,
-  was: Approval,
-  is: Approval,
+  previous: Approval,
+  next: Approval,
   { past: { decision, cause }, at }: { past: PastDecision; at: number },
 ): AuditEntry {
-  const moments = momentsOf(run, is, { submitted: decision.at, ...deliveryMoments(was) });
+  const moments = momentsOf(run, next, { submitted: decision.at, ...deliveryMoments(previous) });
   const outcome = `void: ${cause}`;
-  return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, decision) });
+  return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(next.id, decision) });
 }
 
-/** For a decision that no longer stands: those of its approvals that still count, and so are not void. */
-function waiting(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
-  if (was.state.type !== "decided" || is.state.type !== "pending") return [];
-  const moments = momentsOf(run, is, deliveryMoments(was));
-  return is.votes.map((vote) => {
+/** Returns the entries for the votes that still count although their decision no longer stands. */
+function stillWaiting(run: Run, previous: Approval, next: Approval, at: number): AuditEntry[] {
+  if (previous.state.type !== "decided" || next.state.type !== "pending") return [];
+  const moments = momentsOf(run, next, deliveryMoments(previous));
+  return next.votes.map((vote) => {
     const outcome = "waits: others must approve";
-    return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(is.id, vote) });
+    return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(next.id, vote) });
   });
 }
 
-function settled(run: Run, was: Approval, is: Approval, ctx: Context): AuditEntry[] {
+function settled(run: Run, previous: Approval, next: Approval, ctx: Context): AuditEntry[] {
   const { now: at } = ctx;
-  if (was.state.type !== "decided" || is.state.type !== "decided") return [];
-  const { delivery, decision } = is.state;
-  if (delivery.type === was.state.delivery.type || !isTold(delivery.type, isFinal(delivery))) return [];
+  if (previous.state.type !== "decided" || next.state.type !== "decided") return [];
+  const { delivery, decision } = next.state;
+  if (delivery.type === previous.state.delivery.type || !hasEntry(delivery.type, isFinal(delivery)))
+    return [];
   const confirmed = delivery.type === "confirmed" ? { confirmed: at } : {};
-  const times = { submitted: decision.at, ...deliveryMoments(was), ...confirmed };
-  const moments = momentsOf(run, is, times);
+  const times = { submitted: decision.at, ...deliveryMoments(previous), ...confirmed };
+  const moments = momentsOf(run, next, times);
   return [
     auditEntry(run, {
       at,
       what: "settled",
       outcome: delivery.type,
       moments,
-      ...aboutDecision(is.id, decision),
-      ...(delivery.type === "confirmed" ? askedIn(run, is, decision, ctx) : {}),
+      ...aboutDecision(next.id, decision),
+      ...(delivery.type === "confirmed" ? askedIn(run, next, decision, ctx) : {}),
     }),
   ];
 }
 
-/** By which the decision is found again when the same is asked. A request that has changed since is not what was decided. */
-function askedIn(run: Run, is: Approval, decision: Decision, { digest }: Context): Pick<AuditEntry, "asked"> {
+/** Returns the digest by which the decision is found when the same is asked again. Empty if the request has changed since the decision. */
+function askedIn(run: Run, next: Approval, decision: Decision, ctx: Context): Pick<AuditEntry, "asked"> {
   const { by, policy } = decision;
-  if (by === null || decision.digest !== is.request.digest) return {};
-  const text = askedText(run, is, policy?.rule ?? BUILT_IN_RULE.name);
-  return text === null ? {} : { asked: digest(text) };
+  if (by === null || decision.digest !== next.request.digest) return {};
+  const text = askedText(run, next, policy?.rule ?? BUILT_IN_RULE.name);
+  return text === null ? {} : { asked: ctx.digest(text) };
 }
 
-const isTold = (is: string, final: boolean): boolean => final || is === "refused" || is === "unsure";
+const hasEntry = (type: string, final: boolean): boolean => final || type === "refused" || type === "unsure";
 
-/** How many of a run's requests that a stop denied are kept in full; of the others the entry has the digest. Our choice. */
+/** The number of requests denied by a stop that are kept in full for a run. Further entries have only the digest. Our choice. */
 const STOPPED_TEXTS = 100;
 
-/** For a denial by the policy or because of a stop, which has no entry yet. */
-function deniedByNoPerson(run: Run, is: Approval, at: number): AuditEntry[] {
-  const decision: Decision | null = is.state.type === "decided" ? is.state.decision : null;
+/** Returns the entry for a denial by the policy or by a stop that has no entry yet. */
+function deniedByNoPerson(run: Run, next: Approval, at: number): AuditEntry[] {
+  const decision: Decision | null = next.state.type === "decided" ? next.state.decision : null;
   if (decision === null || decision.by !== null || decision.entry !== undefined) return [];
   const stopped = decision.stoppedBy !== undefined;
   const kept = !stopped || deniedByStop(run).denied <= STOPPED_TEXTS;
-  const about = { ...(kept ? aboutRequest(run, is.id, is.request) : {}), ...aboutDecision(is.id, decision) };
+  const about = {
+    ...(kept ? aboutRequest(run, next.id, next.request) : {}),
+    ...aboutDecision(next.id, decision),
+  };
   const outcome = stopped ? "the run is stopped" : "no decision in time";
-  return [auditEntry(run, { at, what: "decided", outcome, moments: momentsOf(run, is), ...about })];
+  return [auditEntry(run, { at, what: "decided", outcome, moments: momentsOf(run, next), ...about })];
 }
 
-function closed(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
-  if (was.state.type !== "pending" || is.state.type !== "closed") return [];
-  const about = aboutRequest(run, is.id, is.request);
-  const moments = momentsOf(run, is);
-  return [auditEntry(run, { at, what: "closed", outcome: is.state.cause, moments, ...about })];
+function closed(run: Run, previous: Approval, next: Approval, at: number): AuditEntry[] {
+  if (previous.state.type !== "pending" || next.state.type !== "closed") return [];
+  const about = aboutRequest(run, next.id, next.request);
+  const moments = momentsOf(run, next);
+  return [auditEntry(run, { at, what: "closed", outcome: next.state.cause, moments, ...about })];
 }
 
-/** Said once for each version of the card, at its first count: people come and go. */
-function tooFew(run: Run, was: Approval, is: Approval, at: number): AuditEntry[] {
-  const few = tooFewApprovers(is);
-  if (few === null || was.approverCount?.of === is.approverCount?.of) return [];
-  const { id: approval, request } = is;
-  const outcome = `${few.able} of ${few.needs}`;
+/** Written once for each version of the card, at its first count, because people come and go. */
+function tooFew(run: Run, previous: Approval, next: Approval, at: number): AuditEntry[] {
+  const shortage = tooFewApprovers(next);
+  if (shortage === null || previous.approverCount?.of === next.approverCount?.of) return [];
+  const { id: approval, request } = next;
+  const outcome = `${shortage.able} of ${shortage.needs}`;
   return [auditEntry(run, { at, what: "too-few-approvers", outcome, approval, digest: request.digest })];
 }
 
@@ -161,20 +167,20 @@ function deliveryMoments({ state }: Approval): Moments {
   return {};
 }
 
-/** Stores in each decision and each ended approval the place of its audit entry. `marks`: the places of the entries. */
+/** Stores the place of its audit entry in each decision and in each ended approval. `marks`: the places of the entries. */
 export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
   return withEnds(withEntries(run, entries, marks), entries, marks);
 }
 
-/** Gives a newly stored decision the number of its entry: only what that entry says may ever be sent. */
+/** Gives a newly stored decision the number of its entry. Only what that entry says may ever be sent. */
 function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
   return entries.reduce((afterAudit, entry, index) => {
     const mark = marks[index];
-    const given = entry.what === "decided" || entry.what === "voted";
+    const isVote = entry.what === "decided" || entry.what === "voted";
     const approval = entry.approval === null ? null : findApproval(afterAudit, entry.approval);
     if (entry.what === "escalated" && mark !== undefined && approval !== null)
       return replaceApproval(afterAudit, withStageEntry(approval, entry, mark.seq));
-    if (!given || mark === undefined || approval === null) return afterAudit;
+    if (!isVote || mark === undefined || approval === null) return afterAudit;
     return replaceApproval(afterAudit, withEntry(approval, entry, mark.seq));
   }, run);
 }
@@ -186,8 +192,8 @@ function withEntry(approval: Approval, entry: AuditEntry, seq: number): Approval
 }
 
 function isSame({ by, verdict, reason, digest }: Decision, entry: AuditEntry): boolean {
-  const words = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
-  return words && entry.by?.user === by?.user && entry.by?.team === by?.team;
+  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
+  return isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
 }
 
 function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
@@ -204,25 +210,25 @@ function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly Audi
   return ends.size === 0 ? run : { ...run, approvals };
 }
 
-/** Final, or refused by the service and not reopened. */
+/** Returns whether the approval is final, or was refused by the service and not reopened. */
 function isOver(approval: Approval): boolean {
   const { state } = approval;
   return isSettled(approval) || (state.type === "decided" && state.delivery.type === "refused");
 }
 
-// Approvals that no person touched must not grow the audit without bound. A request that comes and goes gets a few full entries an hour;
-// after that it is counted. The count becomes an entry when the hour or the run is over.
+// Approvals that no person touched must not make the audit grow without bound. A request that comes and goes gets a few full entries an
+// hour. After that it is only counted, and the count becomes an entry when the hour or the run is over.
 
 const WINDOW_MS = 60 * 60_000;
-/** How many entries of one kind are written in each window, for one approval and for one run. Our choice. */
+/** The maximum number of entries of one kind in each window, for one approval and for one run. Our choice. */
 export const MAX_ENTRIES_PER_APPROVAL = 4;
 export const MAX_ENTRIES_PER_RUN = 60;
-/** Once the texts of a window have this many characters, only digests follow. Our choice. */
+/** Once the texts of a window have this many characters, further entries have only digests. Our choice. */
 const TEXT_CHARS_PER_RUN = 1024 * 1024;
 
 type Capped = { readonly run: Run; readonly audit: readonly AuditEntry[] };
 
-/** The entries to write for a change, and the run with the new counts. */
+/** Returns the entries to write for a change, and the run with the new counts. */
 export function capUndecidedEntries(
   before: Run,
   after: Run,
@@ -251,8 +257,7 @@ export function capUndecidedEntries(
   return { run: withCount(after, count), audit };
 }
 
-/** The service withdrew it or it expired, and no one had voted; people were reminded of it; or too few can approve it. A stage always has
- * its entry. */
+/** Returns whether no person caused the entry. A stage always has its entry, because its people's decisions rest on it. */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
   if (what === "reminded" || what === "too-few-approvers") return true;
   if (what !== "closed" || outcome === "unwatched" || approval === null) return false;
@@ -262,18 +267,18 @@ function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): bool
 type Counted = { readonly count: Untouched; readonly entries: readonly AuditEntry[] };
 
 function countEntry(count: Untouched, entry: AuditEntry): Counted {
-  // By kind: the reminders of a request must not take the place of its end.
+  // Each kind is limited separately, so that the reminders of a request do not displace the entry about its end.
   const kind = `${entry.what} `;
   const key = kind + (entry.approval ?? "");
   const before = count.told[key] ?? 0;
-  const ofKind = Object.entries(count.told).filter(([each]) => each.startsWith(kind));
-  const all = ofKind.reduce((sum, [, each]) => sum + each, 0);
+  const ofKind = Object.entries(count.told).filter(([name]) => name.startsWith(kind));
+  const all = ofKind.reduce((sum, [, times]) => sum + times, 0);
   if (before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN) {
-    // A reminder is no approval, and only approvals are counted.
+    // Only approvals are counted, and a reminder is not an approval.
     const further = entry.what === "reminded" ? 0 : 1;
     return { count: { ...count, omitted: count.omitted + further }, entries: [] };
   }
-  // The digest covers the run's own fields too, so the entry needs nothing else about them.
+  // The digest of the request covers the run's own fields as well, so the entry needs nothing else about them.
   const { text = "", context: _digest, contextText = "", ...bare } = entry;
   const kept = count.chars < TEXT_CHARS_PER_RUN;
   const chars = count.chars + (kept ? text.length + contextText.length : 0);

@@ -1,27 +1,27 @@
-// Work that no one waits for: one pass after the other, at an interval or when it is woken; or one act for each key when it is due.
+// Work in the background: loops of passes, delayed work for each key, and a queue that acts on each key when it is due.
 
 import TinyQueue from "tinyqueue";
 import type { EventLog } from "../ports.ts";
-import { type Alarm, type Clock, createAlarm } from "./clock.ts";
+import { type Alarm, type Clock, createAlarm, createAlarms, endedWithin } from "./clock.ts";
 import { createQuietWarnings } from "./logging.ts";
 
 export type BackgroundLoop = {
   /** The first pass begins after `afterMs`. */
   readonly start: (afterMs: number) => void;
-  /** A pass begins within `withinMs`, or right after the one under way. The wait after a failure is not shortened. */
+  /** Makes a pass begin within `withinMs`, or right after the pass in progress. Does not shorten the wait after a failure. */
   readonly wake: (withinMs: number) => void;
-  /** Begins no more passes. Resolves when the one under way has ended; never rejects. */
+  /** Begins no more passes. Resolves when the pass in progress has ended. Never rejects. */
   readonly stop: () => Promise<void>;
 };
 
 export type LoopOptions = {
-  /** May reject, which ends this pass and not the loop. A long pass asks `stopping` whether to end early. */
-  readonly pass: (stopping: () => boolean) => Promise<void>;
-  /** The wait between two passes (ms). Null: a pass follows only a `wake`. */
+  /** A rejection ends this pass, but not the loop. A long pass should end early once `isStopping` returns true. */
+  readonly pass: (isStopping: () => boolean) => Promise<void>;
+  /** The wait between two passes (ms). Null if a pass begins only after a `wake`. */
   readonly everyMs: number | null;
-  /** The wait after a failed pass (ms), and twice as long after each further one, up to the second number. */
+  /** The wait after a failed pass (ms). It doubles with each further failure, up to the second number. */
   readonly retryMs: readonly [first: number, longest: number];
-  /** What the log says about a failed pass: as an error, once for each cause and minute. When a pass succeeds again, the log says so. */
+  /** The message that is logged for a failed pass, as an error, once for each cause and minute. A later success is logged as well. */
   readonly failure: string;
 };
 
@@ -62,7 +62,7 @@ export function createBackgroundLoop(deps: Deps, options: LoopOptions): Backgrou
     if (stopped) return;
     const at = clock.monotonic() + withinMs;
     if (underWay !== null) wokenFor = Math.min(wokenFor, at);
-    else if (!failures.goOn()) alarm.setBy(at);
+    else if (!failures.areOngoing()) alarm.setBy(at);
   }
 
   async function stop(): Promise<void> {
@@ -74,15 +74,15 @@ export function createBackgroundLoop(deps: Deps, options: LoopOptions): Backgrou
   return { start: wake, wake, stop };
 }
 
-/** The failed passes in a row, told to the log. */
+/** Counts and logs the failed passes in a row. */
 function createFailures({ clock, log }: Deps, { failure, retryMs: [first, longest] }: LoopOptions) {
-  const tell = createQuietWarnings({ log: { warn: log.error, debug: log.debug }, clock });
+  const logQuietly = createQuietWarnings({ log: { warn: log.error, debug: log.debug }, clock });
   let count = 0;
   return {
-    goOn: () => count > 0,
+    areOngoing: () => count > 0,
     waitAfter: (error: unknown): number => {
       count += 1;
-      tell(error instanceof Error ? error.message : "", { error }, failure);
+      logQuietly(error instanceof Error ? error.message : "", { error }, failure);
       return Math.min(first * 2 ** (count - 1), longest);
     },
     end: (): void => {
@@ -92,11 +92,39 @@ function createFailures({ clock, log }: Deps, { failure, retryMs: [first, longes
   };
 }
 
+export type DelayedWork = {
+  /** Runs the work after `afterMs`, in place of any work that still waits for this key. */
+  run(key: string, afterMs: number, work: () => Promise<void>): void;
+  readonly cancel: (key: string) => void;
+  /** Starts no more work and waits at most `ms` for work in progress. */
+  stop(ms: number): Promise<void>;
+};
+
+/** Work for each key, at a later time. */
+export function createDelayedWork(clock: Clock): DelayedWork {
+  const alarms = createAlarms(clock);
+  const underWay = new Set<Promise<void>>();
+  return {
+    run: (key, afterMs, work) => alarms.set(key, afterMs, () => track(underWay, work())),
+    cancel: (key) => alarms.clear(key),
+    async stop(ms) {
+      alarms.stop();
+      await endedWithin(clock, ms, underWay);
+    },
+  };
+}
+
+/** Keeps the work in the set until it has ended. */
+function track(set: Set<Promise<void>>, work: Promise<void>): void {
+  const tracked = work.finally(() => set.delete(tracked));
+  set.add(tracked);
+}
+
 type Due<Key> = { readonly at: number; readonly key: Key };
 
 /**
- * Calls `act` for each key when it is due, at most `maxAtOnce` at the same time and never twice at the same time for one key.
- * A key is due again only after another `put`. `act` must not reject.
+ * Calls `act` for each key when the key is due. At most `maxAtOnce` calls run at the same time, and never two for the same key. A key is
+ * due again only after another `put`. `act` must not reject.
  */
 export class DueQueue<Key> {
   readonly #clock: Clock;
@@ -104,7 +132,7 @@ export class DueQueue<Key> {
   readonly #act: (key: Key) => Promise<void>;
   readonly #due = new Map<Key, number>();
   readonly #busy = new Set<Key>();
-  /** May hold outdated times; `#due` has the valid one. */
+  /** May contain outdated times. `#due` has the valid time of each key. */
   readonly #order = new TinyQueue<Due<Key>>([], (a, b) => a.at - b.at);
   readonly #alarm: Alarm;
   #stopped = false;
@@ -120,14 +148,14 @@ export class DueQueue<Key> {
     return this.#busy.size;
   }
 
-  /** For how long (ms) the key that waits longest for a free place has been due. */
+  /** How long the most overdue key has been waiting for a free slot (ms). */
   get lagMs(): number {
     let first = Infinity;
     for (const [key, at] of this.#due) if (!this.#busy.has(key)) first = Math.min(first, at);
     return Math.max(this.#clock.monotonic() - first, 0);
   }
 
-  /** Makes `key` due at `at` (monotonic), in place of any earlier time. During its own act this takes effect when the act ends. */
+  /** Makes `key` due at `at` (monotonic ms), in place of any earlier time. While `act` runs for the key, this takes effect when it ends. */
   put(key: Key, at: number): void {
     this.#due.set(key, at);
     if (this.#busy.has(key)) return;
@@ -135,7 +163,7 @@ export class DueQueue<Key> {
     this.#pump();
   }
 
-  /** Like `put`, but never makes a key due later than it is. */
+  /** Like `put`, but never postpones a key. */
   advance(key: Key, at: number): void {
     const due = this.#due.get(key);
     if (due === undefined || at < due) this.put(key, at);

@@ -1,5 +1,5 @@
-// Makes sure that the card of a pending approval stays in Slack. Slack reports a deletion if the app gets its events. In addition, each
-// card is checked at intervals, and at once when someone asks what is pending.
+// Makes sure that the card of a pending approval stays in Slack. If the app receives Slack's events, Slack reports a deletion. In addition,
+// each card is checked at intervals, and at once when a person asks what is pending.
 
 import { type ChannelId, type MessageTs, type RunKey, shardOf, type TeamId } from "../domain/ids.ts";
 import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/message-outcome.ts";
@@ -11,25 +11,25 @@ import { DueQueue } from "./background-work.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type CardSweep = {
-  /** Slack reports that this message was deleted. Never rejects. */
+  /** Called when Slack reports that this message was deleted. Never rejects. */
   deleted(channel: ChannelId, ts: MessageTs): Promise<void>;
-  /** The app has joined the channel, so messages that the channel refused are tried again now. Never rejects. */
+  /** Called when the app has joined the channel. Messages that the channel refused are tried again at once. Never rejects. */
   letIn(channel: ChannelId): Promise<void>;
-  /** Someone wants to see these runs, so their cards are checked now. */
+  /** Checks the cards of these runs at once, because a person wants to see them. */
   lookNow(runs: readonly Run[]): void;
   stop(): void;
 };
 
-/** Each card is checked this often (ms), as far as the limit of fifteen reads a minute allows. */
+/** The time between two checks of a card (ms). They are rarer if the limit of fifteen reads a minute requires it. */
 export const LOOK_EVERY_MS = 45_000;
 const MAX_RUNS = 10_000;
-/** How many deleted messages to remember that are not known as cards; most are people's. And how many runs. The oldest are dropped. */
+/** The number of deleted messages to remember that are not known as cards (most belong to people), and of runs. The oldest are dropped. */
 const MAX_UNKNOWN = 500;
 
 type Deps = {
   /** The workspace whose deletions Slack reports. */
   team: TeamId;
-  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop" | "looksAfter">;
+  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop" | "holdsShard">;
   store: Pick<RunStore, "list">;
   chat: Pick<Chat, "waitForTurn" | "isThere">;
   clock: Clock;
@@ -46,88 +46,88 @@ type Card = {
 export function createCardSweep(deps: Deps): CardSweep {
   const { engine, clock, log, store } = deps;
   const cards = createCards();
-  const looks = createLooks(deps, (card) => cards.at(card.channel, card.ts) === card);
+  const checks = createChecks(deps, (card) => cards.at(card.channel, card.ts) === card);
   // A card may be deleted before Slack answers its post, and a person may ask for its run before the answer is stored.
-  const unknown = new Set<string>();
-  const asked = new Set<RunKey>();
+  const deletedUnknown = new Set<string>();
+  const requestedRuns = new Set<RunKey>();
 
   engine.onPlan((run) => {
     for (const card of cards.put(run)) {
-      if (asked.delete(run.key) || unknown.has(placeOf(card))) looks.now(card);
-      else looks.later(card);
+      if (requestedRuns.delete(run.key) || deletedUnknown.has(placeOf(card))) checks.now(card);
+      else checks.later(card);
     }
   });
 
   engine.onDrop((key) => cards.drop(key));
 
-  async function guarded(what: string, act: () => Promise<void>): Promise<void> {
-    await act().catch((error: unknown) => log.error({ error }, what));
+  async function logFailure(message: string, act: () => Promise<void>): Promise<void> {
+    await act().catch((error: unknown) => log.error({ error }, message));
   }
 
   return {
     deleted: (channel, ts) =>
-      guarded("could not record that a card was deleted; the next check finds it", async () => {
+      logFailure("could not record that a card was deleted; the next check finds it", async () => {
         const card = cards.at(channel, ts);
-        if (card !== null) return gone(deps, card);
-        if (!engine.looksAfter(shardOf({ team: deps.team, channel })))
-          return goneElsewhere(deps, channel, ts);
-        addTo(unknown, placeOf({ channel, ts }));
+        if (card !== null) return repost(deps, card);
+        if (!engine.holdsShard(shardOf({ team: deps.team, channel })))
+          return repostForOtherReplica(deps, channel, ts);
+        addTo(deletedUnknown, placeOf({ channel, ts }));
       }),
     letIn: (channel) =>
-      guarded("could not retry the messages that a channel refused; the regular retry does", async () => {
+      logFailure("could not retry the messages that a channel refused; the regular retry will", async () => {
         const runs = await store.list({ channels: [channel], only: "unfinished", limit: MAX_RUNS });
         const change = (run: Run): Run => afterRejoining(run, clock.monotonic());
-        // Slack tells one process, which need not be the one that looks after the channel.
+        // Slack reports this to only one process, which may not be the one that holds the channel.
         for (const { key } of runs) await engine.change(key, change, { mustHold: false });
       }),
     lookNow: (runs) => {
       for (const { key } of runs) {
-        if (cards.of(key).length === 0) addTo(asked, key);
-        for (const card of cards.of(key)) looks.now(card);
+        if (cards.of(key).length === 0) addTo(requestedRuns, key);
+        for (const card of cards.of(key)) checks.now(card);
       }
     },
-    stop: looks.stop,
+    stop: checks.stop,
   };
 }
 
-function addTo<Value>(kept: Set<Value>, value: Value): void {
-  const [oldest] = kept.add(value);
-  if (kept.size > MAX_UNKNOWN && oldest !== undefined) kept.delete(oldest);
+function addTo<Value>(values: Set<Value>, value: Value): void {
+  const [oldest] = values.add(value);
+  if (values.size > MAX_UNKNOWN && oldest !== undefined) values.delete(oldest);
 }
 
-type Looks = {
+type Checks = {
   readonly later: (card: Card) => void;
-  /** Before all cards that are merely due. */
+  /** Checks the card before all cards that are merely due. */
   readonly now: (card: Card) => void;
   readonly stop: () => void;
 };
 
-/** Checks one card after the other, and each again while it is current. */
-function createLooks(deps: Deps, isCurrent: (card: Card) => boolean): Looks {
-  const awaited = new Set<Card>();
+/** Checks one card at a time, and checks each card again as long as it is current. */
+function createChecks(deps: Deps, isCurrent: (card: Card) => boolean): Checks {
+  const requestedCards = new Set<Card>();
   const queue: DueQueue<Card> = new DueQueue(deps.clock, 1, async (card) => {
-    const turn = awaited.delete(card) ? AWAITED : UNASKED;
+    const pace = requestedCards.delete(card) ? REQUESTED : REGULAR;
     if (!isCurrent(card)) return;
-    await fetchRun(deps, card, turn, () => isCurrent(card));
+    await checkCard(deps, card, pace, () => isCurrent(card));
     if (isCurrent(card)) later(card);
   });
   const later = (card: Card): void => queue.advance(card, deps.clock.monotonic() + LOOK_EVERY_MS);
   const now = (card: Card): void => {
-    awaited.add(card);
+    requestedCards.add(card);
     queue.advance(card, 0);
   };
   return { later, now, stop: () => queue.stop() };
 }
 
-type Turn = Pick<PacedEffect, "kind" | "urgency">;
-const AWAITED: Turn = { kind: "read", urgency: 1 };
-const UNASKED: Turn = { kind: "sweep", urgency: 2 };
+type Pace = Pick<PacedEffect, "kind" | "urgency">;
+const REQUESTED: Pace = { kind: "read", urgency: 1 };
+const REGULAR: Pace = { kind: "sweep", urgency: 2 };
 
-async function fetchRun(deps: Deps, card: Card, turn: Turn, wanted: () => boolean): Promise<void> {
+async function checkCard(deps: Deps, card: Card, pace: Pace, isWanted: () => boolean): Promise<void> {
   const { chat, log } = deps;
   try {
-    await chat.waitForTurn({ channel: card.channel, ...turn });
-    if (wanted() && !(await chat.isThere(card.channel, card.ts)) && wanted()) await gone(deps, card);
+    await chat.waitForTurn({ channel: card.channel, ...pace });
+    if (isWanted() && !(await chat.isThere(card.channel, card.ts)) && isWanted()) await repost(deps, card);
   } catch (error) {
     // Slack did not say, or the store failed. The next check comes anyway.
     if (!(error instanceof PortError)) log.error({ run: card.run, error }, "could not check a card");
@@ -135,27 +135,27 @@ async function fetchRun(deps: Deps, card: Card, turn: Turn, wanted: () => boolea
   }
 }
 
-async function gone({ engine, clock, log }: Deps, { run: key, slot, ts }: Card): Promise<void> {
+async function repost({ engine, clock, log }: Deps, { run: key, slot, ts }: Card): Promise<void> {
   log.warn({ run: key, slot }, "a card is no longer in Slack; posting it again");
   await engine.change(key, (run) => markMaybeDeleted(run, slot, ts, clock.monotonic()));
 }
 
-/** Slack tells one process, which need not be the one that looks after the channel. Most deleted messages are no cards. */
-async function goneElsewhere(
+/** Slack reports a deletion to only one process, which may not hold the channel. Most deleted messages are not cards. */
+async function repostForOtherReplica(
   { engine, store, clock }: Deps,
   channel: ChannelId,
   ts: MessageTs,
 ): Promise<void> {
   const runs = await store.list({ channels: [channel], only: "pending", limit: MAX_RUNS });
   for (const run of runs)
-    for (const { slot } of messagesToKeep(run).filter((each) => each.ts === ts))
-      await engine.change(run.key, (each) => markMaybeDeleted(each, slot, ts, clock.monotonic()), {
+    for (const { slot } of messagesToKeep(run).filter((message) => message.ts === ts))
+      await engine.change(run.key, (newest) => markMaybeDeleted(newest, slot, ts, clock.monotonic()), {
         mustHold: false,
       });
 }
 
 type Cards = {
-  /** Takes over the run's cards; returns those that are new. */
+  /** Replaces the run's cards with those of `run`, and returns the new ones. */
   put(run: Run): Card[];
   drop(run: RunKey): void;
   at(channel: ChannelId, ts: MessageTs): Card | null;
@@ -164,17 +164,18 @@ type Cards = {
 
 const placeOf = ({ channel, ts }: Pick<Card, "channel" | "ts">): string => `${channel} ${ts}`;
 
-/** Holds only the cards of pending approvals, so there are few. */
+/** The cards of pending approvals only, so there are few. */
 function createCards(): Cards {
   const byRun = new Map<RunKey, readonly Card[]>();
   const byPlace = new Map<string, Card>();
   function put(run: Run): Card[] {
     const { key, channel } = run;
     const before = byRun.get(key) ?? [];
-    const kept = messagesToKeep(run);
-    const known = ({ slot, ts }: Pick<Card, "slot" | "ts">): Card | undefined =>
-      before.find((each) => each.slot === slot && each.ts === ts);
-    const after = kept.map((each): Card => known(each) ?? { run: key, channel, ...each });
+    const findKnown = ({ slot, ts }: Pick<Card, "slot" | "ts">): Card | undefined =>
+      before.find((card) => card.slot === slot && card.ts === ts);
+    const after = messagesToKeep(run).map(
+      (message): Card => findKnown(message) ?? { run: key, channel, ...message },
+    );
     for (const card of before) if (!after.includes(card)) byPlace.delete(placeOf(card));
     for (const card of after) byPlace.set(placeOf(card), card);
     if (after.length > 0) byRun.set(key, after);

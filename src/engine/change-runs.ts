@@ -1,5 +1,5 @@
-// How a run is changed: from the newest one, as often as someone else saves first. Below, the changes that follow from outside: an
-// id given up, an acknowledgement, another policy, a freeze, and the deletion of what is finished.
+// The types for changing a run. Below them, the changes that have a cause outside the run: a reused run id, an acknowledgement, a new
+// policy, a freeze, and the deletion of finished runs.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { withDelivery } from "../domain/approval-transitions.ts";
@@ -13,20 +13,23 @@ import type { RunStore, SideWrites } from "../ports/store.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
-/** A run as it is to be saved, what is written beside it, and what the caller learns from it. */
+/** The result of applying a change to a run. */
 export type Applied<Value> = {
+  /** The run to save. */
   readonly run: Run;
+  /** The value for the caller of the change. */
   readonly value: Value;
   readonly sideWrites?: SideWrites;
 };
 
-/** `mustHold`: nothing is saved unless this process holds the run's lease. True unless given. */
+/** `mustHold`: nothing is saved unless this process holds the run's lease. The default is true. */
 export type ChangeOptions = { readonly mustHold?: boolean };
 
 /**
- * Applies `apply` to the newest run and saves the result. `apply` is called again when someone else saved first, so it must not
- * act. Resolves to the run as saved and the `value` of that call; null when there is no such run, another process holds its lease, or
- * a freeze that `apply` did not know forbids the change. Rejects with PortError when the store fails; then nothing was written.
+ * Applies `apply` to the newest version of the run and saves the result. If another writer saved first, `apply` is called again, so it must
+ * have no side effects. Resolves to the saved run and the `value` of the last call. Resolves to null if there is no such run, if another
+ * process holds its lease, or if a freeze that `apply` did not know forbids the change. Rejects with PortError if the store fails:
+ * `applied` says whether the change may have been written.
  */
 export type Transact = <Value>(
   key: RunKey,
@@ -34,17 +37,17 @@ export type Transact = <Value>(
   options?: ChangeOptions,
 ) => Promise<{ readonly run: Run; readonly value: Value } | null>;
 
-/** As `Transact`, where the caller needs only the run. */
+/** Like `Transact`, for callers that need only the run. */
 export type Change = (
   key: RunKey,
   apply: (run: Run) => Run | { readonly run: Run; readonly sideWrites: SideWrites },
   options?: ChangeOptions,
 ) => Promise<Run | null>;
 
-// The service may give a run the id of an earlier one. One id has one thread: a run that is over, or that the service no longer knew,
-// gives its id up; a run that goes on keeps it.
+// The service may give a run the id of an earlier run, but an id has only one thread. An earlier run that is over, or that the service no
+// longer knew, gives up the id. An earlier run that is still followed keeps it.
 
-/** False: a run with this id is still followed. */
+/** Resolves to false if a run with this id is still followed. */
 export async function releaseRunId(
   { store, context }: { readonly store: Pick<RunStore, "byRunId">; readonly context: () => Context },
   change: Change,
@@ -62,26 +65,32 @@ const MAX_RUNS = 100_000;
 const RELEASED = "An admin has looked at the database, and approvals leave again.";
 
 type Listing = Pick<RunStore, "list" | "channelsInUse">;
-/** The engine, as far as these changes need it. */
-type Engine = { readonly change: Change; readonly looksAfter: (shard: number) => boolean };
-type Changing = {
+/** The parts of the engine that these changes need. */
+type Engine = { readonly change: Change; readonly holdsShard: (shard: number) => boolean };
+type ChangeDeps = {
   readonly store: Listing;
   readonly engine: Engine;
   readonly log: Pick<EventLog, "error">;
 };
-type Judging = Changing & { readonly context: () => Context };
+type RuleDeps = ChangeDeps & { readonly context: () => Context };
 
-/** Those that this process looks after; other processes change theirs. */
-async function runsOf({ store, engine }: Changing, only: "unfinished" | "pending"): Promise<readonly Run[]> {
+/** Resolves to the runs that this process holds. Other processes change their own runs. */
+async function heldRuns(
+  { store, engine }: ChangeDeps,
+  only: "unfinished" | "pending",
+): Promise<readonly Run[]> {
   const channels = await store.channelsInUse();
   if (channels.length === 0) return [];
   const runs = await store.list({ channels, only, limit: MAX_RUNS });
-  return runs.filter((run) => engine.looksAfter(shardOf(run)));
+  return runs.filter((run) => engine.holdsShard(shardOf(run)));
 }
 
-/** If one run cannot be changed, the others still are. Rejects with PortError when the store fails, because then none can be changed. */
+/**
+ * Changes the runs one after the other. A fault with one run is logged and does not stop the others. Rejects with PortError if the store
+ * fails, because no run can be changed then.
+ */
 export async function changeEach(
-  { log }: Pick<Changing, "log">,
+  { log }: Pick<ChangeDeps, "log">,
   runs: readonly Run[],
   change: (run: Run) => Promise<void>,
 ): Promise<void> {
@@ -94,9 +103,9 @@ export async function changeEach(
     }
 }
 
-/** Every unfinished run that `apply` changes, also those that no process looks after yet. */
+/** Applies `apply` to every unfinished run, including those that no process holds yet. */
 export async function changeUnfinished(
-  deps: { readonly store: Listing; readonly change: Change } & Pick<Changing, "log">,
+  deps: { readonly store: Listing; readonly change: Change } & Pick<ChangeDeps, "log">,
   apply: (run: Run) => Run,
 ): Promise<void> {
   const { store, change } = deps;
@@ -108,44 +117,44 @@ export async function changeUnfinished(
   });
 }
 
-/** After an acknowledgement: what was held back for tampering is looked at again at once. */
-export async function releaseHeldBack(deps: Changing): Promise<void> {
-  const runs = await runsOf(deps, "unfinished");
+/** After an acknowledgement, retries the decisions that were held back for tampering at once. */
+export async function releaseHeldBack(deps: ChangeDeps): Promise<void> {
+  const runs = await heldRuns(deps, "unfinished");
   await changeEach(deps, runs, async (run) => {
     if (withoutHold(run) !== run) await deps.engine.change(run.key, withoutHold);
   });
 }
 
-/** The same run where nothing is held back. */
+/** Returns the run without held-back decisions. Returns the same object if none is held back. */
 function withoutHold(run: Run): Run {
   const approvals = run.approvals.map((approval) => {
     const { state } = approval;
     if (state.type !== "decided" || state.delivery.type !== "retry" || !state.delivery.heldBack)
       return approval;
-    const { heldBack: _over, ...delivery } = state.delivery;
+    const { heldBack: _removed, ...delivery } = state.delivery;
     return withDelivery(approval, state.decision, { ...delivery, notBefore: 0, why: RELEASED });
   });
-  return approvals.some((each, at) => each !== run.approvals[at]) ? { ...run, approvals } : run;
+  return approvals.some((approval, at) => approval !== run.approvals[at]) ? { ...run, approvals } : run;
 }
 
-/** Brings every pending approval, and so its card, under the current rule. */
-export async function applyPolicyToWaiting(deps: Judging): Promise<void> {
-  const waiting = await runsOf(deps, "pending");
+/** Applies the current rule to every pending approval, and so to its card. */
+export async function applyPolicyToWaiting(deps: RuleDeps): Promise<void> {
+  const waiting = await heldRuns(deps, "pending");
   await changeEach(deps, waiting, async ({ key }) => {
     await deps.engine.change(key, (run) => applyPolicy(run, deps.context()));
   });
 }
 
-/** After a freeze, or after one is lifted: approvals that were not sent give way, and open cards say so. */
-export async function applyBrakeToRuns(deps: Judging): Promise<void> {
-  const runs = await runsOf(deps, "unfinished");
+/** After a freeze, or after its end, brings every run up to date: unsent approvals become void under a freeze, and open cards show it. */
+export async function applyBrakeToRuns(deps: RuleDeps): Promise<void> {
+  const runs = await heldRuns(deps, "unfinished");
   // The engine applies the brake at every save.
   await changeEach(deps, runs, async (run) => {
     if (applyBrake(run, deps.context()) !== run) await deps.engine.change(run.key, (newest) => newest);
   });
 }
 
-// Deletes finished runs and their texts after a while; the audit stays.
+// Deletes finished runs and their texts after a while. The audit stays.
 
 const SWEEP_EVERY_MS = 60 * 60_000;
 
@@ -158,7 +167,7 @@ export function createRetention(
 ): { start(): void; stop: BackgroundLoop["stop"] } {
   async function sweep(): Promise<void> {
     const runs = await store.forget(clock.monotonic() - keepMs);
-    if (runs > 0) log.info({ runs }, "forgot finished runs; the audit stays");
+    if (runs > 0) log.info({ runs }, "deleted finished runs; the audit stays");
   }
   const loop = createBackgroundLoop(
     { clock, log },

@@ -1,5 +1,5 @@
-// What must hold right before a decision is sent: the service still lists its approval, the audit confirms the decision, and, for an
-// approval, no tampering with the database is unacknowledged.
+// Checks right before a decision is sent. The service must still list the approval, and the audit must confirm the decision. To approve,
+// there must also be no tampering with the database that an admin has not acknowledged.
 
 import type { AuditEntry } from "../audit/entry.ts";
 import { allVotes, earlierVotes, giversOf } from "../domain/approval-transitions.ts";
@@ -22,7 +22,7 @@ import type { EffectLog } from "./logging.ts";
 import { lookUpAll, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
 import type { Perform } from "./perform-effect.ts";
 
-/** What executing an effect needs. */
+/** The dependencies of the effect executor. */
 export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
   readonly chat: Pick<Chat, "waitForTurn" | "hasten" | "tellIfQueued">;
@@ -30,11 +30,11 @@ export type ExecutorDeps = {
   readonly store: Pick<RunStore, "byRunId" | "load"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;
   readonly perform: Perform;
-  /** False: this process may have lost its lease, by its own clock. Then it makes no call. */
-  readonly holds: () => boolean;
-  /** The freezes of the context follow from the audit up to this entry. */
+  /** False if this process, by its own clock, may have lost its lease. It then makes no call. */
+  readonly holdsLease: () => boolean;
+  /** The number of the last audit entry that the freezes in `context` take into account. */
   readonly freezesKnownTo: () => number;
-  /** Reads what other processes have written since: freezes, findings, acknowledgements. Rejects with PortError. */
+  /** Reads the freezes, findings and acknowledgements that other processes have written. Rejects with PortError if the store fails. */
   readonly catchUp: () => Promise<void>;
   readonly context: () => Context;
   readonly clock: Clock;
@@ -42,85 +42,91 @@ export type ExecutorDeps = {
   readonly logEffect: EffectLog;
 };
 
-/** The way back into the engine: how to change the run, and how to have it reconciled again. */
+/** The engine as the executor sees it: changes the run, and reconciles it again. */
 export type EngineHandle = {
   readonly transact: Transact;
   readonly change: Change;
-  readonly again: (key: RunKey, afterMs: number) => void;
-  /** A mark may be in the store, though nothing executes its effect any more: the next change of the run settles it. */
+  /** Reconciles the run again after `afterMs`. */
+  readonly reconcileAfter: (key: RunKey, afterMs: number) => void;
+  /** Reports a mark that may be in the store although its effect is no longer being executed. The next change of the run settles it. */
   readonly settleLater: (key: RunKey) => void;
-  /** No effect of the run is under way any more. */
+  /** Called when no effect of the run is in progress any more. */
   readonly onIdle: (key: RunKey) => void;
-  readonly looksAfter: (shard: number) => boolean;
+  readonly holdsShard: (shard: number) => boolean;
 };
 
 export type ExecutionHandle = EngineHandle & {
-  readonly stopping: () => boolean;
-  /** Call it right before the effect is marked. False: another process looks after the run, so the effect is not marked here. */
-  readonly begin: () => boolean;
-  /** The effect ends here, and its mark may stay in the store. */
+  readonly isStopping: () => boolean;
+  /** Called right before the effect is marked. Returns false if another process holds the run; the effect is then not marked here. */
+  readonly beginSending: () => boolean;
+  /** Reports that the effect ends here and that its mark may remain in the store. */
   readonly leaveMark: () => void;
 };
 
-type Sending = Extract<Effect, { type: "send-decision" }>;
+type SendDecision = Extract<Effect, { type: "send-decision" }>;
 
-/**
- * `checkedDecision`: the fingerprint of the decision that was checked; no other may be sent. Then fresh facts: about the people who gave it, and the groups of the
- * requester where a rule asks for them.
- */
+/** Facts that were looked up right before an effect is marked. */
 export type SendPermit = {
+  /** The fingerprint of the decision that was checked. No other decision may be sent. Null: no decision may be sent. */
   readonly checkedDecision: string | null;
+  /** The people on whose approval the decision rests. */
   readonly people: readonly Person[];
-  readonly requesterIn: Awaited<ReturnType<typeof lookUpRequester>>;
+  /** The requester's groups. Null if no rule depends on them. */
+  readonly requesterGroups: Awaited<ReturnType<typeof lookUpRequester>>;
 };
-/** `not`: the decision is not sent now, and no byte of it was. */
-export type SendCheck = SendPermit | { readonly not: Outcome };
+/** `withheld`: the decision is not sent now, and no byte of it has been sent. */
+export type SendCheck = SendPermit | { readonly withheld: Outcome };
 
+/** Rejects if the store fails. */
 export async function checkBeforeSending(
   deps: ExecutorDeps,
   run: Run,
-  effect: Sending,
+  effect: SendDecision,
   handle: ExecutionHandle,
 ): Promise<SendCheck> {
-  const held = heldForTampering(deps, run, effect);
-  if (held !== null) return { not: held };
-  const notNow = await precheck(deps, run, handle);
-  if (notNow !== null) return { not: notNow };
-  const [people, requesterIn] = await Promise.all([
+  const heldAtFirst = holdForTampering(deps, run, effect);
+  if (heldAtFirst !== null) return { withheld: heldAtFirst };
+  const failedFetch = await refreshRun(deps, run, handle);
+  if (failedFetch !== null) return { withheld: failedFetch };
+  const [people, requesterGroups] = await Promise.all([
     lookUpDeciders(deps, run, effect, handle),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
-  const unchecked = { checkedDecision: null, people, requesterIn };
+  const unchecked = { checkedDecision: null, people, requesterGroups };
   const newest = await newestRun(run.key, handle);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
   if (newest === null || approval === null) return unchecked;
-  // Another replica has sent it meanwhile, and settled it.
+  // Another replica may have sent and settled the decision in the meantime.
   if (!isDue(newest, effect, deps.clock)) return unchecked;
   const finding = await findDisproof(deps.store, newest, approval);
   if (finding !== null) {
-    if (await hasMovedOn(deps, newest)) return unchecked;
+    if (await hasChanged(deps, newest)) return unchecked;
     deps.integrity.found(finding);
-    return { not: { type: "unproven", why: finding.words } };
+    return { withheld: { type: "unproven", why: finding.words } };
   }
-  // Last of all, because the look-ups may take seconds: what was written meanwhile counts.
-  const behind = await behindOthers(deps);
-  if (behind !== null) return { not: behind };
-  const since = heldForTampering(deps, newest, effect);
-  return since === null ? { ...unchecked, checkedDecision: decisionFingerprint(approval) } : { not: since };
+  // This comes last, because the look-ups may take seconds, and everything written in the meantime counts.
+  const failedCatchUp = await catchUpWithOthers(deps);
+  if (failedCatchUp !== null) return { withheld: failedCatchUp };
+  const heldSince = holdForTampering(deps, newest, effect);
+  if (heldSince !== null) return { withheld: heldSince };
+  return { ...unchecked, checkedDecision: decisionFingerprint(approval) };
 }
 
-/** Does the run, as it is now, still need this effect? */
+/** Returns whether the run still needs this effect. */
 export const isDue = (run: Run, effect: Effect, clock: Clock): boolean =>
-  reconcile(run, clock.monotonic()).effects.some((each) => effectKey(each) === effectKey(effect));
+  reconcile(run, clock.monotonic()).effects.some((due) => effectKey(due) === effectKey(effect));
 
-/** A process that stood still may compare an old run with the newest audit. The mark refuses the old run, so nothing leaves. */
-async function hasMovedOn({ store }: ExecutorDeps, { key, approvals }: Run): Promise<boolean> {
+/**
+ * Returns whether the store has a newer version of the run. A process that was suspended may compare an old run with the newest audit,
+ * which proves no tampering. The mark refuses the old run, so nothing leaves.
+ */
+async function hasChanged({ store }: ExecutorDeps, { key, approvals }: Run): Promise<boolean> {
   const stored = await store.load(key);
   return stored !== null && JSON.stringify(stored.run.approvals) !== JSON.stringify(approvals);
 }
 
-/** A decision leaves under the freezes, the policy and the findings that all processes know. */
-async function behindOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> {
+/** Reads the freezes, the policy and the findings of other processes. Resolves to the reason for not sending if they cannot be read. */
+async function catchUpWithOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> {
   try {
     await catchUp();
     return null;
@@ -130,14 +136,14 @@ async function behindOthers({ catchUp }: ExecutorDeps): Promise<Outcome | null> 
   }
 }
 
-/** How often a decision that is held back is tried again (ms). */
+/** The wait before a decision that is held back is tried again (ms). */
 const ASK_AGAIN_MS = 10_000;
 
 const HELD_BACK =
   "someone changed Countersign's database, so approvals wait until an admin acknowledges it. They are then sent, and no one has to approve again. Denials are sent at once.";
 
-/** An approval lets the agent act; a denial can only stop it, so it is not held back. */
-function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: Sending): Outcome | null {
+/** Holds approvals back while tampering is unacknowledged. A denial is not held back, because it can only stop an agent. */
+function holdForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: SendDecision): Outcome | null {
   const state = findApproval(run, approval)?.state;
   if (state?.type !== "decided" || state.decision.verdict === "deny") return null;
   if (integrity.state().code === null) return null;
@@ -151,15 +157,15 @@ function heldForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: S
   };
 }
 
-/** As stored, after the changes of the run that this process has begun. An identity change waits for those; a plain load would not. */
+/** Resolves to the stored run after all changes that this process has begun. An empty change waits for them; a plain load would not. */
 const newestRun = (key: RunKey, { change }: ExecutionHandle): Promise<Run | null> =>
   change(key, (stored) => stored);
 
-/** Facts about everyone whose approval the decision rests on. A denial needs none. */
+/** Looks up everyone on whose approval the decision rests. A denial needs no look-up. */
 async function lookUpDeciders(
   deps: ExecutorDeps,
   { key }: Run,
-  effect: Sending,
+  effect: SendDecision,
   handle: ExecutionHandle,
 ): Promise<readonly Person[]> {
   const run = await newestRun(key, handle);
@@ -172,10 +178,10 @@ async function lookUpDeciders(
 }
 
 /**
- * Fetches the run and applies the answer once more right before a decision is sent. Null: go on; the mark that follows checks whether
- * the decision may still be sent. Otherwise: why it is not sent now. Reading sends nothing, so it was surely not sent.
+ * Fetches the run and applies the answer right before a decision is sent. Resolves to null on success; the mark that follows then checks
+ * whether the decision may still be sent. Otherwise resolves to the reason for not sending it now.
  */
-async function precheck(deps: ExecutorDeps, run: Run, handle: ExecutionHandle): Promise<Outcome | null> {
+async function refreshRun(deps: ExecutorDeps, run: Run, handle: ExecutionHandle): Promise<Outcome | null> {
   const id = runId(run);
   if (id === null)
     return { type: "later", afterMs: null, why: "the run has no id yet", code: "no_run_id", notSent: true };
@@ -190,35 +196,38 @@ async function precheck(deps: ExecutorDeps, run: Run, handle: ExecutionHandle): 
   }
 }
 
-// A decision is sent only if its signed entry in the audit says the same. So someone who can write the database but has no key can
+// A decision is sent only if its signed audit entry says the same. A person who can write to the database but has no key can therefore
 // neither make nor change a decision, nor restore one that was undone.
 
 type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
 
-/** Equal only for the same decision. Null: the approval is not decided. */
+/** Returns a text that is equal only for the same decision, or null if the approval is not decided. */
 export function decisionFingerprint({ state }: Approval): string | null {
   if (state.type !== "decided") return null;
   return JSON.stringify(allVotes(state.decision));
 }
 
-/** Null: the audit confirms all of it, also the stages that the request has reached. A few look-ups by index, however long the audit is. */
+/**
+ * Resolves to null if the audit confirms the decision, every vote that it rests on, and the stages that the request has reached. Takes a
+ * few look-ups by index, however long the audit is.
+ */
 async function findDisproof(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
   if (approval.state.type !== "decided") return null;
   const { decision } = approval.state;
-  for (const each of [...earlierVotes(decision), decision]) {
-    const kinds = each === decision ? DECIDED : GIVEN;
-    const why = await doubt(audit, { run, approval, decision: each, kinds });
-    if (why !== null) return finding(run, approval, each, why);
+  for (const vote of [...earlierVotes(decision), decision]) {
+    const kinds = vote === decision ? KINDS_OF_LAST_VOTE : KINDS_OF_EARLIER_VOTE;
+    const why = await disproveVote(audit, { run, approval, vote, kinds });
+    if (why !== null) return voteFinding(run, approval, vote, why);
   }
-  return decision.verdict === "approve" ? doubtfulStage(audit, run, approval) : null;
+  return decision.verdict === "approve" ? findUnprovenStage(audit, run, approval) : null;
 }
 
-/** People of a stage may decide, so a stage that was not reached would let others in. */
-async function doubtfulStage(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
+/** The people of a stage may decide, so a forged stage would let other people decide. */
+async function findUnprovenStage(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
   for (const { afterMs, entry: seq = 0 } of reachedStages(approval)) {
     const proven = await audit.provenEntry(seq);
     const why = proven.ok
-      ? saysStage(proven.kept.entry, { run, approval, afterMs })
+      ? disproveStage(proven.kept.entry, { run, approval, afterMs })
       : FAULT_WORDS[proven.fault];
     if (why === null) continue;
     const where = `run ${run.key}, approval ${approval.id}`;
@@ -228,54 +237,60 @@ async function doubtfulStage(audit: AuditLookup, run: Run, approval: Approval): 
   return null;
 }
 
-function saysStage(
+function disproveStage(
   { what, run: key, approval: id, digest, stageMs }: Omit<AuditEntry, "text">,
   { run, approval, afterMs }: { readonly run: Run; readonly approval: Approval; readonly afterMs: number },
 ): string | null {
-  const same = what === "escalated" && key === run.key && id === approval.id && stageMs === afterMs;
-  return same && digest === approval.request.digest ? null : "it says something else";
+  const isSameStage = what === "escalated" && key === run.key && id === approval.id && stageMs === afterMs;
+  return isSameStage && digest === approval.request.digest ? null : "it says something else";
 }
 
-const DECIDED = ["decided"] as const;
-/** The entry of an earlier approval: "voted", or "decided" if it was once the last one and another was undone. */
-const GIVEN = ["voted", "decided"] as const;
+const KINDS_OF_LAST_VOTE = ["decided"] as const;
+/** An earlier vote has the entry "voted", or "decided" if it was once the last vote and another vote was undone. */
+const KINDS_OF_EARLIER_VOTE = ["voted", "decided"] as const;
 
-type Asked = {
+type VoteToProve = {
   readonly run: Run;
   readonly approval: Approval;
-  readonly decision: Decision;
+  readonly vote: Decision;
+  /** The kinds of audit entry that may record the vote. */
   readonly kinds: readonly AuditEntry["what"][];
 };
 
-async function doubt(audit: AuditLookup, { run, approval, decision, kinds }: Asked): Promise<string | null> {
-  const { entry: seq } = decision;
+/** Resolves to the reason why the audit does not confirm the vote, or to null if it does. */
+async function disproveVote(
+  audit: AuditLookup,
+  { run, approval, vote, kinds }: VoteToProve,
+): Promise<string | null> {
+  const { entry: seq } = vote;
   if (seq === undefined) return "no entry of the audit decides it";
   const proven = await audit.provenEntry(seq);
   if (!proven.ok) return `audit entry ${seq}: ${FAULT_WORDS[proven.fault]}`;
   const { entry } = proven.kept;
-  if (!kinds.includes(entry.what) || !says(entry, run, approval, decision))
+  if (!kinds.includes(entry.what) || !matchesVote(entry, run, approval, vote))
     return `audit entry ${seq} says something else`;
   const settled = await audit.settledAfter(seq, run.key, approval.id);
-  const over = settled.find(({ entry: each }) => each.refers === seq && isOver(each.outcome));
-  return over === undefined ? null : `by audit entry ${over.seq} it is over: ${over.entry.outcome}`;
+  const end = settled.find((later) => later.entry.refers === seq && endsDecision(later.entry.outcome));
+  return end === undefined ? null : `by audit entry ${end.seq} it is over: ${end.entry.outcome}`;
 }
 
-/** Same run, approval, request, verdict, reason and person. */
-function says(
+/** Returns whether the entry has the same run, approval, request, verdict, reason and person as the vote. */
+function matchesVote(
   entry: Omit<AuditEntry, "text">,
   run: Run,
   approval: Approval,
   { by, verdict, reason, digest }: Decision,
 ): boolean {
-  const place = entry.run === run.key && entry.runId === runId(run) && entry.approval === approval.id;
-  const words = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
-  return place && words && entry.by?.user === by?.user && entry.by?.team === by?.team;
+  const isSameApproval =
+    entry.run === run.key && entry.runId === runId(run) && entry.approval === approval.id;
+  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
+  return isSameApproval && isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
 }
 
-const isOver = (outcome: string): boolean =>
+const endsDecision = (outcome: string): boolean =>
   outcome.startsWith("void") || ["confirmed", "elsewhere", "unconfirmed"].includes(outcome);
 
-function finding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
+function voteFinding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
   const where = `run ${run.key}, approval ${approval.id}`;
   const words = `a stored decision (${where}) is not confirmed by the audit and was not sent: ${why}`;
   return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };

@@ -1,13 +1,14 @@
-/** Time, passed in: the real clock in `app.ts`, a manual one in tests. */
+/** The time. `app.ts` passes in the real clock, and tests pass in a manual one. */
 export type Clock = {
-  /** Wall time (ms since 1970), for what people and auditors read. It can jump either way. */
+  /** Returns the wall time (ms since 1970), for texts that people and auditors read. It can jump in either direction. */
   readonly now: () => number;
   /**
-   * For intervals and waits (whole ms, as PostgreSQL stores them), stored ones included. Never steps, whatever happens to the wall clock. It starts at the wall time, or at
-   * the newest monotonic time in the store where that is later, so a stored wait never exceeds its own bound.
+   * Returns the time for intervals and waits, including stored ones (whole ms, as PostgreSQL stores them). It never jumps, whatever happens
+   * to the wall clock. It starts at the wall time or at the newest monotonic time in the store, whichever is later, so a stored wait never
+   * takes longer than intended.
    */
   readonly monotonic: () => number;
-  /** Calls `what` once after `ms`; the function returned cancels it. */
+  /** Calls `what` once after `ms`. The returned function cancels the call. */
   after(ms: number, what: () => void): () => void;
 };
 
@@ -15,9 +16,9 @@ export type Clock = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type MachineClock = Clock & {
-  /** The newest monotonic time that an earlier process stored; time continues from there. */
+  /** Continues from the newest monotonic time that an earlier process stored. */
   readonly continueAfter: (stored: number) => void;
-  /** Time goes on from here, whatever the wall clock says: replicas share the time of their database. Only before it is first read. */
+  /** Sets the monotonic time to that of the database, which all replicas share. Only allowed before the time is first read. */
   readonly beginAt: (at: number) => void;
 };
 
@@ -36,9 +37,9 @@ export function createClock(): MachineClock {
   };
 }
 
-/** One alarm, set for the earliest of the times that it is asked for. */
+/** One alarm, which is set for the earliest of the requested times. */
 export type Alarm = {
-  /** Rings at `at` (monotonic) or earlier; at Infinity never. */
+  /** Rings at `at` (monotonic ms) or earlier. Infinity requests nothing. */
   setBy(at: number): void;
   cancel(): void;
 };
@@ -61,7 +62,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
   return { setBy, cancel };
 }
 
-/** Resolves when the work has ended, well or not, and after `ms` at the latest. */
+/** Resolves when all work has ended, successfully or not, and after `ms` at the latest. */
 export async function endedWithin(clock: Clock, ms: number, work: Iterable<Promise<unknown>>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(ms, resolve);
@@ -69,11 +70,11 @@ export async function endedWithin(clock: Clock, ms: number, work: Iterable<Promi
   cancel();
 }
 
-/** One alarm per key; a new one replaces the old. */
+/** One alarm for each key. A new alarm replaces the old one. */
 export type Alarms = {
   set(key: string, ms: number, what: () => void): void;
   clear(key: string): void;
-  /** Cancels all alarms; no new one can be set. */
+  /** Cancels all alarms. No alarm can be set after that. */
   stop(): void;
 };
 

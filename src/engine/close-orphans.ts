@@ -1,7 +1,7 @@
-// After a restore of an older copy: says so in the log and in the audit, asks people again about what the copy still intends, and closes
-// the messages that were posted since the copy was made and that the store does not know. A copy of `npm run backup` carries a mark; any
-// other copy is noticed only when a person presses such a message's button. Whatever is done here can be done again, so the mark stays
-// until all of it is done.
+// After an older copy of the database was restored: records this in the log and in the audit, asks people again about the decisions and
+// starts that the copy still intends to send, and closes the messages that were posted after the copy was made and that the store does not
+// know. A copy made by `npm run backup` carries a mark. Any other copy is noticed only when a person presses a button of such a message.
+// Every step here can be repeated, so the mark stays until all steps are done.
 
 import { auditEntry } from "../audit/entry.ts";
 import {
@@ -20,9 +20,9 @@ import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
 export type CloseOrphans = {
-  /** Notices a restored copy, before its runs are claimed, and begins to close what it does not know. Rejects when the store fails. */
+  /** Detects a restored copy, before its runs are claimed, and begins to close the unknown messages. Rejects if the store fails. */
   start(): Promise<void>;
-  /** A person pressed a button here that the store does not know. Never rejects. */
+  /** Called when a person pressed a button of this message that the store does not know. Never rejects. */
   pressed(channel: ChannelId, ts: MessageTs): Promise<void>;
   stop(): Promise<void>;
 };
@@ -39,19 +39,20 @@ type Deps = {
   readonly log: EventLog;
 };
 
-/** How often a message is looked at again whose run may still post in its place (ms). */
+/** The wait before a message is judged again if its run may still post another message in its place (ms). */
 const AGAIN_MS = 3_000;
-/** How long a closed card's successor is waited for (ms): the service may be away. After that the message is closed without a link. */
+/** How long a card waits for its successor before it is closed without a link (ms). The service may be unreachable. */
 const PATIENCE_MS = 5 * 60_000;
 const RETRY_MS = [5_000, 60_000] as const;
 const MAX_RESTORES = 1_000;
 
-/** What is left to do. */
+/** The work that is left after a restore. */
 type Work = {
+  /** When the copy was made (ms since 1970). */
   readonly copiedAt: number;
-  /** By the monotonic clock. */
+  /** When the work began (monotonic ms). */
   readonly began: number;
-  /** Null: they are not known yet. */
+  /** The channels to read. Null if they are not known yet. */
   channels: Set<ChannelId> | null;
   readonly found: Set<OwnMessage>;
   closed: number;
@@ -61,9 +62,9 @@ export function createCloseOrphans(deps: Deps): CloseOrphans {
   const { store, clock, log } = deps;
   let work: Work | null = null;
   const loop = createBackgroundLoop(deps, {
-    pass: async (stopping) => {
-      if (work === null || !(await pass(deps, work, stopping)))
-        return void (work === null || loop.wake(AGAIN_MS));
+    pass: async (isStopping) => {
+      if (work === null) return;
+      if (!(await pass(deps, work, isStopping))) return loop.wake(AGAIN_MS);
       log.info({ closed: work.closed }, "the messages that the restored copy does not know are closed");
       work = null;
     },
@@ -73,7 +74,7 @@ export function createCloseOrphans(deps: Deps): CloseOrphans {
   });
 
   async function closePressed(channel: ChannelId, ts: MessageTs): Promise<void> {
-    await turn(deps, channel, { kind: "read", urgency: 1 });
+    await waitForTurn(deps, channel, { kind: "read", urgency: 1 });
     const message = await deps.ownMessages.at(channel, ts);
     if (message === null || !message.isLive) return;
     await close(deps, message, { copiedAt: work?.copiedAt ?? null, fetchSince: null, urgency: 1 });
@@ -83,47 +84,47 @@ export function createCloseOrphans(deps: Deps): CloseOrphans {
     async start() {
       const copiedAt = await copyTime(store);
       if (copiedAt === null) return;
-      await tell(deps, copiedAt);
+      await recordRestore(deps, copiedAt);
       await changeUnfinished(deps, (run) => afterRestore(run, copiedAt, deps.context()));
       work = { copiedAt, began: clock.monotonic(), channels: null, found: new Set(), closed: 0 };
       loop.start(0);
     },
     async pressed(channel, ts) {
       await closePressed(channel, ts).catch((error: unknown) =>
-        log.warn(named(error), "could not close a message that the store does not know"),
+        log.warn(logFields(error), "could not close a message that the store does not know"),
       );
     },
     stop: loop.stop,
   };
 }
 
-const named = (error: unknown): object => (error instanceof PortError ? { code: error.code } : { error });
+const logFields = (error: unknown): object => (error instanceof PortError ? { code: error.code } : { error });
 
-/** Null: the database is no copy of `npm run backup`, or all is done. */
+/** Resolves to null if the database is not a copy made by `npm run backup`, or if all work after its restore is done. */
 async function copyTime(store: DocumentStore): Promise<number | null> {
   const mark = await store.document(BACKUP_MARK);
   return typeof mark === "number" ? mark : null;
 }
 
-/** The entry is written once for each restore: the copy cannot hold an entry about its own restore. */
-async function tell({ store, log, context }: Deps, since: number): Promise<void> {
+/** Writes the audit entry once for each restore. A fresh copy cannot contain an entry about its own restore. */
+async function recordRestore({ store, log, context }: Deps, since: number): Promise<void> {
   const copied = new Date(since).toISOString();
   log.warn(
     { copied },
     "this database was restored from a back-up; what was recorded after it is lost, and messages posted after it are being closed",
   );
-  const told = await store.auditAfter(0, ["restored"], MAX_RESTORES);
-  if (told.some(({ entry }) => entry.since === since)) return;
+  const restores = await store.auditAfter(0, ["restored"], MAX_RESTORES);
+  if (restores.some(({ entry }) => entry.since === since)) return;
   const outcome = `restored from the back-up of ${copied}`;
   await store.audit([auditEntry(null, { at: context().now, what: "restored", outcome, since })]);
 }
 
-/** True: all is done. Rejects with the first failure when everything was tried. */
-async function pass(deps: Deps, work: Work, stopping: () => boolean): Promise<boolean> {
+/** Resolves to whether all work is done. Tries everything, and then rejects with the first failure, if there was one. */
+async function pass(deps: Deps, work: Work, isStopping: () => boolean): Promise<boolean> {
   work.channels ??= await channelsToRead(deps);
   const failures: PortError[] = [];
-  const tried = async (act: () => Promise<void>): Promise<void> => {
-    if (stopping()) return;
+  const attempt = async (act: () => Promise<void>): Promise<void> => {
+    if (isStopping()) return;
     await act().catch((error: unknown) => {
       if (!(error instanceof PortError)) throw error;
       failures.push(error);
@@ -131,14 +132,14 @@ async function pass(deps: Deps, work: Work, stopping: () => boolean): Promise<bo
   };
   const channels = work.channels;
   for (const channel of channels)
-    await tried(async () => {
+    await attempt(async () => {
       await readChannel(deps, work, channel);
       channels.delete(channel);
     });
-  for (const message of work.found) await tried(() => settle(deps, work, message));
+  for (const message of work.found) await attempt(() => settle(deps, work, message));
   const [failure] = failures;
   if (failure !== undefined) throw failure;
-  if (stopping() || channels.size + work.found.size > 0) return false;
+  if (isStopping() || channels.size + work.found.size > 0) return false;
   await deps.store.putDocument(BACKUP_MARK, null);
   return true;
 }
@@ -146,10 +147,10 @@ async function pass(deps: Deps, work: Work, stopping: () => boolean): Promise<bo
 async function settle(deps: Deps, work: Work, message: OwnMessage): Promise<void> {
   const isPatient = deps.clock.monotonic() < work.began + PATIENCE_MS;
   const fetchSince = isPatient ? work.began : null;
-  const done = await close(deps, message, { copiedAt: work.copiedAt, fetchSince, urgency: 3 });
-  if (done === "later") return;
+  const result = await close(deps, message, { copiedAt: work.copiedAt, fetchSince, urgency: 3 });
+  if (result === "later") return;
   work.found.delete(message);
-  if (done === "closed") work.closed += 1;
+  if (result === "closed") work.closed += 1;
 }
 
 async function channelsToRead({ ownMessages, store }: Deps): Promise<Set<ChannelId>> {
@@ -165,7 +166,7 @@ async function channelsToRead({ ownMessages, store }: Deps): Promise<Set<Channel
 async function readChannel(deps: Deps, work: Work, channel: ChannelId): Promise<void> {
   try {
     for (let cursor = ""; ;) {
-      await turn(deps, channel, { kind: "sweep", urgency: 2 });
+      await waitForTurn(deps, channel, { kind: "sweep", urgency: 2 });
       const { messages, next } = await deps.ownMessages.since(channel, work.copiedAt, cursor);
       for (const message of messages) if (message.isLive) work.found.add(message);
       cursor = next;
@@ -173,17 +174,18 @@ async function readChannel(deps: Deps, work: Work, channel: ChannelId): Promise<
     }
   } catch (error) {
     if (!(error instanceof PortError) || error.retry === "later") throw error;
-    // The app was removed from the channel, say. Its cards there are closed when a person presses them.
+    // For example, the app was removed from the channel. Its cards there are closed when a person presses a button.
     deps.log.warn({ channel, code: error.code }, "could not read a channel after the restore");
   }
 }
 
-const turn = ({ chat }: Deps, channel: ChannelId, how: Pick<PacedEffect, "kind" | "urgency" | "message">) =>
-  chat.waitForTurn({ channel, ...how });
+type Pace = Pick<PacedEffect, "kind" | "urgency" | "message">;
+const waitForTurn = ({ chat }: Deps, channel: ChannelId, pace: Pace) =>
+  chat.waitForTurn({ channel, ...pace });
 
 type Terms = {
   readonly copiedAt: number | null;
-  /** Null: no person waits for what comes in its place. */
+  /** A fetch since this time (monotonic ms) must show whether another message replaces this one. Null: close it without waiting. */
   readonly fetchSince: number | null;
   readonly urgency: PacedEffect["urgency"];
 };
@@ -193,13 +195,13 @@ async function close(deps: Deps, message: OwnMessage, terms: Terms): Promise<"cl
   const first = await judge(deps, message, terms);
   if (first === "undecided") return "later";
   if (first === "known") return "kept";
-  await turn(deps, channel, { kind: "update", urgency: terms.urgency, message: ts });
-  // Its run may have gone on while this waited.
+  await waitForTurn(deps, channel, { kind: "update", urgency: terms.urgency, message: ts });
+  // The run may have changed during the wait.
   const judged = await judge(deps, message, terms);
   if (typeof judged === "string") return judged === "known" ? "kept" : "later";
   const { current, isFollowed } = judged;
   try {
-    const done = await deps.ownMessages.close(message, {
+    const result = await deps.ownMessages.close(message, {
       kind,
       about,
       runId,
@@ -207,14 +209,17 @@ async function close(deps: Deps, message: OwnMessage, terms: Terms): Promise<"cl
       current,
       copiedAt: terms.copiedAt,
     });
-    if (done === "unchangeable")
-      deps.log.warn({ channel, ts }, "Slack allows no change of a message that decides nothing any more");
+    if (result === "unchangeable")
+      deps.log.warn(
+        { channel, ts },
+        "Slack refuses to change a message whose buttons no longer decide anything",
+      );
     return "closed";
   } catch (error) {
     if (!(error instanceof PortError) || error.retry === "later") throw error;
     deps.log.warn(
       { channel, ts, code: error.code },
-      "could not close a message that decides nothing any more",
+      "could not close a message whose buttons no longer decide anything",
     );
     return "kept";
   }
@@ -222,7 +227,7 @@ async function close(deps: Deps, message: OwnMessage, terms: Terms): Promise<"cl
 
 type Verdict = Extract<Judged, string> | { readonly current: MessageTs | null; readonly isFollowed: boolean };
 
-/** A run that the audit knows and the store does not was deleted in its time: its messages are no orphans. */
+/** A run that is in the audit but not in the store was deleted after it had finished. Its messages are not orphans. */
 async function judge(
   { store, ownMessages }: Deps,
   message: OwnMessage,

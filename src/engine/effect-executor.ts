@@ -1,5 +1,5 @@
-// Executes effects: waits for an effect's turn, makes sure it is still wanted, marks it, performs it, records its outcome.
-// The same effect is never in progress twice.
+// Executes effects. For each effect: waits for its turn, checks that it is still wanted, marks it in the store, performs it, and stores
+// its outcome. The same effect is never in progress twice.
 
 import pRetry from "p-retry";
 import { auditOfSending } from "../audit/run-diff.ts";
@@ -25,59 +25,60 @@ import { endedWithin } from "./clock.ts";
 import { paceOf } from "./perform-effect.ts";
 
 export type EffectExecutor = {
-  start(run: Run, effect: Effect, back: EngineHandle): void;
-  /** Is this process executing the effect? */
+  /** Starts the effect. If it is in progress already, the run is reconciled again when it ends. */
+  start(run: Run, effect: Effect, engine: EngineHandle): void;
+  /** Returns whether this process is executing the effect. */
   isUnderWay(key: RunKey, effect: Effect): boolean;
-  /** Is this process executing any effect of the run? */
+  /** Returns whether this process is executing any effect of the run. */
   isBusy(key: RunKey): boolean;
-  /** The shards of the runs of which this process has marked an effect, or is about to, and has not stored the outcome. */
+  /** The shards of all runs with an effect that this process has marked, or is about to mark, and whose outcome is not stored yet. */
   readonly shardsSending: () => ReadonlySet<number>;
-  /** Starts nothing more and waits for effects in progress, at most `ms`. */
+  /** Starts no more effects and waits at most `ms` for effects in progress. */
   stop(ms: number): Promise<void>;
 };
 
-/** How long a run waits after a failure of our own (ms): the database, a lost lease, a fault in this program. */
+/** How long a run waits after a failure on our side (ms): of the database, of the lease, or a fault in this program. */
 export const AFTER_FAILURE_MS = 1_000;
 
 export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   const underWay = new Map<string, Promise<void>>();
   const busy = new Map<RunKey, number>();
-  /** By effect, the shard of its run. */
+  /** The shard of the run, by effect. See `shardsSending`. */
   const sending = new Map<string, number>();
-  /** What was to be started again while it was under way. */
-  const asked = new Set<string>();
-  let stopping = false;
+  /** The effects that were started again while they were in progress. */
+  const startedAgain = new Set<string>();
+  let isStopping = false;
 
-  function start(run: Run, effect: Effect, back: EngineHandle): void {
+  function start(run: Run, effect: Effect, engine: EngineHandle): void {
     const id = `${run.key} ${effectKey(effect)}`;
     if (underWay.has(id)) {
-      asked.add(id);
-      const turn = paceOf(run, effect);
-      if (turn !== null) deps.chat.hasten(turn);
-    } else if (!stopping) underWay.set(id, runToEnd(id, run, effect, back));
+      startedAgain.add(id);
+      hasten(deps, run, effect);
+    } else if (!isStopping) underWay.set(id, runToEnd(id, run, effect, engine));
   }
 
-  async function runToEnd(id: string, run: Run, effect: Effect, back: EngineHandle): Promise<void> {
+  async function runToEnd(id: string, run: Run, effect: Effect, engine: EngineHandle): Promise<void> {
     count(busy, run.key, 1);
     const shard = shardOf(run);
-    const begin = (): boolean => {
-      if (!back.looksAfter(shard)) return false;
+    const beginSending = (): boolean => {
+      if (!engine.holdsShard(shard)) return false;
       sending.set(id, shard);
       return true;
     };
-    let leavesMark = false;
-    const leaveMark = (): void => void (leavesMark = true);
-    const afterMs = await execute(deps, run, effect, { ...back, stopping: () => stopping, begin, leaveMark });
+    let mayLeaveMark = false;
+    const leaveMark = (): void => void (mayLeaveMark = true);
+    const handle = { ...engine, isStopping: () => isStopping, beginSending, leaveMark };
+    const afterMs = await execute(deps, run, effect, handle);
     sending.delete(id);
     underWay.delete(id);
-    if (leavesMark) back.settleLater(run.key);
+    if (mayLeaveMark) engine.settleLater(run.key);
     count(busy, run.key, -1);
-    if (asked.delete(id) || afterMs > 0) back.again(run.key, afterMs);
-    if (!busy.has(run.key)) back.onIdle(run.key);
+    if (startedAgain.delete(id) || afterMs > 0) engine.reconcileAfter(run.key, afterMs);
+    if (!busy.has(run.key)) engine.onIdle(run.key);
   }
 
   async function stop(ms: number): Promise<void> {
-    stopping = true;
+    isStopping = true;
     await endedWithin(deps.clock, ms, underWay.values());
   }
 
@@ -86,22 +87,32 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   return { start, isUnderWay, isBusy: (key) => busy.has(key), shardsSending, stop };
 }
 
-function count(busy: Map<RunKey, number>, key: RunKey, by: 1 | -1): void {
-  const left = (busy.get(key) ?? 0) + by;
-  if (left === 0) busy.delete(key);
-  else busy.set(key, left);
+/** The effect may have become more urgent since its call began to wait for its turn. */
+function hasten({ chat }: ExecutorDeps, run: Run, effect: Effect): void {
+  const pace = paceOf(run, effect);
+  if (pace !== null) chat.hasten(pace);
 }
 
-const NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterIn: null };
+function count(busy: Map<RunKey, number>, key: RunKey, by: 1 | -1): void {
+  const effects = (busy.get(key) ?? 0) + by;
+  if (effects === 0) busy.delete(key);
+  else busy.set(key, effects);
+}
 
-/** Is the decision in the store still the one that was checked? */
-function isChecked(run: Run, effect: Effect, { checkedDecision }: SendPermit): boolean {
+/** The permit of an effect that sends no decision, and so needs no check. */
+const WITHOUT_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
+
+/** Returns whether the decision in the store is still the one that was checked. True for effects that send no decision. */
+function isStillChecked(run: Run, effect: Effect, { checkedDecision }: SendPermit): boolean {
   if (effect.type !== "send-decision") return true;
   const approval = findApproval(run, effect.approval);
   return approval !== null && checkedDecision !== null && decisionFingerprint(approval) === checkedDecision;
 }
 
-/** Never rejects. Resolves to how soon the run should be reconciled again (ms). */
+/**
+ * Takes one effect from its turn to its stored outcome. Resolves to the wait before the run should be reconciled again (ms); after 0, the
+ * run is reconciled again only if the effect was started again meanwhile. Never rejects.
+ */
 async function execute(
   deps: ExecutorDeps,
   run: Run,
@@ -109,45 +120,49 @@ async function execute(
   handle: ExecutionHandle,
 ): Promise<number> {
   const writer = createOutcomeWriter(deps, run.key, effect, handle);
-  const heldUp = (outcome: Outcome): Promise<number> => {
+  const storeWithoutCall = (outcome: Outcome): Promise<number> => {
     deps.logEffect(run, effect, outcome);
     return writer.once(outcome);
   };
   try {
-    const turn = paceOf(run, effect);
-    if (turn !== null && isFirstMessage(run, effect)) void deps.chat.tellIfQueued(run, turn);
-    if (turn !== null) await deps.chat.waitForTurn(turn, () => handle.looksAfter(shardOf(run)));
-    if (handle.stopping()) return 0;
-    // A freeze that another process has written holds for a start, too; a decision's check catches up by itself.
+    const pace = paceOf(run, effect);
+    if (pace !== null && isFirstMessage(run, effect)) void deps.chat.tellIfQueued(run, pace);
+    if (pace !== null) await deps.chat.waitForTurn(pace, () => handle.holdsShard(shardOf(run)));
+    if (handle.isStopping()) return 0;
+    // A freeze written by another process also stops a start. `checkBeforeSending` reads these freezes itself.
     if (effect.type === "create-run") await deps.catchUp();
-    const permit =
-      effect.type === "send-decision" ? await checkBeforeSending(deps, run, effect, handle) : NO_DECISION;
-    // The lease may be extended soon. Nothing is marked before that: reconciling would start the same effect again at once, in a loop.
-    if (!deps.holds()) return AFTER_FAILURE_MS;
-    if (!handle.begin()) return 0;
-    if ("not" in permit) return await heldUp(permit.not);
-    const marked = await markInStore(deps, run.key, effect, { ...handle, permit });
-    if (marked.type === "lost") return AFTER_FAILURE_MS;
-    if (marked.type === "unwanted") return 0;
-    if (marked.type === "unverified") return await heldUp(UNVERIFIED);
-    const outcome = await performed(deps, marked.run, effect);
-    deps.logEffect(marked.run, effect, outcome);
+    const check =
+      effect.type === "send-decision"
+        ? await checkBeforeSending(deps, run, effect, handle)
+        : WITHOUT_DECISION;
+    // The lease may be extended soon. Until then the effect is not marked: it would not be performed, and reconciling would start it again
+    // at once, in a loop.
+    if (!deps.holdsLease()) return AFTER_FAILURE_MS;
+    if (!handle.beginSending()) return 0;
+    if ("withheld" in check) return await storeWithoutCall(check.withheld);
+    const result = await markInStore(deps, run.key, effect, { ...handle, permit: check });
+    if (result.type === "lost") return AFTER_FAILURE_MS;
+    if (result.type === "unwanted") return 0;
+    if (result.type === "unverified") return await storeWithoutCall(UNVERIFIED);
+    const outcome = await performMarked(deps, result.run, effect);
+    deps.logEffect(result.run, effect, outcome);
     return await writer.untilSaved(outcome);
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "could not execute an effect");
-    // The mark may be in the store, while no code executes the effect any more.
+    // The mark may be in the store although the effect is no longer being executed.
     await writer.once(OWN_FAULT).catch(handle.leaveMark);
     return AFTER_FAILURE_MS;
   }
 }
 
-/** Nothing of the run is in Slack yet. */
+/** Returns whether the effect posts the first message of the run. */
 const isFirstMessage = (run: Run, effect: Effect): boolean =>
   effect.type === "post" && effect.slot === OPENING && run.posts[OPENING] === undefined;
 
-async function performed(deps: ExecutorDeps, run: Run, effect: Effect): Promise<Outcome> {
-  // The mark is stored, but this process may have stood still since, and another one may act by now.
-  if (!deps.holds())
+/** Performs an effect whose mark is stored. Never rejects. */
+async function performMarked(deps: ExecutorDeps, run: Run, effect: Effect): Promise<Outcome> {
+  // This process may have been suspended since it stored the mark. Its lease may have expired, and another process may act by now.
+  if (!deps.holdsLease())
     return { type: "unsure", why: "this replica lost its hold on the run", code: "lease_lost" };
   try {
     return await deps.perform(run, effect);
@@ -157,43 +172,48 @@ async function performed(deps: ExecutorDeps, run: Run, effect: Effect): Promise<
   }
 }
 
-type Marked =
-  | { readonly type: "begun"; readonly run: Run }
-  /** Slack does not say now whether the people who decided may still do so. */
+type MarkResult =
+  | { readonly type: "marked"; readonly run: Run }
+  /** At the moment Slack does not say whether the people who approved may still do so. */
   | { readonly type: "unverified" }
+  /** The run no longer needs the effect. */
   | { readonly type: "unwanted" }
+  /** The run could not be saved: this process does not hold it, or a new freeze forbids the effect. */
   | { readonly type: "lost" };
 
-/** Marks the effect in the store before its first byte leaves. A decision that no longer stands becomes void instead. */
+/**
+ * Marks the effect in the store before its first byte leaves. If the people who gave a decision may no longer decide, the decision becomes
+ * void instead.
+ */
 async function markInStore(
   { clock, context, freezesKnownTo }: Pick<ExecutorDeps, "clock" | "context" | "freezesKnownTo">,
   key: RunKey,
   effect: Effect,
   handle: ExecutionHandle & { readonly permit: SendPermit },
-): Promise<Marked> {
-  const wanted = (run: Run): boolean => isChecked(run, effect, handle.permit) && isDue(run, effect, clock);
-  const saved = await handle.transact<Marked>(key, (newest) => {
-    const run = applyBrake(withFreshRequester(newest, handle.permit.requesterIn, context()), context());
-    if (!wanted(run)) return { run, value: UNWANTED };
-    const judged =
+): Promise<MarkResult> {
+  const { permit } = handle;
+  const saved = await handle.transact<MarkResult>(key, (newest) => {
+    const run = applyBrake(withFreshRequester(newest, permit.requesterGroups, context()), context());
+    if (!isStillChecked(run, effect, permit) || !isDue(run, effect, clock)) return { run, value: UNWANTED };
+    const authority =
       effect.type === "send-decision"
-        ? recheckAuthority(run, effect.approval, handle.permit.people, context())
+        ? recheckAuthority(run, effect.approval, permit.people, context())
         : STANDS;
-    if (judged.type === "void") return { run: judged.run, value: UNWANTED };
-    if (judged.type === "unverified") return { run, value: { type: "unverified" } };
-    const begun = markSending(run, effect, clock.now());
-    // A freeze may be written until the mark is. Messages go out under a freeze, too.
-    const heedsFreezes = effect.type === "send-decision" || effect.type === "create-run";
+    if (authority.type === "void") return { run: authority.run, value: UNWANTED };
+    if (authority.type === "unverified") return { run, value: { type: "unverified" } };
+    const marked = markSending(run, effect, clock.now());
+    // A freeze may be written at any time before the mark is stored. A freeze does not stop messages.
+    const isStoppedByFreeze = effect.type === "send-decision" || effect.type === "create-run";
     const sideWrites = {
-      audit: auditOfSending(begun, effect, clock.now()),
-      ...(heedsFreezes && { noFreezeAfter: freezesKnownTo() }),
+      audit: auditOfSending(marked, effect, clock.now()),
+      ...(isStoppedByFreeze && { noFreezeAfter: freezesKnownTo() }),
     };
-    return { run: begun, value: { type: "begun", run: begun }, sideWrites };
+    return { run: marked, value: { type: "marked", run: marked }, sideWrites };
   });
   return saved === null ? { type: "lost" } : saved.value;
 }
 
-const UNWANTED: Marked = { type: "unwanted" };
+const UNWANTED: MarkResult = { type: "unwanted" };
 
 const OWN_FAULT: Outcome = {
   type: "unsure",
@@ -208,13 +228,16 @@ const UNVERIFIED: Outcome = {
   why: "Countersign could not verify with Slack that the people who approved may still do so.",
 };
 
-/** This process renews a lapsed lease within a minute. If another process has the lease, it settles the effect itself. */
+/**
+ * How long storing an outcome is retried without the lease (ms). This process renews a lapsed lease within a minute. If another process
+ * holds the run by then, that process settles the effect.
+ */
 const LEASE_PATIENCE_MS = 90_000;
 
 type OutcomeWriter = {
-  /** One attempt. Resolves to how soon to reconcile the run again (ms). Rejects when the store fails. */
+  /** Stores the outcome in one attempt. Resolves to 0, the wait before the next reconciliation (ms). Rejects if the store fails. */
   once(outcome: Outcome): Promise<number>;
-  /** Tries until the outcome is in the store: without it a restart would have to call the effect unsure. */
+  /** Retries until the outcome is in the store. If it never got there, the next start would have to record the effect as unsure. */
   untilSaved(outcome: Outcome): Promise<number>;
 };
 
@@ -225,7 +248,7 @@ function createOutcomeWriter(
   handle: ExecutionHandle,
 ): OutcomeWriter {
   const { clock, log } = deps;
-  let lostSince: number | null = null;
+  let leaseLostSince: number | null = null;
 
   async function once(outcome: Outcome): Promise<number> {
     try {
@@ -244,10 +267,10 @@ function createOutcomeWriter(
       throw new PortError("the run is not held", { applied: "no", retry: "later", code: "lease_lost" });
   }
 
-  function worthIt(error: Error): boolean {
-    if (!(error instanceof PortError) || error.retry === "never" || handle.stopping()) return false;
-    lostSince = isLeaseLost(error) ? (lostSince ?? clock.monotonic()) : null;
-    return lostSince === null || clock.monotonic() - lostSince < LEASE_PATIENCE_MS;
+  function shouldRetry(error: Error): boolean {
+    if (!(error instanceof PortError) || error.retry === "never" || handle.isStopping()) return false;
+    leaseLostSince = isLeaseLost(error) ? (leaseLostSince ?? clock.monotonic()) : null;
+    return leaseLostSince === null || clock.monotonic() - leaseLostSince < LEASE_PATIENCE_MS;
   }
 
   async function untilSaved(outcome: Outcome): Promise<number> {
@@ -255,7 +278,7 @@ function createOutcomeWriter(
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 200,
       maxTimeout: 5_000,
-      shouldRetry: ({ error }) => worthIt(error),
+      shouldRetry: ({ error }) => shouldRetry(error),
       onFailedAttempt: ({ error }) => logUnsaved(log, { run: key, effect: effectKey(effect), error }),
     });
   }
@@ -263,10 +286,9 @@ function createOutcomeWriter(
   return { once, untilSaved };
 }
 
-/** Where another replica has just saved the run, this one claims it again at its next look. */
+/** A lost lease is expected: another replica has saved the run, and this process claims the run again at its next pass. */
 function logUnsaved(log: EventLog, facts: { run: RunKey; effect: string; error: Error }): void {
-  if (isLeaseLost(facts.error))
-    log.debug(facts, "the run is to be claimed again before its outcome is saved");
+  if (isLeaseLost(facts.error)) log.debug(facts, "the run must be claimed again before its outcome is saved");
   else log.error(facts, "not saved; retrying");
 }
 

@@ -1,4 +1,4 @@
-// Asks Slack who can approve a request. Whether they are enough is counted when its card is posted, so that people do not wait in vain.
+// Asks Slack who can approve a request. They are counted when its card is posted, so that people do not wait in vain if there are too few.
 
 import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
@@ -13,19 +13,18 @@ import type { PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
 import { type People, PortError } from "../ports.ts";
 
-/** This age (ms) is enough for display; a person who clicks is looked up again. */
+/** An answer that is not older than this (ms) is fresh enough for display. A person who clicks is looked up again. */
 export const SHOWN_AGE_MS = 60_000;
-/** How many members of a group are asked about. If too few of them may approve, the count of a larger group is unknown. */
+/** The maximum number of people who are looked up. If too few of them may approve, and there are more, the count is unknown. */
 const MAX_ASKED = 100;
 const AT_ONCE = 5;
 
-/** Slack, as far as it says who someone is and who belongs where. */
-type Asking = Pick<People, "lookUp" | "membersOf" | "isPublic">;
+type PeopleLookup = Pick<People, "lookUp" | "membersOf" | "isPublic">;
 
 export async function countApprovers(
   run: Run,
   effect: Extract<Effect, { type: "count-approvers" }>,
-  people: Asking,
+  people: PeopleLookup,
   ctx: PolicyNow,
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
@@ -41,21 +40,21 @@ export async function countApprovers(
   }
 }
 
-/** Counts no further than the rule needs. Null: there are too many people to ask about all. */
-async function countAble(run: Run, rule: Rule, people: Asking): Promise<number | null> {
+/** Counts only up to the number that the rule needs. Resolves to null if there are too many people to look them all up. */
+async function countAble(run: Run, rule: Rule, people: PeopleLookup): Promise<number | null> {
   const candidates = await candidatesOf(run, rule, people);
-  const inParts = new Map(
+  const membersOfParts = new Map(
     await Promise.all(
-      rule.parts.map(async (each) => [each, new Set(await everyoneIn(each, people))] as const),
+      rule.parts.map(async (part) => [part, new Set(await everyoneIn(part, people))] as const),
     ),
   );
   const found: UserId[] = [];
   const countSeats = (): number =>
-    assignParts(found, rule, (user, each) => inParts.get(each)?.has(user) ?? false).seated.length;
+    assignParts(found, rule, (user, part) => membersOfParts.get(part)?.has(user) ?? false).seated.length;
   for (let from = 0; from < Math.min(candidates.length, MAX_ASKED); from += AT_ONCE) {
-    const some = candidates.slice(from, Math.min(from + AT_ONCE, MAX_ASKED));
-    const able = await Promise.all(some.map((each) => isAble(run, rule, each, people)));
-    found.push(...some.flatMap(({ user }, index) => (able[index] === true ? [user] : [])));
+    const batch = candidates.slice(from, Math.min(from + AT_ONCE, MAX_ASKED));
+    const able = await Promise.all(batch.map((candidate) => isAble(run, rule, candidate, people)));
+    found.push(...batch.flatMap(({ user }, index) => (able[index] === true ? [user] : [])));
     if (countSeats() >= rule.needs) return rule.needs;
   }
   return candidates.length > MAX_ASKED ? null : countSeats();
@@ -63,7 +62,7 @@ async function countAble(run: Run, rule: Rule, people: Asking): Promise<number |
 
 type Candidate = { readonly user: UserId; readonly escalated: boolean };
 
-async function candidatesOf(run: Run, rule: Rule, people: Asking): Promise<Candidate[]> {
+async function candidatesOf(run: Run, rule: Rule, people: PeopleLookup): Promise<Candidate[]> {
   const { approvers, escalated } = rule;
   const called = escalated === undefined ? [] : await everyoneIn(escalated, people);
   const named =
@@ -73,17 +72,17 @@ async function candidatesOf(run: Run, rule: Rule, people: Asking): Promise<Candi
   return [...new Set([...called, ...named])].map((user) => ({ user, escalated: called.includes(user) }));
 }
 
-async function everyoneIn(named: NamedPeople, { membersOf }: Asking): Promise<readonly UserId[]> {
+async function everyoneIn(named: NamedPeople, { membersOf }: PeopleLookup): Promise<readonly UserId[]> {
   const members = await Promise.all(groupsAndChannelsOf(named).map((set) => membersOf(set, SHOWN_AGE_MS)));
   return [...named.users, ...members.flat()];
 }
 
-/** The caller takes people from the rule's approvers only; `refusalToDecide` judges the rest. */
+/** The caller must pass only people whom the rule names. `refusalToDecide` judges everything else. */
 async function isAble(
   run: Run,
   rule: Rule,
   { user, escalated }: Candidate,
-  people: Asking,
+  people: PeopleLookup,
 ): Promise<boolean> {
   if (mayHaveAsked(run, user) && !rule.selfApproval) return false;
   if (rule.except !== null && (await everyoneIn(rule.except, people)).includes(user)) return false;
@@ -99,32 +98,32 @@ async function isAble(
   }
 }
 
-// Who is mentioned by a call: the people who can still decide the request, looked up when the call is due.
+// A call mentions the people who can still decide the request. They are looked up when the call is due.
 
-/** More people than this are called as the group that they are, or not at all. A message mentions at most so many. */
+/**
+ * A message mentions at most this many people. A larger user group is mentioned as a group, and the members of a larger channel are not.
+ */
 const FEW = 20;
 
-type Found = { readonly user: UserId; readonly escalated: boolean };
-
-/** Rejects with PortError when Slack does not answer. */
+/** Rejects with PortError if Slack does not answer. */
 export async function findPeople(
   run: Run,
   effect: Extract<Effect, { type: "find-people" }>,
-  people: Asking,
+  people: PeopleLookup,
   ctx: Pick<Context, "policy" | "now" | "monotonic">,
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
   const call = approval?.calls?.find(({ n }) => n === effect.call);
   if (approval === null || call === undefined) return { type: "gone" };
   const rule = ruleOf(ctx, run, approval);
-  const { found, groups } = await namedBy(rule, people);
-  const skipped = silent(approval, ctx.monotonic);
-  const asked = inOrder(approval, found).filter(({ user }) => !skipped.includes(user));
-  const able = await Promise.all(asked.map((each) => isAble(run, rule, each, people)));
-  const users = asked.filter((_, at) => able[at]).map(({ user }) => user);
+  const { candidates, groups } = await namedBy(rule, people);
+  const skipped = peopleToSkip(approval, ctx.monotonic);
+  const remaining = claimerFirst(approval, candidates).filter(({ user }) => !skipped.includes(user));
+  const able = await Promise.all(remaining.map((candidate) => isAble(run, rule, candidate, people)));
+  const users = remaining.filter((_, at) => able[at]).map(({ user }) => user);
   if (call.first !== undefined && users.includes(call.first))
     return { type: "people-found", users: [call.first], groups: [], more: 0 };
-  // At the end of the time the requester is told as well.
+  // When the time is over, the requester is mentioned as well.
   const all = call.says === "over" ? [...new Set([run.requester, ...users])] : users;
   const shown = all.slice(0, FEW);
   return {
@@ -135,38 +134,41 @@ export async function findPeople(
   };
 }
 
-/** People who have approved it already, and who asked to be left alone for a while. */
-function silent(approval: Approval, monotonic: number): readonly UserId[] {
+/** Returns the people who have already approved the request, and the person who has snoozed it. */
+function peopleToSkip(approval: Approval, monotonic: number): readonly UserId[] {
   const { claim } = approval.followUp ?? {};
   const snoozes = claim?.snoozedUntil !== undefined && claim.snoozedUntil > monotonic;
   return [...decidersOf(approval), ...(snoozes ? [claim.by] : [])];
 }
 
-/** Who looks at the request comes first. */
-function inOrder({ followUp }: Approval, found: readonly Found[]): readonly Found[] {
-  const first = followUp?.claim?.by;
-  return found.toSorted((a, b) => Number(b.user === first) - Number(a.user === first));
+/** Puts the person who has claimed the request first. */
+function claimerFirst({ followUp }: Approval, candidates: readonly Candidate[]): readonly Candidate[] {
+  const claimer = followUp?.claim?.by;
+  return candidates.toSorted((a, b) => Number(b.user === claimer) - Number(a.user === claimer));
 }
 
-/** Of a rule for anyone, only the people that its card mentions: being in a channel is no reason to be called. */
+/** If a rule lets anyone approve, only the people whom its card mentions are called, and not every member of the channel. */
 async function namedBy(
   { approvers, escalated, mention }: Rule,
-  people: Asking,
-): Promise<{ readonly found: readonly Found[]; readonly groups: readonly GroupId[] }> {
-  const usual = approvers === "anyone" ? { ...mention, channels: [] } : approvers;
-  const [later, named] = await Promise.all([expanded(escalated ?? NO_ONE, people), expanded(usual, people)]);
-  const users = [...new Set([...later.users, ...named.users])];
+  people: PeopleLookup,
+): Promise<{ readonly candidates: readonly Candidate[]; readonly groups: readonly GroupId[] }> {
+  const regular = approvers === "anyone" ? { ...mention, channels: [] } : approvers;
+  const [ofStages, ofRule] = await Promise.all([
+    expand(escalated ?? NO_ONE, people),
+    expand(regular, people),
+  ]);
+  const users = [...new Set([...ofStages.users, ...ofRule.users])];
   return {
-    found: users.map((user) => ({ user, escalated: later.users.includes(user) })),
-    groups: [...new Set([...later.groups, ...named.groups])],
+    candidates: users.map((user) => ({ user, escalated: ofStages.users.includes(user) })),
+    groups: [...new Set([...ofStages.groups, ...ofRule.groups])],
   };
 }
 
 const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 
-async function expanded(
+async function expand(
   { users, groups, channels }: NamedPeople,
-  { membersOf }: Asking,
+  { membersOf }: PeopleLookup,
 ): Promise<{ readonly users: readonly UserId[]; readonly groups: readonly GroupId[] }> {
   const ofGroups = await Promise.all(groups.map((group) => membersOf(group, SHOWN_AGE_MS)));
   const ofChannels = await Promise.all(channels.map((channel) => membersOf(channel, SHOWN_AGE_MS)));

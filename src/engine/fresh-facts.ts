@@ -1,4 +1,4 @@
-// Facts that are asked for again at the moment of use: who someone is, according to Slack, and what the service says of the run.
+// Facts that are looked up again at the moment of use: who a person is, according to Slack, and what the service says about the run.
 
 import type { Person, Refusal } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
@@ -9,21 +9,21 @@ import { withGroupsToAsk } from "../domain/rule-facts.ts";
 import type { Run } from "../domain/run.ts";
 import { type FetchedRun, type People, PortError } from "../ports.ts";
 
-/** A decision may rest on an answer up to this old (ms), shared by requests of the same burst. */
+/** A decision may rest on an answer of Slack that is up to this old (ms), so that requests of the same burst share it. */
 export const SUBMIT_AGE_MS = 5_000;
 
-/** `sets`: the groups and channels that are asked about. */
-export type Asked = {
+export type PersonQuery = {
   readonly user: UserId;
+  /** The groups and channels whose membership is asked about. */
   readonly sets: readonly (GroupId | ChannelId)[];
   readonly maxAgeMs: number;
 };
 
-/** Facts about the person, or a refusal where Slack does not answer. */
+/** Resolves to facts about the person, or to a refusal if Slack does not answer. */
 export async function lookUp(
   { people }: { readonly people: Pick<People, "lookUp" | "memberOf"> },
   run: Run,
-  { user, sets, maxAgeMs }: Asked,
+  { user, sets, maxAgeMs }: PersonQuery,
 ): Promise<Person | Refusal> {
   try {
     const [person, memberOf] = await Promise.all([
@@ -37,29 +37,29 @@ export async function lookUp(
   }
 }
 
-/** Leaves out people whom Slack does not answer about. */
+/** Resolves to facts about the people, without those about whom Slack does not answer. */
 export async function lookUpAll(
   deps: Parameters<typeof lookUp>[0],
   run: Run,
-  { users, ...asked }: Omit<Asked, "user"> & { readonly users: readonly UserId[] },
+  { users, ...query }: Omit<PersonQuery, "user"> & { readonly users: readonly UserId[] },
 ): Promise<Person[]> {
-  const found = await Promise.all(users.map((user) => lookUp(deps, run, { ...asked, user })));
-  return found.flatMap((each) => ("type" in each ? [] : [each]));
+  const found = await Promise.all(users.map((user) => lookUp(deps, run, { ...query, user })));
+  return found.flatMap((person) => ("type" in person ? [] : [person]));
 }
 
 type KnownGroups = { readonly [group: GroupId]: boolean };
 
-/** Null: no rule asks. Of a group that is missing in the answer, Slack does not say. */
+/** Resolves to null if no rule depends on the requester's groups. The result leaves out a group if Slack does not answer about it. */
 export async function lookUpRequester(
   { people, context }: { readonly people: Pick<People, "memberOf">; readonly context: () => Context },
   run: Run,
   maxAgeMs: number,
 ): Promise<KnownGroups | null> {
-  const asked = withGroupsToAsk(run, context().policy);
-  return asked.requesterGroups === undefined ? null : groupsOfRequester(people, asked, maxAgeMs);
+  const withGroups = withGroupsToAsk(run, context().policy);
+  return withGroups.requesterGroups === undefined ? null : groupsOfRequester(people, withGroups, maxAgeMs);
 }
 
-/** One failed look-up leaves out its own group only. */
+/** A failed look-up leaves out only its own group. */
 export async function groupsOfRequester(
   people: Pick<People, "memberOf">,
   { requester, requesterGroups }: Run,
@@ -79,13 +79,13 @@ export async function groupsOfRequester(
   return Object.fromEntries(answers.flat());
 }
 
-/** Applies the answer of a fetch to the run. The same object when nothing is new. */
+/** Applies the answer of a fetch to the run. Returns the same object if nothing has changed. */
 export function observeFetched(run: Run, fetched: FetchedRun, ctx: Context): Run {
   return fetched.type === "missing"
     ? observeMissing(run, fetched.askedAt, ctx)
     : observe(run, fetched.snapshot, ctx);
 }
 
-/** When the fetch began. */
+/** Returns when the fetch began. */
 export const askedAtOf = (fetched: FetchedRun): number =>
   fetched.type === "missing" ? fetched.askedAt : fetched.snapshot.askedAt;

@@ -1,5 +1,5 @@
-// Gathers the calls of a channel that are due at about the same time: several requests that wait, or a storm of them, are one reminder.
-// A reminder that is due soon comes with the one that is due now. All runs of a channel belong to one process, so one process gathers them.
+// Gathers the calls of a channel that are due at about the same time, so that people get one reminder for several waiting requests. A
+// reminder that is due soon is sent together with one that is due now. One process holds all runs of a channel, so one process gathers.
 
 import {
   calledTogether,
@@ -25,13 +25,13 @@ import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type GatherCalls = {
-  readonly heard: (run: Run) => void;
-  readonly dropped: (key: RunKey) => void;
+  readonly noteRun: (run: Run) => void;
+  readonly forgetRun: (key: RunKey) => void;
   start(): void;
   stop(): Promise<void>;
 };
 
-/** So long after the first call was due, those of its channel are gathered (ms): before any of them is posted. */
+/** The wait after the first due call before the calls of its channel are gathered (ms). It ends before any of them is posted. */
 const SOON_MS = GATHER_MS / 3;
 const CHECK_MS = 10_000;
 const RETRY_MS = [1_000, 30_000] as const;
@@ -39,56 +39,60 @@ const MAX_RUNS = 100_000;
 
 type Deps = {
   readonly store: Pick<RunStore, "list" | "channelsInUse" | "load">;
-  readonly engine: Pick<RunEngine, "looksAfter">;
+  readonly engine: Pick<RunEngine, "holdsShard">;
   readonly change: Change;
   readonly clock: Clock;
   readonly log: EventLog;
 };
 
-type KnownCall = Gathered["of"][number] &
+type CallToJoin = Gathered["of"][number] &
   Pick<Gathered, "says" | "channel"> & {
+    /** Only calls of the same kind share a message. */
     readonly kind: string;
     readonly who: Called;
-    readonly asked: number;
+    /** When the approval began to wait. */
+    readonly waitsSince: number;
   };
 
-type Known = {
+/** What the gathering needs to know about a run. */
+type RunFacts = {
   readonly key: RunKey;
   readonly channel: ChannelId;
-  /** Its thread is open, so it can carry a message. */
+  /** True if the run's thread is open, so that the run can carry a message. */
   readonly canCarry: boolean;
   /** See `joinsReminderFrom`. */
   readonly joinsFrom: number | null;
-  readonly calls: readonly KnownCall[];
-  /** Carriers that calls of this run wait for. */
+  readonly calls: readonly CallToJoin[];
+  /** The carriers that calls of this run have joined without knowing the result. */
   readonly doubts: readonly RunKey[];
+  /** The gathered messages that this run carries and that are not over. */
   readonly open: readonly Gathered[];
   readonly pending: ReadonlySet<ApprovalId>;
 };
 
 export function createGatherCalls(deps: Deps): GatherCalls {
-  const known = new Map<RunKey, Known>();
-  /** The runs that were heard before all were read; null: all are read. */
-  let heard: Set<RunKey> | null = new Set();
+  const runFacts = new Map<RunKey, RunFacts>();
+  /** The runs that were noted before all runs were read from the store. Null once all runs have been read. */
+  let notedBeforeRead: Set<RunKey> | null = new Set();
 
-  function note(run: Run): Known | null {
+  function updateFacts(run: Run): RunFacts | null {
     const facts = factsOf(run, deps.clock.monotonic());
-    if (facts === null) known.delete(run.key);
-    else known.set(run.key, facts);
+    if (facts === null) runFacts.delete(run.key);
+    else runFacts.set(run.key, facts);
     return facts;
   }
 
   async function readAll(): Promise<void> {
-    for (const run of await ownRuns(deps)) if (heard?.has(run.key) === false) note(run);
-    heard = null;
+    for (const run of await heldRuns(deps)) if (notedBeforeRead?.has(run.key) === false) updateFacts(run);
+    notedBeforeRead = null;
   }
 
   async function pass(): Promise<void> {
-    if (heard !== null) await readAll();
-    for (const each of known.values()) await settle(deps, each);
-    for (const [, runs] of Map.groupBy([...known.values()], ({ channel }) => channel)) {
+    if (notedBeforeRead !== null) await readAll();
+    for (const facts of runFacts.values()) await settle(deps, facts);
+    for (const [, runs] of Map.groupBy([...runFacts.values()], ({ channel }) => channel)) {
       await endOld(deps, runs);
-      if (await hasEarlyReminders(deps, runs)) loop.wake(SOON_MS);
+      if (await advanceReminders(deps, runs)) loop.wake(SOON_MS);
       else await gather(deps, runs);
     }
   }
@@ -100,26 +104,26 @@ export function createGatherCalls(deps: Deps): GatherCalls {
     failure: "could not gather the reminders of a channel",
   });
   return {
-    heard(run) {
-      const facts = note(run);
-      heard?.add(run.key);
-      if (heard !== null || facts === null) return;
+    noteRun(run) {
+      const facts = updateFacts(run);
+      notedBeforeRead?.add(run.key);
+      if (notedBeforeRead !== null || facts === null) return;
       if (facts.calls.length > 0 || facts.doubts.length > 0) loop.wake(SOON_MS);
     },
-    dropped: (key) => void known.delete(key),
+    forgetRun: (key) => void runFacts.delete(key),
     start: () => loop.start(0),
     stop: loop.stop,
   };
 }
 
-/** Null: there is nothing to gather, to settle or to end. */
-function factsOf(run: Run, now: number): Known | null {
+/** Returns null if there is nothing to gather, to settle or to end. */
+function factsOf(run: Run, now: number): RunFacts | null {
   const { key, channel, gathered = [] } = run;
-  const calls = joinable(run, now, GATHER_MS).map(({ approval, call, who }): KnownCall => {
-    const { n, says, stageMs = 0, channel: elsewhere } = call;
-    const place = elsewhere === undefined ? {} : { channel: elsewhere };
-    const kind = `${saidTogether(says)} ${stageMs} ${elsewhere ?? ""}`;
-    return { run: key, approval: approval.id, n, says, ...place, kind, who, asked: approval.since };
+  const calls = joinable(run, now, GATHER_MS).map(({ approval, call, who }): CallToJoin => {
+    const { n, says, stageMs = 0, channel: otherChannel } = call;
+    const place = otherChannel === undefined ? {} : { channel: otherChannel };
+    const kind = `${gatheredKind(says)} ${stageMs} ${otherChannel ?? ""}`;
+    return { run: key, approval: approval.id, n, says, ...place, kind, who, waitsSince: approval.since };
   });
   const doubts = [...new Set(doubtfulCalls(run).flatMap(({ call }) => call.within ?? []))];
   const open = gathered.filter(({ over }) => over !== true);
@@ -138,23 +142,26 @@ function factsOf(run: Run, now: number): Known | null {
   };
 }
 
-async function ownRuns({ store, engine }: Deps): Promise<readonly Run[]> {
+async function heldRuns({ store, engine }: Deps): Promise<readonly Run[]> {
   const channels = await store.channelsInUse();
   if (channels.length === 0) return [];
   const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
-  return runs.filter((run) => engine.looksAfter(shardOf(run)));
+  return runs.filter((run) => engine.holdsShard(shardOf(run)));
 }
 
-/** What a crash, or a failure of the store, has left between two steps. */
-async function settle({ store, change }: Deps, { key, doubts }: Known): Promise<void> {
+/** Settles the calls that a crash, or a failure of the store, has left between two steps of `sendTogether`. */
+async function settle({ store, change }: Deps, { key, doubts }: RunFacts): Promise<void> {
   for (const carrier of doubts) {
-    const found = (await store.load(carrier))?.run ?? null;
-    await change(key, (run) => settleJoined(run, found, carrier));
+    const carrierRun = (await store.load(carrier))?.run ?? null;
+    await change(key, (run) => settleJoined(run, carrierRun, carrier));
   }
 }
 
-/** Where a reminder is due, those that are due soon are due now, too. True: there were some, and who they call is asked. */
-async function hasEarlyReminders({ change, clock }: Deps, runs: readonly Known[]): Promise<boolean> {
+/**
+ * If a reminder is due, makes the reminders that are due soon due now. Resolves to whether there were any: the people that they call must
+ * then be looked up first.
+ */
+async function advanceReminders({ change, clock }: Deps, runs: readonly RunFacts[]): Promise<boolean> {
   const isDue = runs.some(({ calls }) =>
     calls.some((call) => isReminder(call) && call.channel === undefined),
   );
@@ -165,7 +172,7 @@ async function hasEarlyReminders({ change, clock }: Deps, runs: readonly Known[]
   return early.length > 0;
 }
 
-async function gather(deps: Deps, runs: readonly Known[]): Promise<void> {
+async function gather(deps: Deps, runs: readonly RunFacts[]): Promise<void> {
   const carrier = runs.find(({ canCarry, calls }) => canCarry && calls.length > 0);
   if (carrier === undefined) return;
   const byKind = Map.groupBy(
@@ -175,28 +182,28 @@ async function gather(deps: Deps, runs: readonly Known[]): Promise<void> {
   for (const calls of byKind.values()) {
     const [first] = calls;
     if (calls.length < 2 || first === undefined) continue;
-    await together(deps, carrier.key, calls);
+    await sendTogether(deps, carrier.key, calls);
     await endEarlier(deps, runs, first);
   }
 }
 
-/** Of several reminders of a channel only the newest calls people; the others fold. */
+/** Only the newest reminder of a channel calls people. The earlier ones are folded. */
 async function endEarlier(
   { change }: Deps,
-  runs: readonly Known[],
-  { says, channel }: KnownCall,
+  runs: readonly RunFacts[],
+  { says, channel }: CallToJoin,
 ): Promise<void> {
   for (const { key, open } of runs)
     for (const earlier of open)
-      if (earlier.says === saidTogether(says) && earlier.channel === channel)
+      if (earlier.says === gatheredKind(says) && earlier.channel === channel)
         await change(key, (run) => endGathered(run, earlier.since));
 }
 
-/** Last reminders are told with the others: their cards say which time ends when. */
-const saidTogether = (says: KnownCall["says"]): KnownCall["says"] => (says === "last" ? "waits" : says);
+/** Last reminders are sent together with ordinary ones, because each card says when its time ends. */
+const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] => (says === "last" ? "waits" : says);
 
-/** The calls of the other runs are marked first, the carrier's last: see call.ts. */
-async function together(deps: Deps, carrier: RunKey, calls: readonly KnownCall[]): Promise<void> {
+/** Marks the calls of the other runs first, and those of the carrier last. See call.ts for the reason. */
+async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJoin[]): Promise<void> {
   const { change, clock, log, store } = deps;
   const [first] = calls;
   if (first === undefined) return;
@@ -205,34 +212,36 @@ async function together(deps: Deps, carrier: RunKey, calls: readonly KnownCall[]
   const of = wanted.filter(({ run }) => run === carrier);
   for (const key of others) {
     const joined = await change(key, (run) => joinCalls(run, wanted, carrier));
-    // Its own message may have begun to leave since the calls were listed.
+    // A call may have begun to leave in its own message since the calls were listed.
     if (joined !== null)
-      of.push(...wanted.filter((each) => each.run === key && hasJoined(joined, each, carrier)));
+      of.push(...wanted.filter((call) => call.run === key && hasJoined(joined, call, carrier)));
   }
   const notice: Gathered = {
     since: clock.now(),
-    says: saidTogether(first.says),
+    says: gatheredKind(first.says),
     ...(first.channel === undefined ? {} : { channel: first.channel }),
     of,
-    oldest: Math.min(...calls.map(({ asked }) => asked)),
+    oldest: Math.min(...calls.map(({ waitsSince }) => waitsSince)),
     who: calledTogether(calls.map(({ who }) => who)),
   };
   log.info(
     { run: carrier, requests: of.length, says: notice.says },
     "one message calls people to several requests",
   );
-  await change(carrier, (run) => carry(run, { ...notice, since: Math.max(notice.since, newest(run) + 1) }));
-  const found = (await store.load(carrier))?.run ?? null;
-  for (const key of others) await change(key, (run) => settleJoined(run, found, carrier));
+  await change(carrier, (run) =>
+    carry(run, { ...notice, since: Math.max(notice.since, newestSince(run) + 1) }),
+  );
+  const carrierRun = (await store.load(carrier))?.run ?? null;
+  for (const key of others) await change(key, (run) => settleJoined(run, carrierRun, carrier));
 }
 
-const newest = ({ gathered = [] }: Run): number => Math.max(0, ...gathered.map(({ since }) => since));
+const newestSince = ({ gathered = [] }: Run): number => Math.max(0, ...gathered.map(({ since }) => since));
 
-/** None of its requests waits any more. The end of the time stays true. */
-async function endOld({ change }: Deps, runs: readonly Known[]): Promise<void> {
-  const waits = ({ run, approval }: Gathered["of"][number]): boolean =>
+/** Ends the gathered messages of which no request waits any more. A message that says that the time is over ends at once: it stays true. */
+async function endOld({ change }: Deps, runs: readonly RunFacts[]): Promise<void> {
+  const isWaiting = ({ run, approval }: Gathered["of"][number]): boolean =>
     runs.find(({ key }) => key === run)?.pending.has(approval) === true;
   for (const { key, open } of runs)
     for (const { since, says, of } of open)
-      if (says === "over" || !of.some(waits)) await change(key, (run) => endGathered(run, since));
+      if (says === "over" || !of.some(isWaiting)) await change(key, (run) => endGathered(run, since));
 }

@@ -1,7 +1,7 @@
-// How each part is: for /livez and /readyz, `/agent health` and the metrics.
+// Reports the state of each part, for /livez and /readyz, `/agent health` and the metrics.
 //
 // Only three things make a process unready: it cannot write to its store, it has not reached Slack since its start, or it is stopping.
-// Other faults affect all replicas alike, or taking this replica out of service would not help. So they are only reported.
+// All other faults are only reported: they affect all replicas alike, or taking this replica out of service would not help.
 
 import { type EventLog, PortError } from "../ports.ts";
 import type { Health, PartHealth, PartName, RunFigures, SlackHealth } from "../ports/monitoring.ts";
@@ -13,15 +13,15 @@ import type { ServiceKey } from "./service-answers.ts";
 import type { StoreFaults } from "./listened-store.ts";
 import { STUCK_AFTER_MS, type Watchdog } from "./watchdog.ts";
 
-/** How often the token and the key are tried while nothing else tries them (ms). */
+/** The time between two checks of the token and the key while no other call uses them (ms). */
 const CHECK_EVERY_MS = 60_000;
-/** An answer to any call counts as a try if it is no older than this (ms). */
-const TRIED_MS = 30_000;
+/** The answer to any call counts as a check if it is not older than this (ms). */
+const CHECKED_AGE_MS = 30_000;
 /** Callers within this time share one write (ms). */
 const PROBE_AGE_MS = 1_000;
-/** Shorter than the five seconds that probes wait (ms). */
+/** The time limit of a write (ms). Shorter than the five seconds that the probes of a supervisor wait. */
 const PROBE_MS = 3_000;
-/** How long a fault of the store is told after it (ms). */
+/** How long a fault of the store is reported (ms). */
 const RECENT_MS = 60_000;
 
 type Deps = {
@@ -37,7 +37,7 @@ type Deps = {
 };
 
 export type HealthMonitor = Health & {
-  /** From now on, the token and the key are tried when nothing else does. */
+  /** Begins to check the token and the key while no other call uses them. */
   start(): void;
   stop(): Promise<void>;
 };
@@ -46,7 +46,8 @@ export function createHealth(deps: Deps): HealthMonitor {
   const { slackHealth, key, watchdog } = deps;
   const probe = createProbe(deps);
   const loop = createBackgroundLoop(deps, {
-    pass: async () => void (await Promise.all([slackHealth.checkToken(TRIED_MS), key.check(TRIED_MS)])),
+    pass: async () =>
+      void (await Promise.all([slackHealth.checkToken(CHECKED_AGE_MS), key.check(CHECKED_AGE_MS)])),
     everyMs: CHECK_EVERY_MS,
     retryMs: [CHECK_EVERY_MS, CHECK_EVERY_MS],
     failure: "could not check the token and the key",
@@ -54,16 +55,16 @@ export function createHealth(deps: Deps): HealthMonitor {
   return {
     live: () => watchdog.stuckMs() < STUCK_AFTER_MS,
     async parts() {
-      const stored = await probe();
+      const storeFault = await probe();
       return [
-        { part: "store", fault: stored, unready: stored !== null },
-        told("store_calls", storeCallsFault(deps)),
+        { part: "store", fault: storeFault, unready: storeFault !== null },
+        partOf("store_calls", storeCallsFault(deps)),
         slackPart(deps),
-        told("slack_token", tokenFault(slackHealth.tokenRefusal())),
-        told("service", serviceFault(deps)),
-        told("service_key", key.isRefused() === true ? KEY_REFUSED : null),
-        told("decisions", decisionsFault(deps.figures())),
-        told("watching", watchingFault(watchdog.stuckMs())),
+        partOf("slack_token", tokenFault(slackHealth.tokenRefusal())),
+        partOf("service", serviceFault(deps)),
+        partOf("service_key", key.isRefused() === true ? KEY_REFUSED : null),
+        partOf("decisions", decisionsFault(deps.figures())),
+        partOf("watching", watchingFault(watchdog.stuckMs())),
       ];
     },
     start: () => loop.start(CHECK_EVERY_MS),
@@ -71,19 +72,19 @@ export function createHealth(deps: Deps): HealthMonitor {
   };
 }
 
-const told = (part: PartName, fault: string | null): PartHealth => ({ part, fault, unready: false });
+const partOf = (part: PartName, fault: string | null): PartHealth => ({ part, fault, unready: false });
 
-/** One write for all who ask within a second; null: it succeeded. Never rejects. */
+/** The function writes to the store and resolves to its fault, or to null. Callers within a second share one write. Never rejects. */
 function createProbe({ store, clock }: Pick<Deps, "store" | "clock">): () => Promise<string | null> {
   let last: { readonly at: number; readonly fault: Promise<string | null> } | null = null;
   return () => {
     if (last === null || clock.monotonic() - last.at >= PROBE_AGE_MS)
-      last = { at: clock.monotonic(), fault: probed(store, clock) };
+      last = { at: clock.monotonic(), fault: probeStore(store, clock) };
     return last.fault;
   };
 }
 
-async function probed(store: Pick<Store, "ping">, clock: Clock): Promise<string | null> {
+async function probeStore(store: Pick<Store, "ping">, clock: Clock): Promise<string | null> {
   const { promise: late, resolve } = Promise.withResolvers<string>();
   const cancel = clock.after(PROBE_MS, () =>
     resolve(`the database did not answer within ${PROBE_MS / 1_000} s`),
@@ -95,7 +96,7 @@ async function probed(store: Pick<Store, "ping">, clock: Clock): Promise<string 
   }
 }
 
-/** While the app still waits for Slack's first answer. */
+/** Resolves to the state of the parts while the app still waits for Slack's first answer. */
 export async function partsBeforeSlack(store: Pick<Store, "ping">): Promise<readonly PartHealth[]> {
   const fault = await store.ping().then(() => null, storeFaultWords);
   return [
@@ -106,7 +107,7 @@ export async function partsBeforeSlack(store: Pick<Store, "ping">): Promise<read
 
 const NOT_REACHED = "not reached yet";
 
-/** The words of a fault that we do not know may hold addresses. */
+/** An unknown fault is described in our own words, because its message may contain addresses. */
 export function storeFaultWords(error: unknown): string {
   if (!(error instanceof PortError)) return "the database does not answer";
   return error.code === "store_failed" ? "the database failed; the log says more" : error.message;
@@ -122,21 +123,21 @@ function storeCallsFault({ storeFaults, clock }: Deps): string | null {
 function slackPart({ slackHealth }: Deps): PartHealth {
   switch (slackHealth.connection()) {
     case "connected":
-      return told("slack", null);
+      return partOf("slack", null);
     case "starting":
       return { part: "slack", fault: NOT_REACHED, unready: true };
     case "stopping":
-      // A balancer shall send nothing more here.
+      // Unready, so that a balancer sends no more requests to this process.
       return { part: "slack", fault: "Countersign is stopping", unready: true };
     case "lost":
-      return told("slack", "the connection to Slack is lost; Countersign connects again by itself");
+      return partOf("slack", "the connection to Slack is lost; Countersign connects again by itself");
   }
 }
 
 const tokenFault = (code: string | null): string | null =>
   code === null
     ? null
-    : `Slack refuses SLACK_BOT_TOKEN (${code}): nothing is posted. Set a token that Slack takes, and restart Countersign`;
+    : `Slack refuses SLACK_BOT_TOKEN (${code}): nothing is posted. Set a token that Slack accepts, and restart Countersign`;
 
 const KEY_REFUSED =
   "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes: a file of AGENT_API_KEY_FILE is read again by itself, and otherwise restart Countersign";
@@ -154,9 +155,9 @@ function decisionsFault({ unsent: { late, oldestMs } }: RunFigures): string | nu
   return `${what} recorded and not confirmed by the service, the oldest for ${inWords(oldestMs)}`;
 }
 
-/** Half of the time that ends in a restart. */
+/** Reported after half the time that makes /livez fail. */
 function watchingFault(stuckMs: number): string | null {
-  return stuckMs < STUCK_AFTER_MS / 2 ? null : `the watching of runs has stood still for ${inWords(stuckMs)}`;
+  return stuckMs < STUCK_AFTER_MS / 2 ? null : `the watching of runs has been stuck for ${inWords(stuckMs)}`;
 }
 
 function inWords(ms: number): string {

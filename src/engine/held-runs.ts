@@ -1,18 +1,18 @@
-// The runs that this process looks after. The lease keeper says which shards are its own.
+// The runs that this process holds. The lease keeper says which shards the process holds, and so which runs.
 
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 
 export type HeldShards = {
-  /** Calls the listener with every run that another process looks after from now on. */
+  /** Calls the listener with every run that this process no longer holds. */
   onDrop(listener: (key: RunKey) => void): void;
-  /** From now on this process looks after the runs of these shards only. Before the first call it looks after all that it is given. */
-  readonly lookAfter: (shards: ReadonlySet<number>) => void;
-  readonly looksAfter: (shard: number) => boolean;
+  /** From now on, this process holds only the runs of these shards. Before the first call it holds every run that it is given. */
+  readonly setHeldShards: (shards: ReadonlySet<number>) => void;
+  readonly holdsShard: (shard: number) => boolean;
 };
 
 type HeldRuns = HeldShards & {
-  /** False: another process looks after the run. */
+  /** Adds the run to the held ones. Returns false, and adds nothing, if another process holds its shard. */
   readonly hold: (run: Run) => boolean;
   readonly has: (run: Run) => boolean;
 };
@@ -20,8 +20,8 @@ type HeldRuns = HeldShards & {
 export function createHeldRuns(): HeldRuns {
   const shards = new Map<RunKey, number>();
   const listeners: ((key: RunKey) => void)[] = [];
-  let mine: ReadonlySet<number> | null = null;
-  const looksAfter = (shard: number): boolean => mine === null || mine.has(shard);
+  let heldShards: ReadonlySet<number> | null = null;
+  const holdsShard = (shard: number): boolean => heldShards === null || heldShards.has(shard);
 
   function dropRun(key: RunKey): void {
     shards.delete(key);
@@ -30,15 +30,15 @@ export function createHeldRuns(): HeldRuns {
 
   function hold(run: Run): boolean {
     const shard = shardOf(run);
-    if (looksAfter(shard)) shards.set(run.key, shard);
-    return looksAfter(shard);
+    if (holdsShard(shard)) shards.set(run.key, shard);
+    return holdsShard(shard);
   }
 
-  function lookAfter(next: ReadonlySet<number>): void {
-    mine = next;
+  function setHeldShards(next: ReadonlySet<number>): void {
+    heldShards = next;
     for (const [key, shard] of shards) if (!next.has(shard)) dropRun(key);
   }
 
   const onDrop: HeldRuns["onDrop"] = (listener) => void listeners.push(listener);
-  return { hold, has: ({ key }) => shards.has(key), lookAfter, looksAfter, onDrop };
+  return { hold, has: ({ key }) => shards.has(key), setHeldShards, holdsShard, onDrop };
 }

@@ -1,9 +1,9 @@
-// Findings of records in the database that this program did not write. Each finding becomes an audit entry, the admins are notified, and
-// no approval leaves until one of them acknowledges it. Denials still leave: they can only stop an agent, and each needs its own signed
-// entry like every decision.
+// Handles findings: records in the database that this program did not write. Each finding becomes an audit entry, the admins are notified,
+// and no approval leaves until an admin acknowledges the finding. Denials still leave, because they can only stop an agent, and because
+// each of them needs a signed entry of its own, like every decision.
 //
-// Findings and acknowledgements are signed entries, so the database alone can neither create nor remove one without causing another
-// finding. An acknowledgement covers the findings that it names, and no later ones.
+// Findings and acknowledgements are signed entries. A person who can only write to the database can neither create nor remove one without
+// causing another finding. An acknowledgement covers only the findings that it names.
 
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { type AuditFault, FAULT_WORDS } from "../domain/audit/verify-chain.ts";
@@ -16,26 +16,27 @@ import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
 export type Integrity = {
-  /** Reads the earlier findings, and checks again. Rejects when the store fails. */
+  /** Reads the earlier findings, and checks again. Rejects if the store fails. */
   start(): Promise<void>;
-  /** Reads what other processes have found or acknowledged since. Rejects when the store fails. */
+  /** Reads the findings and acknowledgements of other processes. Rejects if the store fails. */
   catchUp(): Promise<void>;
+  /** Takes a new finding. */
   found(finding: Finding): void;
   state(): IntegrityState;
-  /** `by` null: at the shell, by a person who has the key. Rejects with PortError. */
+  /** `by` is null for a person at the shell who has the key. Resolves to the number of findings. Rejects with PortError. */
   acknowledge(by: Person | null, code: string, reason: string): Promise<Result<number, NotAcknowledged>>;
-  /** The findings are in the audit when this resolves, unless the store fails. */
+  /** Resolves once all findings are in the audit, or the store has failed. */
   stop(): Promise<void>;
 };
 
 type Person = { readonly team: TeamId; readonly user: UserId };
 
 export type IntegrityState = {
-  /** Findings that are not acknowledged. */
+  /** The findings that are not acknowledged. */
   readonly open: readonly Finding[];
-  /** A code for exactly these findings. Null: there are none. */
+  /** The code for exactly these findings. Null if there are none. */
   readonly code: string | null;
-  /** How many findings an admin has acknowledged. */
+  /** The number of acknowledged findings. */
   readonly acknowledged: number;
 };
 
@@ -54,8 +55,8 @@ type Deps = {
 const TOGETHER_MS = 500;
 /** The waits after failures of the store (ms): the first and the longest. */
 const AGAIN_MS = [2_000, 30_000] as const;
-const AT_ONCE = 1_000;
-/** How many findings one entry lists; a thousand changed rows must not cause a thousand alerts. */
+const BATCH = 1_000;
+/** The maximum number of findings in one entry. A thousand changed rows must not cause a thousand alerts. */
 const FINDINGS_IN_ENTRY = 200;
 const CODE_CHARS = 10;
 const WORDS_CHARS = 2_000;
@@ -82,7 +83,7 @@ export function createIntegrity(deps: Deps): Integrity {
     if (!book.add(finding)) return;
     log.error({ finding: finding.id, run: finding.run, words: finding.words }, TAMPERED);
     metrics.tampered(book.open().length);
-    findingWriter.tell(finding);
+    findingWriter.add(finding);
   }
 
   const catchUp = createCatchUp(deps, book, found);
@@ -97,9 +98,9 @@ export function createIntegrity(deps: Deps): Integrity {
       for (const finding of await store.checkAudit()) found(finding);
     },
     async acknowledge(by, code, reason) {
-      const { open, code: due } = state();
-      if (due === null) return err("nothing-open");
-      if (due !== code) return err("other-findings");
+      const { open, code: currentCode } = state();
+      if (currentCode === null) return err("nothing-open");
+      if (currentCode !== code) return err("other-findings");
       if (reason.trim() === "") return err("no-reason");
       const findings = open.map(({ id }) => id);
       await store.audit([acknowledgedEntry(deps, by, reason, findings)]);
@@ -117,27 +118,27 @@ function createCatchUp(
   book: Book,
   found: (finding: Finding) => void,
 ): Integrity["catchUp"] {
-  let read = 0;
+  let readTo = 0;
   return async () => {
-    const { forged, cursor } = await readBook(store, book, read);
-    read = Math.max(read, cursor);
+    const { forged, cursor } = await readBook(store, book, readTo);
+    readTo = Math.max(readTo, cursor);
     for (const finding of forged) found(finding);
     metrics.tampered(book.open().length);
   };
 }
 
-type FindingWriter = { tell(finding: Finding): void; stop(): Promise<void> };
+type FindingWriter = { add(finding: Finding): void; stop(): Promise<void> };
 
-/** Writes findings to the audit, in batches; the alerts follow from the entries. */
+/** Writes findings to the audit, in batches. The alerts follow from the entries. */
 function createFindingWriter(deps: Deps): FindingWriter {
-  const untold: Finding[] = [];
+  const unwritten: Finding[] = [];
 
   async function write(): Promise<void> {
-    const findings = untold.slice(0, FINDINGS_IN_ENTRY);
+    const findings = unwritten.slice(0, FINDINGS_IN_ENTRY);
     if (findings.length === 0) return;
     await deps.store.audit([foundEntry(deps, findings)]);
-    untold.splice(0, findings.length);
-    if (untold.length > 0) loop.wake(TOGETHER_MS);
+    unwritten.splice(0, findings.length);
+    if (unwritten.length > 0) loop.wake(TOGETHER_MS);
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -148,14 +149,14 @@ function createFindingWriter(deps: Deps): FindingWriter {
   });
 
   return {
-    tell(finding) {
-      untold.push(finding);
+    add(finding) {
+      unwritten.push(finding);
       loop.wake(TOGETHER_MS);
     },
     async stop() {
       await loop.stop();
       try {
-        while (untold.length > 0) await write();
+        while (unwritten.length > 0) await write();
       } catch (error) {
         deps.log.error({ error }, WRITE_FAILED);
       }
@@ -163,8 +164,9 @@ function createFindingWriter(deps: Deps): FindingWriter {
   };
 }
 
+/** The findings and acknowledgements that this process knows. */
 type Book = {
-  /** False: the finding is known already. */
+  /** Returns false if the finding is already known. */
   add(finding: Finding): boolean;
   settle(ids: readonly string[]): void;
   open(): readonly Finding[];
@@ -191,7 +193,10 @@ function createBook(): Book {
   };
 }
 
-/** Reads earlier findings and acknowledgements. Resolves to the entries that this program did not write, which it ignores. */
+/**
+ * Reads the findings and acknowledgements after entry `cursor` into the book. Ignores the entries that this program did not write, and
+ * resolves to a finding for each of them.
+ */
 async function readBook(
   store: Deps["store"],
   book: Book,
@@ -200,10 +205,10 @@ async function readBook(
   const forged: Finding[] = [];
   const kinds = ["tampering-found", "tampering-acknowledged"] as const;
   for (let after = cursor; ;) {
-    const entries = await store.auditAfter(after, kinds, AT_ONCE);
+    const entries = await store.auditAfter(after, kinds, BATCH);
     for (const { seq } of entries) {
       const proven = await store.provenEntry(seq);
-      if (proven.ok) take(book, proven.kept);
+      if (proven.ok) addToBook(book, proven.kept);
       else forged.push(entryFinding(seq, proven.fault));
     }
     const last = entries.at(-1);
@@ -212,12 +217,12 @@ async function readBook(
   }
 }
 
-/** The finding for one entry that differs from what this program wrote. */
+/** Returns the finding for an entry that differs from what this program wrote. */
 export function entryFinding(seq: number, fault: AuditFault): Finding {
   return { id: `entry ${seq} ${fault}`, words: `audit entry ${seq}: ${FAULT_WORDS[fault]}`, run: null };
 }
 
-function take(book: Book, { entry }: KeptEntry): void {
+function addToBook(book: Book, { entry }: KeptEntry): void {
   const { what, findings = [], outcome, run } = entry;
   if (what === "tampering-acknowledged") book.settle(findings);
   else for (const id of findings) book.add({ id, words: outcome, run });
@@ -225,10 +230,10 @@ function take(book: Book, { entry }: KeptEntry): void {
 
 function foundEntry({ context }: Deps, findings: readonly Finding[]) {
   const [first] = findings;
-  const said = [...new Set(findings.map(({ words }) => words))].join("; ").slice(0, WORDS_CHARS);
+  const outcome = [...new Set(findings.map(({ words }) => words))].join("; ").slice(0, WORDS_CHARS);
   const run = findings.length === 1 ? (first?.run ?? null) : null;
   const ids = findings.map(({ id }) => id);
-  return auditEntry(null, { at: context().now, what: "tampering-found", outcome: said, run, findings: ids });
+  return auditEntry(null, { at: context().now, what: "tampering-found", outcome, run, findings: ids });
 }
 
 function acknowledgedEntry(

@@ -1,6 +1,6 @@
 // Takes this process's share of the runs and keeps it: renews the lease, claims every unfinished run of its shards, and gives back
-// shards beyond its share. So all runs are watched again after a restart, or after another process has died, without anyone typing a
-// command.
+// shards beyond its share. After a restart, or after the death of another process, all runs are therefore followed again without any
+// action of a person.
 
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
@@ -12,101 +12,106 @@ import { inTurn, type Turn, type Watchdog } from "./watchdog.ts";
 /** How long a lease lasts, and how often it is renewed (ms). */
 export type LeaseTimes = { readonly leaseMs: number; readonly renewEveryMs: number };
 
-/** One process has the database for itself. */
+/** For a process that has the database to itself. */
 export const ALONE: LeaseTimes = { leaseMs: 60_000, renewEveryMs: 15_000 };
 /**
- * When a replica dies, its runs wait for the rest of its lease; another one looks as soon as it has ended. An extension that takes two
- * seconds, or one that fails and is tried again, still comes before the end.
+ * For replicas. When a replica dies, its runs wait for the rest of its lease; another replica checks as soon as that lease has ended. An
+ * extension that takes two seconds, or that fails once and is tried again, still arrives before the end.
  */
 export const SHARED: LeaseTimes = { leaseMs: 3_000, renewEveryMs: 750 };
 
 const CLAIM_BATCH = 200;
 
 export type LeaseKeeper = {
+  /** Resolves to the number of runs that were claimed. Rejects if the store cannot be read. */
   start(): Promise<number>;
-  /** Another process has saved a run for us, perhaps. */
-  lookNow(): void;
-  /** False: the lease may have expired, so another process may look after the runs. */
-  holds(): boolean;
-  /** Claims nothing any more. The lease is extended until `letGo`, so that no other process takes a call on its way for a lost one. */
+  /** Begins a pass at once, because another process may have saved a run that is ours to claim. */
+  renewNow(): void;
+  /** False if the lease may have expired, because then another process may hold the runs. */
+  holdsLease(): boolean;
+  /**
+   * Claims no more runs. The lease is extended until `release`, so that no other process believes that a call still under way was lost.
+   */
   stop(): Promise<void>;
-  letGo(): Promise<void>;
+  /** Stops extending the lease. */
+  release(): Promise<void>;
 };
 
 type Deps = {
   store: Pick<LeaseStore, "claim" | "claimAgain" | "extend" | "renew" | "giveBack">;
-  engine: Pick<RunEngine, "resume" | "lookAfter" | "shardsSending">;
+  engine: Pick<RunEngine, "resume" | "setHeldShards" | "shardsSending">;
   clock: Clock;
   log: EventLog;
   watchdog: Pick<Watchdog, "begin">;
-  /** Hears how many processes share the runs. */
+  /** Called at every pass with the number of processes that share the runs. */
   onReplicas: (replicas: number) => void;
 };
 
-/** `start` resolves to how many runs were claimed; it rejects when the store cannot be read. */
 export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
   const { clock, store } = deps;
   const lease = createLease(deps, times);
-  let lookedAfter: ReadonlySet<number> = new Set();
+  /** The shards whose unfinished runs have all been claimed. */
+  let claimedShards: ReadonlySet<number> = new Set();
   let started = false;
 
-  function lookAfter(shards: ReadonlySet<number>): void {
-    deps.engine.lookAfter(shards);
-    lookedAfter = lookedAfter.intersection(shards);
+  function setHeldShards(shards: ReadonlySet<number>): void {
+    deps.engine.setHeldShards(shards);
+    claimedShards = claimedShards.intersection(shards);
   }
 
-  async function pass(turn: Turn, stopping = (): boolean => false): Promise<number> {
-    const from = clock.monotonic();
-    const { kept, nextEndMs } = await renew(deps, times, { from, lookAfter });
-    lease.holdFrom(from);
+  async function pass(turn: Turn, isStopping = (): boolean => false): Promise<number> {
+    const renewedAt = clock.monotonic();
+    const { kept, nextEndMs } = await renew(deps, times, { renewedAt, setHeldShards });
+    lease.holdFrom(renewedAt);
     if (nextEndMs !== null) wake(nextEndMs);
-    const added = [...kept.difference(lookedAfter)];
-    // A claim or a start may have come between the moment when the database gave us a shard and the moment when we looked after it. Its
-    // run is ours in the database, and nobody follows it.
+    const added = [...kept.difference(claimedShards)];
+    // Between the moment when the database gave us a shard and the moment when the engine held it, a run of it may have been claimed or
+    // started. The database says that this run is ours, but no process follows it.
     if (added.length > 0) await store.claimAgain(added);
-    // If the answer to a claim is lost, its runs are ours in the database, and only another claim of all shards brings them here.
-    lookedAfter = new Set();
-    const taken = await claimAll(deps, { turn, stopping });
-    lookedAfter = kept;
-    return taken;
+    // If the answer to a claim is lost, the database says that its runs are ours. Only another claim of all shards then brings them here.
+    claimedShards = new Set();
+    const claimed = await claimAll(deps, { turn, isStopping });
+    claimedShards = kept;
+    return claimed;
   }
 
-  const looks = createBackgroundLoop(deps, {
-    pass: (stopping) => inTurn(deps.watchdog, async (turn) => void (await pass(turn, stopping))),
+  const renewals = createBackgroundLoop(deps, {
+    pass: (isStopping) => inTurn(deps.watchdog, async (turn) => void (await pass(turn, isStopping))),
     everyMs: times.renewEveryMs,
     retryMs: retryMs(times),
     failure: "could not renew the leases of runs; trying again",
   });
-  /** Two passes never run at once, so none is woken while the first is under way. */
-  const wake = (withinMs: number): void => (started ? looks.wake(withinMs) : undefined);
+  /** Two passes must never run at once. The first pass runs outside the loop, so the loop is not woken before that pass has ended. */
+  const wake = (withinMs: number): void => (started ? renewals.wake(withinMs) : undefined);
 
   async function start(): Promise<number> {
     lease.start();
-    const taken = await inTurn(deps.watchdog, (turn) => pass(turn));
+    const claimed = await inTurn(deps.watchdog, (turn) => pass(turn));
     started = true;
-    looks.start(times.renewEveryMs);
-    return taken;
+    renewals.start(times.renewEveryMs);
+    return claimed;
   }
-  return { start, lookNow: () => wake(0), holds: lease.holds, stop: looks.stop, letGo: lease.stop };
+  const renewNow = (): void => wake(0);
+  return { start, renewNow, holdsLease: lease.isHeld, stop: renewals.stop, release: lease.stop };
 }
 
 const retryMs = ({ renewEveryMs }: LeaseTimes) => [Math.min(1_000, renewEveryMs), renewEveryMs] as const;
 
 /**
- * Extends the lease beside the passes, which take long while the database is slow or many runs are claimed. It cannot bring back a lease
- * that has ended; a pass begins a new one, and before that this process looks after nothing any more.
+ * Extends the lease independently of the passes, which take long while the database is slow or many runs are claimed. An extension cannot
+ * revive a lease that has ended. Only a pass begins a new lease, and before it does so, this process gives up all its runs.
  */
 function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTimes) {
   const { clock, store } = deps;
-  /** Monotonic. */
-  let until = 0;
-  /** Counted from before the database is asked, so the lease ends here earlier than in the database. */
-  function holdFrom(asked: number): void {
-    until = Math.max(until, asked + times.leaseMs);
+  /** When the lease ends (monotonic ms). */
+  let endsAt = 0;
+  /** `requestedAt` is the time before the call to the database, so the lease ends earlier here than in the database. */
+  function holdFrom(requestedAt: number): void {
+    endsAt = Math.max(endsAt, requestedAt + times.leaseMs);
   }
   async function extend(): Promise<void> {
-    const from = clock.monotonic();
-    if (await store.extend(from, times.leaseMs)) holdFrom(from);
+    const requestedAt = clock.monotonic();
+    if (await store.extend(requestedAt, times.leaseMs)) holdFrom(requestedAt);
   }
   const extensions = createBackgroundLoop(deps, {
     pass: extend,
@@ -115,39 +120,45 @@ function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTi
     failure: "could not extend the lease of this replica; trying again",
   });
   const start = (): void => extensions.start(times.renewEveryMs);
-  return { holdFrom, holds: () => clock.monotonic() < until, start, stop: extensions.stop };
+  return { holdFrom, isHeld: () => clock.monotonic() < endsAt, start, stop: extensions.stop };
 }
 
 type Renewed = {
-  /** The shards that are looked after from now on. */
+  /** The shards that this process holds from now on. */
   readonly kept: ReadonlySet<number>;
-  /** When to look next, because then another process may have died. */
+  /** The time (ms) until the first lease of another process ends unless it is extended. Null if there is no other process. */
   readonly nextEndMs: number | null;
 };
 
 async function renew(
   { store, engine, log, onReplicas }: Deps,
   { leaseMs }: LeaseTimes,
-  { from, lookAfter }: { readonly from: number; readonly lookAfter: RunEngine["lookAfter"] },
+  {
+    renewedAt,
+    setHeldShards,
+  }: { readonly renewedAt: number; readonly setHeldShards: RunEngine["setHeldShards"] },
 ): Promise<Renewed> {
-  const holding = await store.renew(from, leaseMs, () => lookAfter(new Set()));
+  const holding = await store.renew(renewedAt, leaseMs, () => setHeldShards(new Set()));
   const { shards, surplus, replicas, nextEndMs } = holding;
   onReplicas(replicas);
-  const given = surplus === 0 ? [] : shardsToGive(shards, surplus, engine.shardsSending());
-  const kept = new Set(shards).difference(new Set(given));
-  lookAfter(kept);
-  if (given.length > 0) {
-    await store.giveBack(given);
-    log.info({ shards: given.length, replicas }, "gave shards back, so that other replicas get their share");
+  const returned = surplus === 0 ? [] : shardsToReturn(shards, surplus, engine.shardsSending());
+  const kept = new Set(shards).difference(new Set(returned));
+  setHeldShards(kept);
+  if (returned.length > 0) {
+    await store.giveBack(returned);
+    log.info(
+      { shards: returned.length, replicas },
+      "gave shards back, so that other replicas get their share",
+    );
   }
   return { kept, nextEndMs };
 }
 
 /**
- * A shard that waits for an answer from outside stays here, with its runs followed, and another one is given. The next process would
- * take that call for a lost one and ask what became of it, while the call may still arrive.
+ * Returns up to `surplus` shards to give back. A shard with a call under way stays here: its next process would treat that call as lost
+ * and look up its result, while the call may still arrive.
  */
-function shardsToGive(
+function shardsToReturn(
   shards: readonly number[],
   surplus: number,
   sending: ReadonlySet<number>,
@@ -157,19 +168,19 @@ function shardsToGive(
 
 async function claimAll(
   { store, engine, log }: Deps,
-  { turn, stopping }: { readonly turn: Turn; readonly stopping: () => boolean },
+  { turn, isStopping }: { readonly turn: Turn; readonly isStopping: () => boolean },
 ): Promise<number> {
-  for (let taken = 0; ;) {
-    if (stopping()) return taken;
+  for (let claimed = 0; ;) {
+    if (isStopping()) return claimed;
     turn.progress();
     const batch = await store.claim(CLAIM_BATCH);
-    // A batch may be short because one of its rows cannot be read; only an empty batch is the last.
-    if (batch.length === 0) return taken;
+    // A batch may be short because one of its rows cannot be read, so only an empty batch is the last one.
+    if (batch.length === 0) return claimed;
     for (const stored of batch) {
       await engine.resume(stored);
       turn.progress();
     }
-    log.debug({ runs: batch.length }, "took up runs that no process had claimed");
-    taken += batch.length;
+    log.debug({ runs: batch.length }, "claimed runs that no process had claimed");
+    claimed += batch.length;
   }
 }

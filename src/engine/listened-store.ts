@@ -1,11 +1,11 @@
-// The store as the bot uses it: its faults are heard, and what it writes into the audit is logged.
+// Wraps the store for the bot: counts the faults of its calls, and logs what it writes into the audit.
 
 import type { AuditEntry } from "../audit/entry.ts";
 import { type Counters, type EventLog, PortError } from "../ports.ts";
 import type { FormTicket, Store } from "../ports/store.ts";
 import type { Clock } from "./clock.ts";
 
-type Ears = {
+type Listeners = {
   readonly clock: Pick<Clock, "monotonic">;
   readonly metrics: Pick<Counters, "storeFault">;
   readonly log: Pick<EventLog, "info">;
@@ -13,60 +13,63 @@ type Ears = {
 
 export function listenTo(
   opened: Store,
-  { clock, metrics, log }: Ears,
+  { clock, metrics, log }: Listeners,
 ): { readonly store: Store; readonly storeFaults: StoreFaults } {
-  const { store, faults } = hearStoreFaults(opened, { clock, metrics });
+  const { store, faults } = countStoreFaults(opened, { clock, metrics });
   return { store: logAudit(store, log), storeFaults: faults };
 }
 
-// The store, with an ear on its faults. A fault of any call is told for a minute, because the next write may succeed all the same.
+// The faults of the store's calls. They are kept for a while, because the next write may succeed even though other calls fail.
 
 export type StoreFaults = {
-  /** Since this moment (monotonic): how many, and the code of the newest. */
+  /** Returns the number of faults since this moment (monotonic ms), and the code of the newest. */
   since(at: number): { readonly count: number; readonly code: string };
 };
 
-type Hearing = { readonly clock: Pick<Clock, "monotonic">; readonly metrics: Pick<Counters, "storeFault"> };
+type FaultListeners = {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly metrics: Pick<Counters, "storeFault">;
+};
 
 type Method = (...args: readonly unknown[]) => unknown;
 
-/** More faults than this within a minute are not told apart. */
+/** The number of faults that are kept. If there are more, the oldest are dropped. */
 const MAX_KEPT = 1_000;
 
-function hearStoreFaults(
+function countStoreFaults(
   store: Store,
-  { clock, metrics }: Hearing,
+  { clock, metrics }: FaultListeners,
 ): { readonly store: Store; readonly faults: StoreFaults } {
-  const heard: { readonly at: number; readonly code: string }[] = [];
-  const hear = (error: unknown): never => {
+  const faults: { readonly at: number; readonly code: string }[] = [];
+  const noteAndRethrow = (error: unknown): never => {
     if (error instanceof PortError && error.code.startsWith("store_")) {
       metrics.storeFault(error.code);
-      heard.push({ at: clock.monotonic(), code: error.code });
-      if (heard.length > MAX_KEPT) heard.shift();
+      faults.push({ at: clock.monotonic(), code: error.code });
+      if (faults.length > MAX_KEPT) faults.shift();
     }
     throw error;
   };
   const methods = Object.entries(store as unknown as { readonly [name: string]: Method });
-  const listening = methods.map(([name, method]): [string, Method] => [
+  const wrapped = methods.map(([name, method]): [string, Method] => [
     name,
     (...args) => {
       const answer = method(...args);
-      return answer instanceof Promise ? answer.catch(hear) : answer;
+      return answer instanceof Promise ? answer.catch(noteAndRethrow) : answer;
     },
   ]);
   return {
-    store: Object.fromEntries(listening) as unknown as Store,
+    store: Object.fromEntries(wrapped) as unknown as Store,
     faults: {
       since: (at) => {
-        const recent = heard.filter((each) => each.at >= at);
+        const recent = faults.filter((fault) => fault.at >= at);
         return { count: recent.length, code: recent.at(-1)?.code ?? "" };
       },
     },
   };
 }
 
-// A line for each step of a decision once its audit entry is stored, so the log tells no step that did not happen. With the approval's id
-// one finds them all. The entries' texts (requests, reasons, tasks) are never logged.
+// Each step of a decision is logged once its audit entry is stored, so the log shows no step that did not happen. All lines carry the
+// approval's id. The texts of the entries (requests, reasons, tasks) are never logged.
 
 const LINES: Partial<Record<AuditEntry["what"], string>> = {
   opened: "a form to decide was opened",
@@ -91,9 +94,9 @@ const LINES: Partial<Record<AuditEntry["what"], string>> = {
   "stop-lifted": "the stop of a run was lifted",
 };
 
-/** The store, which logs what it has written. */
+/** Returns a store that logs the audit entries it has written. */
 function logAudit(store: Store, log: Pick<EventLog, "info">): Store {
-  const tell = (entries: readonly AuditEntry[] = []): void => {
+  const logEntries = (entries: readonly AuditEntry[] = []): void => {
     for (const entry of entries) {
       const line = LINES[entry.what];
       if (line !== undefined) log.info(fieldsOf(entry), line);
@@ -101,47 +104,47 @@ function logAudit(store: Store, log: Pick<EventLog, "info">): Store {
   };
   return {
     ...store,
-    ...logRuns(store, tell),
+    ...logRuns(store, logEntries),
     async saveForm(ticket, audit) {
       await store.saveForm(ticket, audit);
       if (ticket.reading === true) log.info(readingFields(ticket), "a request was opened to be read");
-      tell(audit);
+      logEntries(audit);
     },
     async saveForms(tickets, audit) {
       await store.saveForms(tickets, audit);
-      tell(audit);
+      logEntries(audit);
     },
     async audit(entries) {
       await store.audit(entries);
-      tell(entries);
+      logEntries(entries);
     },
     async dispute(id, entry) {
-      const done = await store.dispute(id, entry);
-      if (done === "disputed") tell([entry]);
-      return done;
+      const result = await store.dispute(id, entry);
+      if (result === "disputed") logEntries([entry]);
+      return result;
     },
   };
 }
 
 function logRuns(
   store: Store,
-  tell: (entries: readonly AuditEntry[] | undefined) => void,
+  logEntries: (entries: readonly AuditEntry[] | undefined) => void,
 ): Pick<Store, "insert" | "save"> {
   return {
     async insert(run, sideWrites) {
-      const done = await store.insert(run, sideWrites);
-      if (done === "stored" || done === "passed-on") tell(sideWrites.audit);
-      return done;
+      const result = await store.insert(run, sideWrites);
+      if (result === "stored" || result === "passed-on") logEntries(sideWrites.audit);
+      return result;
     },
     async save(stored, next, sideWrites) {
-      const done = await store.save(stored, next, sideWrites);
-      if (done === "saved" || done === "passed-on") tell(sideWrites?.audit);
-      return done;
+      const result = await store.save(stored, next, sideWrites);
+      if (result === "saved" || result === "passed-on") logEntries(sideWrites?.audit);
+      return result;
     },
   };
 }
 
-/** Where an outcome is one of our own words. */
+/** The kinds of entries whose outcome is one of our own words. */
 const OWN_OUTCOMES: readonly AuditEntry["what"][] = ["sent", "settled", "closed", "reminded", "escalated"];
 
 function fieldsOf(entry: AuditEntry): object {
@@ -150,7 +153,7 @@ function fieldsOf(entry: AuditEntry): object {
     event: what,
     approval,
     run,
-    // Of an attempt without an approval, the id may be any text that a person typed.
+    // In a refused attempt without an approval, the id may be any text that a person typed.
     runId: what === "refused" && approval === null ? null : runId,
     by: by?.user ?? null,
     verdict,

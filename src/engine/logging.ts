@@ -1,4 +1,5 @@
-// What the engine logs. Warnings that repeat while something is down: one for each cause and minute, with the number of those left out.
+// What the engine logs. While something is down, its repeated warnings are limited to one for each cause and minute, which also says how
+// many were left out.
 
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
@@ -8,10 +9,10 @@ import type { Counters, EventLog } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 
 const QUIET_MS = 60_000;
-/** So many causes are remembered; when there are more, the oldest may be told twice within a minute. */
+/** The number of causes that are remembered. If there are more, the oldest may be logged twice within a minute. */
 const MAX_CAUSES = 10_000;
 
-/** `cause` names what happens again and again. Fields hold ids, never texts of people or secrets. */
+/** `cause` names the repeated event. Fields hold ids, never secrets or texts of people. */
 export type WarnQuietly = (cause: string, fields: object, message: string) => void;
 
 export function createQuietWarnings({
@@ -21,24 +22,24 @@ export function createQuietWarnings({
   readonly log: Pick<EventLog, "warn" | "debug">;
   readonly clock: Pick<Clock, "monotonic">;
 }): WarnQuietly {
-  const told = new Map<string, { readonly at: number; unlogged: number }>();
+  const lastWarnings = new Map<string, { readonly at: number; unlogged: number }>();
   return (cause, fields, message) => {
-    const last = told.get(cause);
+    const last = lastWarnings.get(cause);
     if (last !== undefined && clock.monotonic() - last.at < QUIET_MS) {
       last.unlogged += 1;
       return log.debug(fields, message);
     }
     const more = last === undefined || last.unlogged === 0 ? {} : { unlogged: last.unlogged };
     log.warn({ ...fields, ...more }, message);
-    told.delete(cause);
-    told.set(cause, { at: clock.monotonic(), unlogged: 0 });
-    const [oldest] = told.keys();
-    if (told.size > MAX_CAUSES && oldest !== undefined) told.delete(oldest);
+    lastWarnings.delete(cause);
+    lastWarnings.set(cause, { at: clock.monotonic(), unlogged: 0 });
+    const [oldest] = lastWarnings.keys();
+    if (lastWarnings.size > MAX_CAUSES && oldest !== undefined) lastWarnings.delete(oldest);
   };
 }
 
-// What came of each effect, logged and counted. A failure names its cause by a stable code: its words are for people, because those of the
-// service may repeat a request.
+// Logs and counts the outcome of each effect. A failure is logged with its stable code, not with its words: the service's words may repeat
+// a request, so they are only for people.
 
 export type EffectLog = (run: Run, effect: Effect, outcome: Outcome) => void;
 
@@ -75,10 +76,11 @@ export function createEffectLog({ context, clock, log, metrics }: Deps): EffectL
   };
 }
 
-/** A decision of a person has a cause of its own, so that the log tells of each. */
+/** Each decision of a person is a cause of its own, so that every one of them is logged. */
 function causeOf(run: Run, effect: Effect, outcome: Outcome, code: string | undefined): string {
-  const own = (decisionOf(run, effect)?.by ?? null) !== null;
-  return `${own ? `${run.key} ${effectKey(effect)}` : effect.type} ${outcome.type} ${code ?? ""}`;
+  const isDecisionOfPerson = (decisionOf(run, effect)?.by ?? null) !== null;
+  const subject = isDecisionOfPerson ? `${run.key} ${effectKey(effect)}` : effect.type;
+  return `${subject} ${outcome.type} ${code ?? ""}`;
 }
 
 function decisionOf(run: Run, effect: Effect) {

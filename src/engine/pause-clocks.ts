@@ -1,8 +1,8 @@
-// Stops the clocks of waiting requests while people cannot act: while the service or Slack is unreachable for long, and for the time in
-// which no process of Countersign ran.
+// Stops the clocks of waiting requests while people cannot act: during a long outage of the service or of Slack, and while no process of
+// Countersign runs.
 //
-// Every few seconds each process writes the time into one document that all replicas share. A gap in it means that no process ran. At the
-// start, the clocks are set back by the gap before any run is claimed; only then is the time written again, so a crash in between is safe.
+// Every few seconds, each process writes the time into one document that all replicas share. A gap means that no process ran. At the start,
+// the clocks are set back by the gap before any run is claimed. The time is written again only after that, so a crash in between is safe.
 
 import { shardOf } from "../domain/ids.ts";
 import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";
@@ -17,17 +17,17 @@ import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
 
 export type PauseClocks = {
-  /** Makes up for the time in which no process ran. Call it before runs are taken up. Rejects when the store fails. */
+  /** Sets the clocks back by the time in which no process ran. Call it before runs are claimed. Rejects if the store fails. */
   begin(): Promise<void>;
-  readonly heard: (run: Run) => void;
+  readonly noteRun: (run: Run) => void;
   start(): void;
   stop(): Promise<void>;
 };
 
-/** Shorter ones cost people nothing (ms). */
+/** Outages shorter than this (ms) do not stop the clocks. */
 const GRACE_MS = 60_000;
 const CHECK_MS = 5_000;
-/** How exactly the end of a process is known (ms). */
+/** The time between two writes of the shared document (ms). The end of a process is known this exactly. */
 const NOTE_MS = 15_000;
 const RETRY_MS = [1_000, 30_000] as const;
 const MAX_RUNS = 100_000;
@@ -35,7 +35,7 @@ const RUNNING = "running at";
 
 type Deps = {
   readonly store: DocumentStore & Pick<RunStore, "list" | "channelsInUse">;
-  readonly engine: Pick<RunEngine, "looksAfter">;
+  readonly engine: Pick<RunEngine, "holdsShard">;
   readonly guard: Pick<ServiceBreaker, "state">;
   readonly slackHealth: Pick<SlackHealth, "connection" | "tokenRefusal">;
   readonly change: Change;
@@ -45,10 +45,10 @@ type Deps = {
 
 export function createPauseClocks(deps: Deps): PauseClocks {
   const { clock } = deps;
-  const slackLost = createSince(clock, () => isSlackLost(deps.slackHealth));
+  const slackLostSince = createSince(clock, () => isSlackLost(deps.slackHealth));
   let notedAt = Number.NEGATIVE_INFINITY;
 
-  async function note(): Promise<void> {
+  async function noteTime(): Promise<void> {
     if (clock.monotonic() - notedAt < NOTE_MS) return;
     await makeUpForStop(deps);
     await deps.store.putDocument(RUNNING, clock.monotonic());
@@ -56,12 +56,12 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   }
 
   const outages = [
-    createOutagePause(deps, "service", () => serviceLost(deps.guard)),
-    createOutagePause(deps, "slack", slackLost),
+    createOutagePause(deps, "service", () => serviceLostSince(deps.guard)),
+    createOutagePause(deps, "slack", slackLostSince),
   ];
   const loop = createBackgroundLoop(deps, {
     pass: async () => {
-      await note();
+      await noteTime();
       for (const outage of outages) await outage.pass();
     },
     everyMs: CHECK_MS,
@@ -69,14 +69,14 @@ export function createPauseClocks(deps: Deps): PauseClocks {
     failure: "could not stop or start the clocks of waiting requests",
   });
   return {
-    begin: note,
-    heard: (run) => outages.forEach((outage) => outage.heard(run)),
+    begin: noteTime,
+    noteRun: (run) => outages.forEach((outage) => outage.noteRun(run)),
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,
   };
 }
 
-/** Also for runs that no process looks after yet. */
+/** Sets the clocks of all unfinished runs back, including those that no process holds yet. */
 async function makeUpForStop(deps: Deps): Promise<void> {
   const { store, clock, log } = deps;
   const from = await store.document(RUNNING);
@@ -86,61 +86,62 @@ async function makeUpForStop(deps: Deps): Promise<void> {
   await changeUnfinished(deps, (run) => pauseRun(run, { why: "stopped", from, until }));
 }
 
-/** Since when something is so (monotonic), as far as this process knows. Null: it is not. */
-type Since = () => number | null | "unknown";
+/** Returns since when a system has been lost (monotonic ms), as far as this process knows, or null if it is not lost. */
+type LostSince = () => number | null | "unknown";
 
-function createSince(clock: Clock, isSo: () => boolean | null): Since {
+function createSince(clock: Clock, isLost: () => boolean | null): LostSince {
   let since: number | null = null;
   return () => {
-    const is = isSo();
-    if (is === null) return "unknown";
-    since = is ? (since ?? clock.monotonic()) : null;
+    const lost = isLost();
+    if (lost === null) return "unknown";
+    since = lost ? (since ?? clock.monotonic()) : null;
     return since;
   };
 }
 
+/** Returns null if it is not known. */
 function isSlackLost({ connection, tokenRefusal }: Deps["slackHealth"]): boolean | null {
-  const is = connection();
-  if (is === "starting" || is === "stopping") return null;
-  return is === "lost" || tokenRefusal() !== null;
+  const state = connection();
+  if (state === "starting" || state === "stopping") return null;
+  return state === "lost" || tokenRefusal() !== null;
 }
 
-function serviceLost(guard: Deps["guard"]): ReturnType<Since> {
+function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {
   const state = guard.state();
   if (state.type === "unknown") return "unknown";
   return state.type === "answers" ? null : state.since;
 }
 
-type OutagePause = { pass(): Promise<void>; heard(run: Run): void };
+type OutagePause = { pass(): Promise<void>; noteRun(run: Run): void };
 
-function createOutagePause(deps: Deps, why: OutageCause, lostSince: Since): OutagePause {
-  /** Whether clocks may stand still for this: after a start, or after another replica has died, it is not known. */
-  let mayStand = true;
+function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
+  /** False only if no clock is stopped for this cause. After a start, or when a paused run arrives from another replica, it may be. */
+  let mayBePaused = true;
 
   async function pass(): Promise<void> {
     const since = lostSince();
     if (since === "unknown") return;
     if (since === null) {
-      if (!mayStand) return;
+      if (!mayBePaused) return;
       const until = deps.clock.monotonic();
       await changeWaiting(deps, (run) => resumeRun(run, why, until));
-      mayStand = false;
+      mayBePaused = false;
     } else if (deps.clock.monotonic() - since >= GRACE_MS) {
-      mayStand = true;
+      mayBePaused = true;
       await changeWaiting(deps, (run) => pauseRun(run, { why, from: since, until: null }));
     }
   }
 
-  return { pass, heard: (run) => void (mayStand ||= isPausedBy(run, why)) };
+  return { pass, noteRun: (run) => void (mayBePaused ||= isPausedBy(run, why)) };
 }
 
-/** The runs that this process looks after; another one changes its own. */
+/** Changes the waiting runs that this process holds. Other processes change their own. */
 async function changeWaiting(deps: Deps, apply: (run: Run) => Run): Promise<void> {
   const { store, engine, change } = deps;
   const channels = await store.channelsInUse();
   if (channels.length === 0) return;
   const runs = await store.list({ channels, only: "pending", limit: MAX_RUNS });
   await changeEach(deps, runs, async (run) => {
-    if (engine.looksAfter(shardOf(run)) && apply(run) !== run) await change(run.key, apply);
+    if (engine.holdsShard(shardOf(run)) && apply(run) !== run) await change(run.key, apply);
   });
 }

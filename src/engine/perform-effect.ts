@@ -1,4 +1,4 @@
-// Performs one effect: one effect, its port call, its outcome.
+// Performs one effect: makes its port call and returns its outcome.
 
 import { sentReason } from "../domain/approval-transitions.ts";
 import { channelOf } from "../domain/call.ts";
@@ -26,23 +26,24 @@ import { lookUpPrecedents, type PrecedentDeps } from "./precedents.ts";
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
 
-type World = PrecedentDeps & {
+type PerformDeps = PrecedentDeps & {
   readonly agents: AgentService;
   readonly chat: Chat;
   readonly people: People;
 };
 
-export function createPerform(world: World): Perform {
+/** The function rejects only for a fault in Countersign. A failed call is an outcome. */
+export function createPerform(deps: PerformDeps): Perform {
   return async (run, effect) => {
     try {
-      return await attempt(run, effect, world);
+      return await callPort(run, effect, deps);
     } catch (error) {
       return outcomeOf(error);
     }
   };
 }
 
-/** Rethrows what is not a port's error: a fault in Countersign. */
+/** Returns the outcome of a failed port call. Rethrows every other error, because it is a fault in Countersign. */
 export function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof PortError)) throw error;
   const { code, publicMessage: words } = error;
@@ -51,8 +52,8 @@ export function outcomeOf(error: unknown): Outcome {
   return { type: "later", afterMs: error.retryAfterMs, why: words, code };
 }
 
-async function attempt(run: Run, effect: Effect, world: World): Promise<Outcome> {
-  const { agents, chat, people, context } = world;
+async function callPort(run: Run, effect: Effect, deps: PerformDeps): Promise<Outcome> {
+  const { agents, chat, people, context } = deps;
   switch (effect.type) {
     case "create-run":
       return { type: "created", snapshot: await agents.create(run.input, run.key) };
@@ -63,14 +64,14 @@ async function attempt(run: Run, effect: Effect, world: World): Promise<Outcome>
     case "sweep":
       return performMessageAct(effect.type, run.posts[effect.slot], messageOf(run, effect.slot, chat));
     case "update":
-      return update(run, effect.slot, chat);
+      return updateMessage(run, effect.slot, chat);
     case "upload":
       return { type: "uploaded", ...(await chat.upload(run, effect.slot)) };
     case "share":
     case "find-file":
-      return file(run, effect, chat);
+      return performFileAct(run, effect, chat);
     case "send-notice":
-      return tell(run, effect.notice, chat);
+      return sendNotice(run, effect.notice, chat);
     case "count-approvers":
       return countApprovers(run, effect, people, context());
     case "find-people":
@@ -78,7 +79,7 @@ async function attempt(run: Run, effect: Effect, world: World): Promise<Outcome>
     case "look-up-requester":
       return { type: "groups-known", in: await groupsOfRequester(people, run, SHOWN_AGE_MS) };
     case "look-up-precedents":
-      return lookUpPrecedents(world, run, effect.approval);
+      return lookUpPrecedents(deps, run, effect.approval);
   }
 }
 
@@ -99,12 +100,12 @@ async function sendDecision(
   });
 }
 
-/** One message, of a run or a notification, as Slack has it. */
+/** One Slack message of a run or a notification. Every call rejects with PortError. */
 export type SlackMessage = {
-  /** The render key of what `post` shows. */
+  /** The render key of the message that `post` draws. */
   readonly shows: string;
   post(): Promise<MessageTs>;
-  /** All copies, oldest first. */
+  /** Resolves to all copies of the message, oldest first. */
   find(): Promise<readonly MessageTs[]>;
   remove(ts: MessageTs): Promise<void>;
 };
@@ -118,7 +119,7 @@ function messageOf(run: Run, slot: Slot, chat: Chat): SlackMessage {
   };
 }
 
-/** Rejects as the port does. */
+/** "sweep" removes every copy except the message that is up. Rejects with PortError. */
 export async function performMessageAct(
   act: "post" | "find" | "sweep",
   post: PostedMessage | undefined,
@@ -131,7 +132,7 @@ export async function performMessageAct(
   return { type: "swept" };
 }
 
-async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
+async function updateMessage(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
   const post = run.posts[slot];
   if (post?.type !== "up") return { type: "later", afterMs: null, why: "not posted yet" };
   const answer = await chat.update(run, slot, post.ts);
@@ -144,7 +145,7 @@ async function update(run: Run, slot: Slot, chat: Chat): Promise<Outcome> {
   return { type: "updated", shows: renderKey(run, slot) ?? "" };
 }
 
-async function file(
+async function performFileAct(
   run: Run,
   effect: { type: "share" | "find-file"; slot: Slot },
   chat: Chat,
@@ -155,18 +156,18 @@ async function file(
   return { type: await chat.share(run, upload.file, effect.slot) };
 }
 
-async function tell(run: Run, id: string, chat: Chat): Promise<Outcome> {
-  const found = run.notices.find((each) => each.id === id);
-  if (found !== undefined) await chat.notify(run, found.to, found.says);
+async function sendNotice(run: Run, id: string, chat: Chat): Promise<Outcome> {
+  const notice = run.notices.find((candidate) => candidate.id === id);
+  if (notice !== undefined) await chat.notify(run, notice.to, notice.says);
   return { type: "told" };
 }
 
 // Slack accepts about one message a second per channel and fifty updates a minute, so urgent effects go first.
 
 /**
- * Null: the effect does not go to Slack. Of a post, urgency 0: what lists many requests; 1: a card; 2: the rest; 3: what was decided
- * before it had a card. Of any other effect, 0: buttons off; 1: the end of a decision or a run, and private notices; 2: the rest; 3:
- * states of a run that may be over soon.
+ * Returns null if the effect does not go to Slack. The urgency of a post is 0 for a message that lists many requests, 1 for a card, 3 for
+ * a request that was decided before it had a card, and 2 for the rest. The urgency of any other effect is 0 for removing buttons, 1 for
+ * the end of a decision or a run and for private notices, 3 for a state of a run that may soon be over, and 2 for the rest.
  */
 export function paceOf(run: Run, effect: Effect): PacedEffect | null {
   const channel = "slot" in effect ? channelOf(run, effect.slot) : run.channel;
@@ -203,18 +204,18 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
 function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
   if (slot === UNREADABLE || isDigest(run, slot)) return 0;
-  // Its number is wrong for as long as it waits behind the openings of all the runs that now await approval.
+  // If a storm notice waited behind the openings of all the runs that now await approval, its number would be wrong in the meantime.
   if (isStormSlot(slot)) return 1;
   if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
-  // A stop that is over has a button that does nothing any more. A stop that holds only counts what it denied.
+  // A stop that is over still shows a button, which does nothing. For a stop in force, the update only changes the count of its denials.
   if (slot === STOPPED) return isStopped(run) && isStoppable(run) ? 3 : 1;
   if (slot !== OPENING) return 2;
   return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
 }
 
-/** To a channel it is a message like any other there. */
+/** A notice to a channel is paced like any other post there. */
 function paceOfNotice({ channel, notices }: Run, id: string): PacedEffect {
-  const to = parsed(ChannelId, notices.find((each) => each.id === id)?.to);
+  const to = parsed(ChannelId, notices.find((notice) => notice.id === id)?.to);
   return to === null ? { channel, kind: "other", urgency: 1 } : { channel: to, kind: "post", urgency: 2 };
 }
 
@@ -224,8 +225,8 @@ function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {
 }
 
 /**
- * What lists many requests comes before the card of one. The card of an approval that a digest listed until it was decided comes after
- * everything that can still be decided.
+ * A message that lists many requests is posted before the card of a single request. If a digest listed an approval until it was decided,
+ * its card is posted after everything that can still be decided.
  */
 function postUrgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   if (slot === UNREADABLE || isDigest(run, slot) || isStormSlot(slot)) return 0;

@@ -1,5 +1,5 @@
-// Polls every unfinished run: fetches each when it is due and compares the answer with the last one. An answer without news touches
-// neither the store nor Slack.
+// Polls every unfinished run: fetches a run when it is due and compares the answer with the previous one. An answer without changes
+// touches neither the store nor Slack.
 
 import type { Context } from "../domain/context.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
@@ -18,11 +18,11 @@ import type { UnreadableRuns } from "./unreadable-runs.ts";
 import { inTurn, type Watchdog } from "./watchdog.ts";
 
 export type Poller = {
-  /** How many runs are watched, and how many fetches are in progress. */
+  /** Returns the number of watched runs and the number of fetches in progress. */
   counts(): { readonly watched: number; readonly inFlight: number };
-  /** For how long (ms) the poll that waits longest for a free place has been due. */
+  /** Returns how long the most overdue poll has been waiting for a free slot (ms). */
   lagMs(): number;
-  /** Starts no more fetches. Answers still in flight are dropped. */
+  /** Starts no more fetches. Answers that arrive later are discarded. */
   stop(): void;
 };
 
@@ -32,7 +32,7 @@ type Deps = {
   agents: Pick<AgentService, "fetchRun">;
   engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
   guard: ServiceBreaker;
-  unreadable: Pick<UnreadableRuns, "looked">;
+  unreadable: Pick<UnreadableRuns, "noteFetch">;
   context: () => Context;
   clock: Clock;
   random: () => number;
@@ -41,28 +41,30 @@ type Deps = {
   watchdog: Pick<Watchdog, "begin">;
 };
 
-/** From this many runs on, useless answers are reported for the service as a whole. */
+/** If this many runs or more have unreadable answers, the fault is reported for the service as a whole. */
 const SERVICE_WIDE_RUNS = 3;
 
-/** To write and digest a longer answer takes milliseconds, so the event loop runs in between. */
+/** Fingerprinting and applying a longer answer takes milliseconds each, so the event loop runs in between. */
 const LONG_CHARS = 65_536;
 
-/** One watched run. Kept small: there may be tens of thousands. */
+/** One watched run. Kept small, because there may be tens of thousands. */
 type Entry = {
   readonly key: RunKey;
   readonly id: RunId;
-  /** Since when the run is quiet (monotonic), and after which news: `newsMark`. */
+  /** The time of the run's last change (monotonic ms). */
   quietSince: number;
-  newest: number;
-  /** When a fetch would settle something, and which fetch was the newest that was applied for that. */
-  lookAt: number | null;
-  lookedAt: number;
-  fails: number;
-  missing: boolean;
-  /** The `fingerprint` of the newest answer that was applied. Null: apply the next one in any case. */
-  said: string | null;
-  /** How often the run was reconciled. */
-  compared: number;
+  /** The `newsMark` of the run's last change. */
+  lastChange: number;
+  /** The time from which a fetch would settle something (monotonic ms). Null if nothing needs a fetch. */
+  fetchAt: number | null;
+  /** When the newest such fetch that was applied had begun (monotonic ms). */
+  fetchedAt: number;
+  failures: number;
+  isMissing: boolean;
+  /** The `fingerprint` of the newest applied answer. Null if the next answer must be applied in any case. */
+  appliedAnswer: string | null;
+  /** The number of times that the run was reconciled. */
+  reconciliations: number;
 };
 
 export function createPoller(deps: Deps, limits: PollLimits): Poller {
@@ -77,17 +79,17 @@ export function createPoller(deps: Deps, limits: PollLimits): Poller {
         entry,
         deps.clock.monotonic() + restMs + deps.random() * Math.min(restMs, limits.maxMs),
       );
-    const failure = await inTurn(deps.watchdog, () => ask(deps, entry, () => stopped));
+    const failure = await inTurn(deps.watchdog, () => poll(deps, entry, () => stopped));
     deps.metrics.pollsInFlight(queue.busy);
-    const next = nextAt(deps, entry, limits);
-    if (failure !== null) tellFailure(warn, entry, failure, next - deps.clock.monotonic());
+    const next = nextPollAt(deps, entry, limits);
+    if (failure !== null) logFailure(warn, entry, failure, next - deps.clock.monotonic());
     if (entries.get(entry.key) === entry) queue.put(entry, next);
   });
 
   deps.engine.onPlan((run, plan) => {
-    const entry = isWatched(run) ? noteNews(entries, run, plan, deps.clock) : null;
+    const entry = isWatched(run) ? updateEntry(entries, run, plan, deps.clock) : null;
     if (entry === null) forget(deps, entries, run.key);
-    else queue.advance(entry, nextAt(deps, entry, limits));
+    else queue.advance(entry, nextPollAt(deps, entry, limits));
     deps.metrics.runsWatched(entries.size);
   });
 
@@ -110,60 +112,62 @@ function forget({ guard }: Deps, entries: Map<RunKey, Entry>, key: RunKey): void
   entries.delete(key);
 }
 
-function noteNews(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: Clock): Entry | null {
+/** Updates the run's entry after a reconciliation, or adds one. Returns null while the service has not told us the run's id. */
+function updateEntry(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: Clock): Entry | null {
   const id = runId(run);
   if (id === null) return null;
-  const fresh = {
-    key: run.key,
-    id,
-    quietSince: 0,
-    newest: NaN,
-    lookAt: null,
-    lookedAt: 0,
-    fails: 0,
-    missing: false,
-    said: null,
-    compared: 0,
-  };
-  const entry = entries.get(run.key) ?? fresh;
-  const newest = newsMark(run);
-  // When a run is claimed, only the wall clock knows how old its news is. From then on the monotonic clock counts.
-  const age = Number.isNaN(entry.newest) ? Math.max(clock.now() - lastNewsAt(run), 0) : 0;
-  if (newest !== entry.newest) entry.quietSince = clock.monotonic() - age;
-  entry.newest = newest;
-  entry.lookAt = plan.fetchAt;
-  entry.missing = isMissing(run);
-  // Other code than this poller may have applied another answer, so the next one is applied in any case.
-  entry.said = null;
-  entry.compared += 1;
+  const entry = entries.get(run.key) ?? newEntry(run.key, id);
+  const lastChange = newsMark(run);
+  // When a run is claimed, only the wall clock shows how old its last change is. From then on the monotonic clock counts.
+  const age = Number.isNaN(entry.lastChange) ? Math.max(clock.now() - lastNewsAt(run), 0) : 0;
+  if (lastChange !== entry.lastChange) entry.quietSince = clock.monotonic() - age;
+  entry.lastChange = lastChange;
+  entry.fetchAt = plan.fetchAt;
+  entry.isMissing = isMissing(run);
+  // Code outside this poller may have applied a different answer, so the next answer is applied in any case.
+  entry.appliedAnswer = null;
+  entry.reconciliations += 1;
   entries.set(run.key, entry);
   return entry;
 }
 
-function nextAt({ clock, random }: Deps, entry: Entry, limits: PollLimits): number {
+const newEntry = (key: RunKey, id: RunId): Entry => ({
+  key,
+  id,
+  quietSince: 0,
+  lastChange: NaN,
+  fetchAt: null,
+  fetchedAt: 0,
+  failures: 0,
+  isMissing: false,
+  appliedAnswer: null,
+  reconciliations: 0,
+});
+
+function nextPollAt({ clock, random }: Deps, entry: Entry, limits: PollLimits): number {
   const now = clock.monotonic();
-  const facts = { quietMs: now - entry.quietSince, fails: entry.fails, missing: entry.missing };
+  const facts = { quietMs: now - entry.quietSince, fails: entry.failures, missing: entry.isMissing };
   const usual = now + nextPollMs(facts, limits, random());
-  if (entry.lookAt === null || entry.lookAt <= entry.lookedAt || entry.fails > 0) return usual;
-  return Math.min(usual, Math.max(entry.lookAt, now + limits.minMs / 2));
+  if (entry.fetchAt === null || entry.fetchAt <= entry.fetchedAt || entry.failures > 0) return usual;
+  return Math.min(usual, Math.max(entry.fetchAt, now + limits.minMs / 2));
 }
 
-/** Resolves to why the service did not answer; null where it did, or was not asked. Never rejects. */
-async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<PortError | null> {
+/** Resolves to the reason why the service did not answer, or to null if it answered or was not asked. Never rejects. */
+async function poll(deps: Deps, entry: Entry, isStopped: () => boolean): Promise<PortError | null> {
   const { clock, guard, log, metrics } = deps;
   const startedAt = clock.monotonic();
   const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
   try {
     const fetched = await guard.through(entry.id, () => deps.agents.fetchRun(entry.id));
-    entry.fails = 0;
+    entry.failures = 0;
     metrics.poll(fetched.type, seconds());
-    if (stopped()) return null;
-    await learn(deps, entry, fetched);
-    await deps.unreadable.looked(entry.key, fetched);
+    if (isStopped()) return null;
+    await applyAnswer(deps, entry, fetched);
+    await deps.unreadable.noteFetch(entry.key, fetched);
     return null;
   } catch (error) {
     if (error instanceof CircuitOpenError) return null;
-    entry.fails += 1;
+    entry.failures += 1;
     if (!(error instanceof PortError)) {
       log.error({ run: entry.key, error }, "a look at a run failed");
       return null;
@@ -174,13 +178,13 @@ async function ask(deps: Deps, entry: Entry, stopped: () => boolean): Promise<Po
   }
 }
 
-function tellFailure(
+function logFailure(
   warn: WarnQuietly,
-  { key, id, fails }: Entry,
+  { key, id, failures }: Entry,
   { code }: PortError,
   nextTryMs: number,
 ): void {
-  const ids = { code, effect: "poll", run: key, runId: id, try: fails, nextTryMs: Math.round(nextTryMs) };
+  const ids = { code, effect: "poll", run: key, runId: id, try: failures, nextTryMs: Math.round(nextTryMs) };
   warn(code, ids, "the agent service gave no usable answer about a run");
 }
 
@@ -189,35 +193,40 @@ async function noteUnreadable(
   entry: Entry,
   failure: PortError,
 ): Promise<void> {
-  // Then one notice in each channel says so, instead of a message for each run.
+  // If the whole service is affected, one notice in each channel says so, instead of one message for each run.
   const state = guard.state();
   if (state.type === "useless" && state.runs >= SERVICE_WIDE_RUNS) return;
   try {
-    await unreadable.looked(entry.key, failure);
+    await unreadable.noteFetch(entry.key, failure);
   } catch (error) {
-    log.error({ run: entry.key, error }, "could not record that a run cannot be read; the next fetch does");
+    log.error({ run: entry.key, error }, "could not record that a run cannot be read; the next poll will");
   }
 }
 
-async function learn({ engine, context, clock }: Deps, entry: Entry, fetched: FetchedRun): Promise<void> {
-  const said = fingerprint(fetched);
-  if (said !== null && said.length > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
+/** Applies the answer to the run, unless it has the same content as the previous one. */
+async function applyAnswer(
+  { engine, context, clock }: Deps,
+  entry: Entry,
+  fetched: FetchedRun,
+): Promise<void> {
+  const answer = fingerprint(fetched);
+  if (answer !== null && answer.length > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
   const askedAt = askedAtOf(fetched);
-  if (entry.lookAt !== null && askedAt >= entry.lookAt) entry.lookedAt = askedAt;
-  if (said !== null && said === entry.said && entry.lookAt === null) return;
-  let known = false;
-  let compared = 0;
+  if (entry.fetchAt !== null && askedAt >= entry.fetchAt) entry.fetchedAt = askedAt;
+  if (answer !== null && answer === entry.appliedAnswer && entry.fetchAt === null) return;
+  let isApplied = false;
+  let ownReconciliation = 0;
   await engine.change(entry.key, (newest) => {
-    // An outdated answer was dropped, so its content is not recorded; the same content in the next answer is news.
-    known = !isOutdated(newest, askedAt);
-    compared = entry.compared + 1;
+    // An outdated answer is ignored, so its fingerprint is not kept. The same content in a newer answer must be applied.
+    isApplied = !isOutdated(newest, askedAt);
+    ownReconciliation = entry.reconciliations + 1;
     return observeFetched(newest, fetched, context());
   });
-  // Another answer may have been applied right after this one.
-  if (known && entry.compared === compared) entry.said = said;
+  // If the run was reconciled again after this change, a different answer may have been applied since.
+  if (isApplied && entry.reconciliations === ownReconciliation) entry.appliedAnswer = answer;
 }
 
-/** Two answers with the same fingerprint have the same content. Null: the answer must always be applied. */
+/** Two answers with the same fingerprint have the same content. Returns null if the answer must always be applied. */
 function fingerprint(fetched: FetchedRun): string | null {
   if (fetched.type === "missing") return null;
   const { snapshot } = fetched;

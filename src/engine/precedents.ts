@@ -1,5 +1,5 @@
-// Looks up the earlier decisions on the same request: found by the index of the audit, read from the signed entries. A decision
-// is left out where readers may not know of it, or where that is unknown.
+// Looks up the earlier decisions on the same request. The audit's index finds them, and its signed entries say what they are. A decision is
+// left out if the readers may not know of it, or if that cannot be found out.
 
 import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import type { Approval, Verdict } from "../domain/approval.ts";
@@ -24,10 +24,10 @@ export type PrecedentDeps = {
   readonly context: () => Pick<Context, "policy" | "now" | "monotonic" | "digest">;
 };
 
-/** May the readers know what was decided in this channel? */
+/** Resolves to whether the readers may know what was decided in this channel. */
 export type MayKnow = (channel: ChannelId) => Promise<boolean>;
 
-/** A denial's reason in one line, in characters. The card of that request shows more of it. Our choice: two lines of a phone. */
+/** The length of a denial's reason, in one line, in characters. Our choice: two lines on a phone. The denied request's card shows more. */
 const REASON_CHARS = 80;
 
 /** Rejects with PortError. */
@@ -42,17 +42,17 @@ export async function findPrecedents(
   const text = askedText(run, approval, ruleOf(ctx, run, approval).name);
   if (text === null) return NO_PRECEDENTS;
   const asked = { digest: digest(text), since: now - PRECEDENT_AGE_MS };
-  const known = once(mayKnow);
-  const denied = await newest(deps, { ...asked, verdict: "deny" }, known);
-  const approved = await newest(deps, { ...asked, verdict: "approve" }, known);
+  const mayKnowOnce = askOnce(mayKnow);
+  const denied = await findNewest(deps, { ...asked, verdict: "deny" }, mayKnowOnce);
+  const approved = await findNewest(deps, { ...asked, verdict: "approve" }, mayKnowOnce);
   return {
     denied: denied === null ? null : { ...denied.facts, reason: oneLine(denied.reason, REASON_CHARS) },
     approved: approved?.facts ?? null,
   };
 }
 
-/** Asks once about each channel. */
-function once(mayKnow: MayKnow): MayKnow {
+/** Asks only once about each channel. */
+function askOnce(mayKnow: MayKnow): MayKnow {
   const answers = new Map<ChannelId, Promise<boolean>>();
   return (channel) => {
     const answer = answers.get(channel) ?? unknownIsNo(mayKnow(channel));
@@ -79,47 +79,49 @@ type Decided = {
   readonly reason: string;
 };
 
-async function newest(
+async function findNewest(
   deps: PrecedentDeps,
   asked: Asked,
   mayKnow: MayKnow,
 ): Promise<{ readonly facts: Precedent; readonly reason: string } | null> {
   const numbers = await deps.store.decidedBefore(asked, MAX_PRECEDENTS);
-  const told: Decided[] = [];
+  const visible: Decided[] = [];
   for (const seq of numbers) {
     const decided = await decidedIn(deps, seq, asked);
-    if (decided !== null && (await mayKnow(decided.channel))) told.push(decided);
+    if (decided !== null && (await mayKnow(decided.channel))) visible.push(decided);
   }
-  const [last] = told;
-  if (last === undefined) return null;
-  const { seq, by, at, reason } = last;
+  const [newest] = visible;
+  if (newest === undefined) return null;
+  const { seq, by, at, reason } = newest;
   const more = numbers.length === MAX_PRECEDENTS;
-  return { facts: { times: told.length, more, entry: seq, by, at }, reason };
+  return { facts: { times: visible.length, more, entry: seq, by, at }, reason };
 }
 
-/** Null: the signed entry says something else than the index, its request was erased, or the person decided on their own request. */
+/**
+ * Resolves to null if the signed entry contradicts the index, if its request was erased, or if the person decided on their own request.
+ */
 async function decidedIn({ store }: PrecedentDeps, seq: number, asked: Asked): Promise<Decided | null> {
   const proven = await store.provenEntry(seq);
   if (!proven.ok) return null;
   const { entry } = proven.kept;
   const { by, requester, channel, at, reason, digest } = entry;
-  const isMeant =
+  const matchesIndex =
     entry.what === "settled" &&
     entry.outcome === "confirmed" &&
     entry.verdict === asked.verdict &&
     entry.asked === asked.digest &&
     at >= asked.since;
-  if (!isMeant || by === null || channel === null || digest === null || by.user === requester?.user)
+  if (!matchesIndex || by === null || channel === null || digest === null || by.user === requester?.user)
     return null;
   if ((await store.auditText(digest)) === null) return null;
   return { seq, by: by.user, at, channel, reason: reason ?? "" };
 }
 
-// For a card, which every member of its channel reads.
+// Precedents for a card, which every member of its channel can read.
 
-/** This age (ms) is enough for display. */
+/** An answer of Slack that is not older than this (ms) is fresh enough for display. */
 const AGE_MS = 60_000;
-/** In a larger channel nobody can tell at a small price whether all its members are full members. Our choice. */
+/** In a larger channel, it is too costly to find out whether all members are full members. Our choice. */
 const MAX_MEMBERS = 50;
 const AT_ONCE = 5;
 
@@ -147,7 +149,7 @@ export async function lookUpPrecedents(
   }
 }
 
-/** Every full member may open a public channel; guests and people of other organisations may not. */
+/** Every full member may open a public channel. Guests and people of other organizations may not. */
 async function haveNoGuests(people: Readers, { team, channel }: Run): Promise<boolean> {
   const members = await people.membersOf(channel, AGE_MS);
   if (members.length > MAX_MEMBERS) return false;

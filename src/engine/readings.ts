@@ -1,4 +1,4 @@
-// What the metrics read at each scrape.
+// The values that the metrics read at each scrape.
 
 import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
@@ -13,7 +13,7 @@ import type { Poller } from "./poller.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
 
-type Read = {
+type ReadingDeps = {
   readonly store: Pick<Store, "auditHead">;
   readonly slackHealth: SlackHealth;
   readonly context: () => Context;
@@ -24,12 +24,12 @@ type Read = {
 };
 
 /** Never rejects. */
-export async function readingsOf(read: Read): Promise<Readings> {
-  const { store, slackHealth, context, figures, health, watch, guard } = read;
+export async function readingsOf(deps: ReadingDeps): Promise<Readings> {
+  const { store, slackHealth, context, figures, health, watch, guard } = deps;
   const parts = await health.parts();
-  // A database that does not answer would hold up the scrape that tells of it.
-  const answers = parts.every(({ part, fault }) => part !== "store" || fault === null);
-  const head = answers ? await store.auditHead().catch(() => null) : null;
+  // A database that does not answer would delay the scrape that reports it.
+  const storeAnswers = parts.every(({ part, fault }) => part !== "store" || fault === null);
+  const head = storeAnswers ? await store.auditHead().catch(() => null) : null;
   return {
     ...figures(),
     parts,
@@ -42,21 +42,21 @@ export async function readingsOf(read: Read): Promise<Readings> {
   };
 }
 
-// What the runs of this process wait for, counted: requests without a decision, and decisions that the service has not answered. Ages are
-// of the monotonic clock, so setting the wall clock neither hides nor invents a delay.
+// Counts what the runs of this process wait for: requests without a decision, and decisions that the service has not answered. Ages are
+// measured by the monotonic clock, so setting the wall clock neither hides nor invents a delay.
 
-/** A decision that is unsent for longer than this (ms) is reported as late. */
+/** A decision that has been unsent for longer than this (ms) is reported as late. */
 const LATE_MS = 60_000;
 
 type Tracked = {
   state: RunState | null;
-  /** When each request was first seen (monotonic). */
+  /** When each pending request was first seen (monotonic ms). */
   pending: ReadonlyMap<ApprovalId, number>;
-  /** So many of them have had their last reminder. */
+  /** The number of pending requests that have had their last reminder. */
   reminded: number;
-  /** Those of them that have no message with buttons yet. */
+  /** The pending requests that have no message with buttons yet. */
   unshown: ReadonlySet<ApprovalId>;
-  /** Since when each decision could be sent (monotonic). */
+  /** When each unsent decision became ready to be sent (monotonic ms). */
   unsent: ReadonlyMap<string, number>;
 };
 
@@ -74,7 +74,7 @@ export function createRunFigures({ engine, clock, metrics }: Deps): { readonly f
   engine.onPlan((run) => {
     const before = runs.get(run.key) ?? null;
     const now = trackedOf(run, before, clock);
-    tellDelays(run, before ?? NONE, now, { clock, metrics });
+    reportDelays(run, before ?? NONE, now, { clock, metrics });
     if (now.state === null && now.unsent.size === 0) runs.delete(run.key);
     else runs.set(run.key, now);
   });
@@ -84,7 +84,7 @@ export function createRunFigures({ engine, clock, metrics }: Deps): { readonly f
 function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
   const state = stateOf(run);
   if (run.approvals.length === 0) return { ...NONE, state };
-  const waiting = isWatched(run) ? run.approvals.filter((each) => each.state.type === "pending") : [];
+  const waiting = isWatched(run) ? run.approvals.filter(({ state }) => state.type === "pending") : [];
   const unsent = run.approvals.flatMap((approval): [string, number][] => {
     const decision = unsentDecision(approval);
     if (decision === null) return [];
@@ -95,12 +95,12 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
     state,
     pending: new Map(waiting.map(({ id, waitsSince }) => [id, waitsSince])),
     reminded: waiting.filter(hasLastReminder).length,
-    unshown: new Set(waiting.filter((each) => !isShown(run, each)).map(({ id }) => id)),
+    unshown: new Set(waiting.filter((approval) => !isShown(run, approval)).map(({ id }) => id)),
     unsent: new Map(unsent),
   };
 }
 
-/** At a restart only the wall clock knows how old a decision is. From then on the monotonic clock counts. */
+/** At a restart, only the wall clock shows how old a decision is. From then on, the monotonic clock counts. */
 function sinceOf({ at }: Decision, before: Tracked | null, clock: Clock): number {
   return clock.monotonic() - (before === null ? Math.max(clock.now() - at, 0) : 0);
 }
@@ -122,7 +122,7 @@ function hasLastReminder({ followUp = {}, appliedRule }: Approval): boolean {
 const isShown = ({ posts }: Run, { id, listing }: Approval): boolean =>
   listing !== undefined || posts[cardSlot(id)]?.type === "up";
 
-/** Null: it is over, or not followed. */
+/** Returns null if the run is over or not followed. */
 function stateOf(run: Run): RunState | null {
   const { creation, seen } = run;
   if (creation.type === "planned" || creation.type === "sending") return "starting";
@@ -132,7 +132,7 @@ function stateOf(run: Run): RunState | null {
   return run.approvals.some(isUndecided) ? "awaiting_approval" : "running";
 }
 
-function tellDelays(
+function reportDelays(
   run: Run,
   before: Tracked,
   now: Tracked,
@@ -157,11 +157,11 @@ function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
   const pending: number[] = [];
   const unsent: number[] = [];
   let reminded = 0;
-  for (const each of tracked) {
-    if (each.state !== null) runs[each.state] += 1;
-    reminded += each.reminded;
-    for (const since of each.pending.values()) pending.push(now - since);
-    for (const since of each.unsent.values()) unsent.push(now - since);
+  for (const run of tracked) {
+    if (run.state !== null) runs[run.state] += 1;
+    reminded += run.reminded;
+    for (const since of run.pending.values()) pending.push(now - since);
+    for (const since of run.unsent.values()) unsent.push(now - since);
   }
   return {
     runs,

@@ -1,10 +1,10 @@
-// The path of every command, click and tick: change the stored run, reconcile, execute the difference.
+// The path of every command, click and timer: change the stored run, reconcile it, and execute the effects that it still needs.
 //
 //   change ─► save ─► reconcile ─► each effect: wait for its turn ─► mark, save ─► perform ─► outcome, save ─┐
 //      ▲                                                                                                     │
 //      └─────────────────────────────────────────────────────────────────────────────────────────────────────┘
 //
-// Changes of one run happen one after the other; its effects happen in parallel, so a slow POST blocks nothing.
+// Changes of one run happen one after the other. Its effects happen in parallel, so a slow POST blocks nothing.
 
 import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { recover } from "../domain/apply-outcome.ts";
@@ -24,7 +24,8 @@ import { shownChars } from "../domain/text/request-text.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
-import { type Alarms, type Clock, createAlarms, endedWithin } from "./clock.ts";
+import type { Clock } from "./clock.ts";
+import { createDelayedWork, type DelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createHeldRuns, type HeldShards } from "./held-runs.ts";
 
@@ -32,19 +33,19 @@ export type RunEngine = HeldShards & {
   readonly shardsSending: EffectExecutor["shardsSending"];
   readonly transact: Transact;
   readonly change: Change;
-  /** For a run just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
+  /** Follows a run that was just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
   resume(stored: StoredRun): Promise<void>;
-  /** The answer to its insert was lost: if the run is stored, this process follows it as soon as the store answers. */
+  /** For a run whose insert was not answered: if the run is stored, this process follows it as soon as the store answers. */
   followIfStored(key: RunKey): void;
   /** Calls the listener with every run that is reconciled. */
   onPlan(listener: (run: Run, plan: Plan) => void): void;
-  /** Accepts no new work and waits until work in progress is settled, at most `ms`. */
+  /** Accepts no new work and waits at most `ms` until work in progress is settled. */
   stop(ms: number): Promise<void>;
 };
 
-/** How often a change is tried when another process keeps changing the run. */
+/** The number of attempts at a change while other processes keep changing the run. */
 const MAX_CLASHES = 50;
-/** Comparing and writing requests of so many characters take tens of milliseconds each, so a click may come between them. */
+/** Requests of this length take tens of milliseconds to compare and again to write, so the event loop runs in between. */
 const LONG_CHARS = 20_000;
 const NOT_RECONCILED = "could not reconcile a run; trying again";
 
@@ -59,92 +60,84 @@ type Deps = {
 export function createRunEngine(deps: Deps): RunEngine {
   const { store, context, clock, executor } = deps;
   const { save, drop } = createSaver(store, clock);
-  const alarms = createAlarms(clock);
+  const delayed = createDelayedWork(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const { settleLater, saveSettled } = createUnsettledMarks(executor, context);
   const { hold, has, ...shards } = createHeldRuns();
-  const waking = new Set<Promise<void>>();
-  const later: Later = (key, afterMs, act) => alarms.set(key, afterMs, () => track(waking, act()));
-  const again: Again = (key, afterMs) => later(key, afterMs, () => wake(deps, change, key, again));
-  shards.onDrop((key) => (alarms.clear(key), drop(key)));
+  const reconcileAfter: ReconcileAfter = (key, afterMs) =>
+    delayed.run(key, afterMs, () => wake(deps, change, key, reconcileAfter));
+  shards.onDrop((key) => (delayed.cancel(key), drop(key)));
 
-  const compare = retryAfterFault(deps, again, (run) => {
-    alarms.clear(run.key);
+  const startEffects = retryAfterFault(deps, reconcileAfter, (run) => {
+    delayed.cancel(run.key);
     const plan = reconcile(run, clock.monotonic());
-    for (const effect of plan.effects)
-      executor.start(run, effect, { transact, change, again, settleLater, onIdle: drop, ...shards });
-    if (plan.wakeAt !== null) again(run.key, plan.wakeAt - clock.monotonic());
+    const handle = { transact, change, reconcileAfter, settleLater, onIdle: drop, ...shards };
+    for (const effect of plan.effects) executor.start(run, effect, handle);
+    if (plan.wakeAt !== null) reconcileAfter(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   });
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
-    const saved = saveSettled(key, apply, (apply) => save(key, { apply, mustHold, context }));
-    const done = await wokenIfLost(saved, () => again(key, AFTER_FAILURE_MS));
-    if (done !== null && (done.saved === "saved" ? hold(done.run) : has(done.run))) compare(done.run);
+    const saving = saveSettled(key, apply, (apply) => save(key, { apply, mustHold, context }));
+    const result = await wakeIfUnanswered(saving, () => reconcileAfter(key, AFTER_FAILURE_MS));
+    if (result !== null && (result.saved === "saved" ? hold : has)(result.run)) startEffects(result.run);
     if (!executor.isBusy(key)) drop(key);
-    return done;
+    return result;
   };
   const change = changeBy(transact);
 
   async function resume({ run }: StoredRun): Promise<void> {
-    const known = has(run);
+    const wasHeld = has(run);
     if (!hold(run)) return;
-    // Another process has saved it, so what this one wrote last is not the newest.
-    if (known) drop(run.key);
-    else if (recover(run, context()) === run) return compare(run);
+    // Another process has saved a run that we hold, so the version that this process wrote last is outdated.
+    if (wasHeld) drop(run.key);
+    else if (recover(run, context()) === run) return startEffects(run);
     else settleLater(run.key);
-    await wake(deps, change, run.key, again);
+    await wake(deps, change, run.key, reconcileAfter);
   }
 
-  const stop = (ms: number): Promise<void> => stopAll({ alarms, executor, clock, waking }, ms);
+  const followIfStored = followerOf(deps, resume, delayed);
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
-  const own = { transact, change, resume, followIfStored: followerOf(deps, resume, later), onPlan, stop };
-  return { ...own, ...shards, shardsSending: executor.shardsSending };
+  const stop = async (ms: number) => void (await Promise.all([delayed.stop(ms), executor.stop(ms)]));
+  const { shardsSending } = executor;
+  return { ...shards, transact, change, resume, followIfStored, onPlan, stop, shardsSending };
 }
 
-/** A fault in Countersign holds up this run only. The change is stored already, so the run is reconciled again later. */
-function retryAfterFault({ log }: Deps, again: Again, compare: (run: Run) => void): (run: Run) => void {
+/** A fault in Countersign delays this run only. The change is stored already, so the run is reconciled again later. */
+function retryAfterFault(
+  { log }: Deps,
+  reconcileAfter: ReconcileAfter,
+  startEffects: (run: Run) => void,
+): (run: Run) => void {
   return (run) => {
     try {
-      compare(run);
+      startEffects(run);
     } catch (error) {
       log.error({ run: run.key, error }, NOT_RECONCILED);
-      again(run.key, AFTER_FAILURE_MS);
+      reconcileAfter(run.key, AFTER_FAILURE_MS);
     }
   };
 }
 
-/** The answer to a commit was lost: what the run is now, and needs, is found out soon. */
-async function wokenIfLost<Done>(saved: Promise<Done>, wake: () => void): Promise<Done> {
+/** If the answer to a commit was lost, the run is reconciled soon, which shows what was stored. Rejects as `saving` does. */
+async function wakeIfUnanswered<Result>(saving: Promise<Result>, wake: () => void): Promise<Result> {
   try {
-    return await saved;
+    return await saving;
   } catch (error) {
     if (error instanceof PortError && error.applied === "maybe") wake();
     throw error;
   }
 }
 
-type Stopping = Pick<Deps, "executor" | "clock"> & {
-  readonly alarms: Alarms;
-  readonly waking: ReadonlySet<Promise<void>>;
-};
+type ReconcileAfter = (key: RunKey, afterMs: number) => void;
 
-async function stopAll({ alarms, executor, clock, waking }: Stopping, ms: number): Promise<void> {
-  alarms.stop();
-  await Promise.all([executor.stop(ms), endedWithin(clock, ms, waking)]);
-}
-
-/** The work is in the set until it has ended. */
-function track(set: Set<Promise<void>>, work: Promise<void>): void {
-  const tracked = work.finally(() => set.delete(tracked));
-  set.add(tracked);
-}
-
-type Later = (key: RunKey, afterMs: number, act: () => Promise<void>) => void;
-type Again = (key: RunKey, afterMs: number) => void;
-
-/** Reconciles a run although nothing happened to it; tries again when the store fails. */
-async function wake({ context, log }: Deps, change: Change, key: RunKey, again: Again): Promise<void> {
+/** Applies what time has changed and reconciles the run. Tries again later if the store fails. Never rejects. */
+async function wake(
+  { context, log }: Deps,
+  change: Change,
+  key: RunKey,
+  reconcileAfter: ReconcileAfter,
+): Promise<void> {
   try {
     await change(key, (run) => {
       const ctx = context();
@@ -152,13 +145,17 @@ async function wake({ context, log }: Deps, change: Change, key: RunKey, again: 
     });
   } catch (error) {
     log.error({ run: key, error }, NOT_RECONCILED);
-    again(key, AFTER_FAILURE_MS);
+    reconcileAfter(key, AFTER_FAILURE_MS);
   }
 }
 
-/** Looks for the run until the store answers. */
-function followerOf({ store, log }: Deps, resume: RunEngine["resume"], later: Later): (key: RunKey) => void {
-  const look = async (key: RunKey): Promise<void> => {
+/** Returns the function that loads a run, again and again until the store answers, and then follows it. */
+function followerOf(
+  { store, log }: Deps,
+  resume: RunEngine["resume"],
+  delayed: DelayedWork,
+): (key: RunKey) => void {
+  const loadAndResume = async (key: RunKey): Promise<void> => {
     try {
       const stored = await store.load(key);
       if (stored !== null) await resume(stored);
@@ -167,7 +164,7 @@ function followerOf({ store, log }: Deps, resume: RunEngine["resume"], later: La
       follow(key);
     }
   };
-  const follow = (key: RunKey): void => later(key, AFTER_FAILURE_MS, () => look(key));
+  const follow = (key: RunKey): void => delayed.run(key, AFTER_FAILURE_MS, () => loadAndResume(key));
   return follow;
 }
 
@@ -178,69 +175,72 @@ const changeBy =
 
 type UnsettledMarks = {
   readonly settleLater: (key: RunKey) => void;
-  /** Saves the change, and the settled marks with it. */
-  readonly saveSettled: <Value, Done>(
+  /** Saves the change. If the run has marks to settle, they are settled in the same save. */
+  readonly saveSettled: <Value, Result>(
     key: RunKey,
     apply: Apply<Value>,
-    save: (apply: Apply<Value>) => Promise<Done | null>,
-  ) => Promise<Done | null>;
+    save: (apply: Apply<Value>) => Promise<Result | null>,
+  ) => Promise<Result | null>;
 };
 
 /**
- * The marks of a dead process, and of an effect whose failure could not be stored: the first change of the run that is saved settles
- * them. Effects that this process is executing were not lost, and are left alone.
+ * Remembers the runs with marks of a dead process, or of an effect whose failure could not be stored. The first saved change of such a
+ * run settles these marks. The marks of effects that this process is still executing stay as they are.
  */
 function createUnsettledMarks(executor: EffectExecutor, context: () => Context): UnsettledMarks {
   const unsettled = new Set<RunKey>();
   const settledFirst = <Value>(key: RunKey, apply: Apply<Value>): Apply<Value> => {
-    const mine = (effect: Effect): boolean => executor.isUnderWay(key, effect);
-    return (run) => apply(recover(run, context(), mine));
+    const isUnderWay = (effect: Effect): boolean => executor.isUnderWay(key, effect);
+    return (run) => apply(recover(run, context(), isUnderWay));
   };
   return {
     settleLater: (key) => void unsettled.add(key),
     async saveSettled(key, apply, save) {
-      const done = await save(unsettled.has(key) ? settledFirst(key, apply) : apply);
-      if (done !== null) unsettled.delete(key);
-      return done;
+      const result = await save(unsettled.has(key) ? settledFirst(key, apply) : apply);
+      if (result !== null) unsettled.delete(key);
+      return result;
     },
   };
 }
 
 type Apply<Value> = (run: Run) => Applied<Value>;
-/** `saved`: by this process for itself, for the process that looks after the run, or not at all. */
-type Done<Value> = {
+type SaveResult<Value> = {
   readonly run: Run;
   readonly value: Value;
+  /** "passed-on": saved for the process that holds the run. "unchanged": there was nothing to save. */
   readonly saved: "saved" | "passed-on" | "unchanged";
 };
-type Changing<Value> = { apply: Apply<Value>; mustHold: boolean; context: () => Context };
+type SaveRequest<Value> = { apply: Apply<Value>; mustHold: boolean; context: () => Context };
 
 const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null> =>
   "sideWrites" in applied ? { ...applied, value: null } : { run: applied, value: null };
 
-type Written = Map<RunKey, StoredRun>;
+/** The runs as this process last wrote them. */
+type LastWritten = Map<RunKey, StoredRun>;
 
 /**
- * Changes of one run happen one after the other. While effects of the run are under way, the next change starts from what the last one
- * wrote, without loading it: the save is refused when someone else changed the row, and then the run is loaded after all.
+ * Saves changes of one run one after the other. While effects of the run are in progress, a change starts from what the last change
+ * wrote, without loading the run. If another writer has changed the row, the store refuses the save, and the run is loaded after all.
  */
 function createSaver(store: RunStore, clock: Clock) {
   const inTurn = createKeyedLock();
-  const written: Written = new Map();
+  const lastWritten: LastWritten = new Map();
   return {
-    save: <Value>(key: RunKey, changing: Changing<Value>) =>
-      inTurn(key, () => saveChange({ store, clock, written }, key, changing)),
-    drop: (key: RunKey) => void written.delete(key),
+    save: <Value>(key: RunKey, request: SaveRequest<Value>) =>
+      inTurn(key, () => saveChange({ store, clock, lastWritten }, key, request)),
+    drop: (key: RunKey) => void lastWritten.delete(key),
   };
 }
 
+type SaverDeps = { readonly store: RunStore; readonly clock: Clock; readonly lastWritten: LastWritten };
+
 async function saveChange<Value>(
-  { store, clock, written }: { readonly store: RunStore; readonly clock: Clock; readonly written: Written },
+  { store, clock, lastWritten }: SaverDeps,
   key: RunKey,
-  { apply, mustHold, context }: Changing<Value>,
-): Promise<Done<Value> | null> {
+  { apply, mustHold, context }: SaveRequest<Value>,
+): Promise<SaveResult<Value> | null> {
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
-    const stored = written.get(key) ?? (await store.load(key));
+    const stored = lastWritten.get(key) ?? (await store.load(key));
     if (stored === null) return null;
     const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
@@ -250,16 +250,16 @@ async function saveChange<Value>(
     const audit = [...(sideWrites.audit ?? []), ...capped.audit];
     if (run === stored.run && audit.length === 0) return { run, value, saved: "unchanged" };
     const finished = isFinished(run, ctx.monotonic);
-    let kept = run;
+    let savedRun = run;
     const afterAudit = (next: Run, marks: readonly AuditMark[]): Run =>
-      (kept = withMarks(next, audit, marks));
-    const onSaved = (next: StoredRun): void => void written.set(key, next);
+      (savedRun = withMarks(next, audit, marks));
+    const onSaved = (next: StoredRun): void => void lastWritten.set(key, next);
     const facts = { ...sideWrites, audit, afterAudit, mustHold, finished, onSaved };
-    written.delete(key);
+    lastWritten.delete(key);
     if (charsOf(run) > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
     const saved = await store.save(stored, run, facts);
     if (saved === "not-held" || saved === "frozen") return null;
-    if (saved !== "lost") return { run: kept, value, saved };
+    if (saved !== "lost") return { run: savedRun, value, saved };
   }
   return null;
 }
@@ -271,12 +271,12 @@ const charsOf = ({ approvals }: Run): number =>
 export function createKeyedLock(): <T>(key: string, act: () => Promise<T>) => Promise<T> {
   const tails = new Map<string, Promise<unknown>>();
   return async (key, act) => {
-    const before = tails.get(key) ?? Promise.resolve();
-    const mine = before.then(act, act);
-    const tail = mine.catch(() => undefined);
+    const previous = tails.get(key) ?? Promise.resolve();
+    const result = previous.then(act, act);
+    const tail = result.catch(() => undefined);
     tails.set(key, tail);
     try {
-      return await mine;
+      return await result;
     } finally {
       if (tails.get(key) === tail) tails.delete(key);
     }

@@ -1,23 +1,26 @@
-// What an answer of the service says about all calls to it: that it refuses our key, that it asks us to wait, and that its answers are of no
-// use.
+// Draws conclusions from single answers of the service for all calls to it: the service refuses our key, it asks us to wait, or its answers
+// are unusable.
 
 import { RunId } from "../domain/ids.ts";
 import { type AgentService, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 
-/** Whether the service takes our key. Every call with it tells; while there is none, a fetch of a run that cannot exist does. */
+/**
+ * Knows whether the service accepts our key. The answer to every call with the key shows it. While there are no calls, `check` fetches a
+ * run that cannot exist.
+ */
 export type ServiceKey = {
-  /** The service, with an ear on its answers. */
+  /** The service. Its answers are observed. */
   readonly agents: AgentService;
-  /** Null: the service has not said. */
+  /** Returns null if no answer has shown it yet. */
   isRefused(): boolean | null;
-  /** Asks, unless the service has told within `maxAgeMs`. Changes nothing at the service. Never rejects. */
+  /** Asks the service, unless an answer within `maxAgeMs` has shown it. Changes nothing at the service. Never rejects. */
   check(maxAgeMs: number): Promise<void>;
 };
 
 /** The code of an answer that refuses the key (adapters/agents/agent-service.ts). */
 const REFUSED = "http_401";
-/** A person may wait for the answer (ms). */
+/** The time limit of a check (ms). Short, because a person may be waiting for the answer. */
 const TIMEOUT_MS = 4_000;
 
 export function createServiceKey(
@@ -25,21 +28,21 @@ export function createServiceKey(
   clock: Pick<Clock, "monotonic">,
   newKey: () => string,
 ): ServiceKey {
-  let known: { readonly refused: boolean; readonly at: number } | null = null;
-  const note = (refused: boolean): void => void (known = { refused, at: clock.monotonic() });
+  let latest: { readonly isRefused: boolean; readonly at: number } | null = null;
+  const note = (isRefused: boolean): void => void (latest = { isRefused, at: clock.monotonic() });
 
-  async function heard<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  async function observed<Answer>(call: Promise<Answer>): Promise<Answer> {
     try {
-      const given = await answer;
+      const answer = await call;
       note(false);
-      return given;
+      return answer;
     } catch (error) {
       if (error instanceof PortError && error.code === REFUSED) note(true);
       throw error;
     }
   }
-  const fetchRun: AgentService["fetchRun"] = (...args) => heard(agents.fetchRun(...args));
-  const create: AgentService["create"] = (...args) => heard(agents.create(...args));
+  const fetchRun: AgentService["fetchRun"] = (...args) => observed(agents.fetchRun(...args));
+  const create: AgentService["create"] = (...args) => observed(agents.create(...args));
   const sendDecision: AgentService["sendDecision"] = async (...args) => {
     const answer = await agents.sendDecision(...args);
     if (answer.type === "confirmed") note(false);
@@ -48,7 +51,7 @@ export function createServiceKey(
   };
 
   async function check(maxAgeMs: number): Promise<void> {
-    if (known !== null && clock.monotonic() - known.at < maxAgeMs) return;
+    if (latest !== null && clock.monotonic() - latest.at < maxAgeMs) return;
     try {
       await fetchRun(RunId(`countersign-health-${newKey()}`), TIMEOUT_MS);
     } catch (error) {
@@ -56,18 +59,21 @@ export function createServiceKey(
     }
   }
 
-  const listening = { ...agents, fetchRun, create, sendDecision };
-  return { agents: listening, isRefused: () => known?.refused ?? null, check };
+  return {
+    agents: { ...agents, fetchRun, create, sendDecision },
+    isRefused: () => latest?.isRefused ?? null,
+    check,
+  };
 }
 
 /**
- * One `Retry-After` applies to every call to the service, whichever call it answered: fetches, new runs and decisions all wait. Only
- * `/v1/health` is called meanwhile, once for each person who asks what is wrong.
+ * A `Retry-After` applies to every call to the service, whichever call it answered: fetches, new runs and decisions all wait. Only
+ * `/v1/health` is still called, once for each person who asks what is wrong.
  */
 type ServicePause = {
-  /** The service, not called for as long as it asks. Meanwhile calls fail at once with "not applied, retry later". */
+  /** The service. While it asks us to wait, it is not called, and calls fail at once with "not applied, retry later". */
   readonly agents: AgentService;
-  /** How long to make no call (ms); 0: go ahead. */
+  /** Returns the time left to wait (ms), or 0. */
   readonly leftMs: () => number;
 };
 
@@ -77,17 +83,17 @@ export const PAUSED = "paused";
 export function createServicePause(agents: AgentService, clock: Clock): ServicePause {
   let until = 0;
   const leftMs = (): number => Math.max(until - clock.monotonic(), 0);
-  const asked = (forMs: number | null | undefined): void => {
-    until = Math.max(until, clock.monotonic() + (forMs ?? 0));
+  const pauseFor = (ms: number | null | undefined): void => {
+    until = Math.max(until, clock.monotonic() + (ms ?? 0));
   };
 
-  async function call<T>(ask: () => Promise<T>): Promise<T> {
+  async function callUnlessPaused<T>(call: () => Promise<T>): Promise<T> {
     const left = leftMs();
     if (left > 0) throw paused(left);
     try {
-      return await ask();
+      return await call();
     } catch (error) {
-      if (error instanceof PortError) asked(error.retryAfterMs);
+      if (error instanceof PortError) pauseFor(error.retryAfterMs);
       throw error;
     }
   }
@@ -96,13 +102,13 @@ export function createServicePause(agents: AgentService, clock: Clock): ServiceP
     leftMs,
     agents: {
       ...agents,
-      create: (...args) => call(() => agents.create(...args)),
-      fetchRun: (...args) => call(() => agents.fetchRun(...args)),
+      create: (...args) => callUnlessPaused(() => agents.create(...args)),
+      fetchRun: (...args) => callUnlessPaused(() => agents.fetchRun(...args)),
       async sendDecision(...args) {
         const left = leftMs();
         if (left > 0) return { type: "later", afterMs: left, why: paused(left).message, code: PAUSED };
         const answer = await agents.sendDecision(...args);
-        if (answer.type === "later" || answer.type === "unsure") asked(answer.afterMs);
+        if (answer.type === "later" || answer.type === "unsure") pauseFor(answer.afterMs);
         return answer;
       },
     },
@@ -119,48 +125,52 @@ function paused(leftMs: number): PortError {
   });
 }
 
-/** `why` describes the newest of these answers, for people; `code` is for the log; `runs` is how many runs. */
 type Useless = {
+  /** The newest unusable answer, for people. */
   readonly why: string;
   readonly publicWhy: string;
+  /** For the log. */
   readonly code: string;
+  /** The number of runs with unusable answers. */
   readonly runs: number;
 };
 
 /**
- * A service can be useless without failing: it answers, but the answers are unusable. For one run this says nothing about others; for
- * most runs it is a fault of the service.
+ * Counts the runs with unusable answers. An unusable answer about one run says nothing about other runs. If most runs have one, it is a
+ * fault of the service.
  */
 type UselessAnswers = {
-  /** The failure of a fetch of the run; null: the answer is usable. */
+  /** Records the failure of a fetch of the run, or null if the answer is usable. */
   record(run: RunId, failure: PortError | null): void;
-  /** The run is no longer polled. */
+  /** Called when the run is no longer polled. */
   forget(run: RunId): void;
-  /** Null: the newest answers about most runs are usable. */
+  /** Returns null if the newest answers about at least half of the runs are usable. */
   ofService(): Useless | null;
 };
 
-/** 401 is an outage, 404 an answer, 429 a request to wait. 403 may concern one run only; for most runs it is as good as no answer. */
+/**
+ * 401 is an outage, 404 an answer, and 429 a request to wait. 403 may concern a single run, but for most runs it is as bad as no answer.
+ */
 export function isUseless({ code }: PortError): boolean {
   return code === "garbled" || code === "too_large" || /^http_4(?!01|04|29)/.test(code);
 }
 
 export function createUselessAnswers(): UselessAnswers {
-  const asked = new Map<RunId, boolean>();
+  const uselessByRun = new Map<RunId, boolean>();
   let count = 0;
   let service: Useless | null = null;
 
   function set(run: RunId, useless: boolean | undefined): void {
-    count += Number(useless === true) - Number(asked.get(run) === true);
-    if (useless === undefined) asked.delete(run);
-    else asked.set(run, useless);
-    if (count * 2 <= asked.size) service = null;
+    count += Number(useless === true) - Number(uselessByRun.get(run) === true);
+    if (useless === undefined) uselessByRun.delete(run);
+    else uselessByRun.set(run, useless);
+    if (count * 2 <= uselessByRun.size) service = null;
   }
 
   return {
     record(run, failure) {
       set(run, failure !== null);
-      if (failure === null || count * 2 <= asked.size) return;
+      if (failure === null || count * 2 <= uselessByRun.size) return;
       service = { why: failure.message, publicWhy: failure.publicMessage, code: failure.code, runs: count };
     },
     forget: (run) => set(run, undefined),

@@ -1,5 +1,5 @@
-// The circuit breaker between Countersign and a failing service: stops calls when the service does not answer, probes at intervals, and
-// knows since when it has been away.
+// The circuit breaker between Countersign and a failing service. It stops calls while the service does not answer, probes the service at
+// intervals, and remembers since when the service has been away.
 
 import type { RunId } from "../domain/ids.ts";
 import type { Clock } from "./clock.ts";
@@ -8,48 +8,50 @@ import { createUselessAnswers, isUseless, PAUSED } from "./service-answers.ts";
 
 /** After this many failures in a row, whichever runs they concern, calls for all runs stop. */
 const OPEN_AFTER_FAILURES = 5;
-/** The next probe comes within max(POLL_MAX_MS, 5 s). */
+/** The next probe comes within this time or POLL_MAX_MS (ms), whichever is longer. */
 const SLOWEST_PROBE_MS = 5_000;
 const FIRST_PROBE_MS = 1_000;
 
-/** The longest pause (ms) between two probes of a service that is away, for a slowest poll of `maxMs`. */
+/** Returns the longest wait between two probes of a service that is away (ms), if polls are at most `maxMs` apart. */
 export function slowestProbeMs(maxMs: number): number {
   return Math.max(maxMs, SLOWEST_PROBE_MS);
 }
 
 export type ServiceBreaker = {
-  /** Calls `ask`, unless the breaker is open; then rejects with `CircuitOpenError`. Rejects with the error of `ask`. */
-  through<T>(run: RunId, ask: () => Promise<T>): Promise<T>;
-  /** The run is no longer polled. */
+  /** Makes the call and rejects as it does. If the breaker is open, rejects with `CircuitOpenError` and makes no call. */
+  through<T>(run: RunId, call: () => Promise<T>): Promise<T>;
+  /** Called when the run is no longer polled. */
   forget(run: RunId): void;
-  /** How long to make no call (ms); 0: go ahead. */
+  /** Returns how long no call may be made (ms), or 0. */
   pausedMs(): number;
   state(): ServiceState;
-  /** True: the service is only probed. */
+  /** Returns true while the service is only probed. */
   isOpen(): boolean;
-  /** Hears at once when the service goes away or answers again. */
+  /** Calls the listener at once when the type of the state changes. */
   onChange(listener: () => void): void;
 };
 
-/**
- * No usable answer since `at` (wall time) or `since` (monotonic); `why` is the newest failure, for people; `publicWhy` without our
- * addresses; `code` for the log.
- */
+/** A time without usable answers. */
 type Down = {
+  /** When it began (ms since 1970). */
   readonly at: number;
+  /** When it began (monotonic ms). */
   readonly since: number;
+  /** The newest failure, for people. */
   readonly why: string;
+  /** The same without our addresses. */
   readonly publicWhy: string;
+  /** For the log. */
   readonly code?: string;
 };
 
 export type ServiceState =
-  /** No call was made yet. */
+  /** No call has been made yet. */
   | { readonly type: "unknown" }
   | { readonly type: "answers" }
   /** Every call fails. */
   | ({ readonly type: "away" } & Down)
-  /** The service answers, but the newest answers about most runs, `runs` of them, are unusable. */
+  /** The service answers, but the newest answers about most runs are unusable: about `runs` of them. */
   | ({ readonly type: "useless"; readonly runs: number } & Down);
 
 export class CircuitOpenError extends Error {
@@ -62,76 +64,76 @@ export function createServiceBreaker(
   pausedMs: () => number = () => 0,
 ): ServiceBreaker {
   const breaker = createBreaker(clock, slowestProbeMs(maxMs));
-  const standing = createStanding(clock);
+  const tracker = createStateTracker(clock);
 
-  function failed(run: RunId, error: unknown): void {
+  function recordFailure(run: RunId, error: unknown): void {
     if (error instanceof PortError && error.code === PAUSED) return;
     breaker.record(!isOutage(error));
     if (!(error instanceof PortError)) return;
-    if (isOutage(error)) standing.failed(error);
-    else standing.answered(run, isUseless(error) ? error : null);
+    if (isOutage(error)) tracker.failed(error);
+    else tracker.answered(run, isUseless(error) ? error : null);
   }
 
-  async function through<T>(run: RunId, ask: () => Promise<T>): Promise<T> {
+  async function through<T>(run: RunId, call: () => Promise<T>): Promise<T> {
     if (!breaker.letsThrough()) throw new CircuitOpenError("the agent service does not answer");
     try {
-      const answer = await ask();
+      const answer = await call();
       breaker.record(true);
-      standing.answered(run, null);
+      tracker.answered(run, null);
       return answer;
     } catch (error) {
-      failed(run, error);
+      recordFailure(run, error);
       throw error;
     }
   }
 
-  // Callers also call `through` while the breaker is open: it rejects at once, and it can only probe when it is called.
+  // `through` is called even while the breaker is open: it then rejects at once, but it is the only occasion for a probe.
   return {
     through,
-    forget: standing.forget,
+    forget: tracker.forget,
     pausedMs,
-    state: standing.state,
+    state: tracker.state,
     isOpen: breaker.isOpen,
-    onChange: standing.onChange,
+    onChange: tracker.onChange,
   };
 }
 
-type Standing = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
-  /** `failure`: of no use though it is an answer. */
+type StateTracker = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
+  /** `failure`: the reason why the answer is unusable, or null. */
   answered(run: RunId, failure: PortError | null): void;
   failed(error: PortError): void;
 };
 
-function createStanding(clock: Clock): Standing {
+function createStateTracker(clock: Clock): StateTracker {
   const useless = createUselessAnswers();
   let state: ServiceState = { type: "unknown" };
   const listeners: (() => void)[] = [];
-  function become(next: ServiceState): void {
-    const same = next.type === state.type;
+  function setState(next: ServiceState): void {
+    const isNewType = next.type !== state.type;
     state = next;
-    if (!same) for (const listener of listeners) listener();
+    if (isNewType) for (const listener of listeners) listener();
   }
-  /** One outage, whether the service now fails and now answers nonsense. */
+  /** It stays one outage if the service first fails and then answers nonsense, or the other way round. */
   let down: { readonly at: number; readonly since: number } | null = null;
-  const begin = (): { readonly at: number; readonly since: number } =>
+  const beginOutage = (): { readonly at: number; readonly since: number } =>
     (down ??= { at: clock.now(), since: clock.monotonic() });
 
-  function judge(): void {
-    const most = useless.ofService();
-    if (most === null) down = null;
-    become(most === null ? { type: "answers" } : { type: "useless", ...begin(), ...most });
+  function judgeAnswers(): void {
+    const fault = useless.ofService();
+    if (fault === null) down = null;
+    setState(fault === null ? { type: "answers" } : { type: "useless", ...beginOutage(), ...fault });
   }
 
   return {
     answered(run, failure) {
       useless.record(run, failure);
-      judge();
+      judgeAnswers();
     },
     failed: ({ message: why, publicMessage: publicWhy, code }) =>
-      become({ type: "away", ...begin(), why, publicWhy, code }),
+      setState({ type: "away", ...beginOutage(), why, publicWhy, code }),
     forget(run) {
       useless.forget(run);
-      if (state.type === "useless") judge();
+      if (state.type === "useless") judgeAnswers();
     },
     state: () => state,
     onChange: (listener) => void listeners.push(listener),
@@ -140,13 +142,13 @@ function createStanding(clock: Clock): Standing {
 
 type Breaker = {
   letsThrough(): boolean;
-  record(well: boolean): void;
+  record(isSuccess: boolean): void;
   readonly isOpen: () => boolean;
 };
 
 /**
- * Opens after some failures in a row, then lets one call at a time through as a probe, each after twice the wait. Our own, because
- * cockatiel uses the wall clock: set back by an hour, its breaker would stay open for an hour.
+ * Opens after some failures in a row. Then lets single calls through as probes, and doubles the wait after each failed probe. We do not use
+ * cockatiel, because it counts by the wall clock: if that is set back by an hour, its breaker stays open for an hour.
  */
 function createBreaker(clock: Clock, slowestMs: number): Breaker {
   let failures = 0;
@@ -159,14 +161,14 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
       if (failures < OPEN_AFTER_FAILURES) return true;
       if (clock.monotonic() < probeAt) return false;
       probing = true;
-      // If this probe never ends, another one is let through all the same.
+      // If this probe never ends, another probe is let through after this time.
       probeAt = clock.monotonic() + slowestMs;
       return true;
     },
-    record(well) {
-      failures = well ? 0 : failures + 1;
+    record(isSuccess) {
+      failures = isSuccess ? 0 : failures + 1;
       const opens = failures === OPEN_AFTER_FAILURES;
-      // A call from before the breaker opened that fails late delays no probe.
+      // A call that began before the breaker opened and fails later must not delay the next probe.
       if (failures < OPEN_AFTER_FAILURES || !(opens || probing)) return;
       waitMs = opens ? FIRST_PROBE_MS : Math.min(waitMs * 2, slowestMs);
       probeAt = clock.monotonic() + waitMs;
@@ -175,7 +177,10 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
   };
 }
 
-/** The service does not answer, fails, or refuses our key. A garbled or refused answer about one run does not count: it says nothing about others. */
+/**
+ * Returns whether the service does not answer, fails, or refuses our key. A garbled or refused answer about one run does not count, because
+ * it says nothing about other runs.
+ */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof PortError)) return false;
   return (

@@ -1,5 +1,5 @@
-// What any process may have written to the audit and this one must act on: a freeze or its end, another policy, findings of tampering and their
-// acknowledgement. Before a decision is sent they are read in any case; here the cards follow.
+// Reads what other processes have written to the audit and this process must act on: freezes and their ends, a new policy, findings of
+// tampering and their acknowledgement. They are also read before each decision is sent. The loop here brings the cards up to date.
 
 import pRetry from "p-retry";
 import type { AuditEntry } from "../audit/entry.ts";
@@ -14,9 +14,12 @@ import type { Integrity } from "./integrity.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type SharedNews = {
-  /** Resolves once all that is written is known; in a process that was always alone, only freezes are read. Rejects with PortError when the store fails. */
+  /**
+   * Resolves once this process knows everything that is written. A process that has always been alone reads only the freezes. Rejects with
+   * PortError if the store fails.
+   */
   catchUp(): Promise<void>;
-  /** This process is not alone. May be called again. */
+  /** Starts the loop, because this process is not alone. May be called again. */
   start(): void;
   stop(): Promise<void>;
 };
@@ -28,11 +31,11 @@ const SLOWEST_RETRY_MS = 30_000;
 type Deps = {
   readonly freezes: Freezes;
   readonly integrity: Pick<Integrity, "catchUp" | "state">;
-  /** Takes over the policy that another process has put into force. Resolves to whether it is another one. */
+  /** Adopts the policy that another process has put into force. Resolves to true if the policy has changed. */
   readonly followPolicy: () => Promise<boolean>;
-  /** Called at every look: other processes may have changed something. */
-  readonly onLook: () => void;
-  readonly engine: () => Pick<RunEngine, "change" | "looksAfter">;
+  /** Called at the end of every pass, because other processes may have changed something. */
+  readonly onPass: () => void;
+  readonly engine: () => Pick<RunEngine, "change" | "holdsShard">;
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
   readonly context: () => Context;
   readonly clock: Clock;
@@ -41,32 +44,32 @@ type Deps = {
 
 export function createSharedNews(deps: Deps): SharedNews {
   const { freezes, integrity } = deps;
-  let alone = true;
-  // What the cards have followed so far. A decision that is about to leave may catch up in between.
-  let frozen = freezes.now();
+  let isAlone = true;
+  // The state that the cards show. A decision that is about to leave may call `catchUp` between two passes.
+  let shownFreezes = freezes.now();
   let heldBack = false;
   let policyChanged = false;
 
   async function catchUp(): Promise<void> {
-    // Also in a process that is alone: it may have failed to read its own freeze back.
+    // A process that is alone also reads them, because it may have failed to read back a freeze of its own.
     await freezes.refresh();
-    if (alone) return;
+    if (isAlone) return;
     await integrity.catchUp();
     if (await deps.followPolicy()) policyChanged = true;
   }
 
   async function pass(): Promise<void> {
     await catchUp();
-    const all = { ...deps, engine: deps.engine() };
-    const now = freezes.now();
-    if (now !== frozen) await applyBrakeToRuns(all);
-    frozen = now;
-    if (policyChanged) await applyPolicyToWaiting(all);
+    const changeDeps = { ...deps, engine: deps.engine() };
+    const newest = freezes.now();
+    if (newest !== shownFreezes) await applyBrakeToRuns(changeDeps);
+    shownFreezes = newest;
+    if (policyChanged) await applyPolicyToWaiting(changeDeps);
     policyChanged = false;
-    const holdsBack = integrity.state().code !== null;
-    if (heldBack && !holdsBack) await releaseHeldBack(all);
-    heldBack = holdsBack;
-    deps.onLook();
+    const isHoldingBack = integrity.state().code !== null;
+    if (heldBack && !isHoldingBack) await releaseHeldBack(changeDeps);
+    heldBack = isHoldingBack;
+    deps.onPass();
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -76,60 +79,64 @@ export function createSharedNews(deps: Deps): SharedNews {
     failure: "could not read what other replicas have written to the audit",
   });
   function start(): void {
-    alone = false;
+    isAlone = false;
     loop.start(LOOK_EVERY_MS);
   }
   return { catchUp, start, stop: loop.stop };
 }
 
-/** The freezes in force, as the audit has them. A freeze counts from the moment its entry is written; only a signed entry lifts one. */
+/**
+ * The freezes in force, derived from the audit. A freeze counts from the moment its entry is written. Only a signed entry lifts a freeze.
+ */
 export type Freezes = {
-  /** Oldest first. */
+  /** Returns the freezes in force, oldest first. */
   now(): readonly Freeze[];
-  /** `now` follows from the audit up to this entry; 0 before the first one. */
+  /** Returns the number of the last audit entry that `now` takes into account, or 0 if there is none. */
   knownTo(): number;
-  /** Reads the entries that were written since the last call. Rejects with PortError when the store fails. */
+  /** Reads the entries written since the last call. Rejects with PortError if the store fails. */
   refresh(): Promise<void>;
-  /** Writes the entry, which is in force when this resolves. Rejects with PortError; then it may be stored, and is in force after the next read. */
+  /**
+   * Writes the entry, which is in force when this resolves. Rejects with PortError if the store fails. The entry may then be stored all the
+   * same, and is in force after the next `refresh`.
+   */
   write(entry: AuditEntry): Promise<void>;
 };
 
 const FREEZE_KINDS = ["frozen", "freeze-lifted"] as const;
-const AT_ONCE = 1_000;
-/** A freeze that cannot be read back for about ten seconds (ms) is reported as a failure. */
+const BATCH = 1_000;
+/** If a freeze cannot be read back for about ten seconds, `write` rejects (ms). */
 const RETRY = { retries: 20, minTimeout: 50, maxTimeout: 1_000 };
 
 export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "provenEntry">): Freezes {
-  let known: readonly Freeze[] = [];
+  let inForce: readonly Freeze[] = [];
   let cursor = 0;
-
-  let last: Promise<void> = Promise.resolve();
+  let lastRead: Promise<void> = Promise.resolve();
 
   async function read(): Promise<void> {
     for (let more = true; more;) {
-      const entries = await store.auditAfter(cursor, FREEZE_KINDS, AT_ONCE);
+      const entries = await store.auditAfter(cursor, FREEZE_KINDS, BATCH);
       const proven = await Promise.all(entries.map(({ seq }) => store.provenEntry(seq)));
-      // An entry that is not proven freezes all the same: that can only stop an agent.
+      // A freeze counts even if its entry is not proven, because a freeze can only stop an agent.
       const valid = entries.filter(({ entry }, at) => entry.what === "frozen" || proven[at]?.ok === true);
-      known = freezesAfter(known, valid);
+      inForce = freezesAfter(inForce, valid);
       cursor = entries.at(-1)?.seq ?? cursor;
-      more = entries.length === AT_ONCE;
+      more = entries.length === BATCH;
     }
   }
 
-  /** One after the other, so that no older answer overtakes a newer one. */
+  /** Runs reads one after the other, so that no older answer replaces a newer one. */
   function refresh(): Promise<void> {
-    last = last.then(read, read);
-    return last;
+    lastRead = lastRead.then(read, read);
+    return lastRead;
   }
 
   return {
-    now: () => known,
+    now: () => inForce,
     knownTo: () => cursor,
     refresh,
     async write(entry) {
       await store.audit([entry]);
-      // Once it is written, it must not wait for a restart to count.
+      // A freeze that is written must count at once, and not only after a restart.
       await pRetry(refresh, RETRY);
     },
   };

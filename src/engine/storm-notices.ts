@@ -1,4 +1,4 @@
-// Watches how many requests of each channel wait for their cards. Where they are too many, one run of the channel carries a notice.
+// Counts the requests of each channel that wait for their cards. If there are too many, one run of the channel carries a notice.
 
 import { type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
 import { CALM_AT, isStorming, MAX_CARDS, waitingForCards } from "../domain/storm.ts";
@@ -11,67 +11,68 @@ import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type StormNotices = {
-  readonly heard: (run: Run) => void;
-  readonly dropped: (key: RunKey) => void;
+  readonly noteRun: (run: Run) => void;
+  readonly forgetRun: (key: RunKey) => void;
   start(): void;
   stop(): Promise<void>;
 };
 
-/** How soon after a request comes its channel is looked at (ms): requests of the same moment are counted together. */
+/** The wait between the arrival of a request and the check of its channel (ms), so that requests of the same moment count together. */
 const SOON_MS = 500;
 const CHECK_MS = 2_000;
-/** How often a notice tells a new number (ms): an update is one of the fifty a minute that the workspace has. */
+/** The minimum time between two updates of a notice (ms), for a larger and for a smaller number. A workspace has fifty updates a minute. */
 const GROWN_MS = 2_000;
 const FALLEN_MS = 15_000;
-/** A channel is calm when so many checks in a row say so: between two of them a run may be counted late. */
+/** The number of checks in a row that must find a channel calm. One check is not enough, because a run may be counted late. */
 const CALM_CHECKS = 2;
 const MAX_RUNS = 100_000;
 const RETRY_MS = [1_000, 30_000] as const;
 
 type Deps = {
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
-  readonly engine: Pick<RunEngine, "looksAfter">;
+  readonly engine: Pick<RunEngine, "holdsShard">;
   readonly change: Change;
   readonly clock: Clock;
   readonly log: EventLog;
 };
 
-/** What is known of a run in which something waits, or which carries a notice. */
-type Known = {
+/** The facts about a run that has waiting requests or carries a notice. */
+type RunFacts = {
   readonly key: RunKey;
   readonly channel: ChannelId;
   readonly waiting: number;
   readonly storm: Storm | null;
-  /** Its thread is open, so it is followed in this channel for everyone to see. */
+  /** True if the run's thread is open in this channel, so that the run can carry a notice. */
   readonly canCarry: boolean;
 };
 
 export function createStormNotices(deps: Deps): StormNotices {
-  const known = new Map<RunKey, Known>();
-  const calm = new Map<ChannelId, number>();
-  /** The runs that were heard before all were read; null: all are read. */
-  let heard: Set<RunKey> | null = new Set();
+  const runFacts = new Map<RunKey, RunFacts>();
+  const calmChecks = new Map<ChannelId, number>();
+  /** The runs that were noted before all runs were read from the store. Null once all runs have been read. */
+  let notedBeforeRead: Set<RunKey> | null = new Set();
 
-  function note(run: Run): void {
+  function updateFacts(run: Run): void {
     const { key, channel, storm } = run;
     const waiting = waitingForCards(run);
-    const open = isStorming(run) && storm !== undefined ? storm : null;
-    if (waiting === 0 && open === null) return void known.delete(key);
-    known.set(key, { key, channel, waiting, storm: open, canCarry: run.posts[OPENING]?.type === "up" });
+    const openStorm = isStorming(run) && storm !== undefined ? storm : null;
+    if (waiting === 0 && openStorm === null) return void runFacts.delete(key);
+    const canCarry = run.posts[OPENING]?.type === "up";
+    runFacts.set(key, { key, channel, waiting, storm: openStorm, canCarry });
   }
 
-  /** After a restart a run may carry a notice already, and must be known before another one gets a second. */
+  /** After a restart, a run may carry a notice already. It must be known before a second run gets a notice. */
   async function readAll(): Promise<void> {
-    // What was heard meanwhile is newer.
-    for (const run of await ownRuns(deps)) if (heard?.has(run.key) === false) note(run);
-    heard = null;
+    // A run that was noted in the meantime is newer than the one read here.
+    for (const run of await heldRuns(deps)) if (notedBeforeRead?.has(run.key) === false) updateFacts(run);
+    notedBeforeRead = null;
   }
 
   async function pass(): Promise<void> {
-    if (heard !== null) await readAll();
-    const byChannel = Map.groupBy(known.values(), ({ channel }) => channel);
-    for (const channel of calm.keys()) if (!byChannel.has(channel)) calm.delete(channel);
-    for (const [channel, runs] of byChannel) await check(deps, calm, channel, runs);
+    if (notedBeforeRead !== null) await readAll();
+    const byChannel = Map.groupBy(runFacts.values(), ({ channel }) => channel);
+    for (const channel of calmChecks.keys()) if (!byChannel.has(channel)) calmChecks.delete(channel);
+    for (const [channel, runs] of byChannel) await check(deps, calmChecks, channel, runs);
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -81,31 +82,31 @@ export function createStormNotices(deps: Deps): StormNotices {
     failure: "could not keep the notice of many requests",
   });
   return {
-    heard(run) {
-      note(run);
-      heard?.add(run.key);
-      if (heard === null && known.has(run.key)) loop.wake(SOON_MS);
+    noteRun(run) {
+      updateFacts(run);
+      notedBeforeRead?.add(run.key);
+      if (notedBeforeRead === null && runFacts.has(run.key)) loop.wake(SOON_MS);
     },
-    dropped: (key) => void known.delete(key),
+    forgetRun: (key) => void runFacts.delete(key),
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,
   };
 }
 
-async function ownRuns({ store, engine }: Deps): Promise<readonly Run[]> {
+async function heldRuns({ store, engine }: Deps): Promise<readonly Run[]> {
   const channels = await store.channelsInUse();
   if (channels.length === 0) return [];
   const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
-  return runs.filter((run) => engine.looksAfter(shardOf(run)));
+  return runs.filter((run) => engine.holdsShard(shardOf(run)));
 }
 
 async function check(
   deps: Deps,
-  calm: Map<ChannelId, number>,
+  calmChecks: Map<ChannelId, number>,
   channel: ChannelId,
-  runs: readonly Known[],
+  runs: readonly RunFacts[],
 ): Promise<void> {
-  const waiting = runs.reduce((sum, each) => sum + each.waiting, 0);
+  const waiting = runs.reduce((sum, run) => sum + run.waiting, 0);
   const [carrier, ...more] = runs.filter(({ storm }) => storm !== null);
   for (const { key } of more) await end(deps, key);
   if (carrier === undefined || carrier.storm === null) {
@@ -114,11 +115,11 @@ async function check(
     return;
   }
   if (waiting > CALM_AT) {
-    calm.delete(channel);
-    return tell(deps, carrier.key, carrier.storm, waiting);
+    calmChecks.delete(channel);
+    return updateNumber(deps, carrier.key, carrier.storm, waiting);
   }
-  const checks = (calm.get(channel) ?? 0) + 1;
-  calm.set(channel, checks);
+  const checks = (calmChecks.get(channel) ?? 0) + 1;
+  calmChecks.set(channel, checks);
   if (checks >= CALM_CHECKS) await end(deps, carrier.key);
 }
 
@@ -130,7 +131,12 @@ async function begin({ change, clock, log }: Deps, key: RunKey, waiting: number)
   );
 }
 
-async function tell({ change, clock }: Deps, key: RunKey, storm: Storm, waiting: number): Promise<void> {
+async function updateNumber(
+  { change, clock }: Deps,
+  key: RunKey,
+  storm: Storm,
+  waiting: number,
+): Promise<void> {
   const now = clock.now();
   const wait = waiting > storm.waiting ? GROWN_MS : FALLEN_MS;
   // The wall clock may have been set back.

@@ -1,5 +1,5 @@
-// Runs with unreadable answers: counted, logged once, and recorded on the run when whole answers or the list of approvals stay
-// unreadable. `observe` records single items that cannot be read.
+// Counts and logs the runs with unreadable answers. If whole answers or the list of approvals stay unreadable, this is recorded on the run.
+// `observe` records single items that cannot be read.
 
 import type { RunKey } from "../domain/ids.ts";
 import { isWatched, type Run, runId, unreadableNow } from "../domain/run.ts";
@@ -9,22 +9,22 @@ import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { isUseless } from "./service-answers.ts";
 
-/** How long answers must stay unreadable (ms); a single one may be a hiccup of a proxy. */
+/** How long answers must stay unreadable before this is recorded (ms). A single unreadable answer may be a hiccup of a proxy. */
 const UNREADABLE_AFTER_MS = 10_000;
-/** How long the list must stay away (ms); a service may need a moment between the state and the list. */
+/** How long the list must be missing before this is recorded (ms). A service may show the state a moment before the list. */
 const NO_LIST_AFTER_MS = 60_000;
 
 export type UnreadableRuns = {
-  /** Takes the result of a fetch. Costs nothing while everything can be read. Rejects when the store fails. */
-  looked(key: RunKey, fetched: FetchedRun | PortError): Promise<void>;
+  /** Takes the result of a fetch. Costs nothing while everything can be read. Rejects if the store fails. */
+  noteFetch(key: RunKey, fetched: FetchedRun | PortError): Promise<void>;
   counts(): UnreadableCounts;
 };
 
 export type UnreadableCounts = {
-  /** Runs with pending approvals that cannot be read. */
+  /** The number of runs with pending approvals that cannot be read. */
   readonly runs: number;
   readonly approvals: number;
-  /** Runs whose answers cannot be used, so it is unknown whether an approval is pending. */
+  /** The number of runs whose answers cannot be used, so that it is unknown whether an approval is pending. */
   readonly unanswered: number;
 };
 
@@ -35,7 +35,7 @@ type Deps = {
   metrics: Counters;
 };
 
-/** For one run: since when (monotonic, ms), and whether it is recorded on the run. */
+/** One run's unreadable answers: since when (monotonic ms), and whether they are recorded on the run. */
 type Doubt = { readonly what: "answer" | "list"; readonly since: number; recorded: boolean };
 type Reason = { readonly what: Doubt["what"]; readonly code: string; readonly why: string };
 
@@ -44,23 +44,23 @@ export function createUnreadableRuns(deps: Deps): UnreadableRuns {
   const doubts = new Map<RunKey, Doubt>();
   const counts = countPlans(deps, (key) => void doubts.delete(key));
 
-  async function looked(key: RunKey, fetched: FetchedRun | PortError): Promise<void> {
+  async function noteFetch(key: RunKey, fetched: FetchedRun | PortError): Promise<void> {
     const reason = reasonOf(fetched);
     if (reason === null) return void (doubts.size > 0 && doubts.delete(key));
     const before = doubts.get(key);
     const now = clock.monotonic();
     const doubt = before?.what === reason.what ? before : { what: reason.what, since: now, recorded: false };
     doubts.set(key, doubt);
-    const after = reason.what === "answer" ? UNREADABLE_AFTER_MS : NO_LIST_AFTER_MS;
-    if (doubt.recorded || now - doubt.since < after) return;
-    const kept = await engine.change(key, (run) => withDoubt(run, reason, clock.now()));
-    doubt.recorded = kept !== null;
+    const patienceMs = reason.what === "answer" ? UNREADABLE_AFTER_MS : NO_LIST_AFTER_MS;
+    if (doubt.recorded || now - doubt.since < patienceMs) return;
+    const saved = await engine.change(key, (run) => withDoubt(run, reason, clock.now()));
+    doubt.recorded = saved !== null;
   }
 
-  return { looked, counts };
+  return { noteFetch, counts };
 }
 
-/** Null: the answer can be read, or the fetch failed in another way. */
+/** Returns null if the answer can be read, or if the fetch failed for another reason. */
 function reasonOf(fetched: FetchedRun | PortError): Reason | null {
   if (fetched instanceof PortError) {
     return isUseless(fetched) ? { what: "answer", code: fetched.code, why: fetched.message } : null;
@@ -69,47 +69,47 @@ function reasonOf(fetched: FetchedRun | PortError): Reason | null {
   return { what: "list", code: "no-list", why: "the run waits for approval, and nothing says for what" };
 }
 
-/** What is pending here already has its card. */
+/** A missing list is not recorded while an approval is pending here, because that approval has its card. */
 function withDoubt(run: Run, { what, ...reason }: Reason, now: number): Run {
-  const shown = what === "list" && run.approvals.some(({ state }) => state.type === "pending");
-  if (!isWatched(run) || shown) return run;
+  const hasCard = what === "list" && run.approvals.some(({ state }) => state.type === "pending");
+  if (!isWatched(run) || hasCard) return run;
   const unreadable = allUnreadable(run.unreadable, what, reason, now);
   return unreadable === run.unreadable ? run : { ...run, unreadable };
 }
 
-function countPlans({ engine, log, metrics }: Deps, gone: (key: RunKey) => void): () => UnreadableCounts {
-  const unread = new Map<RunKey, number>();
+function countPlans({ engine, log, metrics }: Deps, onGone: (key: RunKey) => void): () => UnreadableCounts {
+  const unreadByRun = new Map<RunKey, number>();
   const unanswered = new Set<RunKey>();
-  /** A run that flaps between the two is logged once. */
+  /** What was last logged about each run. A run that flaps between readable and unreadable is logged once. */
   const logged = new Map<RunKey, string>();
   let approvals = 0;
 
   engine.onPlan((run) => {
     const unreadable = unreadableNow(run);
-    const before = unread.get(run.key) ?? 0;
-    const known = unreadable === null || unreadable.what === "answer" ? 0 : unreadable.count;
-    if (known === 0) unread.delete(run.key);
-    else unread.set(run.key, known);
+    const before = unreadByRun.get(run.key) ?? 0;
+    const count = unreadable === null || unreadable.what === "answer" ? 0 : unreadable.count;
+    if (count === 0) unreadByRun.delete(run.key);
+    else unreadByRun.set(run.key, count);
     if (unreadable?.what === "answer") unanswered.add(run.key);
     else unanswered.delete(run.key);
-    approvals += known - before;
+    approvals += count - before;
     if (!isWatched(run)) {
       logged.delete(run.key);
-      gone(run.key);
+      onGone(run.key);
     }
-    if (unreadable !== null) tellLog(log, logged, run, unreadable);
-    if (known !== before) metrics.unreadable(approvals);
+    if (unreadable !== null) logUnreadable(log, logged, run, unreadable);
+    if (count !== before) metrics.unreadable(approvals);
   });
-  return () => ({ runs: unread.size, approvals, unanswered: unanswered.size });
+  return () => ({ runs: unreadByRun.size, approvals, unanswered: unanswered.size });
 }
 
-function tellLog(log: EventLog, logged: Map<RunKey, string>, run: Run, unreadable: Unreadable): void {
+function logUnreadable(log: EventLog, logged: Map<RunKey, string>, run: Run, unreadable: Unreadable): void {
   const { what, count, items } = unreadable;
   const codes = [...new Set(items.map(({ code }) => code))].toSorted();
-  const said = [what, ...codes].join(" ");
-  if (logged.get(run.key) === said) return;
-  logged.set(run.key, said);
-  const says =
+  const cause = [what, ...codes].join(" ");
+  if (logged.get(run.key) === cause) return;
+  logged.set(run.key, cause);
+  const message =
     what === "answer" ? "the answers about a run cannot be used" : "approvals of a run cannot be read";
-  log.warn({ run: run.key, runId: runId(run), what, codes, count }, says);
+  log.warn({ run: run.key, runId: runId(run), what, codes, count }, message);
 }

@@ -1,34 +1,34 @@
-// Notices work that never ends. Every part of the watching ends within known limits, whatever fails; if one does not, or no timer rings
-// any more, only a restart helps.
+// Detects work that never ends. Whatever fails, every turn of the watching ends within known limits. If a turn does not, or if timers no
+// longer fire, only a restart helps.
 
 import type { Clock } from "./clock.ts";
 
 /**
- * So long may one turn of the watching take (ms). The longest turn is one call to the service (10 s) and the writing down of its
- * answer: four transactions, on a server that takes connections and never answers (8 s to connect, 12 s for an answer, 5 s for the
- * rollback each).
+ * The time limit of one turn of the watching (ms). The longest turn is one call to the service (10 s) and the storing of its answer. That
+ * takes four transactions, each up to 25 s if a database server accepts connections and never answers (8 s to connect, 12 s for an answer,
+ * 5 s for the rollback).
  */
 export const STUCK_AFTER_MS = 10_000 + 4 * 25_000 + 10_000;
 
-/** How often a timer shows that timers ring (ms). */
+/** The interval of the timer that shows that timers still fire (ms). */
 const BEAT_MS = 5_000;
 
 export type Turn = {
-  /** One more piece of it is done. */
+  /** Reports progress, so that the time limit starts again. */
   readonly progress: () => void;
   readonly end: () => void;
 };
 
 export type Watchdog = {
-  /** A turn begins. */
+  /** Begins a turn. */
   begin(): Turn;
-  /** For how long (ms) the turn under way that is the slowest has made no progress, or no timer has rung. */
+  /** Returns how long no timer has fired, or the slowest turn in progress has made no progress, whichever is longer (ms). */
   stuckMs(): number;
   start(): void;
   stop(): void;
 };
 
-/** Does the work as a turn. Rejects as the work does. */
+/** Runs the work as a turn. Rejects as the work does. */
 export async function inTurn<Answer>(
   watchdog: Pick<Watchdog, "begin">,
   work: (turn: Turn) => Promise<Answer>,
@@ -42,7 +42,7 @@ export async function inTurn<Answer>(
 }
 
 export function createWatchdog(clock: Clock): Watchdog {
-  /** In the order of their last progress. */
+  /** The turns in progress and their last progress (monotonic ms), oldest first. */
   const underWay = new Map<object, number>();
   let beatAt: number | null = null;
   let cancel = (): void => undefined;

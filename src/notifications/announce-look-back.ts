@@ -1,5 +1,5 @@
-// The look back at a week. An entry of the audit says that a week has ended: it is written once, and the notification follows from it.
-// The figures are read from the audit when they are shown.
+// The look back at a week. When a week ends, one audit entry says so, and the notification follows from that entry. The figures are read
+// from the audit when they are shown.
 
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { COUNTED_KINDS, type LookBack, lookBackAt, lookBackWords } from "../audit/look-back.ts";
@@ -23,52 +23,53 @@ type Deps = {
   readonly clock: Pick<Clock, "after">;
 };
 
-/** By the wall clock (ms): asking for a zone's clock every second would cost more than it tells. */
-const LOOK_EVERY_MS = 20_000;
+/** The time between two checks by the wall clock (ms). Time zone calculations are too costly to do every second. */
+const CHECK_EVERY_MS = 20_000;
 
-/** If several weeks ended while Countersign was down, only the newest is looked back at. */
+/** If several weeks ended while Countersign was down, only the newest gets a look back. */
 export function createWeekEnds(
   deps: Omit<Deps, "clock"> & { readonly audit: Pick<AuditReaders, "channel"> },
 ) {
   const { store, context, audit } = deps;
-  let [known, lookedAt] = [0, -Infinity];
+  let recordedTo = 0;
+  let checkedAt = -Infinity;
   return {
-    /** Once for each week, whatever restarts and whoever else does it. Rejects with PortError. */
+    /** Records the end of a week, once for each week, in spite of restarts and other replicas. Rejects with PortError. */
     async note(): Promise<void> {
       const { now, policy } = context();
-      if (Math.abs(now - lookedAt) < LOOK_EVERY_MS) return;
-      lookedAt = now;
+      if (Math.abs(now - checkedAt) < CHECK_EVERY_MS) return;
+      checkedAt = now;
       if (audit.channel === null || policy.lookBack === null) return;
       const week = lastWeek(policy.lookBack, now);
-      if (week === null || week.to <= known) return;
-      // A week before the first entry says nothing. Where the entry that told of it is archived, all entries left are later than it.
+      if (week === null || week.to <= recordedTo) return;
+      // A week before the first entry has no figures. If the entry about the end of this week is archived, all remaining entries are later.
       const [first] = await store.auditRows(0, 1);
       if (first === undefined || first.columns.at >= week.to) return;
       const { from: since, to: until } = week;
       const outcome = `from ${new Date(since).toISOString()} to ${new Date(until).toISOString()}`;
       const ended = auditEntry(null, { at: now, what: "week-ended", outcome, since });
       await store.auditOnce({ ...ended, until });
-      known = until;
+      recordedTo = until;
     },
   };
 }
 
-/** Null: the entry names no week. Rejects with PortError. */
+/** Resolves to null if the entry names no week. Rejects with PortError. */
 export async function lookBackIn(deps: Deps, { entry }: KeptEntry): Promise<LookBack | null> {
   const { since, until } = entry;
   if (since === undefined || until === undefined) return null;
   const week = { from: since, to: until };
   const { entries, incomplete } = await entriesOf(deps, week);
   const { policy } = deps.context();
-  // Entries name no rule of the built-in policy.
+  // Entries do not name the rules of the built-in policy.
   const rules = policy.version === null ? [] : policy.rules.map(({ name }) => name);
   const tz = (policy.lookBack ?? DEFAULT_LOOK_BACK).tz;
   return lookBackAt(entries, { week, rules, tz, incomplete });
 }
 
-/** Entries in memory at once; between two pages everything else goes on. */
+/** The number of entries in memory at a time. Between two pages, the event loop runs. */
 const PAGE = 500;
-/** The wall clock may have been set back by so much (ms), so entries are looked for around the week too. */
+/** The wall clock may have been set back by up to this much (ms), so entries are searched for this long before and after the week. */
 const SKEW_MS = 24 * 60 * 60_000;
 
 export async function entriesOf(
@@ -93,9 +94,12 @@ export async function entriesOf(
   return { entries, incomplete: first > 1 && (oldest?.columns.at ?? 0) >= from };
 }
 
-/** The number of the first entry at or after this moment, by halving: entries are in the order of their moments, but for the skew. */
+/**
+ * Resolves to the number of the first entry at or after this moment. A binary search: except for the skew, entries are in order of time.
+ */
 async function firstAfter(store: AuditLog, first: number, at: number): Promise<number> {
-  let [low, high] = [first, ((await store.auditHead())?.seq ?? first - 1) + 1];
+  let low = first;
+  let high = ((await store.auditHead())?.seq ?? first - 1) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const entry = await store.auditEntry(middle);
@@ -105,7 +109,8 @@ async function firstAfter(store: AuditLog, first: number, at: number): Promise<n
   return low;
 }
 
-// Posts a notification, and under a look back its picture. The picture is tried once: the text says everything, and never waits for it.
+// Posts a notification, and below a look back its picture. The picture is tried only once, after the text, because the text says
+// everything.
 
 export type PictureDeps = {
   readonly notificationSender: NotificationSender;

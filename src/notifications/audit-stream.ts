@@ -1,5 +1,5 @@
-// Sends the audit's entries, in their order, to where the operator collects such events. A stored cursor says how far they were taken:
-// it moves after they were taken, so a crash repeats some and skips none. A sink that fails holds nothing else up.
+// Sends the audit's entries, in order, to the system in which the operator collects such events. A stored cursor says how far the sink has
+// taken them. The cursor moves only after that, so a crash repeats some entries and skips none. A failing sink delays nothing else.
 
 import { ocsfLine } from "../audit/ocsf.ts";
 import { NO_LINK } from "../domain/audit/hash-chain.ts";
@@ -13,7 +13,7 @@ import type { AuditEvidence, AuditLog, DocumentStore } from "../ports/store.ts";
 type StreamDeps = {
   readonly store: AuditLog & AuditEvidence & DocumentStore;
   readonly auditSink: AuditSink;
-  readonly engine: Pick<RunEngine, "looksAfter">;
+  readonly engine: Pick<RunEngine, "holdsShard">;
   readonly metrics: Pick<Counters, "auditSinkFailed" | "auditSinkLag">;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -24,14 +24,14 @@ export type AuditStream = { start(): void; stop(ms: number): Promise<void> };
 const ROUND_EVERY_MS = 1_000;
 /** The longest wait after failures of the sink or the store (ms). */
 const SLOWEST_RETRY_MS = 60_000;
-/** Entries in memory at once, and in one request: at most some hundred kilobytes. */
-const AT_ONCE = 200;
-/** The store's name for the newest entry that the sink took. */
+/** The number of entries in memory at a time, and in one request: at most some hundred kilobytes. */
+const BATCH = 200;
+/** The name of the document with the newest entry that the sink has taken. */
 const CURSOR = "audit stream";
 /** The replica that holds this shard streams. */
 const STREAM_SHARD = 0;
 
-/** `to`: of which sink. `link`: of the entry `seq`, so that another audit in its place is noticed. */
+/** `to`: the name of the sink. `link`: the link of entry `seq`, so that a different audit with the same numbers is noticed. */
 type Cursor = { readonly to: string; readonly seq: number; readonly link: string };
 
 export function createAuditStream(deps: StreamDeps): AuditStream {
@@ -39,8 +39,8 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
   let cursor: Cursor | null = null;
 
   async function pass(stopping: () => boolean): Promise<void> {
-    if (!engine.looksAfter(STREAM_SHARD)) {
-      // Another replica moves the stored cursor now.
+    if (!engine.holdsShard(STREAM_SHARD)) {
+      // Another replica moves the stored cursor from now on.
       cursor = null;
       metrics.auditSinkLag(0);
       return;
@@ -48,7 +48,7 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
     cursor ??= await storedCursor(deps);
     for (let next: Cursor | null = cursor; next !== null; next = await send(deps, cursor)) {
       cursor = next;
-      if (stopping() || !engine.looksAfter(STREAM_SHARD)) return;
+      if (stopping() || !engine.holdsShard(STREAM_SHARD)) return;
     }
   }
 
@@ -61,33 +61,33 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
   return { start: () => loop.start(0), stop: (ms) => endedWithin(clock, ms, [loop.stop()]) };
 }
 
-/** From the first entry on, where this sink has taken none yet, or the audit is not the one that it has taken. */
+/** Begins with the first entry if this sink has taken none yet, or if the audit is not the one that it has taken. */
 async function storedCursor({ store, auditSink, log }: StreamDeps): Promise<Cursor> {
   const first = { to: auditSink.name, seq: 0, link: NO_LINK };
-  const kept = cursorIn(await store.document(CURSOR));
-  if (kept === null || kept.to !== auditSink.name) return first;
-  if (kept.seq === 0 || (await store.auditLink(kept.seq)) === kept.link) return kept;
+  const stored = cursorIn(await store.document(CURSOR));
+  if (stored === null || stored.to !== auditSink.name) return first;
+  if (stored.seq === 0 || (await store.auditLink(stored.seq)) === stored.link) return stored;
   log.error(
-    { entry: kept.seq },
+    { entry: stored.seq },
     "the audit differs from what AUDIT_SINK has taken; it is sent again from its beginning",
   );
   return first;
 }
 
-function cursorIn(kept: Json): Cursor | null {
-  if (!isRecord(kept)) return null;
-  const { to, seq, link } = kept;
+function cursorIn(document: Json): Cursor | null {
+  if (!isRecord(document)) return null;
+  const { to, seq, link } = document;
   return typeof to === "string" && typeof seq === "number" && typeof link === "string"
     ? { to, seq, link }
     : null;
 }
 
-/** Null: there is nothing more. Rejects if the sink did not take the entries. */
+/** Sends the next batch. Resolves to null if there are no more entries. Rejects if the sink did not take them. */
 async function send(deps: StreamDeps, { to, seq, link }: Cursor): Promise<Cursor | null> {
   const { store, auditSink, metrics } = deps;
   const head = (await store.auditHead())?.seq ?? 0;
   metrics.auditSinkLag(Math.max(head - seq, 0));
-  const rows = await store.auditRows(seq, AT_ONCE);
+  const rows = await store.auditRows(seq, BATCH);
   const last = rows.at(-1);
   if (last === undefined) return null;
   // The first entries may be archived.

@@ -1,5 +1,5 @@
-// Creates the notifications that follow from the audit. The audit says what happened, so a crash loses no notification: a missing one is
-// added after the restart, and a notification about the same entry to the same address is never added twice.
+// Creates the notifications that follow from the audit. The audit records what happened, so a crash loses no notification: a missing one is
+// added after the restart. A notification about the same entry to the same recipient is never added twice.
 
 import type { KeptEntry } from "../audit/entry.ts";
 import { STOP_REASON } from "../domain/brake.ts";
@@ -25,11 +25,11 @@ export type NotificationDeps = {
   readonly log: EventLog;
 };
 
-/** The store's name for the last audit entry that is turned into notifications. */
+/** The name of the document with the number of the last audit entry whose notifications were created. */
 const CURSOR = "audit letters";
-/** The store's name for the day of the last head. */
+/** The name of the document with the day on which the audit's head was last posted. */
 const HEAD_DAY = "audit head day";
-const AT_ONCE = 200;
+const BATCH = 200;
 const FOLLOWED = [
   "decided",
   "voted",
@@ -59,10 +59,10 @@ export function createNotificationWriter(deps: NotificationWriterDeps): { write(
   };
 }
 
-/** An audit that is older than the cursor gets no notifications about its past. */
+/** If the audit is older than the cursor, its past causes no notifications. */
 async function firstCursor({ store }: NotificationDeps): Promise<number> {
-  const kept = await store.document(CURSOR);
-  if (typeof kept === "number") return kept;
+  const stored = await store.document(CURSOR);
+  if (typeof stored === "number") return stored;
   const seq = (await store.auditHead())?.seq ?? 0;
   await store.putDocument(CURSOR, seq);
   return seq;
@@ -72,15 +72,15 @@ async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<n
   const { store, audit, context } = deps;
   const head = (await store.auditHead())?.seq ?? 0;
   if (head <= cursor) return cursor;
-  const entries = await store.auditAfter(cursor, FOLLOWED, AT_ONCE);
+  const entries = await store.auditAfter(cursor, FOLLOWED, BATCH);
   const { now, nonce, policy } = context();
-  const notifications = entries.flatMap((each) =>
-    addressees(each, audit, policy).map(({ kind, to }): Notification => {
-      return { id: nonce(), kind, entry: each.seq, to, madeAt: now, post: PLANNED };
+  const notifications = entries.flatMap((kept) =>
+    addressees(kept, audit, policy).map(({ kind, to }): Notification => {
+      return { id: nonce(), kind, entry: kept.seq, to, madeAt: now, post: PLANNED };
     }),
   );
-  for (const each of entries) await markCard(deps, each);
-  const reached = entries.length === AT_ONCE ? (entries.at(-1)?.seq ?? head) : head;
+  for (const kept of entries) await markCard(deps, kept);
+  const reached = entries.length === BATCH ? (entries.at(-1)?.seq ?? head) : head;
   if (notifications.length > 0) {
     await store.addNotifications(notifications);
     await store.putDocument(CURSOR, reached);
@@ -97,24 +97,23 @@ function addressees(
     return entry.by === null ? [] : [{ kind: receiptKind(entry, policy), to: entry.by.user }];
   if (entry.what === "settled" || entry.what === "closed") return toRequester(entry);
   if (entry.what === "week-ended") return channel === null ? [] : [{ kind: "look-back", to: channel }];
-  // Its card says so, and each admin who asks for the evidence.
+  // The card shows that the dispute is closed, and so does the evidence of the run.
   if (entry.what === "dispute-closed") return [];
-  const told: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
-  // A frozen channel is told, too, whom its freeze comes from.
-  const frozen =
+  const readers: readonly (UserId | ChannelId)[] = channel === null ? admins : [...admins, channel];
+  // A frozen channel is notified as well, so that people there know who froze it.
+  const frozenChannel =
     isFreeze(entry) && entry.channel !== null && entry.channel !== channel ? [entry.channel] : [];
-  const all = [...told, ...frozen];
-  return all.map((to) => ({ kind: kindOf(entry), to }));
+  return [...readers, ...frozenChannel].map((to) => ({ kind: kindOf(entry), to }));
 }
 
-/** The name of a combined rule holds the names of the rules that it combines. A receipt too soon does no harm. */
+/** The name of a combined rule contains the names of its rules. `includes` may match too much, but an early receipt does no harm. */
 function receiptKind({ policy: decidedUnder }: KeptEntry["entry"], { rules }: Policy): Notification["kind"] {
-  const asks = rules.filter(({ receiptAtOnce }) => receiptAtOnce);
-  const atOnce = asks.some(({ name }) => decidedUnder?.rule.includes(name) === true);
+  const rulesAtOnce = rules.filter(({ receiptAtOnce }) => receiptAtOnce);
+  const atOnce = rulesAtOnce.some(({ name }) => decidedUnder?.rule.includes(name) === true);
   return atOnce ? "receipt-at-once" : "receipt";
 }
 
-/** A decision that the service confirmed, and a request that expired. Of a stop the run's thread tells. */
+/** The requester is notified of a decision that the service confirmed, and of a request that expired. The run's thread reports stops. */
 function toRequester(entry: KeptEntry["entry"]): Pick<Notification, "kind" | "to">[] {
   const { what, outcome, requester, by, reason } = entry;
   if (requester === null || by?.user === requester.user || (by === null && reason === STOP_REASON)) return [];
@@ -131,7 +130,7 @@ function kindOf(entry: KeptEntry["entry"]): Notification["kind"] {
   return what === "disputed" ? "dispute" : "tampering";
 }
 
-/** Marks a disputed decision on its card. A second time this changes nothing, so a crash before the cursor moves on does no harm. */
+/** Marks a disputed decision on its card. Marking it again changes nothing, so a crash before the cursor moves on does no harm. */
 async function markCard({ change, log }: NotificationWriterDeps, { seq, entry }: KeptEntry): Promise<void> {
   const { what, run: key, approval, by, at, refers = 0, reason } = entry;
   if ((what !== "disputed" && what !== "dispute-closed") || key === null || approval === null || by === null)
@@ -144,13 +143,13 @@ async function markCard({ change, log }: NotificationWriterDeps, { seq, entry }:
   try {
     await change(key, mark, { mustHold: false });
   } catch (error) {
-    // One run that cannot be changed must not keep the alarm from the admins. While the store fails, the alarm waits as well.
+    // If only this run cannot be changed, the admins must be alerted all the same. While the store fails, the alert waits as well.
     if (error instanceof PortError && error.retry === "later") throw error;
     log.error({ run: key, entry: seq, error }, "could not mark a card as disputed");
   }
 }
 
-/** Posts the audit's head once a day (UTC), out of reach of someone who has the database. */
+/** Posts the audit's head once a day (UTC), so that it is out of reach of a person who can change the database. */
 async function addDailyHead({ store, audit, context, log }: NotificationDeps): Promise<void> {
   const { now, nonce } = context();
   const day = new Date(now).toISOString().slice(0, 10);
@@ -164,7 +163,7 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
   await store.putDocument(HEAD_DAY, day);
 }
 
-/** Null: the entry is missing, which means that someone changed the audit. */
+/** Resolves to null if the entry is missing, which means that someone changed the audit. */
 export async function factsToSend(
   deps: Pick<NotificationDeps, "store" | "context"> & { readonly clock: Clock },
   notification: Notification,
@@ -175,7 +174,7 @@ export async function factsToSend(
   return lookBack === null ? null : { ...facts, lookBack };
 }
 
-/** The same without the figures of a look back. */
+/** Resolves to the facts of the notification without the figures of a look back, or to null if the entry is missing. */
 export async function factsOf(
   store: AuditLog & RunStore,
   notification: Notification,
@@ -185,7 +184,7 @@ export async function factsOf(
   const { refers } = entry.entry;
   const about = refers === undefined ? null : await store.auditEntry(refers);
   const { run, digest, approval } = (about ?? entry).entry;
-  // The digest of an entry about no approval does not cover a request.
+  // If the entry is not about an approval, its digest does not belong to a request.
   const text = digest === null || approval === null ? null : await store.auditText(digest);
   const stored = run === null ? null : await store.load(run);
   const card = approval === null ? undefined : stored?.run.posts[cardSlot(approval)];
@@ -198,7 +197,7 @@ export async function factsOf(
   };
 }
 
-/** The text of a request is run id, approval id and everything the service sent. */
+/** The text of a request is a list of the run id, the approval id and everything that the service sent. */
 function actionIn(text: string | null): string | null {
   if (text === null) return null;
   const parts = JSON.parse(text) as Json;

@@ -1,7 +1,8 @@
-// Sends the notifications. Each follows the state machine of a run's messages (domain/message-transitions.ts): marked before it is sent,
-// looked for when its answer was lost, its late copies removed. Direct messages cannot be read back without a further scope, so there a
-// notification whose answer was lost is sent again: a second receipt does no harm, while a missing one would be silent. A person's
-// receipts share a message of each quarter of an hour, unless a rule wants them at once; the first after a calm time goes at once.
+// Sends the notifications. Each follows the state machine of a run's messages (domain/message-transitions.ts): it is marked before it is
+// sent, it is looked for if its answer was lost, and its late copies are removed. Direct messages cannot be read back without a further
+// scope, so a direct message whose answer was lost is sent again: a second receipt does no harm, but a missing one goes unnoticed.
+//
+// Unless a rule wants receipts at once, a person gets them at most every quarter of an hour, in one message.
 
 import { shardOfName } from "../domain/ids.ts";
 import { createBackgroundLoop } from "../engine/background-work.ts";
@@ -20,30 +21,30 @@ import {
 
 export type NotificationOutbox = {
   start(): void;
-  /** Starts nothing more and waits for what is under way, at most `ms`. */
+  /** Starts nothing more and waits at most `ms` for work in progress. */
   stop(ms: number): Promise<void>;
 };
 
 const ROUND_EVERY_MS = 1_000;
 /** The longest wait after failures of the store (ms). */
 const SLOWEST_RETRY_MS = 30_000;
-/** How many waiting notifications one round handles. */
-const AT_ONCE = 500;
-/** Who holds this shard follows the audit. */
+/** The maximum number of waiting notifications that one round handles. */
+const BATCH = 500;
+/** The replica that holds this shard creates the notifications that follow from the audit. */
 const WRITER_SHARD = 0;
 
 export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   const writer = createNotificationWriter(deps);
   const senders = createSenders(deps);
 
-  // Each replica sends to its own share of people and channels. One of them writes what is to be sent.
-  const isMine = ({ to }: Notification): boolean => deps.engine.looksAfter(shardOfName(to));
+  // Each replica sends to its own share of people and channels. Only one replica creates the notifications.
+  const isOurs = ({ to }: Notification): boolean => deps.engine.holdsShard(shardOfName(to));
 
   async function round(): Promise<void> {
-    if (deps.engine.looksAfter(WRITER_SHARD)) await writer.write();
-    const mine = (await deps.store.notifications(AT_ONCE)).filter(isMine);
-    deps.metrics.notificationsWaiting(mine.length);
-    senders.send(mine);
+    if (deps.engine.holdsShard(WRITER_SHARD)) await writer.write();
+    const waiting = (await deps.store.notifications(BATCH)).filter(isOurs);
+    deps.metrics.notificationsWaiting(waiting.length);
+    senders.send(waiting);
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -60,10 +61,10 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   return { start: () => loop.start(0), stop };
 }
 
-/** How many are sent at once: each takes two commits to the disk, and a burst of receipts must not delay decisions. */
+/** The maximum number of sends in progress. Each takes two commits to disk, and a burst of receipts must not delay decisions. */
 const MAX_SENDING = 2;
 type Senders = { send(notifications: readonly Notification[]): void; stop(): Promise<unknown> };
-/** `key`: the same work is never in progress twice. */
+/** Work with the same key is never in progress twice. */
 type Work = { readonly key: string; readonly act: () => Promise<void> };
 
 function createSenders(deps: SendDeps): Senders {
@@ -106,12 +107,12 @@ function createSenders(deps: SendDeps): Senders {
 
 type Due = { readonly notification: Notification; readonly act: Act };
 
-/** Alerts first, receipts last. */
+/** Returns the work that is due: alerts first, receipts last. */
 function dueWork(
   deps: SendDeps,
   notifications: readonly Notification[],
   receipts: ReceiptTimes,
-  stopping: () => boolean,
+  isStopping: () => boolean,
 ): Work[] {
   const now = deps.clock.monotonic();
   const due = notifications.flatMap((notification): Due[] => {
@@ -120,24 +121,24 @@ function dueWork(
   });
   const isShared = ({ notification, act }: Due): boolean => notification.kind === "receipt" && act === "post";
   const isAlert = ({ notification }: Due): boolean => notification.kind === "dispute";
-  const single = due.filter((each) => !isShared(each));
+  const single = due.filter((item) => !isShared(item));
   const byPerson = Map.groupBy(due.filter(isShared), ({ notification }) => notification.to);
-  const one = ({ notification, act }: Due): Work => ({
+  const sendAlone = ({ notification, act }: Due): Work => ({
     key: notification.id,
-    act: () => sendOne(deps, notification, act, stopping),
+    act: () => sendOne(deps, notification, act, isStopping),
   });
-  const together = [...byPerson].filter(([to]) => !receipts.mustWait(to));
+  const duePeople = [...byPerson].filter(([to]) => !receipts.mustWait(to));
   return [
-    ...single.filter(isAlert).map(one),
-    ...single.filter((each) => !isAlert(each)).map(one),
-    ...together.map(([to, some]) => ({
+    ...single.filter(isAlert).map(sendAlone),
+    ...single.filter((item) => !isAlert(item)).map(sendAlone),
+    ...duePeople.map(([to, items]) => ({
       key: `receipts ${to}`,
       act: () =>
         sendTogether(
           deps,
-          some.map(({ notification }) => notification),
+          items.map(({ notification }) => notification),
           receipts,
-          stopping,
+          isStopping,
         ),
     })),
   ];

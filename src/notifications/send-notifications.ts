@@ -1,4 +1,5 @@
-// Sends notifications: one alone, or the receipts of one person in one message. Each has its mark, its attempt and its outcome.
+// Sends notifications: a single one, or the receipts of one person in one message. Each notification is marked, sent, and stored with its
+// outcome.
 
 import type { Outcome } from "../domain/effect.ts";
 import { ChannelId, parsed } from "../domain/ids.ts";
@@ -27,7 +28,7 @@ export type SendDeps = NotificationWriterDeps &
   PictureDeps & {
     readonly notificationSender: NotificationSender;
     readonly chat: Pick<Chat, "waitForTurn">;
-    readonly engine: { readonly looksAfter: (shard: number) => boolean };
+    readonly engine: { readonly holdsShard: (shard: number) => boolean };
     readonly clock: Clock;
     readonly warnQuietly: WarnQuietly;
     readonly metrics: Pick<Counters, "notificationsWaiting">;
@@ -36,11 +37,10 @@ export type SendDeps = NotificationWriterDeps &
 export type Act = "post" | "find" | "sweep" | "recover";
 
 export function nextAct({ kind, post }: Notification, now: number): Act | null {
-  // Only a notification that is not under way is asked about, so its mark is one of a dead process, or the store failed to take the
-  // outcome.
+  // This is never called for a notification in progress. The mark was therefore left by a dead process, or its outcome could not be stored.
   if (post.type === "sending") return "recover";
   const gaveUp = post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
-  // What is posted is never updated: a notification says what happened.
+  // A posted notification is never updated, because it says what happened at the time.
   const next = nextMessageAct(post, post.type === "up" || gaveUp ? null : kind);
   return next === null || next.at > now || next.act === "update" ? null : next.act;
 }
@@ -49,7 +49,7 @@ export async function sendOne(
   deps: SendDeps,
   read: Notification,
   due: Act,
-  stopping: () => boolean,
+  isStopping: () => boolean,
 ): Promise<void> {
   const { store, chat, clock } = deps;
   if (due !== "recover")
@@ -58,8 +58,8 @@ export async function sendOne(
       kind: due === "post" ? "post" : "read",
       urgency: read.kind === "dispute" ? 0 : 2,
     });
-  // Another round may have sent it meanwhile.
-  const notification = stopping() ? null : await store.notification(read.id);
+  // Another round may have sent it in the meantime.
+  const notification = isStopping() ? null : await store.notification(read.id);
   const act = notification === null ? null : nextAct(notification, clock.monotonic());
   if (notification === null || act !== due) return;
   if (act === "recover") {
@@ -67,7 +67,7 @@ export async function sendOne(
     return store.saveNotification({ ...notification, post }, true);
   }
   const post = act === "post" ? markPosting(notification.post, clock.now()) : notification.post;
-  // A direct message is sent again after a lost answer, marked or not, so this commit is saved.
+  // A direct message is sent again after a lost answer, whether it is marked or not, so we save the commit of the mark.
   if (act === "post" && isReadable(notification))
     await store.saveNotification({ ...notification, post }, true);
   await settle(deps, { ...notification, post }, act);
@@ -78,7 +78,7 @@ async function settle(
   notification: Notification,
   act: Exclude<Act, "recover">,
 ): Promise<void> {
-  await saveOutcome(deps, notification, act, await performed(deps, notification, act));
+  await saveOutcome(deps, notification, act, await perform(deps, notification, act));
 }
 
 async function saveOutcome(
@@ -89,7 +89,7 @@ async function saveOutcome(
 ): Promise<void> {
   const { store, clock } = deps;
   const post = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
-  // A late copy in a channel must be looked for; in a direct message that is impossible.
+  // A late copy must be looked for in a channel. In a direct message this is impossible.
   const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
   const gaveUp = post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
   await store.saveNotification({ ...notification, post }, !done && !gaveUp);
@@ -102,7 +102,7 @@ function isReadable({ to }: Notification): boolean {
   return parsed(ChannelId, to) !== null;
 }
 
-async function performed(
+async function perform(
   deps: SendDeps,
   notification: Notification,
   act: Exclude<Act, "recover">,
@@ -121,8 +121,8 @@ function messageOf(deps: SendDeps, notification: Notification): SlackMessage {
     post: async () => {
       const facts = await factsToSend(deps, notification);
       if (facts !== null) return postWithPicture(deps, notification, facts);
-      const never = { applied: "no", retry: "never", code: "no_entry" } as const;
-      throw new PortError("the audit has no such entry", never);
+      const noRetry = { applied: "no", retry: "never", code: "no_entry" } as const;
+      throw new PortError("the audit has no such entry", noRetry);
     },
     find: () => notificationSender.find(notification),
     remove: (ts) => notificationSender.remove(notification, ts),
@@ -153,9 +153,9 @@ function logNotification(
   else log.info(facts, "notification settled");
 }
 
-// The receipts of one person, together: one message for each quarter of an hour.
+// The receipts of one person share one message for each quarter of an hour.
 
-/** After a message with receipts the next ones of the same person wait for so long (ms), and then share a message. */
+/** The minimum time between two messages with receipts for the same person (ms). */
 const RECEIPTS_EVERY_MS = 15 * 60_000;
 
 export type ReceiptTimes = {
@@ -163,73 +163,75 @@ export type ReceiptTimes = {
   sent(to: Notification["to"]): void;
 };
 
-/** When each person last got receipts. In memory only: after a restart the next ones go at once. */
+/** Remembers when each person last got receipts. Only in memory, so after a restart the next receipts are sent at once. */
 export function createReceiptTimes({ monotonic }: Pick<Clock, "monotonic">): ReceiptTimes {
   const times = new Map<Notification["to"], number>();
   const isOver = (at: number): boolean => monotonic() - at >= RECEIPTS_EVERY_MS;
   return {
     mustWait: (to) => !isOver(times.get(to) ?? -Infinity),
     sent: (to) => {
-      for (const [known, at] of times) if (isOver(at)) times.delete(known);
+      for (const [person, at] of times) if (isOver(at)) times.delete(person);
       times.set(to, monotonic());
     },
   };
 }
 
-/** `receipts`: of one person. */
+/** Sends the receipts, which must all be for the same person. */
 export async function sendTogether(
   deps: SendDeps,
   receipts: readonly Notification[],
   times: ReceiptTimes,
-  stopping: () => boolean,
+  isStopping: () => boolean,
 ): Promise<void> {
-  for (let from = 0; from < receipts.length && !stopping(); from += RECEIPTS_AT_ONCE) {
+  for (let from = 0; from < receipts.length && !isStopping(); from += RECEIPTS_AT_ONCE) {
     const part = receipts.slice(from, from + RECEIPTS_AT_ONCE);
     const [first] = part;
-    if (first !== undefined && (await sendReceipts(deps, first.to, part, stopping))) times.sent(first.to);
+    if (first !== undefined && (await sendReceipts(deps, first.to, part, isStopping))) times.sent(first.to);
   }
 }
 
-/** One message for all that are still to be sent. Resolves to whether it was posted. If one of them is saved and another is not, that one
- * is sent again. */
+/**
+ * Posts one message with all of these receipts that are still to be sent. Resolves to whether it was posted. If the outcome of a receipt
+ * cannot be saved, that receipt is sent again.
+ */
 async function sendReceipts(
   deps: SendDeps,
   to: Notification["to"],
   read: readonly Notification[],
-  stopping: () => boolean,
+  isStopping: () => boolean,
 ): Promise<boolean> {
   const { store, chat, clock } = deps;
   await chat.waitForTurn({ channel: to, kind: "post", urgency: 2 });
-  if (stopping()) return false;
+  if (isStopping()) return false;
   const newest = await Promise.all(read.map(({ id }) => store.notification(id)));
   const marked = newest
-    .filter((each) => each !== null)
-    .filter((each) => nextAct(each, clock.monotonic()) === "post")
-    .map((each) => ({ ...each, post: markPosting(each.post, clock.now()) }));
-  const known = await Promise.all(
+    .filter((receipt) => receipt !== null)
+    .filter((receipt) => nextAct(receipt, clock.monotonic()) === "post")
+    .map((receipt) => ({ ...receipt, post: markPosting(receipt.post, clock.now()) }));
+  const withFacts = await Promise.all(
     marked.map(async (receipt) => ({ receipt, facts: await factsOf(store, receipt) })),
   );
-  const told = known.flatMap(({ receipt, facts }) => (facts === null ? [] : [{ receipt, facts }]));
-  const outcome = told.length === 0 ? null : await postedTogether(deps, to, told);
-  for (const { receipt, facts } of known)
+  const complete = withFacts.flatMap(({ receipt, facts }) => (facts === null ? [] : [{ receipt, facts }]));
+  const outcome = complete.length === 0 ? null : await postReceipts(deps, to, complete);
+  for (const { receipt, facts } of withFacts)
     await saveOutcome(deps, receipt, "post", facts === null || outcome === null ? NO_ENTRY : outcome);
   return outcome?.type === "posted";
 }
 
 const NO_ENTRY: Outcome = { type: "refused", words: "the audit has no such entry", code: "no_entry" };
 
-async function postedTogether(
+async function postReceipts(
   { notificationSender }: SendDeps,
   to: Notification["to"],
-  told: readonly { readonly receipt: Notification; readonly facts: NotificationFacts }[],
+  receipts: readonly { readonly receipt: Notification; readonly facts: NotificationFacts }[],
 ): Promise<Outcome> {
-  const [first, ...others] = told;
+  const [first, ...others] = receipts;
   try {
     if (first !== undefined && others.length === 0) {
       const ts = await notificationSender.post(first.receipt, first.facts);
       return { type: "posted", ts, shows: first.receipt.kind };
     }
-    const ts = await notificationSender.postReceipts(to, told);
+    const ts = await notificationSender.postReceipts(to, receipts);
     return { type: "posted", ts, shows: SEVERAL_RECEIPTS };
   } catch (error) {
     return outcomeOf(error);

@@ -1,5 +1,5 @@
-// Who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows. And who may read of
-// them, which goes by the channels that a person is in.
+// Decides who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows. Also
+// decides who may read about runs, which depends on the channels that a person is in.
 
 import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import { isOneOf, type Person } from "../domain/authorization.ts";
@@ -14,13 +14,13 @@ import { type AgentService, type Counters, type People, PortError } from "../por
 import type { AuditLog, RunStore } from "../ports/store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
 
-/** How old a look-up for starting, watching and reading may be (ms). Deciding needs a fresher one. */
+/** The maximum age of a look-up for starting, watching and reading (ms). Deciding needs a fresher look-up. */
 const RELAXED_AGE_MS = 60_000;
-/** How old a membership may be (ms) that allows reading. */
+/** The maximum age of a membership that allows reading (ms). */
 export const MEMBERSHIP_AGE_MS = 60_000;
 /**
- * How old a membership may be (ms) that refuses reading: the person may have just joined. Not 0, so that repeated questions do not use up
- * the look-ups.
+ * The maximum age of a missing membership that refuses reading (ms), because the person may have just joined. Not 0, so that repeated
+ * questions do not use up the look-ups.
  */
 const JOINED_AGE_MS = 2_000;
 
@@ -36,7 +36,7 @@ export type UseCaseDeps = {
   metrics: Counters;
 };
 
-/** Allows full members of this workspace who are in the channel. Null: they may. */
+/** Resolves to null for full members of this workspace who are in the channel. */
 export async function refusalToUse({ people }: UseCaseDeps, by: Asker): Promise<CommandRefusal | null> {
   if (by.channel.startsWith("D")) return { type: "not-a-channel" };
   let person: Person;
@@ -51,31 +51,31 @@ export async function refusalToUse({ people }: UseCaseDeps, by: Asker): Promise<
   return person.seesChannel ? null : { type: "not-in-channel" };
 }
 
-/** Someone may have joined the channel a moment ago, so an old answer never decides that they do not see it. */
+/** The person may have joined the channel a moment ago, so an old answer never decides that they do not see it. */
 async function lookUpHere(people: People, { team, user, channel }: Asker): Promise<Person> {
   const person = await people.lookUp(team, user, channel, RELAXED_AGE_MS);
   return person.seesChannel ? person : people.lookUp(team, user, channel, JOINED_AGE_MS);
 }
 
-/** Null: they may start or adopt runs here. */
+/** Resolves to null if the person may start or adopt runs here. */
 export async function refusalToStart(
   deps: UseCaseDeps,
   by: Asker,
   starts: "started" | "adopted" = "started",
 ): Promise<CommandRefusal | null> {
-  const no = await refusalToUse(deps, by);
+  const refusal = await refusalToUse(deps, by);
   const { policy, freezes } = deps.context();
   const freeze = freezeIn(freezes, by.channel);
-  if (no === null && freeze !== null && starts === "started") return { type: "frozen", freeze };
+  if (refusal === null && freeze !== null && starts === "started") return { type: "frozen", freeze };
   const { starters } = policy;
-  if (no !== null || starters === null) return no;
+  if (refusal !== null || starters === null) return refusal;
   const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
   if (here.length === 0) return { type: "no-runs-here" };
-  const who = here.map((each) => each.who);
+  const who = here.map((starter) => starter.who);
   return isAmongAny(deps, by, who, "not-starter");
 }
 
-/** Null: the person is in one of the lists; `otherwise`: in none. */
+/** Resolves to null if the person is in one of the lists, and to `otherwise` if they are in none. */
 export async function isAmongAny(
   { people }: UseCaseDeps,
   by: Asker,
@@ -89,16 +89,16 @@ export async function isAmongAny(
       RELAXED_AGE_MS,
     );
     const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
-    const among = principalLists.map((principals) => isOneOf(person, principals));
-    if (among.includes(true)) return null;
-    return { type: among.includes(null) ? "unverified" : otherwise };
+    const memberships = principalLists.map((principals) => isOneOf(person, principals));
+    if (memberships.includes(true)) return null;
+    return { type: memberships.includes(null) ? "unverified" : otherwise };
   } catch (error) {
     if (error instanceof PortError) return { type: "unverified" };
     throw error;
   }
 }
 
-/** Only members of its channel learn about a run; for others it is unknown. */
+/** Only members of its channel learn about a run. For others it is unknown. */
 export async function refusalToKnow(
   { people }: UseCaseDeps,
   by: Asker,
@@ -113,15 +113,18 @@ export async function refusalToKnow(
   }
 }
 
-/** Stores the run, and reconciles it if this process looks after its channel. A known intention returns the run that it created first. */
+/**
+ * Stores the run, and reconciles it if this process holds its channel. Resolves to the key of the stored run: if the intention was used
+ * before, this is the run that it created then.
+ */
 export async function storeRun(deps: UseCaseDeps, run: Run, sideWrites: RunWrites): Promise<RunKey> {
   const stored = await insertSurely(deps, run, sideWrites);
   if (stored === "stored") await deps.engine.resume({ run, revision: 1 });
   if (typeof stored !== "object") return run.key;
-  // It may have been stored when the answer to the commit was lost. Then nothing follows it yet.
+  // The answer to its commit may have been lost. In that case no process follows the run yet.
   try {
-    const known = await deps.store.load(stored.known);
-    if (known !== null) await deps.engine.resume(known);
+    const existing = await deps.store.load(stored.known);
+    if (existing !== null) await deps.engine.resume(existing);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.engine.followIfStored(stored.known);
@@ -132,8 +135,8 @@ export async function storeRun(deps: UseCaseDeps, run: Run, sideWrites: RunWrite
 type RunWrites = { intention?: string; audit: AuditEntry[] };
 
 /**
- * When the answer to the commit is lost, the same insert tells whether the run is stored. When that fails too, the person is told nothing
- * certain, and a run that is stored is found later.
+ * Inserts the run. If the answer to the commit is lost, the same insert shows whether the run is stored. If that fails as well, this
+ * rejects, and the engine looks for the run later.
  */
 async function insertSurely(
   { store, engine }: Pick<UseCaseDeps, "store" | "engine">,
@@ -152,7 +155,7 @@ async function insertSurely(
   }
 }
 
-/** Counts a refusal and writes its audit entry; passes every result on. `tried`: what is known about the attempt. */
+/** Counts a refusal and writes its audit entry. Resolves to the result unchanged. `tried`: the known details of the attempt. */
 export async function noteIfRefused<Value>(
   deps: Pick<UseCaseDeps, "store" | "metrics" | "context">,
   by: Asker,
@@ -176,7 +179,7 @@ export function runEntry(
   return auditEntry(run, { at: ctx.now, what, by: { team, user }, outcome: what, ...about });
 }
 
-// Why a command about a run is refused.
+// The reasons for refusing a command about a run.
 
 export type CommandRefusal =
   | { readonly type: "empty-task" }
@@ -184,38 +187,40 @@ export type CommandRefusal =
   | { readonly type: "unverified" }
   /** The policy allows no runs in this channel, or not for this person. */
   | { readonly type: "no-runs-here" | "not-starter" }
-  /** Of a saved task: the policy has none of this name any more, has changed it since the form opened, or offers it to others or elsewhere. */
+  /**
+   * The policy no longer has the saved task, has changed it since the form opened, or does not offer it to this person or in this channel.
+   */
   | { readonly type: "saved-task-gone" | "saved-task-changed" | "not-your-task" }
-  /** The labels of fields that are empty or hold none of their choices, and names that are no fields of it. */
+  /** The labels of empty fields and of fields without a valid choice, and the names of fields that the saved task does not have. */
   | {
       readonly type: "saved-task-unfinished";
       readonly missing: readonly string[];
       readonly wrong: readonly string[];
       readonly unknown: readonly string[];
     }
-  /** No run starts while a freeze holds here. */
+  /** No run starts while a freeze is in force here. */
   | { readonly type: "frozen"; readonly freeze: Freeze }
   | { readonly type: "not-freezer" | "already-frozen" | "not-frozen" }
-  /** Another person must lift it. */
+  /** A different person must lift the freeze. */
   | { readonly type: "own-freeze"; readonly freeze: Freeze }
-  /** A private channel that the app is not in. */
+  /** The command came from a private channel that the app is not in. */
   | { readonly type: "hidden-channel" }
-  /** A direct message, to the app or among people. */
+  /** The command came from a direct message, to the app or among people. */
   | { readonly type: "not-a-channel" }
-  /** No such run, or one that this person may not know about. */
+  /** There is no such run, or this person may not know about it. */
   | { readonly type: "unknown-run" }
   | { readonly type: "service-silent"; readonly words: string }
   | { readonly type: "already-watched"; readonly run: Run }
-  /** The run with this id has ended, and the service uses the id for another one. */
+  /** The run with this id has ended, and the service uses the id for another run. */
   | { readonly type: "id-used-again"; readonly run: Run }
   | { readonly type: "not-watched"; readonly run: Run }
   | { readonly type: "deciding" | "voted" | "denial-due"; readonly run: Run }
   | { readonly type: "answered" }
-  /** `run`: the one that this run was started as again. */
+  /** `run`: the run that was started again from this run, and is not over. */
   | { readonly type: "running-again"; readonly run: Run }
   /** This person may not read the audit. */
   | { readonly type: "not-auditor" | "own-audit" }
-  /** The audit was tampered with, so it is no evidence. `words`: where and how. */
+  /** The audit was tampered with, so it is not evidence. `words`: where and how. */
   | { readonly type: "tampered"; readonly words: string }
   /** For closing a dispute. */
   | { readonly type: "nothing-disputed" | "close-why" }
@@ -226,12 +231,12 @@ export type CommandRefusal =
   /** It was allowed, but Slack did not accept the file. */
   | { readonly type: "not-sent" };
 
-/** The channels of a person, for reading. An old answer never decides that they are not in `channel`. */
+/** Resolves to the channels of a person, for reading. An old answer never decides that they are not in `channel`. */
 export async function channelsOf(
   people: Pick<People, "channelsOf">,
   user: UserId,
   channel: ChannelId,
 ): Promise<ReadonlySet<ChannelId>> {
-  const known = await people.channelsOf(user, MEMBERSHIP_AGE_MS);
-  return known.has(channel) ? known : people.channelsOf(user, JOINED_AGE_MS);
+  const channels = await people.channelsOf(user, MEMBERSHIP_AGE_MS);
+  return channels.has(channel) ? channels : people.channelsOf(user, JOINED_AGE_MS);
 }

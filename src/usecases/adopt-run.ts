@@ -1,4 +1,4 @@
-// Runs that were started elsewhere: watched in a channel, and unwatched.
+// Watches and unwatches, in a channel, runs that were started outside Countersign.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
@@ -36,27 +36,27 @@ export function createAdoptRun(deps: UseCaseDeps): AdoptRun {
 }
 
 async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {
-  const no = await refusalToStart(deps, by, "adopted");
-  if (no !== null) return err(no);
+  const refusal = await refusalToStart(deps, by, "adopted");
+  if (refusal !== null) return err(refusal);
   const followed = await deps.store.byRunId(id);
   if (followed !== null) return watchAgain(deps, by, { key: followed, id });
-  const fetched = await lookAt(deps, id);
+  const fetched = await fetchOrRefuse(deps, id);
   if (!fetched.ok) return fetched;
   if (fetched.value.type === "missing") return err({ type: "unknown-run" });
   const ctx = deps.context();
   const others = await othersWhoMayHaveAsked(deps, by, id);
   const fresh = freshRun(by, RunKey(deps.newKey()), id, ctx.now);
-  const known = others.length === 0 ? fresh : { ...fresh, mayHaveAsked: others };
-  const run = observe(known, fetched.value.snapshot, ctx);
-  const kept = await storeRun(deps, run, { audit: [runEntry(run, by, "watched", ctx)] });
-  // Another person adopted the same run at the same time.
-  return kept === run.key ? ok(run) : watchAgain(deps, by, { key: kept, id });
+  const adopted = others.length === 0 ? fresh : { ...fresh, mayHaveAsked: others };
+  const run = observe(adopted, fetched.value.snapshot, ctx);
+  const key = await storeRun(deps, run, { audit: [runEntry(run, by, "watched", ctx)] });
+  // If the keys differ, another person adopted the same run at the same time.
+  return key === run.key ? ok(run) : watchAgain(deps, by, { key, id });
 }
 
-/** So many starts without an answer are looked at; each is a fault that people are asked to settle. */
+/** The maximum number of unanswered starts that are considered. Each is a fault that people are asked to settle, so there are few. */
 const MAX_LOST = 1_000;
 
-/** The run may have been followed before and be forgotten since, or be the one whose start was sent and not answered. */
+/** The run may have been followed before and deleted since, or it may be the result of a start that was not answered. */
 async function othersWhoMayHaveAsked(deps: UseCaseDeps, by: Asker, id: RunId): Promise<readonly UserId[]> {
   const { store } = deps;
   const channels = await store.channelsInUse();
@@ -72,7 +72,10 @@ function freshRun({ team, channel, user }: Asker, key: RunKey, id: RunId, now: n
   return adoptedRun(id, { key, team, channel, requester: user, input: "", askedAt: now, answer: null });
 }
 
-async function lookAt({ agents }: UseCaseDeps, id: RunId): Promise<Result<FetchedRun, CommandRefusal>> {
+async function fetchOrRefuse(
+  { agents }: UseCaseDeps,
+  id: RunId,
+): Promise<Result<FetchedRun, CommandRefusal>> {
   try {
     return ok(await agents.fetchRun(id));
   } catch (error) {
@@ -81,19 +84,19 @@ async function lookAt({ agents }: UseCaseDeps, id: RunId): Promise<Result<Fetche
   }
 }
 
-type Known = { readonly key: RunKey; readonly id: RunId };
+type RunIds = { readonly key: RunKey; readonly id: RunId };
 
 /** Watching again changes neither the requester nor the channel. */
 async function watchAgain(
   deps: UseCaseDeps,
   by: Asker,
-  { key, id }: Known,
+  { key, id }: RunIds,
 ): Promise<Result<Run, CommandRefusal>> {
   const run = (await deps.store.load(key))?.run;
   if (run === undefined) return err({ type: "unknown-run" });
-  if (run.watch.type === "tampered") return beginAnew(deps, by, { key, id });
-  const no = await refusalToKnow(deps, by, run);
-  if (no !== null) return err(no);
+  if (run.watch.type === "tampered") return startOver(deps, by, { key, id });
+  const refusal = await refusalToKnow(deps, by, run);
+  if (refusal !== null) return err(refusal);
   if (run.watch.type !== "dropped" && run.watch.type !== "given-up")
     return err({ type: (await isUsedAgain(deps, run, id)) ? "id-used-again" : "already-watched", run });
   const again = await deps.engine.change(
@@ -107,27 +110,27 @@ async function watchAgain(
   return again === null ? err({ type: "unknown-run" }) : ok(again);
 }
 
-/** How long (ms) after its end a lagging replica may still call a run unfinished. */
+/** How long after a run's end a lagging replica of the service may still call the run unfinished (ms). */
 const END_LINGER_MS = 60_000;
 
 /**
- * A run that has ended does not continue, so the service has reused its id for another run. The requester of that run is unknown, and
- * therefore also who must not decide on it.
+ * A run that has ended does not continue. If the service calls it unfinished, it has reused the id for another run. The requester of that
+ * run is unknown, so we do not know who must not decide on it.
  */
 async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promise<boolean> {
   if (watch.type !== "over" || deps.context().monotonic < watch.at + END_LINGER_MS) return false;
-  const fetched = await lookAt(deps, id);
+  const fetched = await fetchOrRefuse(deps, id);
   return fetched.ok && fetched.value.type === "snapshot" && ending(fetched.value.snapshot.status) === null;
 }
 
 /**
- * Nothing of a tampered record is kept, not even its channel: the run begins again where it is watched. Its requester still may not decide
- * on it, and the audit knows who that is.
+ * Nothing of a tampered record is kept, not even its channel: the run begins again in the channel where it is watched. Its requester still
+ * may not decide on it, and the audit shows who that is.
  */
-async function beginAnew(
+async function startOver(
   deps: UseCaseDeps,
   by: Asker,
-  { key, id }: Known,
+  { key, id }: RunIds,
 ): Promise<Result<Run, CommandRefusal>> {
   const user = (await firstRequester(deps, key)) ?? (await firstRequester(deps, id)) ?? by.user;
   const { now } = deps.context();
@@ -137,7 +140,7 @@ async function beginAnew(
   return begun === null ? err({ type: "unknown-run" }) : ok(begun);
 }
 
-/** By our key or by the service's id. */
+/** `id`: our key or the service's id. Resolves to the requester in the run's first signed entry, or to null. */
 async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserId | null> {
   for (const { seq, entry } of await store.auditOfRun(id)) {
     if (entry.what !== "started" && entry.what !== "watched") continue;
@@ -156,10 +159,10 @@ async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<
   const key = await deps.store.byRunId(id);
   const before = key === null ? null : await deps.store.load(key);
   if (key === null || before === null) return err({ type: "unknown-run" });
-  const no =
+  const refusal =
     (await refusalToKnow(deps, by, before.run)) ??
     (await refusalToUse(deps, { ...by, channel: before.run.channel }));
-  if (no !== null) return err(no);
+  if (refusal !== null) return err(refusal);
   const after = await deps.engine.transact<CommandRefusal | null>(
     key,
     (run) => {

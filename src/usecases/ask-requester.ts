@@ -1,4 +1,4 @@
-// A question to the requester, and the answer: in a form, or as a message in the run's thread that names Countersign.
+// Questions to the requester, and their answers: in a form, or in a message in the run's thread that mentions Countersign.
 
 import type { Approval } from "../domain/approval.ts";
 import {
@@ -16,7 +16,7 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
 import {
   type Act,
-  type Acting,
+  type ActContext,
   findFollowUpForm,
   type Handled,
   handleRequest,
@@ -28,14 +28,14 @@ import {
 import { type Click, type ClickedCard, findCard, type OpenedForm, type Submitter } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** They reject with PortError when it could not be stored. */
+/** The methods reject with PortError if the question or the answer could not be stored. */
 export type AskRequester = {
   open(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
-  /** The same form asks once. */
+  /** A form asks only one question, even if it is submitted twice. */
   ask(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
   openAnswer(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
   answer(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
-  /** Null: no question to this person waits for an answer in this thread, or has waited in vain, so their message is none. */
+  /** Resolves to null if the message is not an answer, because no question in this thread waits, or has waited in vain, for this person. */
   answerInThread(message: ThreadMessage): Promise<Handled | "several" | null>;
 };
 
@@ -58,8 +58,8 @@ export function createAskRequester(deps: DecideDeps): AskRequester {
   };
 }
 
-const mayAsk: MayAct = (approval, acting, seen) =>
-  mayHandle(approval, acting, seen) ?? refusalToAsk(approval);
+const mayAsk: MayAct = (approval, context, seen) =>
+  mayHandle(approval, context, seen) ?? refusalToAsk(approval);
 
 async function open(deps: DecideDeps, click: Click): Promise<Result<OpenedForm, RefusedAttempt>> {
   const found = await findCard(deps, click);
@@ -72,13 +72,13 @@ async function askIn(deps: DecideDeps, by: Submitter, nonce: Nonce | null, text:
   if (!form.ok) return form;
   const { nonce: id } = form.value.ticket;
   return handleRequest(deps, by, form.value, {
-    act: (approval, acting) => askIt(approval, acting, { id, text }),
+    act: (approval, context) => askIt(approval, context, { id, text }),
   });
 }
 
 function askIt(
   approval: Approval,
-  { rule, by: { user }, ctx }: Acting,
+  { rule, by: { user }, ctx }: ActContext,
   { id, text }: { readonly id: Nonce; readonly text: string },
 ): ReturnType<Act> {
   const asked = ask(approval, { id, by: user, text, rule }, ctx);
@@ -87,32 +87,32 @@ function askIt(
   return ok({ approval: asked.value, entry });
 }
 
-/** The button's nonce is the approval's; which question it is, only the message says that holds it. */
+/** The button carries the nonce of the approval. Only the message with the button shows which question is meant. */
 async function openAnswer(deps: DecideDeps, click: Click): Promise<Result<OpenedForm, RefusedAttempt>> {
   const found = await findAsked(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step: "answer" });
   const { card, question } = found.value;
-  const refusalTo: MayAct = (approval, acting) => mayAnswer(question, approval, acting);
+  const refusalTo: MayAct = (approval, context) => mayAnswer(question, approval, context);
   return openFollowUpForm(deps, click, card, { step: "answer", asks: "answer", question, refusalTo });
 }
 
-type Asked = { readonly card: ClickedCard; readonly question: Nonce };
+type ClickedQuestion = { readonly card: ClickedCard; readonly question: Nonce };
 
 async function findAsked(
   { store }: Pick<DecideDeps, "store">,
   click: Click,
-): Promise<Result<Asked, RefusedAttempt>> {
+): Promise<Result<ClickedQuestion, RefusedAttempt>> {
   const button = click.nonce === null ? null : await store.byButton(click.nonce);
   const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
   const approval = run === null || button === null ? null : findApproval(run, button.approval);
   if (run === null || approval === null || run.team !== click.team || run.channel !== click.channel)
     return err({ refusal: { type: "unknown" }, run: null });
   const slots = questionsOf(approval).map(({ id }) => ({ id, post: run.posts[questionSlot(id)] }));
-  const asked = slots.find(({ post }) => post?.type === "up" && post.ts === click.ts);
-  if (asked !== undefined)
-    return ok({ card: { run, approval, version: approval.version }, question: asked.id });
-  const onItsWay = slots.some(({ post }) => post?.type === "sending" || post?.type === "unsure");
-  return onItsWay
+  const clicked = slots.find(({ post }) => post?.type === "up" && post.ts === click.ts);
+  if (clicked !== undefined)
+    return ok({ card: { run, approval, version: approval.version }, question: clicked.id });
+  const isBeingPosted = slots.some(({ post }) => post?.type === "sending" || post?.type === "unsure");
+  return isBeingPosted
     ? err({ refusal: { type: "being-posted" }, run })
     : err({ refusal: { type: "unknown" }, run: null });
 }
@@ -120,7 +120,7 @@ async function findAsked(
 function mayAnswer(
   id: Nonce,
   approval: Approval,
-  { run, by }: Pick<Acting, "run" | "by">,
+  { run, by }: Pick<ActContext, "run" | "by">,
 ): ReturnType<MayAct> {
   const question = questionsOf(approval).find((each) => each.id === id);
   return question === undefined ? { type: "unknown" } : refusalToAnswer({ approval, question }, run, by);
@@ -144,26 +144,26 @@ function answerQuestion(
   deps: DecideDeps,
   by: Submitter,
   handling: Handling,
-  { id, text, message }: Given,
+  { id, text, message }: GivenAnswer,
 ): Promise<Handled> {
   const isRepeated = (approval: Approval): boolean => isAnsweredSo(approval, id, by.user, text);
-  const mayAct: MayAct = (approval, acting) =>
-    isRepeated(approval) ? null : mayAnswer(id, approval, acting);
+  const mayAct: MayAct = (approval, context) =>
+    isRepeated(approval) ? null : mayAnswer(id, approval, context);
   return handleRequest(deps, by, handling, {
-    act: (approval, acting) =>
-      answerIt({ approval, id, text, message, isRepeated: isRepeated(approval) }, acting),
+    act: (approval, context) =>
+      answerIt({ approval, id, text, message, isRepeated: isRepeated(approval) }, context),
     mayAct,
   });
 }
 
-/** `message`: of the thread; undefined: it is in the form. */
-type Given = { readonly id: Nonce; readonly text: string; readonly message?: MessageTs | undefined };
+/** `message`: the message in the thread with the answer. Undefined if the answer came from a form. */
+type GivenAnswer = { readonly id: Nonce; readonly text: string; readonly message?: MessageTs | undefined };
 
-type Answering = Given & { readonly approval: Approval; readonly isRepeated: boolean };
+type Answering = GivenAnswer & { readonly approval: Approval; readonly isRepeated: boolean };
 
 function answerIt(
   { approval, id, text, message, isRepeated }: Answering,
-  { by: { user }, ctx }: Acting,
+  { by: { user }, ctx }: ActContext,
 ): ReturnType<Act> {
   const entry = { what: "answered", outcome: "answered", digest: ctx.digest(text), text } as const;
   const question = questionsOf(approval).find((each) => each.id === id);
@@ -175,44 +175,50 @@ function answerIt(
 
 const isAnsweredSo = (approval: Approval, id: Nonce, user: UserId, text: string): boolean =>
   questionsOf(approval).some(
-    ({ id: each, answer: given }) => each === id && given?.by === user && given.text === text,
+    (question) => question.id === id && question.answer?.by === user && question.answer.text === text,
   );
 
-/** Runs of this person in the channel among which a thread is looked for, the newest first. */
+/** The number of this person's newest runs in the channel that are searched for the thread. */
 const MAX_RUNS = 100;
 
 /**
- * Slack delivers some messages twice, and people send some twice. The very message that was an answer is that answer again. Another one in
- * the same words is a repeat only where no question is open: "yes" may answer the next question, too.
+ * Slack delivers some messages twice, and people send some messages twice. A message that was already taken as an answer is that answer
+ * again. A different message in the same words is a repetition only if no question is open, because "yes" may also answer the next
+ * question.
  */
 async function answerInThread(
   deps: DecideDeps,
   { team, user, channel, thread, ts, text }: ThreadMessage,
 ): Promise<Handled | "several" | null> {
   const filter = { channels: [channel], only: "all", asked: { by: user }, limit: MAX_RUNS } as const;
-  const run = (await deps.store.list(filter)).find((each) => isThread(each, team, thread));
+  const run = (await deps.store.list(filter)).find((candidate) => isThread(candidate, team, thread));
   if (run === undefined) return null;
-  const where = (is: (approval: Approval, question: Question) => boolean) =>
+  const questionsWhere = (matches: (approval: Approval, question: Question) => boolean) =>
     run.approvals.flatMap((approval) =>
-      questionsOf(approval).flatMap((each) => (is(approval, each) ? [{ approval, id: each.id }] : [])),
+      questionsOf(approval).flatMap((question) =>
+        matches(approval, question) ? [{ approval, id: question.id }] : [],
+      ),
     );
-  const open = where((approval, each) => openQuestions(approval).includes(each));
-  const before = where((approval, { id }) => isAnsweredSo(approval, id, user, text));
-  const given = before.filter(({ approval, id }) =>
-    questionsOf(approval).some((each) => each.id === id && each.answer?.message === ts),
+  const open = questionsWhere((approval, question) => openQuestions(approval).includes(question));
+  const sameWords = questionsWhere((approval, { id }) => isAnsweredSo(approval, id, user, text));
+  const sameMessage = sameWords.filter(({ approval, id }) =>
+    questionsOf(approval).some((question) => question.id === id && question.answer?.message === ts),
   );
-  // Their request is decided or closed: a late answer must not become the task of a new run.
-  const over = where((approval, each) => approval.state.type !== "pending" && each.answer === undefined);
-  const late = before.length > 0 ? before.slice(0, 1) : over.slice(-1);
-  const [found, ...more] = given.length > 0 ? given : open.length > 0 ? open : late;
+  // The request is decided or closed. A late answer must not become the task of a new run.
+  const tooLate = questionsWhere(
+    (approval, { answer }) => approval.state.type !== "pending" && answer === undefined,
+  );
+  const notOpen = sameWords.length > 0 ? sameWords.slice(0, 1) : tooLate.slice(-1);
+  const candidates = [sameMessage, open, notOpen].find(({ length }) => length > 0) ?? [];
+  const [found] = candidates;
   if (found === undefined) return null;
-  if (more.length > 0) return "several";
+  if (candidates.length > 1) return "several";
   const { request, id, version } = found.approval;
   const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;
   return answerQuestion(deps, { team, user }, handling, { id: found.id, text, message: ts });
 }
 
-function isThread({ posts, team }: Run, of: TeamId, thread: MessageTs): boolean {
-  const opening = posts[OPENING];
-  return team === of && opening?.type === "up" && opening.ts === thread;
+function isThread(run: Run, team: TeamId, thread: MessageTs): boolean {
+  const opening = run.posts[OPENING];
+  return run.team === team && opening?.type === "up" && opening.ts === thread;
 }

@@ -1,5 +1,5 @@
-// Two subcommands of `/agent audit`. An auditor gets the evidence of one run; each delivery is an audit entry too. An admin acknowledges
-// findings of tampering. The third, which closes a dispute, is in dispute.ts.
+// Two subcommands of `/agent audit`. An auditor gets the evidence of one run, and each delivery is an audit entry as well. An admin
+// acknowledges findings of tampering. The third subcommand, which closes a dispute, is in dispute.ts.
 
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, type Names, peopleIn, runStory } from "../audit/narrative.ts";
@@ -37,12 +37,12 @@ export function createExportEvidence(deps: ExportDeps): ExportEvidence {
 
 async function give(deps: ExportDeps, by: Asker, id: RunId): Promise<Result<number, CommandRefusal>> {
   const { store, notificationSender, context } = deps;
-  const no = await mayRead(deps, by, id);
-  if (no !== null) return err(no);
-  const broken = await store.walkAudit();
-  if (broken !== null) {
-    deps.integrity.found(broken);
-    return err({ type: "tampered", words: broken.words });
+  const refusal = await refusalToRead(deps, by, id);
+  if (refusal !== null) return err(refusal);
+  const finding = await store.walkAudit();
+  if (finding !== null) {
+    deps.integrity.found(finding);
+    return err({ type: "tampered", words: finding.words });
   }
   const [first] = await store.auditOfRun(id);
   if (first === undefined) return err({ type: "unknown-run" });
@@ -70,7 +70,7 @@ async function namesOf({ people }: ExportDeps, entries: readonly KeptEntry[]): P
   return new Map(found.flatMap(([user, name]) => (name === null ? [] : [[user, name]])));
 }
 
-/** Each entry in the file has its own signature. */
+/** Each entry in the file must be proven, because it has its own signature there. */
 async function firstUnproven(
   { store, integrity }: ExportDeps,
   entries: readonly KeptEntry[],
@@ -85,34 +85,34 @@ async function firstUnproven(
   return null;
 }
 
-/** Allows the admins of the configuration, and the policy's auditors. Null: they may. */
-async function mayRead(deps: ExportDeps, by: Asker, id: RunId): Promise<CommandRefusal | null> {
-  const no = await refusalToUse(deps, by);
-  if (no !== null) return no;
+/** Resolves to null for the admins of the configuration and the policy's auditors. */
+async function refusalToRead(deps: ExportDeps, by: Asker, id: RunId): Promise<CommandRefusal | null> {
+  const refusal = await refusalToUse(deps, by);
+  if (refusal !== null) return refusal;
   if (deps.audit.admins.includes(by.user)) return null;
   const { auditors } = deps.context().policy;
-  const among =
+  const auditorRefusal =
     auditors === null
       ? { type: "not-auditor" as const }
       : await isAmongAny(deps, by, [auditors], "not-auditor");
-  if (among?.type !== "not-auditor") return among;
-  // Only people who know about the run anyway may learn that it exists.
-  return (await tookPart(deps, by.user, id)) ? { type: "own-audit" } : among;
+  if (auditorRefusal?.type !== "not-auditor") return auditorRefusal;
+  // "own-audit" reveals that the run exists, so it is only for people who know about the run anyway.
+  return (await hasTakenPart(deps, by.user, id)) ? { type: "own-audit" } : auditorRefusal;
 }
 
-/** Did this person ask for the run, or decide on one of its approvals? */
-async function tookPart({ store }: ExportDeps, user: UserId, id: RunId): Promise<boolean> {
-  const did = ({ entry }: KeptEntry): boolean =>
+/** Resolves to whether this person has asked for the run, or has decided on one of its approvals. */
+async function hasTakenPart({ store }: ExportDeps, user: UserId, id: RunId): Promise<boolean> {
+  const isTheirs = ({ entry }: KeptEntry): boolean =>
     entry.by?.user === user && ["started", "watched", "voted", "decided"].includes(entry.what);
-  return (await store.auditOfRun(id)).some(did);
+  return (await store.auditOfRun(id)).some(isTheirs);
 }
 
-// A file with everything known about one run: in words, and entry by entry with proof.
+// The evidence: a file with everything known about one run, in words and entry by entry with proof.
 
 export type Evidence = { readonly name: string; readonly text: string; readonly says: string };
 
 const ID_CHARS = 512;
-/** More than enough: entries about policies and erasures are rare. */
+/** The maximum number of entries about policies and erasures in the file. They are rare, so this is more than enough. */
 const MAX_AROUND = 1_000_000;
 
 type Heading = {
@@ -156,10 +156,10 @@ async function proofLine(store: AuditLog & AuditEvidence, { seq, link }: KeptEnt
   return plainJson({ seq, previous, link, ...(await store.auditProof(seq)) });
 }
 
-// An admin has examined the findings in the database, and lets approvals leave again. This repairs nothing: `verify` still reports the
-// tampering. It covers the findings that its code stands for; a further finding holds approvals back again.
+// After examining the findings in the database, an admin lets approvals leave again. This repairs nothing: `verify` still reports the
+// tampering. The acknowledgement covers only the findings behind its code. A further finding holds approvals back again.
 
-/** Resolves to how many findings are acknowledged. Only `ADMINS` may. */
+/** Resolves to the number of acknowledged findings. Only `ADMINS` may do this. */
 export type Acknowledge = (
   by: Asker,
   code: string,
@@ -169,7 +169,7 @@ export type Acknowledge = (
 type AcknowledgeDeps = UseCaseDeps & {
   readonly audit: AuditReaders;
   readonly integrity: Pick<Integrity, "acknowledge">;
-  /** Has what was held back leave at once. */
+  /** Releases the decisions that were held back at once. */
   readonly release: () => Promise<void>;
   readonly log: EventLog;
 };
@@ -185,16 +185,21 @@ async function acknowledge(
   code: string,
   reason: string,
 ): Promise<Result<number, CommandRefusal>> {
-  const no = await refusalToUse(deps, by);
-  if (no !== null) return err(no);
+  const refusal = await refusalToUse(deps, by);
+  if (refusal !== null) return err(refusal);
   const { team, user } = by;
   if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
   const done = await deps.integrity.acknowledge({ team, user }, code, reason);
   if (!done.ok) return err({ type: BECAUSE[done.error] });
-  // What is not released now asks again by itself a few seconds later.
+  // If this fails, each held-back decision is tried again by itself a few seconds later.
   await deps
     .release()
-    .catch((error: unknown) => deps.log.warn({ error }, "what was held back waits a little longer"));
+    .catch((error: unknown) =>
+      deps.log.warn(
+        { error },
+        "could not release the held-back approvals at once; they leave at their next try",
+      ),
+    );
   return ok(done.value);
 }
 

@@ -1,4 +1,5 @@
-// "I'm looking at it", and what its person can do then: ask for quiet, hand it over, let it go. And more time to decide.
+// "I'm looking at it" claims a request. Its claimer can then snooze the reminders, hand the request over, or release it. Also, extending
+// the time to decide.
 
 import type { Approval } from "../domain/approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "../domain/authorization.ts";
@@ -20,7 +21,7 @@ import { timeWords } from "../domain/text/time-words.ts";
 import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import {
   type Act,
-  type Acting,
+  type ActContext,
   findFollowUpForm,
   type Handled,
   handleClick,
@@ -33,14 +34,14 @@ import {
 import { type Click, findCard, type OpenedForm, type Submitter } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** Each of them may be called twice. They reject with PortError when it could not be stored. */
+/** Each method may be called twice. They reject with PortError if the change could not be stored. */
 export type ClaimRequest = {
   claim(click: Click): Promise<Handled>;
   release(click: Click): Promise<Handled>;
-  /** `times`: how often the card said that it was extended; null: the button carried no number. */
+  /** `times`: the number of earlier extensions, according to the card. Null if the button carried no number. */
   extend(click: Click, times: number | null): Promise<Handled>;
   open(click: Click, asks: "hand-over" | "snooze"): Promise<Result<OpenedForm, RefusedAttempt>>;
-  /** `ms` null: none of the offered times was chosen. */
+  /** `ms` is null if none of the offered times was chosen. */
   snooze(by: Submitter, nonce: Nonce | null, ms: number | null): Promise<Handled>;
   handOver(by: Submitter, nonce: Nonce | null, to: UserId | null): Promise<Handled>;
 };
@@ -50,14 +51,14 @@ export function createClaimRequest(deps: DecideDeps): ClaimRequest {
     claim: (click) => handleClick(deps, click, "claim", claimIt),
     release: (click) => handleClick(deps, click, "release", releaseIt),
     extend: (click, times) =>
-      handleClick(deps, click, "extend", (approval, acting) => extendIt(approval, acting, times)),
+      handleClick(deps, click, "extend", (approval, context) => extendIt(approval, context, times)),
     open: (click, asks) => open(deps, click, asks),
     snooze: (by, nonce, ms) => snoozeIn(deps, by, nonce, ms),
     handOver: (by, nonce, to) => handOverIn(deps, by, nonce, to),
   };
 }
 
-function claimIt(approval: Approval, { rule, by: { team, user }, ctx }: Acting): ReturnType<Act> {
+function claimIt(approval: Approval, { rule, by: { team, user }, ctx }: ActContext): ReturnType<Act> {
   const before = claimOf(approval)?.by ?? user;
   const other = before === user ? {} : { other: { team, user: before } };
   return ok({
@@ -66,7 +67,7 @@ function claimIt(approval: Approval, { rule, by: { team, user }, ctx }: Acting):
   });
 }
 
-function releaseIt(approval: Approval, { by: { user } }: Acting): ReturnType<Act> {
+function releaseIt(approval: Approval, { by: { user } }: ActContext): ReturnType<Act> {
   const released = release(approval, user);
   if (!released.ok) return released;
   return ok({ approval: released.value, entry: { what: "claim-ended", outcome: "released" } });
@@ -74,7 +75,7 @@ function releaseIt(approval: Approval, { by: { user } }: Acting): ReturnType<Act
 
 function extendIt(
   approval: Approval,
-  { rule, by: { user }, ctx }: Acting,
+  { rule, by: { user }, ctx }: ActContext,
   times: number | null,
 ): ReturnType<Act> {
   const extended = extendTime(approval, { by: user, times: times ?? -1, rule }, ctx);
@@ -88,8 +89,8 @@ type AlsoRefused = (approval: Approval, user: UserId) => ReturnType<MayAct>;
 
 const mayManage =
   (also: AlsoRefused): MayAct =>
-  (approval, acting, seen) =>
-    mayHandle(approval, acting, seen) ?? also(approval, acting.by.user);
+  (approval, context, seen) =>
+    mayHandle(approval, context, seen) ?? also(approval, context.by.user);
 
 const FORMS = {
   "hand-over": { step: "hand-over", asks: "hand-over", refusalTo: mayManage(refusalToHandOver) },
@@ -116,16 +117,16 @@ async function snoozeIn(
   if (!form.ok) return form;
   const { nonce: id } = form.value.ticket;
   return handleRequest(deps, by, form.value, {
-    act: (approval, acting) => snoozeIt(approval, acting, { form: id, ms }),
+    act: (approval, context) => snoozeIt(approval, context, { form: id, ms }),
   });
 }
 
 function snoozeIt(
   approval: Approval,
-  { rule, by: { user }, ctx }: Acting,
+  { rule, by: { user }, ctx }: ActContext,
   { form, ms }: { readonly form: Nonce; readonly ms: number | null },
 ): ReturnType<Act> {
-  const offered = SNOOZES.find((each) => each === ms);
+  const offered = SNOOZES.find((snoozeMs) => snoozeMs === ms);
   if (offered === undefined) return err({ type: "time-needed" });
   const snoozed = snooze(approval, user, { ms: offered, form, rule }, ctx);
   if (!snoozed.ok) return snoozed;
@@ -143,11 +144,11 @@ async function handOverIn(
   const { ticket } = form.value;
   const taker = to === null ? null : await personFor(deps, form.value, to, SUBMIT_AGE_MS);
   return handleRequest(deps, by, form.value, {
-    act: (approval, acting) => handItOver(approval, acting, { form: ticket.nonce, to, taker }),
+    act: (approval, context) => handItOver(approval, context, { form: ticket.nonce, to, taker }),
   });
 }
 
-/** `taker`: what Slack says of the person who was chosen; null: none was. */
+/** `taker`: what Slack says about the chosen person. Null if no person was chosen. */
 type HandingOver = {
   readonly form: Nonce;
   readonly to: UserId | null;
@@ -156,12 +157,12 @@ type HandingOver = {
 
 function handItOver(
   approval: Approval,
-  { run, rule, by: { team, user: from }, ctx }: Acting,
+  { run, rule, by: { team, user: from }, ctx }: ActContext,
   { form, to, taker }: HandingOver,
 ): ReturnType<Act> {
   if (taker === null || to === null) return err({ type: "cannot-take-over", to: null, why: "unknown" });
-  const no = to === from ? null : "type" in taker ? taker : refusalToDecide(taker, run, rule);
-  if (no !== null) return err({ type: "cannot-take-over", to, why: no.type });
+  const refusal = to === from ? null : "type" in taker ? taker : refusalToDecide(taker, run, rule);
+  if (refusal !== null) return err({ type: "cannot-take-over", to, why: refusal.type });
   const handed = handOver(approval, { from, to, form, rule }, ctx);
   if (!handed.ok) return handed;
   const other = { team, user: to };

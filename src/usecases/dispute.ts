@@ -1,5 +1,5 @@
-// "This was not me": a further entry marks the entry of the decision, and the admins are notified. The decision stays: it may be at the
-// service already, and only people can undo what followed.
+// "This was not me": a new audit entry marks the entry of the decision as disputed, and the admins are notified. The decision stays: it may
+// have reached the service already, and only people can undo what followed.
 
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
 import type { Nonce, RunId, TeamId, UserId } from "../domain/ids.ts";
@@ -18,27 +18,27 @@ import { type Asker, type CommandRefusal, noteIfRefused, refusalToUse, type UseC
 import { createNoteRefusal } from "./refusals.ts";
 
 export type Disputed = {
-  /** The decision was disputed before; nothing was written. */
+  /** True if the decision was disputed before. Nothing was written then. */
   readonly again: boolean;
-  /** How many people and channels are notified. 0: only the log. */
+  /** The number of people and channels that are notified. If it is 0, the dispute is only in the log and the audit. */
   readonly notified: number;
-  /** When it was reported first (ms). Null: not known any more. */
+  /** When the decision was first disputed (ms since 1970). Null if this is no longer known. */
   readonly reportedAt: number | null;
-  /** To draw the receipt again, without its button. */
+  /** The receipt, which is drawn again without its button. */
   readonly receipt: Notification;
   readonly facts: NotificationFacts;
-  /** All receipts of its message, if it shares one with others. Empty: it has a message of its own, or they are not known. */
+  /** All receipts in the same message, if the receipt shares a message. Empty if it has its own message, or if they are not known. */
   readonly together: readonly SharedReceipt[];
 };
 
-/** `reportedAt` left out: it is not reported. */
+/** `reportedAt` is left out if the decision is not disputed. */
 export type SharedReceipt = {
   readonly receipt: Notification;
   readonly facts: NotificationFacts;
   readonly reportedAt?: number;
 };
 
-/** `nonce` null: the button carried no valid nonce. Rejects with PortError when nothing could be written. */
+/** `nonce` is null if the button carried no valid nonce. Rejects with PortError if nothing could be written. */
 export type Dispute = (
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
@@ -50,12 +50,12 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
   return async (by, nonce) => {
     const notification = nonce === null ? null : await store.notification(nonce);
     const decided = notification === null ? null : await store.auditEntry(notification.entry);
-    const theirs =
+    const isTheirs =
       notification !== null &&
       isReceipt(notification) &&
       notification.to === by.user &&
       by.team === audit.team;
-    if (notification === null || decided === null || !theirs) {
+    if (notification === null || decided === null || !isTheirs) {
       await refuse(by, "unknown", { step: "receipt" });
       return err("unknown");
     }
@@ -71,7 +71,7 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
   };
 }
 
-/** Never rejects: the report is written, whatever its receipt lacks. `at` null: it was reported before. */
+/** Never rejects, because the dispute is already written. `at` is null if the decision was disputed before. */
 async function receiptOf(
   { store, log }: NotificationDeps,
   receipt: Notification,
@@ -89,7 +89,7 @@ async function receiptOf(
   }
 }
 
-/** Empty where one of them cannot be drawn: then its button must stay. */
+/** Resolves to no receipts if one of them cannot be drawn, because the button of that one must stay. */
 async function sharedWith(
   store: NotificationDeps["store"],
   { post, to }: Notification,
@@ -108,21 +108,21 @@ async function sharedWith(
   return drawn;
 }
 
-/** Most disputes that are looked through for the first report of a decision. */
-const LOOKED_THROUGH = 1_000;
+/** The maximum number of disputes that are searched for the first dispute of a decision. */
+const MAX_SEARCHED = 1_000;
 
-/** When each decision from this entry on was reported first, by its entry. */
+/** Resolves to the time of the first dispute of each decision, by the decision's entry. Considers the disputes after entry `from`. */
 async function firstReports(store: AuditLog, from: number): Promise<ReadonlyMap<number, number>> {
-  const later = await store.auditAfter(from, ["disputed"], LOOKED_THROUGH);
+  const later = await store.auditAfter(from, ["disputed"], MAX_SEARCHED);
   const reports = new Map<number, number>();
   for (const { entry } of later)
     if (entry.refers !== undefined && !reports.has(entry.refers)) reports.set(entry.refers, entry.at);
   return reports;
 }
 
-// An admin closes the disputes of a run, and says what they found. It changes no decision. The card follows from the entry.
+// An admin closes the disputes of a run, and says what they found. This changes no decision. The card follows from the entry.
 
-/** Resolves to how many disputes are closed. Only `ADMINS` may. */
+/** Resolves to the number of disputes that were closed. Only `ADMINS` may do this. */
 export type CloseDispute = (by: Asker, id: RunId, words: string) => Promise<Result<number, CommandRefusal>>;
 
 type Deps = UseCaseDeps & { readonly audit: AuditReaders };
@@ -132,15 +132,15 @@ export function createCloseDispute(deps: Deps): CloseDispute {
     noteIfRefused(deps, by, await close(deps, by, id, words.trim()), { step: "close", runId: id });
 }
 
-/** Two admins who close at the same moment leave an entry each: both are true, and the card shows the first. */
+/** Two admins who close at the same moment leave one entry each. Both entries are true, and the card shows the first. */
 async function close(
   deps: Deps,
   by: Asker,
   id: RunId,
   words: string,
 ): Promise<Result<number, CommandRefusal>> {
-  const no = await refusalToUse(deps, by);
-  if (no !== null) return err(no);
+  const refusal = await refusalToUse(deps, by);
+  if (refusal !== null) return err(refusal);
   const { team, user } = by;
   if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
   const open = openOnes(await deps.store.auditOfRun(id));

@@ -1,4 +1,4 @@
-// The earlier decisions on the same request that a form shows: those of channels that its person sees.
+// Finds the earlier decisions on the same request that a form shows. They come only from channels that its person sees.
 
 import type { Approval } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
@@ -11,7 +11,7 @@ import { channelsOf, MEMBERSHIP_AGE_MS } from "./access.ts";
 import type { FormTicket } from "../ports/store.ts";
 import type { DecideDeps } from "./refusals.ts";
 
-/** A form must open within 3 s of the click. After this time (ms) it opens without them. */
+/** How long a form waits for precedents (ms). It must open within 3 s of the click, so it opens without them after this time. */
 const PATIENCE_MS = 400;
 
 type Deps = Pick<DecideDeps, "store" | "context"> & {
@@ -27,17 +27,17 @@ export async function precedentsFor(
 ): Promise<Pick<FormTicket, "precedents">> {
   if ("type" in person) return {};
   let found: Precedents | null = null;
-  const looking = findPrecedents(deps, run, approval, mayKnow(deps, run, person)).then(
+  const search = findPrecedents(deps, run, approval, mayKnow(deps, run, person)).then(
     (precedents) => void (found = precedents),
     (error: unknown) => {
       if (!(error instanceof PortError)) throw error;
     },
   );
-  await endedWithin(deps.clock, PATIENCE_MS, [looking]);
-  return shown(found);
+  await endedWithin(deps.clock, PATIENCE_MS, [search]);
+  return toShow(found);
 }
 
-const shown = (found: Precedents | null): Pick<FormTicket, "precedents"> =>
+const toShow = (found: Precedents | null): Pick<FormTicket, "precedents"> =>
   found === null || (found.denied === null && found.approved === null) ? {} : { precedents: found };
 
 function mayKnow({ people }: Deps, run: Run, { user, kind }: Person): MayKnow {

@@ -1,5 +1,5 @@
-// What people do about a request that waits, beside deciding it. Each act is judged like a click on Approve: its card and version are looked
-// up, the person is looked up afresh, and the current rule says who may. The act and its audit entry are one transaction.
+// Handles what people do about a waiting request besides deciding it. Each act is judged like a click on Approve: its card and version are
+// looked up, the person is looked up again, and the current rule decides. The act and its audit entry are one transaction.
 
 import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
@@ -25,50 +25,50 @@ import {
 } from "./open-form.ts";
 import { type Attempt, type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** The run as stored, or the expected "no", which is in the audit. */
+/** The stored run, or a refusal that is in the audit. */
 export type Handled = Result<Run, RefusedAttempt>;
 
 export type Step = NonNullable<Attempt["step"]>;
 
-/** What the person saw when they acted. */
+/** The request that a person acts on, as they saw it. */
 export type Handling = {
   readonly run: Run;
   readonly approval: ApprovalId;
   readonly version: number;
   readonly saw: Request;
-  /** Known only from a form. */
+  /** The request that a form showed. Null if the act did not come from a form. */
   readonly was: Request | null;
   readonly step: Step;
 };
 
-export type Acting = {
+export type ActContext = {
   readonly run: Run;
   readonly rule: Rule;
   readonly by: Person;
   readonly ctx: Context;
 };
 
-/** The approval afterwards; the same one where the act was done before. */
+/** Returns the changed approval, or the same object if the act was done before. */
 export type Act = (
   approval: Approval,
-  acting: Acting,
+  context: ActContext,
 ) => Result<{ readonly approval: Approval; readonly entry: EntryOfAct }, Refusal>;
 
-/** `digest` and `text`: of what was said; left out: of the request. */
+/** `digest` and `text` belong to what the person said. If they are left out, the entry has the digest of the request. */
 export type EntryOfAct = Pick<AuditEntry, "what" | "outcome"> &
   Partial<Pick<AuditEntry, "other" | "digest" | "text">>;
 
-/** Null: this person may do it. */
+/** Returns null if this person may act. */
 export type MayAct = (
   approval: Approval,
-  acting: Acting,
+  context: ActContext,
   seen: Pick<Handling, "version" | "was">,
 ) => Refusal | null;
 
 export const mayHandle: MayAct = (approval, { run, rule, by, ctx: { monotonic } }, seen) =>
   refusalToHandle(approval, { run, rule, by, monotonic }, seen);
 
-/** Looks the person up and does it. Rejects with PortError when it could not be stored. */
+/** Looks up the person, and performs and stores the act. Rejects with PortError if the act could not be stored. */
 export async function handleRequest(
   deps: DecideDeps,
   submitter: Submitter,
@@ -79,7 +79,7 @@ export async function handleRequest(
   const { team, user } = submitter;
   const by = { team, user };
   const attempt: Attempt = { step, approval: id, saw };
-  const [person, requesterIn] = await Promise.all([
+  const [person, requesterGroups] = await Promise.all([
     personFor(deps, handling, user, SUBMIT_AGE_MS),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
@@ -88,7 +88,7 @@ export async function handleRequest(
     run.key,
     (newest) => {
       const ctx = deps.context();
-      const current = lapseClaims(withFreshRequester(newest, requesterIn, ctx), ctx);
+      const current = lapseClaims(withFreshRequester(newest, requesterGroups, ctx), ctx);
       const done = actOn(current, { handling, person, ctx }, act, mayAct);
       if (!done.ok) return { run: newest, value: done.error };
       return { run: done.value.run ?? newest, value: null, sideWrites: { audit: done.value.audit } };
@@ -99,7 +99,7 @@ export async function handleRequest(
   return after.value === null ? ok(after.run) : refused(deps, { refusal: after.value, run }, by, attempt);
 }
 
-/** `run` null: it was done before. */
+/** `run` is null if the act was done before. */
 type Acted = { readonly run: Run | null; readonly audit: readonly AuditEntry[] };
 
 function actOn(
@@ -113,9 +113,9 @@ function actOn(
   if (approval === null) return err({ type: "unknown" });
   const { request, id } = approval;
   const rule = ruleOf(ctx, run, approval);
-  const acting: Acting = { run, rule, by: person, ctx };
-  const no = mayAct(approval, acting, handling);
-  const done = no === null ? act(approval, acting) : err(no);
+  const context: ActContext = { run, rule, by: person, ctx };
+  const refusal = mayAct(approval, context, handling);
+  const done = refusal === null ? act(approval, context) : err(refusal);
   if (!done.ok) return done;
   if (done.value.approval === approval) return ok({ run: null, audit: [] });
   const { team, user } = person;
@@ -125,11 +125,11 @@ function actOn(
   return ok({ run: replaceApproval(run, done.value.approval), audit: [entry] });
 }
 
-/** The digest of a text that was said takes the place of the request's. */
+/** The digest of a text that the person said replaces the digest of the request. */
 const about = (run: Run, id: ApprovalId, saw: Request, { digest }: EntryOfAct): Partial<AuditEntry> =>
   digest === undefined ? aboutRequest(run, id, saw) : { approval: id };
 
-/** Facts about a person for every rule that may apply to the request. */
+/** Looks up the person with all groups and channels that the rules for the request may depend on. */
 export function personFor(
   deps: DecideDeps,
   { run, approval: id, saw }: Pick<Handling, "run" | "approval" | "saw">,
@@ -140,7 +140,7 @@ export function personFor(
   return lookUp(deps, run, { user, sets, maxAgeMs });
 }
 
-/** A press on a card, done at once. */
+/** Performs the act of a press on a card at once. */
 export async function handleClick(deps: DecideDeps, click: Click, step: Step, act: Act): Promise<Handled> {
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step });
@@ -149,7 +149,7 @@ export async function handleClick(deps: DecideDeps, click: Click, step: Step, ac
   return handleRequest(deps, click, handling, { act });
 }
 
-/** A press that opens a form. The form decides nothing. */
+/** Opens a form that asks for further input. The form decides nothing. */
 export async function openFollowUpForm(
   deps: DecideDeps,
   by: Submitter,
@@ -158,19 +158,19 @@ export async function openFollowUpForm(
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const ctx = deps.context();
   const { request } = approval;
-  const [person, requesterIn] = await Promise.all([
+  const [person, requesterGroups] = await Promise.all([
     personFor(deps, { run, approval: approval.id, saw: request }, by.user, CLICK_AGE_MS),
     lookUpRequester(deps, run, CLICK_AGE_MS),
   ]);
-  const lapsed = lapseClaims(withFreshRequester(run, requesterIn, ctx), ctx);
+  const lapsed = lapseClaims(withFreshRequester(run, requesterGroups, ctx), ctx);
   const newest = findApproval(lapsed, approval.id) ?? approval;
   const rule = ruleOf(ctx, lapsed, newest);
-  const no =
+  const refusal =
     "type" in person
       ? person
       : refusalTo(newest, { run: lapsed, rule, by: person, ctx }, { version, was: null });
-  if (no !== null)
-    return refused(deps, { refusal: no, run }, by, { step, approval: approval.id, saw: request });
+  if (refusal !== null)
+    return refused(deps, { refusal, run }, by, { step, approval: approval.id, saw: request });
   const { team, user } = by;
   const bound = { nonce: ctx.nonce(), team, user, approval: approval.id, version, run: run.key };
   const about = question === undefined ? {} : { question };
@@ -186,7 +186,7 @@ export type FollowUpForm = {
   readonly refusalTo: MayAct;
 };
 
-/** The form behind the nonce, if it is this person's and asks for this. */
+/** Resolves to the form with this nonce if it belongs to this person and asks for this. */
 export async function findFollowUpForm(
   deps: DecideDeps,
   { team, user }: Submitter,

@@ -1,4 +1,4 @@
-// A click on a card: may this person open the modal? The click is trusted only for who clicked what, and where.
+// Handles a click on a card: decides whether this person may open the form. The click is trusted only for who clicked what, and where.
 
 import type { Approval, Verdict } from "../domain/approval.ts";
 import { markRead, type Refusal, refusalToOpen } from "../domain/authorization.ts";
@@ -16,35 +16,36 @@ import type { FormTicket } from "../ports/store.ts";
 import { precedentsFor } from "./form-precedents.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** How old facts for a click may be (ms): a click only opens a modal. */
+/** The maximum age of facts for a click (ms). A click only opens a form. */
 export const CLICK_AGE_MS = 60_000;
 
-/** The run with its approvals under the current rules. */
+/** The ticket of an opened form, and its run with the current rules applied. */
 export type OpenedForm = { readonly run: Run; readonly ticket: FormTicket };
 
 export type OpenForm = {
   /**
-   * The ticket is stored when this resolves to ok; the modal carries only its nonce. Where the request must be read before it is
-   * approved, the ticket is for reading, and `continueReading` opens the form.
+   * The ticket is stored when this resolves to ok, and the modal carries only its nonce. If the request must be read before it is approved,
+   * the ticket is only for reading, and `continueReading` opens the form.
    */
   open(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
-  /** The person has the reading window open and wants to go on: they count as having read this version of the request. */
+  /** Opens the form after the reading window. The person then counts as having read this version of the request. */
   continueReading(by: Submitter, nonce: Nonce | null): Promise<Result<OpenedForm, RefusedAttempt>>;
-  /** The form that this person has open. Null: they have none with this nonce. */
+  /** Resolves to the form with this nonce that the person has open, or to null if there is none. */
   ofPerson(by: Submitter, nonce: Nonce | null): Promise<OpenedForm | null>;
-  /** Calls `show` to open a request in full; decides nothing. Rejects with PortError if the reading could not be recorded. */
+  /** Calls `show` to show a request in full. Decides nothing. Rejects with PortError if the reading could not be recorded. */
   read(click: Click, show: Show): Promise<Result<null, RefusedAttempt>>;
 };
 
-/** True: Slack opened the window. Only then does the person count as having read it. */
+/** Resolves to true if Slack opened the window. Only then does the person count as having read the request. */
 export type Show = (run: Run, request: FormTicket["saw"]) => Promise<boolean>;
 
 export function createOpenForm(deps: DecideDeps): OpenForm {
+  /** The reading windows that are being opened. */
   const reading = new Map<string, Promise<unknown>>();
   const keyOf = ({ user, nonce }: Click): string => `${user} ${nonce}`;
   return {
     async open(click, verdict) {
-      // The person sees the window a moment before we know that it is open.
+      // A person sees the reading window, and may click on, a moment before we know that the window is open.
       await Promise.allSettled([reading.get(keyOf(click))]);
       return openForm(deps, click, verdict);
     },
@@ -62,7 +63,7 @@ export function createOpenForm(deps: DecideDeps): OpenForm {
   };
 }
 
-/** People who see the channel see the card, so they may read the request in full; others may not. */
+/** People who see the channel see the card, so they may read the request in full. Others may not. */
 async function readRequest(
   deps: DecideDeps,
   click: Click,
@@ -72,11 +73,11 @@ async function readRequest(
   if (!found.ok) return refused(deps, found.error, click, { step: "read" });
   const { run, approval } = found.value;
   const person = await lookUp(deps, run, { user: click.user, sets: [], maxAgeMs: CLICK_AGE_MS });
-  const no: Refusal | null =
+  const refusal: Refusal | null =
     "type" in person ? person : person.seesChannel ? null : { type: "not-in-channel" };
   const { request, id } = approval;
-  if (no !== null)
-    return refused(deps, { refusal: no, run }, click, { step: "read", approval: id, saw: request });
+  if (refusal !== null)
+    return refused(deps, { refusal, run }, click, { step: "read", approval: id, saw: request });
   const read = (newest: Run): Run =>
     markRead(applyPolicy(newest, deps.context()), id, request.digest, click.user);
   const isOpen = await show(run, request);
@@ -96,7 +97,7 @@ async function openForm(
 
 export type Submitter = { readonly team: TeamId; readonly user: UserId };
 
-/** "choose": the person chooses the verdict in the form. Where they may only deny, the form is the one to deny. */
+/** "choose": the person chooses the verdict in the form. If they may only deny, the form for a denial opens. */
 export async function openFor(
   deps: DecideDeps,
   clicked: ClickedCard & { readonly was?: FormTicket["saw"] | null },
@@ -106,8 +107,8 @@ export async function openFor(
   const { version, was = null } = clicked;
   const ctx = deps.context();
   const { policy, now: at, monotonic, nonce } = ctx;
-  const { person, requesterIn } = await factsAtClick(deps, clicked, click.user);
-  const run = applyBrake(withFreshRequester(clicked.run, requesterIn, ctx), ctx);
+  const { person, requesterGroups } = await factsAtClick(deps, clicked, click.user);
+  const run = applyBrake(withFreshRequester(clicked.run, requesterGroups, ctx), ctx);
   const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
   const rule = ruleOf(ctx, run, approval);
   const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
@@ -116,53 +117,53 @@ export async function openFor(
     "type" in person
       ? person
       : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic }, { version, was });
-  const { verdict, choice, no } = asks === "choose" ? choiceAmong(refusalTo) : askedFor(asks, refusalTo);
+  const { verdict, choice, refusal } = asks === "choose" ? choiceAmong(refusalTo) : askedFor(asks, refusalTo);
   const tried = { verdict: choice ? null : verdict, moments: momentsOf(run, approval, { clicked: at }) };
-  const reading = no?.type === "read-first";
-  if (no !== null && !reading) {
+  const mustRead = refusal?.type === "read-first";
+  if (refusal !== null && !mustRead) {
     const attempt = { ...tried, step: "click", approval: approval.id, saw } as const;
-    return refused(deps, { refusal: no, run, policy: mark }, click, attempt);
+    return refused(deps, { refusal, run, policy: mark }, click, attempt);
   }
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
-  const before = reading ? {} : await precedentsFor(deps, run, approval, person);
-  const facts = { ...bound, verdict, saw, at, ...(choice ? { choice } : {}), ...before };
-  const ticket: FormTicket = reading ? { ...facts, reading } : facts;
+  const precedents = mustRead ? {} : await precedentsFor(deps, run, approval, person);
+  const facts = { ...bound, verdict, saw, at, ...(choice ? { choice } : {}), ...precedents };
+  const ticket: FormTicket = mustRead ? { ...facts, reading: true } : facts;
   const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
-  // A window for reading is no form to decide: like Read in full, it has no entry in the audit.
-  await deps.store.saveForm(ticket, reading ? [] : [opened]);
+  // A window for reading cannot decide. Like "Read in full", it has no audit entry.
+  await deps.store.saveForm(ticket, mustRead ? [] : [opened]);
   return ok({ run: applyPolicy(run, ctx), ticket });
 }
 
 async function factsAtClick(deps: DecideDeps, { run, approval }: ClickedCard, user: UserId) {
   const sets = setsToAskFor(run, approval, deps.context());
-  const [person, requesterIn] = await Promise.all([
+  const [person, requesterGroups] = await Promise.all([
     lookUp(deps, run, { user, sets, maxAgeMs: CLICK_AGE_MS }),
     lookUpRequester(deps, run, CLICK_AGE_MS),
   ]);
-  return { person, requesterIn };
+  return { person, requesterGroups };
 }
 
-type Asked = { readonly verdict: Verdict; readonly choice: boolean; readonly no: Refusal | null };
+type OfferedForm = { readonly verdict: Verdict; readonly choice: boolean; readonly refusal: Refusal | null };
 
-const askedFor = (verdict: Verdict, refusalTo: (verdict: Verdict) => Refusal | null): Asked => ({
+const askedFor = (verdict: Verdict, refusalTo: (verdict: Verdict) => Refusal | null): OfferedForm => ({
   verdict,
   choice: false,
-  no: refusalTo(verdict),
+  refusal: refusalTo(verdict),
 });
 
-function choiceAmong(refusalTo: (verdict: Verdict) => Refusal | null): Asked {
-  const no = refusalTo("approve");
-  if (no === null || no.type === "read-first") return { verdict: "approve", choice: true, no };
+function choiceAmong(refusalTo: (verdict: Verdict) => Refusal | null): OfferedForm {
+  const refusal = refusalTo("approve");
+  if (refusal === null || refusal.type === "read-first") return { verdict: "approve", choice: true, refusal };
   return refusalTo("deny") === null
-    ? { verdict: "deny", choice: false, no: null }
-    : { verdict: "deny", choice: false, no };
+    ? { verdict: "deny", choice: false, refusal: null }
+    : { verdict: "deny", choice: false, refusal };
 }
 
 /**
- * The ticket was stored for this person before the window opened, and only the window has its nonce. An older version of the card
- * marks nothing as read, so the person reads the request that they decide.
+ * The ticket was stored for this person before the window opened, and only the window has its nonce. A window for an older version of the
+ * card marks nothing as read, so the person always reads the request that they decide.
  */
 async function continueReading(
   deps: DecideDeps,
@@ -181,8 +182,8 @@ async function continueReading(
   if (!isTheirs) return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
   const { approval: id, version, verdict, saw } = ticket;
   const read = (newest: Run): Run => {
-    const shown = findApproval(newest, id)?.version === version;
-    return shown ? markRead(applyPolicy(newest, deps.context()), id, saw.digest, by.user) : newest;
+    const isCurrent = findApproval(newest, id)?.version === version;
+    return isCurrent ? markRead(applyPolicy(newest, deps.context()), id, saw.digest, by.user) : newest;
   };
   const run = await deps.engine.change(ticket.run, read, { mustHold: false });
   const approval = run === null ? null : findApproval(run, id);
@@ -204,20 +205,20 @@ async function openedFormOf(
   return run === undefined ? null : { run: applyPolicy(run, context()), ticket };
 }
 
-/** Trusted only for who clicked what, and where. */
+/** A click on a button of a card. Trusted only for who clicked what, and where. */
 export type Click = {
   readonly team: TeamId;
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly ts: MessageTs;
-  /** Null: the button carried no valid nonce. */
+  /** Null if the button carried no valid nonce. */
   readonly nonce: Nonce | null;
 };
 
-/** `version`: that of the clicked card, which may be an older one. */
+/** `version`: the version of the clicked card, which may be outdated. */
 export type ClickedCard = { readonly run: Run; readonly approval: Approval; readonly version: number };
 
-/** The message that holds its buttons: its card, or before there is one the digest that lists it. */
+/** Returns the slot of the message with the approval's buttons: its card or, before the card is posted, the digest that lists it. */
 function buttonsSlot({ posts }: Run, { id, listing }: Approval): Slot {
   return listing !== undefined && isFresh(posts[cardSlot(id)]) ? digestSlot(listing.page) : cardSlot(id);
 }
@@ -232,11 +233,11 @@ export async function findCard(
   if (run === null || button === null || approval === null)
     return err({ refusal: { type: "unknown" }, run: null });
   const post = run.posts[buttonsSlot(run, approval)];
-  const ours = run.team === click.team && run.channel === click.channel;
-  if (ours && (post?.type === "sending" || post?.type === "unsure"))
+  const isSamePlace = run.team === click.team && run.channel === click.channel;
+  if (isSamePlace && (post?.type === "sending" || post?.type === "unsure"))
     return err({ refusal: { type: "being-posted" }, run });
-  // The nonce is bound to its message: the same value in another message, channel or team is not a valid button.
-  if (!ours || post?.type !== "up" || post.ts !== click.ts)
+  // The nonce is bound to its message. In another message, channel or team, it is not valid.
+  if (!isSamePlace || post?.type !== "up" || post.ts !== click.ts)
     return err({ refusal: { type: "unknown" }, run: null });
   return ok({ run, approval, version: button.version });
 }

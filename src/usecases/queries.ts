@@ -1,5 +1,5 @@
-// What people may know: only members of its channel learn about a run; for others it is unknown. Only admins get the report
-// of a week.
+// Answers the questions of people. Only members of its channel learn about a run; for others it is unknown. Only admins get the weekly
+// report.
 
 import { auditEntry } from "../audit/entry.ts";
 import { type PersonFigures, weekByPerson } from "../audit/look-back.ts";
@@ -33,17 +33,20 @@ import {
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
 
 export type Queries = {
-  /** Null: no such run, or not for this person. Rejects with PortError when Slack or the store does not answer. */
+  /**
+   * Resolves to null if there is no such run, or if this person may not know about it. Rejects with PortError if Slack or the store does
+   * not answer.
+   */
   status(user: UserId, id: RunId): Promise<Run | null>;
-  /** The runs of all channels of the person, newest first, at most `limit`. `channel`: where they ask. */
+  /** Resolves to at most `limit` runs of the person's channels, newest first. `channel`: the channel in which they ask. */
   list(
     by: { readonly user: UserId; readonly channel: ChannelId },
     only: "unfinished" | "pending" | "all",
     limit: number,
   ): Promise<readonly Run[]>;
-  /** What waits for a decision in the person's channels. `channel`: where they ask. */
+  /** Resolves to the person's queue. `channel`: the channel in which they ask. */
   pending(by: QueueOwner, channel: ChannelId): Promise<WholeQueue>;
-  /** What waits for a decision, and the person's own runs, newest first, at most `limit`. */
+  /** Resolves to the person's queue and to at most `limit` of their own runs, newest first. */
   home(by: QueueOwner, limit: number): Promise<HomeRuns>;
   /** Only ADMINS learn host names and addresses. Never rejects. */
   health(by: UserId): Promise<HealthAnswer>;
@@ -55,20 +58,20 @@ type HomeRuns = {
 };
 
 export type HealthAnswer = {
-  /** Of Countersign. */
+  /** The version of Countersign. */
   readonly version: string;
   readonly service: HealthReport;
   readonly gateway: HealthReport;
   readonly poller: { readonly watched: number; readonly inFlight: number; readonly service: ServiceState };
   readonly unreadable: UnreadableCounts;
-  /** `fault`: why it does not answer, where that is known. */
+  /** `fault`: the reason why the database does not answer, or null. */
   readonly store: { readonly ok: boolean; readonly latencyMs: number; readonly fault: string | null };
-  /** "unknown": the service gave no answer that says. */
+  /** "unknown" if no answer of the service has shown it. */
   readonly key: "accepted" | "refused" | "unknown";
   readonly parts: readonly PartHealth[];
-  /** Findings of tampering that nobody has acknowledged. */
+  /** The findings of tampering. */
   readonly audit: IntegrityState;
-  /** The freeze that holds everywhere, if one does, and how many channels are frozen. */
+  /** The freeze of everything, if there is one, and the number of frozen channels. */
   readonly frozen: { readonly everywhere: Freeze | null; readonly channels: number };
 };
 
@@ -106,14 +109,14 @@ function createLists({ store, people, context }: Deps): Omit<Queries, "health"> 
     only: "unfinished" | "pending" | "all",
     limit: number,
   ): Promise<readonly Run[]> {
-    const mine = await channelsOf(people, user, channel);
-    return mine.size === 0 ? [] : store.list({ channels: [...mine], only, limit });
+    const channels = await channelsOf(people, user, channel);
+    return channels.size === 0 ? [] : store.list({ channels: [...channels], only, limit });
   }
 
   async function home(by: QueueOwner, limit: number): Promise<HomeRuns> {
     const queue = await readQueue({ store, people, context }, by);
-    const facts = { channels: [...queue.channels], only: "all", asked: { by: by.user }, limit } as const;
-    return { queue, own: queue.channels.size === 0 ? [] : await store.list(facts) };
+    const filter = { channels: [...queue.channels], only: "all", asked: { by: by.user }, limit } as const;
+    return { queue, own: queue.channels.size === 0 ? [] : await store.list(filter) };
   }
 
   const pending: Queries["pending"] = (by, channel) =>
@@ -154,7 +157,7 @@ async function pingStore({ store, clock }: Pick<Deps, "store" | "clock">): Promi
   return { ok: fault === null, fault, latencyMs: clock.monotonic() - startedAt };
 }
 
-/** For members, who have no use for the map of our network. */
+/** Returns the answer for members, who do not need the addresses of our network. */
 function withoutAddresses(answer: HealthAnswer): HealthAnswer {
   const { service, gateway, poller } = answer;
   const state = poller.service;
@@ -169,7 +172,9 @@ function withoutAddresses(answer: HealthAnswer): HealthAnswer {
 
 function publicReport(report: HealthReport): HealthReport {
   const { endpoints = [] } = report.says;
-  const paths = isList(endpoints) ? endpoints.filter((each) => !JSON.stringify(each).includes("://")) : [];
+  const paths = isList(endpoints)
+    ? endpoints.filter((endpoint) => !JSON.stringify(endpoint).includes("://"))
+    : [];
   const says = paths.length === 0 ? withoutEndpoints(report.says) : { ...report.says, endpoints: paths };
   return { ...report, fault: report.publicFault, says };
 }
@@ -183,16 +188,16 @@ function frozenNow({ freezes }: Context): HealthAnswer["frozen"] {
   return { everywhere, channels: freezes.filter(({ channel }) => channel !== null).length };
 }
 
-// `/agent report`: who decided and who was refused in the last week, for an admin alone. Each delivery is an audit entry.
+// `/agent report` shows an admin who decided and who was refused in the last week. Each delivery is an audit entry.
 
 export type WeekReport = {
   readonly week: Week;
   readonly people: readonly PersonFigures[];
-  /** Older entries of the week are archived and not counted. */
+  /** True if older entries of the week are archived and not counted. */
   readonly incomplete: boolean;
 };
 
-/** Without a look back in the policy: of the week that ends on Monday at 08:00 UTC. Rejects with PortError. */
+/** Without a look back in the policy, the week ends on Monday at 08:00 UTC. Rejects with PortError. */
 export type ReportWeek = (by: Asker) => Promise<Result<WeekReport, CommandRefusal>>;
 
 type ReportDeps = UseCaseDeps & {
@@ -207,8 +212,8 @@ export function createReportWeek(deps: ReportDeps): ReportWeek {
 
 async function reportOf(deps: ReportDeps, by: Asker): Promise<Result<WeekReport, CommandRefusal>> {
   const { store, audit, context } = deps;
-  const no = await refusalToUse(deps, by);
-  if (no !== null) return err(no);
+  const refusal = await refusalToUse(deps, by);
+  if (refusal !== null) return err(refusal);
   const { team, user, channel } = by;
   if (!audit.admins.includes(user) || team !== audit.team) return err({ type: "not-admin" });
   const { now, policy } = context();

@@ -1,5 +1,5 @@
-// The queue of one person. Who they are and which groups they belong to is looked up once for all of it. The notice of many requests in a
-// channel opens it too.
+// Reads the queue of one person. The person and their groups are looked up once for the whole queue. The notice of many requests in a
+// channel opens the queue as well.
 
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import { applyBrake } from "../domain/brake.ts";
@@ -19,9 +19,9 @@ import { channelsOf, MEMBERSHIP_AGE_MS } from "./access.ts";
 import type { RunStore } from "../ports/store.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** The oldest runs that wait; reading more would keep people waiting. */
+/** The maximum number of waiting runs that are read, oldest first. Reading more would keep people waiting. */
 const MAX_RUNS = 300;
-/** Groups and channels that are asked about for one queue. Of rules beyond these it is not known whether the person may decide. */
+/** The maximum number of groups and channels to look up for one queue. For rules that need more, it stays unknown who may decide. */
 const MAX_SETS = 50;
 
 export type QueueDeps = {
@@ -33,18 +33,18 @@ export type QueueDeps = {
 export type QueueOwner = { readonly team: TeamId; readonly user: UserId };
 
 export type WholeQueue = Queue & {
-  /** Their channels. */
+  /** The channels of the person. */
   readonly channels: ReadonlySet<ChannelId>;
-  /** More runs wait than were read. */
+  /** True if more runs wait than were read. */
   readonly more: boolean;
-  /** Those that hold in one of these channels. */
+  /** The freezes in force in one of these channels. */
   readonly freezes: readonly Freeze[];
 };
 
 /**
- * Rejects with PortError when Slack does not say which channels the person is in, or the store does not answer. Where Slack does not
- * say who the person is, or whether they are in a group, the requests in question wait for others, as "unverified".
- * `here`: where they ask, if in a channel. `only`: just what waits in this channel.
+ * Rejects with PortError if Slack does not say which channels the person is in, or if the store does not answer. If Slack does not say who
+ * the person is, or whether they are in a group, the affected requests count as waiting for others, as "unverified".
+ * `here`: the channel in which the person asks, if any. `only`: limits the queue to this channel.
  */
 export async function readQueue(
   deps: QueueDeps,
@@ -57,7 +57,7 @@ export async function readQueue(
     asksFrom === null
       ? await people.channelsOf(user, MEMBERSHIP_AGE_MS)
       : await channelsOf(people, user, asksFrom);
-  const channels = only === null ? all : new Set([only].filter((each) => all.has(each)));
+  const channels = only === null ? all : new Set([only].filter((channel) => all.has(channel)));
   const stages = stagesOf(context());
   const place = [...channels][0] ?? (stages.length === 0 ? undefined : (await store.channelsInUse())[0]);
   if (place === undefined) return { ...EMPTY, channels };
@@ -67,7 +67,7 @@ export async function readQueue(
     whoIs(people, { team, user }, place),
   ]);
   const further = await escalatedTo(deps, user, person, { stages, seen: channels, only });
-  // A freeze counts as soon as it is stored; the runs are marked with it one after the other.
+  // A freeze counts as soon as it is stored, but the runs are marked with it one after the other.
   const runs = [...found.slice(0, MAX_RUNS), ...further.runs].map((run) => applyBrake(run, context()));
   const memberOf = await memberships(people, user, runs, context());
   const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
@@ -80,45 +80,45 @@ async function waitingIn(store: QueueDeps["store"], channels: readonly ChannelId
   return store.list({ channels, only: "pending", oldestFirst: true, limit: MAX_RUNS + 1 });
 }
 
-/** The people whom a stage of the policy lets decide. */
+/** Returns the people whom the stages of the policy let decide. */
 const stagesOf = ({ policy }: Pick<Context, "policy">): readonly NamedPeople[] =>
   policy.rules.flatMap(({ followUp }) => followUp.escalate.flatMap(({ to }) => (to === null ? [] : [to])));
 
-type Elsewhere = {
+type EscalationScope = {
   readonly stages: readonly NamedPeople[];
   readonly seen: ReadonlySet<ChannelId>;
   readonly only: ChannelId | null;
 };
 
 /**
- * Runs of other channels that a stage of an escalation may bring before this person. Only for people whom a stage of the policy names, so
- * that the others' queues need not read them.
+ * Resolves to runs of other channels in which a stage of an escalation may let this person decide. They are read only for people whom a
+ * stage of the policy names.
  */
 async function escalatedTo(
   { store, people }: QueueDeps,
   user: UserId,
   person: Person | null,
-  { stages, seen, only }: Elsewhere,
+  { stages, seen, only }: EscalationScope,
 ): Promise<{ readonly runs: readonly Run[]; readonly more: boolean }> {
   if (stages.length === 0 || person === null) return NO_RUNS;
   const sets = [...new Set(stages.flatMap(groupsAndChannelsOf))].slice(0, MAX_SETS);
   const answers = await Promise.all(sets.map((set) => membershipIn(people, user, set)));
-  const memberOf = new Map(answers.flatMap((each) => [...each]));
+  const memberOf = new Map(answers.flatMap((answer) => [...answer]));
   if (!stages.some((people) => isOneOf({ ...person, memberOf }, people) === true)) return NO_RUNS;
-  const elsewhere = (await store.channelsInUse()).filter(
+  const otherChannels = (await store.channelsInUse()).filter(
     (channel) => !seen.has(channel) && (only === null || channel === only),
   );
-  const found = await waitingIn(store, elsewhere);
+  const found = await waitingIn(store, otherChannels);
   const runs = found
     .slice(0, MAX_RUNS)
-    .filter(({ approvals }) => approvals.some((each) => reachedStages(each).length > 0));
+    .filter(({ approvals }) => approvals.some((approval) => reachedStages(approval).length > 0));
   return { runs, more: found.length > MAX_RUNS };
 }
 
 const NO_RUNS = { runs: [], more: false } as const;
 const EMPTY = { yours: [], others: [], unreadable: [], closedTo: null, more: false, freezes: [] } as const;
 
-/** Null: Slack does not say. What kind of account it is does not depend on the channel. */
+/** Resolves to null if Slack does not say. The kind of an account does not depend on the channel, so any channel will do. */
 async function whoIs(
   people: QueueDeps["people"],
   { team, user }: QueueOwner,
@@ -132,7 +132,7 @@ async function whoIs(
   }
 }
 
-/** One failed look-up leaves out its own group only. */
+/** A failed look-up leaves out only its own group. */
 async function memberships(
   people: QueueDeps["people"],
   user: UserId,
@@ -141,7 +141,7 @@ async function memberships(
 ): Promise<ReadonlyMap<GroupId | ChannelId, boolean>> {
   const asked = [...setsToAsk(runs, ctx)].slice(0, MAX_SETS);
   const answers = await Promise.all(asked.map((set) => membershipIn(people, user, set)));
-  return new Map(answers.flatMap((each) => [...each]));
+  return new Map(answers.flatMap((answer) => [...answer]));
 }
 
 async function membershipIn(
@@ -157,19 +157,19 @@ async function membershipIn(
   }
 }
 
-// Review on the notice of a channel in which many requests wait, and on messages that call people. The press is trusted only for who pressed, and where: it must be on a
-// notice of ours. What the person may see and decide is looked up when their queue is read.
+// Handles "Review" on the notice of a channel with many waiting requests, and on messages that call people. The press is trusted only for
+// who pressed, and where: it must be on a notice of ours. What the person may see and decide is looked up when their queue is read.
 
 type StormPress = {
   readonly team: TeamId;
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly ts: MessageTs;
-  /** Null: the button carried no valid key. */
+  /** Null if the button carried no valid key. */
   readonly run: RunKey | null;
 };
 
-/** Ok: the person pressed a notice of ours. `Value`: the channel that it tells of. Rejects with PortError. */
+/** Resolves to ok, with the channel of the run, if the person pressed a notice of ours. Rejects with PortError. */
 export type OpenStorm = (press: StormPress) => Promise<Result<ChannelId, RefusedAttempt>>;
 
 export function createOpenStorm(deps: DecideDeps): OpenStorm {
@@ -177,7 +177,7 @@ export function createOpenStorm(deps: DecideDeps): OpenStorm {
     const { team, channel, ts, run: key } = press;
     const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
     const notices = run === null ? [] : noticesIn(run, channel);
-    // People see a notice a moment before we know where it is. It only opens their own queue, so that is near enough.
+    // People see a notice a moment before we know where it is. This check is enough, because the button only opens their own queue.
     const isPressed = (post: PostedMessage | undefined): boolean =>
       post?.type === "sending" || post?.type === "unsure" || (post?.type === "up" && post.ts === ts);
     if (run?.team === team && notices.some(isPressed)) return ok(run.channel);
@@ -185,7 +185,7 @@ export function createOpenStorm(deps: DecideDeps): OpenStorm {
   };
 }
 
-/** The run's messages with Review in this channel: notices of a storm, and what calls people to a request. */
+/** Returns the run's messages in this channel that have "Review": notices of a storm, and messages that call people to a request. */
 function noticesIn(run: Run, channel: ChannelId): readonly (PostedMessage | undefined)[] {
   const calls = callsOf(run).map(({ approval, call }) => callSlot(approval, call));
   const slots = [...stormSlots(run), ...gatheredSlots(run), ...calls].filter(

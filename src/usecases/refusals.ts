@@ -1,4 +1,4 @@
-// Refuses a decision: writes an audit entry, counts, and repairs the card. The Slack adapter has the words.
+// Refuses a decision: counts the refusal, writes an audit entry, and repairs the card. The Slack adapter has the words.
 
 import type { Request } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
@@ -13,7 +13,7 @@ import type { AuditLog, FormStore, RunStore } from "../ports/store.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 
-/** A refusal, and its run where we know it. */
+/** A refusal, and its run if we know it. */
 export type RefusedAttempt = {
   readonly refusal: Refusal;
   readonly run: Run | null;
@@ -30,30 +30,31 @@ export type DecideDeps = {
   metrics: Counters;
 };
 
-/** What was tried: the step, and what is known about the attempt. */
+/** The step that was tried, and the known details of the attempt. */
 export type Attempt = Pick<AuditEntry, "step"> &
   Partial<Pick<AuditEntry, "verdict" | "reason" | "moments">> & {
     readonly approval?: ApprovalId;
     readonly saw?: Request;
   };
 
-/** Who tried, and where, as far as known. */
+/** The person who tried, and the channel if it is known. */
 export type Actor = { readonly team: TeamId; readonly user: UserId; readonly channel?: ChannelId | null };
 
 /** Counts the refusal, writes its audit entry, and reconciles the run so that a stale card is repaired. */
 export async function refused(
   deps: DecideDeps,
-  no: RefusedAttempt,
+  attempted: RefusedAttempt,
   by: Actor,
   attempt: Attempt,
 ): Promise<Result<never, RefusedAttempt>> {
-  deps.metrics.refusal(no.refusal.type);
-  if (no.run === null) await deps.store.audit([refusalEntry(deps, no, by, attempt)]);
+  deps.metrics.refusal(attempted.refusal.type);
+  const entry = refusalEntry(deps, attempted, by, attempt);
+  if (attempted.run === null) await deps.store.audit([entry]);
   else {
-    const sideWrites = { audit: [refusalEntry(deps, no, by, attempt)] };
-    await deps.engine.change(no.run.key, (run) => ({ run, sideWrites }), { mustHold: false });
+    const sideWrites = { audit: [entry] };
+    await deps.engine.change(attempted.run.key, (run) => ({ run, sideWrites }), { mustHold: false });
   }
-  return err(no);
+  return err(attempted);
 }
 
 function refusalEntry(
@@ -70,14 +71,14 @@ function refusalEntry(
   return auditEntry(run, { ...facts, by: { team, user }, policy, ...place, ...tried, ...about });
 }
 
-/** Counts a refusal that no use case made, and writes its audit entry. Rejects with PortError. */
+/** Counts a refusal that did not come from a use case, and writes its audit entry. Rejects with PortError. */
 export type NoteRefusal = (
   by: Actor,
   refusal: NonNullable<AuditEntry["refusal"]>,
   tried: AttemptDetails,
 ) => Promise<void>;
 
-/** `runId` and `run` are as given, so the run may not exist. */
+/** `runId` and `run` are what the person named, so the run may not exist. */
 export type AttemptDetails = Pick<AuditEntry, "step"> &
   Partial<Pick<AuditEntry, "run" | "runId" | "outcome" | "digest" | "text">>;
 
@@ -93,7 +94,7 @@ export function createNoteRefusal({ store, metrics, context }: NoteDeps): NoteRe
   };
 }
 
-/** The run that someone named, if we know it. */
+/** Resolves to the run that the person named, if we know it. */
 async function runNamed(store: RunStore, { run = null, runId = null }: AttemptDetails): Promise<Run | null> {
   const key = run ?? (runId === null ? null : await store.byRunId(runId));
   return key === null ? null : ((await store.load(key))?.run ?? null);

@@ -1,5 +1,5 @@
-// "Review" in the queue: opens the form for one request, or one form for several. The button's value names a card's nonce and is bound
-// to its reader, so in another hand it opens nothing. Who may decide is looked up as for a click on a card.
+// "Review" in the queue opens the form for one request, or one form for several requests. The button's value contains a card's nonce and is
+// bound to its reader, so it opens nothing for another person. Who may decide is looked up as for a click on a card.
 
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval } from "../domain/approval.ts";
@@ -18,13 +18,13 @@ import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./r
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 import { formOf } from "./submit-decision.ts";
 
-/** What a button of the queue opens: one request, those of its run, or those of its rule in its channel. */
+/** What a button of the queue opens: one request, all requests of its run, or all requests under its rule in its channel. */
 export type ReviewKind = "one" | ReviewGroup["kind"];
 
 export type Review = {
-  /** The value of a button for this person. `nonce`: of the card; of any card of the group. */
+  /** Returns the value of a button for this person. `nonce`: the nonce of the card, or of any card of the group. */
   valueFor(kind: ReviewKind, by: QueueOwner, nonce: Nonce): string;
-  /** As a click on the card, except that the person chooses the verdict in the form. */
+  /** Opens the form like a click on the card, except that the person chooses the verdict in the form. */
   open(by: Submitter, value: string): Promise<Result<OpenedForm, RefusedAttempt>>;
   openSeveral(
     by: Submitter,
@@ -32,8 +32,8 @@ export type Review = {
     value: string,
   ): Promise<Result<OpenedReview, RefusedAttempt>>;
   /**
-   * The form that this person has open, to be drawn again. `shown`: the requests that it shows, by nonce. Null: one of them is not in
-   * such a form of theirs. Rejects with PortError as `openSeveral` does.
+   * Resolves to the form that this person has open, so that it can be drawn again. `shown`: the nonces of the requests that it shows.
+   * Resolves to null if one of them does not belong to this form of theirs. Rejects with PortError as `openSeveral` does.
    */
   severalOfPerson(
     by: Submitter,
@@ -49,21 +49,23 @@ export type ReviewForm = {
 };
 
 export type OpenedReview = {
-  /** What the form carries; each of its requests has a nonce of its own. */
+  /** The nonce of the whole form. Each of its requests has a nonce of its own as well. */
   readonly bundle: Nonce;
   readonly forms: readonly ReviewForm[];
-  /** They keep their own forms: those with friction, a hold or a file. */
+  /** The requests that need their own form, because of friction, a hold or a file. */
   readonly apart: readonly QueueItem[];
-  /** They did not fit. */
+  /** The requests that did not fit. */
   readonly later: readonly QueueItem[];
-  /** The button that opened it, which opens the next ones too. */
+  /** The button that opened the form. It also opens the next requests. */
   readonly kind: ReviewGroup["kind"];
   readonly value: string;
 };
 
-/** Requests in one form. Three blocks each stay below the 100 of a modal. */
+/** The maximum number of requests in one form. With three blocks each, they stay below the 100 blocks of a modal. */
 export const MAX_TOGETHER = 20;
-/** Of their texts and their runs' (characters). Slack takes 250 kB of a view, and a character may take several bytes. */
+/**
+ * The maximum length of the texts of these requests and their runs (characters). A view has at most 250 kB, and a character several bytes.
+ */
 const MAX_CHARS = 40_000;
 
 type Deps = DecideDeps & QueueDeps;
@@ -83,7 +85,7 @@ function valueFor({ store }: Pick<Deps, "store">, kind: ReviewKind, by: QueueOwn
 
 type Found = { readonly run: Run; readonly approval: Approval };
 
-/** Null: not a value that this person was given for this. */
+/** Resolves to null if we never offered this value to this person for this kind of button. */
 async function findReviewed(
   deps: Deps,
   kind: ReviewKind,
@@ -112,11 +114,11 @@ async function openOne(
     const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
     return refused(deps, { refusal: { type: "being-posted" }, run }, by, attempt);
   }
-  // The form shows the request as it is now, so it is for the newest version of the card, whatever the list was drawn from.
+  // The form shows the current request, so it is for the newest version of the card, whichever version the queue showed.
   return openFor(deps, { run, approval, version: approval.version }, by, "choose");
 }
 
-/** The whole request is not attached, so the card has no buttons either. */
+/** Returns whether the file with the whole request is not attached yet. The card has no buttons then either. */
 function isFileMissing(run: Run, approval: Approval): boolean {
   return (
     approval.state.type === "pending" &&
@@ -157,14 +159,14 @@ async function severalOfPerson(
 ): Promise<OpenedReview | null> {
   if (bundle === null || shown.length === 0 || shown.length > MAX_TOGETHER) return null;
   const read = await Promise.all(shown.map((nonce) => shownForm(deps, by, bundle, nonce)));
-  const forms = read.filter((each) => each !== null);
+  const forms = read.filter((form) => form !== null);
   const found = await findReviewed(deps, kind, by, value);
   if (forms.length < shown.length || found === null) return null;
   const { run, approval } = found;
   const rule = ruleOf(deps.context(), run, approval);
   const queue = await readQueue(deps, by, { only: run.channel });
-  const isShown = (each: QueueItem): boolean =>
-    forms.some(({ item }) => item.run.key === each.run.key && item.approval.id === each.approval.id);
+  const isShown = (other: QueueItem): boolean =>
+    forms.some(({ item }) => item.run.key === other.run.key && item.approval.id === other.approval.id);
   const others = groupAround(queue.yours, kind, { run, rule }).filter((item) => !isShown(item));
   return {
     bundle,
@@ -176,7 +178,7 @@ async function severalOfPerson(
   };
 }
 
-/** With the request as the form shows it, which may have changed since. */
+/** Resolves to one request as the form shows it, which may have changed since. */
 async function shownForm(
   deps: Deps,
   by: Submitter,
@@ -194,7 +196,7 @@ async function shownForm(
   return { item: { run: applyPolicy(run, deps.context()), approval: shown, rule }, nonce: known };
 }
 
-/** Nothing of the group waits for this person any more, or ever did. */
+/** Returns the reason why nothing of the group waits for this person. */
 function whyNone({ closedTo, others, channels }: WholeQueue, { id }: Approval): Refusal {
   if (closedTo !== null) return { type: closedTo };
   if (channels.size === 0) return { type: "not-in-channel" };
@@ -205,12 +207,12 @@ type Packed = Pick<OpenedReview, "apart" | "later"> & {
   readonly forms: readonly (ReviewForm & { readonly item: QueueItem })[];
 };
 
-/** As many as one form holds in full, in the queue's order. */
+/** Takes as many requests as one form can hold in full, in the order of the queue. */
 function packed(deps: Deps, group: readonly QueueItem[]): Packed {
   const together: QueueItem[] = [];
   const later: QueueItem[] = [];
   let chars = 0;
-  for (const item of group.filter((each) => !needsOwnForm(each))) {
+  for (const item of group.filter((candidate) => !needsOwnForm(candidate))) {
     const { request } = item.approval;
     chars += request.chars + (request.contextChars ?? 0);
     if (later.length === 0 && together.length < MAX_TOGETHER && chars <= MAX_CHARS) together.push(item);

@@ -1,5 +1,4 @@
-// Turns a task that a person typed into a stored run, which the engine then starts. The task may be a saved one of the
-// policy, filled in.
+// Turns a task that a person typed into a stored run, which the engine then starts. The task may be a filled-in saved task of the policy.
 
 import { aboutTask } from "../audit/entry.ts";
 import { answerUnknown } from "../domain/apply-outcome.ts";
@@ -22,19 +21,19 @@ import {
 } from "./access.ts";
 
 export type StartRun = {
-  /** `intention` identifies the command or form; the same one twice starts one run. The run is stored when this resolves. */
+  /** `intention` identifies the command or form, so that its repetition starts no second run. The run is stored when this resolves. */
   start(by: Asker, task: Task): Promise<Result<RunKey, CommandRefusal>>;
-  /** The saved tasks that this person may use in this channel. */
+  /** Resolves to the saved tasks that this person may use in this channel. */
   offered(by: Asker): Promise<readonly OfferedTask[]>;
-  /** The saved task that a typed line names, with its fields. Null: the line is a task in the person's own words. */
+  /** Returns the saved task that a typed line names, with its fields, or null if the line is a task in the person's own words. */
   named(line: string): ReturnType<typeof taskNamed>;
-  /** Starts the task of a run that is over, for the person who presses. Refused while such a run is not over. */
+  /** Starts the task of a finished run again, for the person who presses. Refused while a run that was started this way is not over. */
   again(by: Asker, key: RunKey, answerUrl: string): Promise<Result<RunKey, CommandRefusal>>;
-  /** The requester's answer to "a run may have started": "started" starts a second one. */
+  /** Takes the requester's answer to "a run may have started". "started" starts a second run. */
   answerUnknown(by: Asker, key: RunKey, again: "started" | "left"): Promise<Result<RunKey, CommandRefusal>>;
 };
 
-/** Slack accepts answers at a `response_url` for 30 minutes; we stop a little earlier (ms). */
+/** How long we answer at a `response_url` (ms). Slack accepts answers for 30 minutes. */
 const ANSWER_URL_LIFE_MS = 25 * 60_000;
 
 export function createStartRun(deps: UseCaseDeps): StartRun {
@@ -59,7 +58,7 @@ type Task = {
   readonly input: string;
   readonly intention: string;
   readonly answerUrl: string | null;
-  /** The text of this saved task, filled in, takes the place of `input`. */
+  /** The filled-in text of this saved task replaces `input`. */
   readonly saved?: FilledIn;
 };
 
@@ -68,15 +67,15 @@ async function start(deps: UseCaseDeps, by: Asker, task: Task): Promise<Result<R
   return started.ok ? ok(started.value.key) : started;
 }
 
-/** `isNew` false: this intention has started the run before. */
+/** `isNew` is false if this intention has started the run before. */
 async function startOnce(
   deps: UseCaseDeps,
   by: Asker,
   task: Task,
 ): Promise<Result<{ readonly key: RunKey; readonly isNew: boolean }, CommandRefusal>> {
   if (isBlank(task.input)) return err({ type: "empty-task" });
-  const no = await refusalToStart(deps, by);
-  if (no !== null) return err(no);
+  const refusal = await refusalToStart(deps, by);
+  if (refusal !== null) return err(refusal);
   const ctx = deps.context();
   const askedAt = ctx.now;
   const answer =
@@ -97,7 +96,7 @@ async function startOnce(
   return ok({ key, isNew: key === run.key });
 }
 
-/** A second press of the same person within this time (ms) is a double click, or Slack's repeat of the first. */
+/** A second press by the same person within this time (ms) counts as a double click, or as Slack's repetition of the first press. */
 const SAME_PRESS_MS = 60_000;
 
 async function startAgain(
@@ -109,9 +108,9 @@ async function startAgain(
   const run = (await deps.store.load(key))?.run;
   if (run === undefined || run.team !== by.team || run.channel !== by.channel || !canRunAgain(run))
     return err({ type: "unknown-run" });
-  // The first number that is free: each number starts one run.
-  for (let time = 1; ; time += 1) {
-    const task = { input: run.input, intention: `run again ${key} ${time}`, answerUrl };
+  // Takes the first free number: each number starts one run.
+  for (let attempt = 1; ; attempt += 1) {
+    const task = { input: run.input, intention: `run again ${key} ${attempt}`, answerUrl };
     const started = await startOnce(deps, by, task);
     if (!started.ok) return started;
     if (started.value.isNew) return ok(started.value.key);
@@ -123,7 +122,7 @@ async function startAgain(
   }
 }
 
-/** A start that the service did not confirm is not over until its requester says what to do. */
+/** A start that the service did not confirm is not over until its requester has said what to do. */
 const isOver = (run: Run): boolean =>
   !isStoppable(run) && !(run.creation.type === "unknown" && run.creation.again === "asked");
 
@@ -145,13 +144,13 @@ async function answer(
   return started;
 }
 
-// Which saved tasks of the policy a person may use in a channel, and the task that a filled one becomes. The policy of the moment decides:
-// a form that was opened under another one is told so.
+// The saved tasks of the policy: which ones a person may use in a channel, and the text of a filled-in task. The current policy decides. If
+// it has changed a task since the form was opened, the start is refused.
 
-/** `digest`: of the task as the person saw it; left out: they typed its name. */
+/** `digest`: the digest of the task as the person saw it. Left out if they typed its name. */
 export type FilledIn = { readonly name: string; readonly values: TaskValues; readonly digest?: string };
 
-/** Enough to tell two versions of one task apart (hex digits). */
+/** The length of a task's digest (hex digits). Enough to distinguish two versions of a task. */
 const DIGEST_CHARS = 12;
 
 function digestOfTask(task: SavedTask, { digest }: Pick<Context, "digest">): string {
@@ -160,19 +159,19 @@ function digestOfTask(task: SavedTask, { digest }: Pick<Context, "digest">): str
 
 export type OfferedTask = { readonly task: SavedTask; readonly digest: string };
 
-/** Those that the person may use here, a freeze aside. Where Slack does not say who belongs to a group, its tasks are left out. */
+/** Ignores freezes. If Slack does not say who belongs to a group, the tasks for that group are left out. */
 async function tasksFor(deps: UseCaseDeps, by: Asker): Promise<readonly OfferedTask[]> {
   const ctx = deps.context();
   const { tasks } = ctx.policy;
-  const no = tasks.length === 0 ? null : await refusalToStart(deps, by);
-  if (no !== null && no.type !== "frozen") return [];
-  const may = await Promise.all(tasks.map((task) => refusalToUseTask(deps, by, task)));
+  const refusal = tasks.length === 0 ? null : await refusalToStart(deps, by);
+  if (refusal !== null && refusal.type !== "frozen") return [];
+  const refusals = await Promise.all(tasks.map((task) => refusalToUseTask(deps, by, task)));
   return tasks
-    .filter((_task, at) => may[at] === null)
+    .filter((_task, at) => refusals[at] === null)
     .map((task) => ({ task, digest: digestOfTask(task, ctx) }));
 }
 
-/** Null: what was typed is a task in the person's own words. `lacks`: it needs nothing but further fields. */
+/** Returns null if the line is a task in the person's own words. `lacks`: some fields are missing, and nothing else is wrong. */
 function taskNamed(
   deps: Pick<UseCaseDeps, "context">,
   line: string,
@@ -184,19 +183,19 @@ function taskNamed(
   return { saved: { name: read.task.name, values: read.values }, lacks };
 }
 
-/** Who may start nothing here does not learn which saved tasks there are. */
+/** A person who may start nothing here does not learn which saved tasks there are. */
 async function filledTask(
   deps: UseCaseDeps,
   by: Asker,
   { name, values, digest }: FilledIn,
 ): Promise<Result<string, CommandRefusal>> {
-  const mayNot = await refusalToStart(deps, by);
-  if (mayNot !== null) return err(mayNot);
+  const startRefusal = await refusalToStart(deps, by);
+  if (startRefusal !== null) return err(startRefusal);
   const ctx = deps.context();
-  const task = ctx.policy.tasks.find((each) => each.name === name);
+  const task = ctx.policy.tasks.find((candidate) => candidate.name === name);
   if (task === undefined) return err({ type: "saved-task-gone" });
-  const no = await refusalToUseTask(deps, by, task);
-  if (no !== null) return err(no);
+  const taskRefusal = await refusalToUseTask(deps, by, task);
+  if (taskRefusal !== null) return err(taskRefusal);
   if (digest !== undefined && digest !== digestOfTask(task, ctx)) return err({ type: "saved-task-changed" });
   const filled = fillTask(task, values);
   return filled.type === "filled" ? ok(filled.text) : err({ ...filled, type: "saved-task-unfinished" });

@@ -1,5 +1,5 @@
-// The two brakes, as people use them. A stop holds for one run, and is pressed in its thread or on a card. A freeze holds for a channel or
-// everywhere, and is a command.
+// The two brakes, as people use them. A stop applies to one run, and is a button in its thread and on its cards. A freeze applies to a
+// channel or everywhere, and is a command.
 
 import { auditEntry } from "../audit/entry.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
@@ -26,9 +26,9 @@ import {
 import { CLICK_AGE_MS } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-// Stop and its lifting, pressed in a run's thread or on a card. The press is trusted only for who pressed, and where.
+// Stopping a run and lifting the stop, in the run's thread or on a card. The press is trusted only for who pressed, and where.
 
-/** `run` null: the button carried no valid key. */
+/** `run` is null if the button carried no valid key. */
 export type BrakePress = {
   readonly team: TeamId;
   readonly user: UserId;
@@ -37,7 +37,7 @@ export type BrakePress = {
 };
 
 export type StopRun = {
-  /** Everything that was not sent is denied when this resolves to ok. Rejects with PortError if it could not be stored. */
+  /** Everything that was not sent is denied when this resolves to ok. Rejects with PortError if the stop could not be stored. */
   stop(press: BrakePress): Promise<Result<Run, RefusedAttempt>>;
   lift(press: BrakePress): Promise<Result<Run, RefusedAttempt>>;
 };
@@ -49,52 +49,52 @@ export function createStopRun(deps: DecideDeps): StopRun {
   };
 }
 
-/** What is written, and who may. */
+/** The differences between a stop and its lifting. */
 type Brake = {
   readonly step: "stop" | "lift";
   readonly what: "stopped" | "stop-lifted";
   readonly apply: typeof stopRun;
-  readonly refusal: typeof refusalToStop;
-  /** How old the facts about the person may be (ms). To let approvals be given again needs fresh ones. */
+  readonly refusalTo: typeof refusalToStop;
+  /** The maximum age of the facts about the person (ms). Lifting a stop needs fresh facts, because it lets people approve again. */
   readonly maxAgeMs: number;
-  /** Whether the press has anything to do. */
-  readonly wanted: (run: Run) => boolean;
+  /** Returns whether the press has an effect. */
+  readonly isWanted: (run: Run) => boolean;
 };
 
 const STOP: Brake = {
   step: "stop",
   what: "stopped",
   apply: stopRun,
-  refusal: refusalToStop,
+  refusalTo: refusalToStop,
   maxAgeMs: CLICK_AGE_MS,
-  wanted: (run) => !isStopped(run),
+  isWanted: (run) => !isStopped(run),
 };
 const LIFT: Brake = {
   step: "lift",
   what: "stop-lifted",
   apply: liftStop,
-  refusal: refusalToLift,
+  refusalTo: refusalToLift,
   maxAgeMs: SUBMIT_AGE_MS,
-  wanted: isStopped,
+  isWanted: isStopped,
 };
 
 async function brake(
   deps: DecideDeps,
   press: BrakePress,
-  { step, what, apply, refusal, wanted, maxAgeMs }: Brake,
+  { step, what, apply, refusalTo, isWanted, maxAgeMs }: Brake,
 ): Promise<Result<Run, RefusedAttempt>> {
   const { team, user, channel, run: key } = press;
   const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
   if (key === null || run === null || run.team !== team || run.channel !== channel)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, press, { step });
   const person = await personFor(deps, run, user, maxAgeMs);
-  const no: Refusal | null = "type" in person ? person : refusal(person, run, deps.context());
-  if (no !== null) return refused(deps, { refusal: no, run }, press, { step });
+  const refusal: Refusal | null = "type" in person ? person : refusalTo(person, run, deps.context());
+  if (refusal !== null) return refused(deps, { refusal, run }, press, { step });
   const after = await deps.engine.transact<Refusal | null>(
     key,
     (newest) => {
       if (!isStoppable(newest)) return { run: newest, value: { type: "closed", why: "run-over" } };
-      if (!wanted(newest)) return { run: newest, value: null };
+      if (!isWanted(newest)) return { run: newest, value: null };
       const ctx = deps.context();
       const entry = auditEntry(newest, { at: ctx.now, what, outcome: what, by: { team, user } });
       return { run: apply(newest, user, ctx), value: null, sideWrites: { audit: [entry] } };
@@ -106,29 +106,32 @@ async function brake(
   return ok(after.run);
 }
 
-/** Facts about the person for all the rules of the run. */
+/** Looks up the person with all groups and channels that the rules of the run depend on. */
 function personFor(deps: DecideDeps, run: Run, user: UserId, maxAgeMs: number): Promise<Person | Refusal> {
   const sets = new Set(rulesFor(run, deps.context()).flatMap(setsOfRule));
   return lookUp(deps, run, { user, sets: [...sets], maxAgeMs });
 }
 
-// Freezing a channel or everything, and lifting a freeze. The same people may lift a freeze, but not their own: it takes a second
-// person to let approvals be sent again.
+// Freezing a channel or everything, and lifting a freeze. The same people may lift a freeze, but not their own: a second person must agree
+// that approvals are sent again.
 
 export type UseFreeze = {
-  /** The freezes that hold in this channel. Only those who may freeze may look. */
+  /** Resolves to the freezes in force in this channel. Only people who may freeze may see them. */
   look(by: Asker): Promise<Result<readonly Freeze[], CommandRefusal>>;
-  /** It is in force when this resolves to ok. `channel` null: everywhere. Rejects with PortError: then it may be in force. */
+  /**
+   * The freeze is in force when this resolves to ok. `channel` null freezes everything. Rejects with PortError; the freeze may then be in
+   * force all the same.
+   */
   freeze(by: Asker, channel: ChannelId | null, why: string): Promise<Result<Freeze, CommandRefusal>>;
-  /** Lifts the freeze of this audit entry, or, with null, the one that holds in the channel. */
+  /** Lifts the freeze of this audit entry or, if `entry` is null, the freeze in force in the channel. */
   lift(by: Asker, entry: number | null, why: string): Promise<Result<Lifted, CommandRefusal>>;
 };
 
-/** `still`: another freeze that holds in the channel of the person all the same. */
+/** `still`: another freeze that remains in force in the person's channel, or null. */
 export type Lifted = Freeze & { readonly still: Freeze | null };
 
 type Deps = UseCaseDeps & {
-  readonly engine: Pick<RunEngine, "looksAfter">;
+  readonly engine: Pick<RunEngine, "holdsShard">;
   readonly audit: AuditReaders;
   readonly freezes: Freezes;
   readonly log: EventLog;
@@ -145,16 +148,17 @@ export function createFreeze(deps: Deps): UseFreeze {
 }
 
 async function look(deps: Deps, by: Asker): Promise<Result<readonly Freeze[], CommandRefusal>> {
-  const no = await refusalToFreeze(deps, by);
-  if (no !== null) return err(no);
+  const refusal = await refusalToFreeze(deps, by);
+  if (refusal !== null) return err(refusal);
   return ok(deps.freezes.now().filter(({ channel }) => channel === null || channel === by.channel));
 }
 
-/** Null: they may freeze and lift, by what all processes have written up to now. Rejects with PortError. */
+/** Resolves to null if the person may freeze and lift. First reads the freezes of all processes. Rejects with PortError. */
 async function refusalToFreeze(deps: Deps, by: Asker): Promise<CommandRefusal | null> {
   await deps.freezes.refresh();
-  const no = await refusalToUse(deps, by);
-  if (no !== null || (deps.audit.admins.includes(by.user) && by.team === deps.audit.team)) return no;
+  const refusal = await refusalToUse(deps, by);
+  if (refusal !== null || (deps.audit.admins.includes(by.user) && by.team === deps.audit.team))
+    return refusal;
   const { freezers } = deps.context().policy;
   return freezers === null ? { type: "not-freezer" } : isAmongAny(deps, by, [freezers], "not-freezer");
 }
@@ -165,18 +169,19 @@ async function freeze(
   channel: ChannelId | null,
   why: string,
 ): Promise<Result<Freeze, CommandRefusal>> {
-  const no = await refusalToFreeze(deps, by);
-  if (no !== null) return err(no);
-  const same = (): Freeze | undefined => deps.freezes.now().find((each) => each.channel === channel);
-  if (same() !== undefined) return err({ type: "already-frozen" });
+  const refusal = await refusalToFreeze(deps, by);
+  if (refusal !== null) return err(refusal);
+  const currentFreeze = (): Freeze | undefined =>
+    deps.freezes.now().find((candidate) => candidate.channel === channel);
+  if (currentFreeze() !== undefined) return err({ type: "already-frozen" });
   const { team, user } = by;
   const facts = { at: deps.context().now, what: "frozen", outcome: "frozen", channel, reason: why } as const;
   await deps.freezes.write(auditEntry(null, { ...facts, by: { team, user } }));
-  const made = same();
-  if (made === undefined) return err({ type: "not-frozen" });
+  const written = currentFreeze();
+  if (written === undefined) return err({ type: "not-frozen" });
   deps.log.warn({ by: user, channel }, "frozen: no run starts and no approval is sent");
   applyToRuns(deps);
-  return ok(made);
+  return ok(written);
 }
 
 async function lift(
@@ -185,12 +190,12 @@ async function lift(
   entry: number | null,
   why: string,
 ): Promise<Result<Lifted, CommandRefusal>> {
-  const no = await refusalToFreeze(deps, by);
-  if (no !== null) return err(no);
+  const refusal = await refusalToFreeze(deps, by);
+  if (refusal !== null) return err(refusal);
   const found =
     entry === null
       ? freezeIn(deps.freezes.now(), by.channel)
-      : (deps.freezes.now().find((each) => each.entry === entry) ?? null);
+      : (deps.freezes.now().find((candidate) => candidate.entry === entry) ?? null);
   if (found === null) return err({ type: "not-frozen" });
   if (found.by === by.user) return err({ type: "own-freeze", freeze: found });
   const { team, user } = by;
@@ -202,12 +207,12 @@ async function lift(
   return ok({ ...found, still: freezeIn(deps.freezes.now(), by.channel) });
 }
 
-/** The answer does not wait for the cards: the freeze holds already. A run that fails here is corrected at its next save. */
+/** The answer does not wait for the cards, because the freeze is in force already. A run that fails here is corrected at its next save. */
 function applyToRuns(deps: Deps): void {
   applyBrakeToRuns(deps).catch((error: unknown) =>
     deps.log.error(
       { error },
-      "could not show a freeze, or its end, on every card; each run's next change does",
+      "could not show a freeze, or its end, on every card; the next change of each run will",
     ),
   );
 }

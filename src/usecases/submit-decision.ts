@@ -1,5 +1,5 @@
-// A submitted form, and Undo. A submit looks people up afresh, compares the request with what the form showed, and stores the decision.
-// Only then is the form acknowledged.
+// Handles a submitted form, and Undo. A submit looks people up again, compares the request with what the form showed, and stores the
+// decision. Only then is the form acknowledged.
 
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
@@ -13,7 +13,7 @@ import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import {
-  type Asked,
+  type PersonQuery,
   lookUp,
   lookUpAll,
   lookUpRequester,
@@ -25,20 +25,20 @@ import type { FormTicket } from "../ports/store.ts";
 import { type Click, findCard, type Submitter } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
-/** The submit must be answered within 2 s, so the best-effort fetch gets this long (ms). */
+/** The time limit of the best-effort fetch at a submit (ms). The submit must be answered within 2 s. */
 export const SUBMIT_LOOK_MS = 1_500;
 
-/** `run`: as it was stored. */
+/** The run as it was stored, and the decided approval. */
 export type Recorded = { readonly run: Run; readonly approval: ApprovalId };
 
-/** The decision is stored when this resolves to ok. Rejects with PortError when it could not be stored. */
+/** The decision is stored when this resolves to ok. Rejects with PortError if the decision could not be stored. */
 export type SubmitDecision = (
   by: { team: TeamId; user: UserId },
-  /** Null: the form carried no valid nonce. */
+  /** Null if the form carried no valid nonce. */
   nonce: Nonce | null,
   reason: string,
   /**
-   * `word`: which the rule may require; left out where the form did not ask for it. `chosen`: in a form that asks for the verdict;
+   * `word`: the word that a rule may require; left out if the form did not ask for it. `chosen`: the verdict, in a form that asks for it;
    * ignored for every other form.
    */
   more?: { readonly word?: string; readonly chosen?: Verdict | null },
@@ -66,26 +66,26 @@ async function submit(
   const attempt = { step: "submit", verdict, reason, moments: { clicked } } as const;
   if (run === undefined) return refused(deps, { refusal: { type: "unknown" }, run: null }, by, attempt);
   if (form.choice === true && chosen === null) {
-    const no = { refusal: { type: "verdict-needed" }, run } as const;
-    return refused(deps, no, by, { step: "submit", reason, moments: { clicked }, approval, saw });
+    const refusal = { type: "verdict-needed" } as const;
+    const details = { step: "submit", reason, moments: { clicked }, approval, saw } as const;
+    return refused(deps, { refusal, run }, by, details);
   }
-  const { sets, policy } = standing(deps, run, ticket);
-  const asked = { sets, maxAgeMs: SUBMIT_AGE_MS };
-  const [person, fetched, voters, requesterIn] = await Promise.all([
-    lookUp(deps, run, { ...asked, user: by.user }),
+  const { sets, policy } = setsAndRule(deps, run, ticket);
+  const query = { sets, maxAgeMs: SUBMIT_AGE_MS };
+  const [person, fetched, voters, requesterGroups] = await Promise.all([
+    lookUp(deps, run, { ...query, user: by.user }),
     fetchBriefly(deps, run),
-    lookUpVoters(deps, run, ticket, asked),
+    lookUpVoters(deps, run, ticket, query),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
   if ("type" in person)
     return refused(deps, { refusal: person, run, policy }, by, { ...attempt, approval, saw });
-  return commit(deps, ticket, { person, ...typed, fetched, voters, requesterIn });
+  return commit(deps, ticket, { person, ...typed, fetched, voters, requesterGroups });
 }
 
 /**
- * The form behind the nonce, if it is this person's and can decide. A nonce in another hand is no form of theirs, a window for reading
- * decides nothing, nor does a form that asks for something else, and one of several requests is decided only in the form that shows them
- * (`bundle`).
+ * Resolves to the form with this nonce if it belongs to this person and can decide. A form of another person, a window for reading, and a
+ * form that asks for something else are unknown. A request in a form with several requests is decided only in that form (`bundle`).
  */
 export async function formOf(
   { store }: Pick<DecideDeps, "store">,
@@ -103,31 +103,36 @@ export async function formOf(
   return isForm && ticket.team === by.team && ticket.user === by.user ? ticket : { type: "unknown" };
 }
 
-/** Facts about the earlier approvers, who count only while they may still decide. */
+/** Looks up the earlier approvers again, because their votes count only while they may still decide. */
 export function lookUpVoters(
   deps: DecideDeps,
   run: Run,
   { approval, verdict }: FormTicket,
-  asked: Pick<Asked, "sets" | "maxAgeMs">,
+  query: Pick<PersonQuery, "sets" | "maxAgeMs">,
 ): Promise<Person[]> {
   const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
-  return lookUpAll(deps, run, { ...asked, users: giversOf(votes) });
+  return lookUpAll(deps, run, { ...query, users: giversOf(votes) });
 }
 
-/** What Slack is asked about for a decision. If still another rule applies at the commit, its facts are missing and it refuses. */
-export function standing(
+/**
+ * Returns the groups and channels to ask Slack about for a decision, and the current rule. If a different rule applies at the commit, its
+ * facts are missing, and it refuses the decision.
+ */
+export function setsAndRule(
   deps: DecideDeps,
   run: Run,
   { approval }: FormTicket,
-): { sets: Asked["sets"]; policy: RuleRef } {
-  const known = findApproval(run, approval);
-  if (known === null) return { sets: [], policy: null };
+): { sets: PersonQuery["sets"]; policy: RuleRef } {
+  const found = findApproval(run, approval);
+  if (found === null) return { sets: [], policy: null };
   const ctx = deps.context();
-  const policy = ruleRefOf(ctx.policy, ruleOf(ctx, run, known));
-  return { sets: setsToAskFor(run, known, ctx), policy };
+  const policy = ruleRefOf(ctx.policy, ruleOf(ctx, run, found));
+  return { sets: setsToAskFor(run, found, ctx), policy };
 }
 
-/** Best effort: a late or failed fetch must not keep a person from deciding, because the executor fetches again before it sends. */
+/**
+ * Resolves to null if the fetch fails or is late. That must not keep a person from deciding: the executor fetches again before it sends.
+ */
 export async function fetchBriefly({ agents }: DecideDeps, run: Run): Promise<FetchedRun | null> {
   const id = runId(run);
   if (id === null) return null;
@@ -143,8 +148,8 @@ export type Submitted = Typed & {
   readonly person: Person;
   readonly fetched: FetchedRun | null;
   readonly voters: readonly Person[];
-  /** The groups of the requester; null: no rule asks. */
-  readonly requesterIn: Awaited<ReturnType<typeof lookUpRequester>>;
+  /** The requester's groups. Null if no rule depends on them. */
+  readonly requesterGroups: Awaited<ReturnType<typeof lookUpRequester>>;
 };
 
 async function commit(
@@ -156,14 +161,14 @@ async function commit(
     ticket.run,
     (stored) => {
       const ctx = deps.context();
-      const run = withFreshRequester(stored, submitted.requesterIn, ctx);
+      const run = withFreshRequester(stored, submitted.requesterGroups, ctx);
       const newest = applyPolicy(
         submitted.fetched === null ? run : observeFetched(run, submitted.fetched, ctx),
         ctx,
       );
       const value = decide(newest, submissionOf(ticket, submitted), ctx);
       if (value.ok && value.value === newest) return { run: newest, value };
-      const { policy } = standing(deps, newest, ticket);
+      const { policy } = setsAndRule(deps, newest, ticket);
       const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, value);
       const audit = [{ ...entry, policy }];
       return { run: value.ok ? value.value : newest, value, sideWrites: { audit } };
@@ -189,7 +194,7 @@ type Entered = {
   readonly at: number;
 };
 
-/** The audit keeps what a refused person typed, because it shows what was tried. */
+/** Returns the audit entry of a submit. It keeps what a refused person typed, because that shows what was tried. */
 export function entryOf(
   run: Run,
   ticket: FormTicket,
@@ -210,13 +215,13 @@ export function entryOf(
   return auditEntry(run, { ...facts, what: "refused", outcome: "refused", step: "submit", refusal });
 }
 
-// Undo, on a card and in the window after a submit: the person who gave an approval takes it back while it is held. An undo can only
+// Undo, on a card and in the window after a submit: while an approval is held, the person who gave it can take it back. An undo can only
 // prevent sending, so Slack's signature is enough to identify the person.
 
-/** The undo is stored when these resolve to ok. Both may be called twice. They reject with PortError when it could not be stored. */
+/** The undo is stored when these resolve to ok. Both may be called twice. They reject with PortError if the undo could not be stored. */
 export type UndoDecision = {
   onCard(click: Click): Promise<Result<Run, RefusedAttempt>>;
-  /** `nonce`: of the form that was submitted; null: the button carried no valid one. */
+  /** `nonce`: the nonce of the submitted form, or null if the button carried no valid nonce. */
   inWindow(by: Submitter, nonce: Nonce | null): Promise<Result<Run, RefusedAttempt>>;
 };
 

@@ -1,5 +1,5 @@
-// A submitted form with several requests. Each is decided by itself: its own form, digest, rule, look-up and audit entry. Those of one run
-// are committed in one transaction; then each decision is sent by itself, as always.
+// Handles a submitted form with several requests. Each request is decided separately, with its own ticket, digest, rule, look-up and audit
+// entry. The decisions of one run are committed in one transaction, and each decision is then sent separately, as always.
 
 import type { AuditEntry } from "../audit/entry.ts";
 import { applyPolicy, ruleOf } from "../domain/applied-rule.ts";
@@ -20,16 +20,16 @@ import {
   fetchBriefly,
   formOf,
   lookUpVoters,
-  standing,
+  setsAndRule,
   submissionOf,
   type Submitted,
 } from "./submit-decision.ts";
 
-/** What was chosen for one request of the form; null: something that the form does not offer. Requests that are left are not named. */
+/** The choice for one request of the form. Null stands for a value that the form does not offer. Requests without a choice are left out. */
 export type Choice = { readonly nonce: Nonce | null; readonly verdict: Verdict | null };
 export type Reasons = { readonly [Each in Verdict]: string };
 
-/** Request null: a form that is not known. */
+/** `request` is null if the form is unknown. */
 export type RefusedLine = {
   readonly request: Request | null;
   readonly run: Run | null;
@@ -37,17 +37,17 @@ export type RefusedLine = {
 };
 
 export type Reviewed = {
-  /** Recorded, or known to be recorded before. */
+  /** The number of decisions that are recorded now or were recorded before. */
   readonly recorded: { readonly [Each in Verdict]: number };
   readonly refused: readonly RefusedLine[];
 };
 
-/** A reason is missing or of another length than the rules ask for. Then nothing is recorded, so that it can be mended in the form. */
+/** A reason is missing, or does not have the length that a rule requires. Nothing is recorded, so the person can correct it in the form. */
 export type ReasonFault = { readonly verdict: Verdict; readonly refusal: Refusal };
 
 /**
- * What it says is recorded is stored when this resolves. Rejects with PortError when a part could not be stored; submitting the same form
- * again is safe, because the same decision counts once.
+ * All decisions that are reported as recorded are stored when this resolves. Rejects with PortError if some of them could not be stored.
+ * Submitting the same form again is safe, because the same decision counts once.
  */
 export type SubmitReview = (
   by: Submitter,
@@ -56,32 +56,32 @@ export type SubmitReview = (
   reasons: Reasons,
 ) => Promise<Result<Reviewed, ReasonFault>>;
 
-/** A form that is this person's, and what they chose in it. */
+/** A ticket of this person, with the verdict that they chose, and their reason. */
 type Chosen = { readonly ticket: FormTicket; readonly reason: string };
 type Line = { readonly chosen: Chosen; readonly run: Run | null; readonly refusal: Refusal | null };
 
 export function createSubmitReview(deps: DecideDeps): SubmitReview {
   return async (by, bundle, choices, reasons) => {
-    const read = await Promise.all(
+    const results = await Promise.all(
       choices.map(async (choice, at) =>
         at < MAX_TOGETHER ? chosenIn(deps, by, choice, { bundle, reasons }) : UNKNOWN,
       ),
     );
-    const strange = read.flatMap((each) => ("type" in each ? [each] : []));
+    const unknown = results.flatMap((result) => ("type" in result ? [result] : []));
     const byRun = [
       ...Map.groupBy(
-        read.flatMap((each) => ("type" in each ? [] : [each])),
+        results.flatMap((result) => ("type" in result ? [] : [result])),
         ({ ticket }) => ticket.run,
       ),
     ];
     const fault = await reasonFault(deps, by, byRun);
     if (fault !== null) return err(fault);
-    for (const refusal of strange) await refused(deps, { refusal, run: null }, by, { step: "submit" });
+    for (const refusal of unknown) await refused(deps, { refusal, run: null }, by, { step: "submit" });
     const settled = await Promise.allSettled(byRun.map(([key, chosen]) => commitRun(deps, by, key, chosen)));
-    const failed = settled.find((each) => each.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-    const lines = settled.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
-    return ok(reviewedOf(strange, lines));
+    const failed = settled.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
+    const lines = settled.flatMap((commit) => (commit.status === "fulfilled" ? commit.value : []));
+    return ok(reviewedOf(unknown, lines));
   };
 }
 
@@ -98,13 +98,13 @@ async function chosenIn(
   return "type" in ticket ? ticket : { ticket: { ...ticket, verdict }, reason: reasons[verdict] };
 }
 
-function reviewedOf(strange: readonly Refusal[], lines: readonly Line[]): Reviewed {
+function reviewedOf(unknown: readonly Refusal[], lines: readonly Line[]): Reviewed {
   const recorded = (verdict: Verdict): number =>
     lines.filter(({ refusal, chosen }) => refusal === null && chosen.ticket.verdict === verdict).length;
   return {
     recorded: { approve: recorded("approve"), deny: recorded("deny") },
     refused: [
-      ...strange.map((refusal) => ({ request: null, run: null, refusal })),
+      ...unknown.map((refusal) => ({ request: null, run: null, refusal })),
       ...lines.flatMap(({ chosen, run, refusal }) =>
         refusal === null ? [] : [{ request: chosen.ticket.saw, run, refusal }],
       ),
@@ -114,7 +114,7 @@ function reviewedOf(strange: readonly Refusal[], lines: readonly Line[]): Review
 
 type ByRun = readonly (readonly [RunKey, readonly Chosen[]])[];
 
-/** The first, of a denial before that of an approval. Each request that lacks a reason has an audit entry. */
+/** Resolves to the first fault; denials come before approvals. Writes an audit entry for each request with a fault. */
 async function reasonFault(deps: DecideDeps, by: Submitter, byRun: ByRun): Promise<ReasonFault | null> {
   const faults: ReasonFault[] = [];
   for (const [key, chosen] of byRun) {
@@ -127,7 +127,7 @@ async function reasonFault(deps: DecideDeps, by: Submitter, byRun: ByRun): Promi
       if (refusal === null) continue;
       faults.push({ verdict, refusal });
       const tried = { step: "submit", verdict, reason, moments: { clicked }, approval: id, saw } as const;
-      await refused(deps, { refusal, run, policy: standing(deps, run, ticket).policy }, by, tried);
+      await refused(deps, { refusal, run, policy: setsAndRule(deps, run, ticket).policy }, by, tried);
     }
   }
   return faults.find(({ verdict }) => verdict === "deny") ?? faults[0] ?? null;
@@ -139,7 +139,7 @@ type Facts = {
   readonly voters: readonly Person[];
 };
 
-/** One transaction for all requests of the run. */
+/** Commits all decisions of one run in one transaction. */
 async function commitRun(
   deps: DecideDeps,
   by: Submitter,
@@ -148,14 +148,14 @@ async function commitRun(
 ): Promise<readonly Line[]> {
   const run = (await deps.store.load(key))?.run;
   if (run === undefined) return noSuchRun(deps, by, chosen);
-  const [fetched, requesterIn, ...facts] = await Promise.all([
+  const [fetched, requesterGroups, ...facts] = await Promise.all([
     fetchBriefly(deps, run),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
     ...chosen.map((each) => factsFor(deps, by, run, each)),
   ]);
   const after = await deps.engine.transact(
     key,
-    (newest) => judged(deps, by, newest, { fetched, requesterIn, facts }),
+    (newest) => applyChoices(deps, by, newest, { fetched, requesterGroups, facts }),
     {
       mustHold: false,
     },
@@ -183,7 +183,7 @@ async function noSuchRun(
 }
 
 async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chosen): Promise<Facts> {
-  const { sets } = standing(deps, run, chosen.ticket);
+  const { sets } = setsAndRule(deps, run, chosen.ticket);
   const asked = { sets, maxAgeMs: SUBMIT_AGE_MS };
   const [person, voters] = await Promise.all([
     lookUp(deps, run, { ...asked, user: by.user }),
@@ -192,12 +192,17 @@ async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chose
   return { chosen, person, voters };
 }
 
-type Known = Pick<Submitted, "fetched" | "requesterIn"> & { readonly facts: readonly Facts[] };
+type RunFacts = Pick<Submitted, "fetched" | "requesterGroups"> & { readonly facts: readonly Facts[] };
 
-/** One after the other, each on what the one before has left. */
-function judged(deps: DecideDeps, by: Submitter, stored: Run, { fetched, requesterIn, facts }: Known) {
+/** Applies the decisions one after the other, each to the result of the previous one. */
+function applyChoices(
+  deps: DecideDeps,
+  by: Submitter,
+  stored: Run,
+  { fetched, requesterGroups, facts }: RunFacts,
+) {
   const ctx = deps.context();
-  const run = withFreshRequester(stored, requesterIn, ctx);
+  const run = withFreshRequester(stored, requesterGroups, ctx);
   let newest = applyPolicy(fetched === null ? run : observeFetched(run, fetched, ctx), ctx);
   const audit: AuditEntry[] = [];
   const lines = facts.map(({ chosen, person, voters }): Line => {
@@ -206,9 +211,9 @@ function judged(deps: DecideDeps, by: Submitter, stored: Run, { fetched, request
       "type" in person
         ? err(person)
         : decide(newest, submissionOf(ticket, { person, reason, word: "", voters }), ctx);
-    const isNews = !result.ok || result.value !== newest;
-    const { policy } = standing(deps, newest, ticket);
-    if (isNews)
+    const isNew = !result.ok || result.value !== newest;
+    const { policy } = setsAndRule(deps, newest, ticket);
+    if (isNew)
       audit.push({ ...entryOf(newest, ticket, { person: by, reason, at: ctx.now }, result), policy });
     if (result.ok) newest = result.value;
     return { chosen, run: newest, refusal: result.ok ? null : result.error };

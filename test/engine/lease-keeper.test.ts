@@ -27,7 +27,7 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   };
   const engine = {
     resume: () => Promise.resolve(),
-    lookAfter: quiet,
+    setHeldShards: quiet,
     shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper(
@@ -44,7 +44,7 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   await stopping;
   await clock.pass(ALONE.leaseMs);
   expect(claims).toBe(2);
-  await keeper.letGo();
+  await keeper.release();
 });
 
 test("a replica that stops keeps its lease until it lets go, so that a call on its way is taken for lost by no other", async () => {
@@ -60,11 +60,15 @@ test("a replica that stops keeps its lease until it lets go, so that a call on i
   const stopping = keeper.stop();
   await clock.pass(3 * SHARED.leaseMs);
   await stopping;
-  expect([keeper.holds(), store.endsAt() > clock.monotonic()]).toEqual([true, true]);
-  const letting = keeper.letGo();
+  expect([keeper.holdsLease(), store.endsAt() > clock.monotonic()]).toEqual([true, true]);
+  const letting = keeper.release();
   await clock.pass(2 * SHARED.leaseMs);
   await letting;
-  expect([keeper.holds(), store.endsAt() > clock.monotonic(), clock.waiting()]).toEqual([false, false, 0]);
+  expect([keeper.holdsLease(), store.endsAt() > clock.monotonic(), clock.waiting()]).toEqual([
+    false,
+    false,
+    0,
+  ]);
 });
 
 test("a run that came before its shard was looked after is claimed again", async () => {
@@ -85,7 +89,7 @@ test("a run that came before its shard was looked after is claimed again", async
   };
   const engine = {
     resume: () => Promise.resolve(),
-    lookAfter: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
+    setHeldShards: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
     shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper(
@@ -127,7 +131,7 @@ test("a run is claimed again when the answer to its claim was lost", async () =>
   const resumed: string[] = [];
   const engine = {
     resume: ({ run }: { run: Run }) => Promise.resolve(void resumed.push(run.key)),
-    lookAfter: quiet,
+    setHeldShards: quiet,
     shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper(
@@ -172,7 +176,11 @@ function slowStore(clock: HandClock) {
   };
 }
 
-const idle = { resume: () => Promise.resolve(), lookAfter: quiet, shardsSending: () => new Set<number>() };
+const idle = {
+  resume: () => Promise.resolve(),
+  setHeldShards: quiet,
+  shardsSending: () => new Set<number>(),
+};
 
 test("a replica keeps its lease while every statement of the database takes 500 ms", async () => {
   const clock = createHandClock();
@@ -186,7 +194,7 @@ test("a replica keeps its lease while every statement of the database takes 500 
   await started;
   for (let seconds = 0; seconds < 60; seconds += 1) {
     await clock.pass(1_000);
-    expect(keeper.holds()).toBe(true);
+    expect(keeper.holdsLease()).toBe(true);
   }
   expect(store.lapses()).toBe(1);
 });
@@ -210,10 +218,10 @@ test("a replica gives its lease up before it ends in the database, and is not mi
   };
   store.renew = () => new Promise<never>(() => undefined);
   await clock.pass(2 * SHARED.renewEveryMs + SHARED.leaseMs);
-  expect(keeper.holds()).toBe(false);
+  expect(keeper.holdsLease()).toBe(false);
   for (const answer of answers) answer();
   await clock.rest();
-  expect(keeper.holds()).toBe(false);
+  expect(keeper.holdsLease()).toBe(false);
 });
 
 test("a replica looks after nothing any more before it begins a new lease", async () => {
@@ -232,7 +240,7 @@ test("a replica looks after nothing any more before it begins a new lease", asyn
   };
   const engine = {
     ...idle,
-    lookAfter: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
+    setHeldShards: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
   };
   const keeper = createLeaseKeeper(
     { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },

@@ -155,7 +155,7 @@ describe("an outage of the service", () => {
     const outage = createOutageAnnouncer(
       {
         store,
-        engine: { looksAfter: () => isOurs },
+        engine: { holdsShard: () => isOurs },
         guard: { state: () => ({ type: "answers" }), onChange: () => undefined },
         change: (_key, next) => {
           const changed = next(run);
@@ -197,7 +197,7 @@ describe("an outage of the service", () => {
     };
     const change = () => Promise.resolve(null);
     const outage = createOutageAnnouncer(
-      { store, engine: { looksAfter: () => true }, guard, change, clock, log, metrics },
+      { store, engine: { holdsShard: () => true }, guard, change, clock, log, metrics },
       1_000,
     );
     outage.start();

@@ -71,7 +71,7 @@ test("a stop waits for a run that is being reconciled, because the store is clos
   };
   const executor: Parameters<typeof createRunEngine>[0]["executor"] = {
     ...IDLE,
-    start: ({ key }, _effect, { again }) => again(key, 1_000),
+    start: ({ key }, _effect, { reconcileAfter }) => reconcileAfter(key, 1_000),
   };
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (...told: unknown[]) => void errors.push(told) };

@@ -65,7 +65,7 @@ function streaming(auditSink: AuditSink, mine: () => boolean = () => true, from:
   const stream = createAuditStream({
     store: from,
     auditSink,
-    engine: { looksAfter: mine },
+    engine: { holdsShard: mine },
     metrics,
     clock,
     log,
