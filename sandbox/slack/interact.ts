@@ -17,7 +17,7 @@ export const createActs = (acting: Acting): Acts => {
     const { traffic } = acting;
     const answers = traffic.add("person", `${person} ${does}`, detail);
     const result = await act();
-    if (!result.ok) traffic.add("slack", `tells ${person}`, {}, result.error, { answers });
+    if (!result.ok) traffic.add("slack", `answers ${person}`, {}, result.error, { answers });
     return result;
   };
   const [command, click, submit, close] = [

@@ -167,7 +167,9 @@ test("a port that is taken is named, with what to do", async () => {
   const { code, lines } = await refused("--port", "0", "--gateway-port", String(port));
   taken.close();
   expect(code).toBe(2);
-  expect(lines).toEqual([`Port ${port} is in use. Name another with --gateway-port, or 0 for any free one.`]);
+  expect(lines).toEqual([
+    `Port ${port} is in use. Choose another with --gateway-port, or use 0 for any free port.`,
+  ]);
 });
 
 async function refused(...args: string[]) {
