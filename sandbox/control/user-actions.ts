@@ -120,7 +120,7 @@ function missing(what: string, name: string, there: readonly Usable[]): never {
     ({ label, element }) => `"${label === "" ? String(element["action_id"]) : label}"`,
   );
   throw new Error(
-    `There is no ${what} "${name}" here. There is ${labels.length === 0 ? "none at all" : labels.join(", ")}.`,
+    `There is no ${what} "${name}" here. Available: ${labels.length === 0 ? "none" : labels.join(", ")}.`,
   );
 }
 

@@ -226,7 +226,7 @@ function checkAfterwards(
   const errors = logged.filter((line) => line.includes('"level":"error"'));
   if (errors.length > 0) throw new Error(`the app logged errors:\n${errors.join("\n")}`);
   // A click that is delivered twice comes with a trigger that is spent.
-  const expected = /^spoiled by a test$|trigger_id$/;
+  const expected = /^replaced by a fault$|trigger_id$/;
   const refused = stage.slack.traffic
     .lines()
     .find((line) => line.from === "app" && line.refused !== null && !expected.test(line.refused));

@@ -135,6 +135,6 @@ test("what cannot be done is said with what could be", async (context) => {
   await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent" });
   await read("/control/views", { person: "ana", wait: "20" });
   expect(await refusal("person.submit", { person: "ana", values: { Colour: "red" } })).toMatch(
-    /no field "Colour" here, but "/,
+    /no field "Colour" here. Available: "/,
   );
 });

@@ -74,7 +74,7 @@ test("people and channels change behind the app's back", async () => {
   expect(body).toMatchObject({ connections: 0, app: { person: world.slack.workspace.app.person } });
   expect(await errorOf(await post("a"))).toBe("not_in_channel");
   expect(await refusal("slack.addToChannel", { channel: "random", person: "gil" })).toContain(
-    "in #random already",
+    "is already in #random",
   );
   expect(await refusal("slack.removeFromChannel", { channel: "random", person: "oda" })).toContain(
     "is not in #random",
