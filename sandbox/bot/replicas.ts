@@ -7,7 +7,7 @@ export type Replica = BotKeeper & {
   readonly name: string;
   /** The port where it serves its health and, in HTTP mode, receives Slack's requests. */
   readonly port: number;
-  /** Resolves to the value of the metric with this name, or to null if the replica does not answer or has no such metric. */
+  /** Resolves to the value of the metric with this name, or to null if the replica does not answer or does not have it. */
   readonly metric: (name: string) => Promise<number | null>;
 };
 

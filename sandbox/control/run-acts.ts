@@ -80,8 +80,7 @@ function resolvingActs({ control, runs }: Service): readonly ControlAct[] {
         const resolved = approvals.find(
           ({ id, state }) => (approval ?? id) === id && state.type !== "pending",
         );
-        if (resolved === undefined)
-          throw new Error(`Run ${id} has no such approval that is resolved or withdrawn.`);
+        if (resolved === undefined) throw new Error(`Run ${id} has no such approval to reopen.`);
         control.returnApproval(id, resolved.id);
       },
     ),

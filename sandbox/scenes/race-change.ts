@@ -67,8 +67,8 @@ export const change: Scene = {
     await stage.becomes(card, "state:pending", changed);
     if (left !== null) await stage.close(ben, left);
     await stage.say("The card shows the new request. Cat reads it, and denies.");
-    await stage.decide(cat, card, "Deny", "Nobody agreed to that.");
-    await stage.becomes(card, "state:denied", "Nobody agreed to that.");
+    await stage.decide(cat, card, "Deny", "No one agreed to that.");
+    await stage.becomes(card, "state:denied", "No one agreed to that.");
     const sent = stage.sent(asked);
     stage.check(
       sent.length === 1 && sent[0]?.decision === "deny",

@@ -26,7 +26,7 @@ export type Timing = {
   readonly connectionMs: number;
 };
 
-/** docs.slack.dev: 3 s to acknowledge; events are resent at once, after 1 and 5 minutes; sockets live about an hour. Others: third party. */
+/** docs.slack.dev: 3 s to acknowledge; events are resent at once, after 1 and 5 minutes; sockets live about an hour. Rest: third party. */
 export const slackTiming: Timing = {
   ackMs: 3000,
   triggerMs: 3000,

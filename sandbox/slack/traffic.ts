@@ -36,17 +36,8 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
       ]
     ): number => {
       number += 1;
-      const line: Traffic = {
-        number,
-        at: now(),
-        from,
-        what,
-        detail: masked(detail),
-        refused,
-        ms,
-        answers,
-        lost,
-      };
+      const result = { detail: masked(detail), refused, ms, answers, lost };
+      const line: Traffic = { number, at: now(), from, what, ...result };
       lines.push(line);
       if (lines.length > maxLines) lines.shift();
       added.changed(line);

@@ -91,10 +91,10 @@ describe("the service panel", () => {
     await button(page, "Inject");
     await page.getByLabel("Task of a run").fill("deploy elsewhere");
     await button(page, "Start a run");
-    await page.getByLabel("reason of run_waits").fill("Because.");
+    await page.getByLabel("reason for run_waits").fill("Because.");
     for (const end of ["Finish", "Fail", "Cancel"]) await button(page, `${end} run_waits`);
     await page.getByText("Change it").click();
-    await page.getByLabel("What apr_1 asks for").fill("Deploy to staging");
+    await page.getByLabel("The action that apr_1 asks for").fill("Deploy to staging");
     await button(page, "Change");
     await page.getByText("Ask for one more approval").click();
     await button(page, "Ask");
@@ -155,12 +155,12 @@ describe("the service panel", () => {
   test("what one types and opens stays while the runs go on", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Ask for one more approval").click();
-    await page.getByLabel("What run_waits asks for too").fill("half a sent");
+    await page.getByLabel("What else run_waits asks for").fill("half a sent");
     const [waiting, ...others] = on.board.panelState.service().runs;
     if (waiting === undefined) throw new Error("there is no run");
     on.board.service({ runs: [{ ...waiting, input: "another task by now" }, ...others], slowMs: 2000 });
     await page.getByText("another task by now", { exact: true }).waitFor();
-    const field = page.getByLabel("What run_waits asks for too");
+    const field = page.getByLabel("What else run_waits asks for");
     expect(await field.inputValue()).toBe("half a sent");
     expect(await field.evaluate("document.activeElement.id")).toBe("ask-run_waits");
   });
