@@ -1,4 +1,4 @@
-// `npm run sandbox`: everything on this machine, no Slack account.
+// `npm run sandbox`: runs everything on this machine. No Slack account is needed.
 
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,26 +10,26 @@ import { parseArgs } from "node:util";
 import { ownPolicyFile, ownVariables } from "./bot/bot-process.ts";
 import type { World, WorldOptions } from "./world/world.ts";
 
-/** Caches the compiled code of sandbox and bot, so that the next start is twice as fast. Valid for exactly these files. */
+/** Holds the compiled code of the sandbox and the bot, which makes the next start twice as fast. A changed file is compiled again. */
 const COMPILED = fileURLToPath(new URL("../node_modules/.cache/countersign", import.meta.url));
 
 const MAX_REPLICAS = 5;
 
 const USAGE = `Runs Countersign with a local Slack and a local agent service. Nothing leaves this machine.
 
-  --port <n>     the page's port (4400, or another when that is taken; 0: any free one)
-  --tempo <x>    how long the agents' work takes: 1 as usual, 0.1 ten times as fast (1)
-  --verbose      also print what the bot logs
-  --postgres     keep the bot's data in a PostgreSQL server of the sandbox's own, which ends with it (else in SQLite)
-  --replicas <n> how many bots share the work, 1 to ${MAX_REPLICAS} (1); more than one needs --postgres
-  --help         this text
+  --port <n>     the page's port (default: 4400, or any free port if it is in use; 0: any free port)
+  --tempo <x>    scales how long the agents' work takes: 0.1 is ten times as fast (default: 1)
+  --verbose      also print the bot's log
+  --postgres     store the bot's data in a temporary PostgreSQL server instead of SQLite
+  --replicas <n> how many bots share the work, 1 to ${MAX_REPLICAS} (default: 1); more than one needs --postgres
+  --help         print this text
 
-The bot gets POLICY_FILE, DEPLOYMENT_NAME, RUN_URL and APPROVERS of this environment.
+The bot inherits POLICY_FILE, DEPLOYMENT_NAME, RUN_URL and APPROVERS from the environment.
 `;
 
-const USUAL_PORT = 4400;
+const DEFAULT_PORT = 4400;
 
-/** Cat learns of disputed decisions and may read the audit. Its heads go to #releases. With SQLite the key is made beside the database. */
+/** Ben and Cat are notified of disputes and may read the audit, whose heads go to #releases. With SQLite, the bot creates the audit key. */
 const AUDIT = { ADMINS: "U0CAT,U0BEN", AUDIT_CHANNEL: "C0RELEASES" };
 
 const options = {
@@ -42,23 +42,23 @@ const options = {
 } as const;
 
 try {
-  const given = parseArgs({ options }).values;
-  if (given.help) console.log(USAGE);
+  const args = parseArgs({ options }).values;
+  if (args.help) console.log(USAGE);
   else
     await run({
-      port: given.port === undefined ? null : numberIn("--port", given.port),
-      tempo: numberIn("--tempo", given.tempo),
-      verbose: given.verbose,
-      postgres: given.postgres,
-      replicas: replicasIn(given.replicas, given.postgres),
+      port: args.port === undefined ? null : numberIn("--port", args.port),
+      tempo: numberIn("--tempo", args.tempo),
+      verbose: args.verbose,
+      postgres: args.postgres,
+      replicas: replicasIn(args.replicas, args.postgres),
     });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 2;
 }
 
-type Chosen = {
-  /** Null: the usual one. */
+type RunOptions = {
+  /** Null for the default port. */
   readonly port: number | null;
   readonly tempo: number;
   readonly verbose: boolean;
@@ -66,12 +66,12 @@ type Chosen = {
   readonly replicas: number;
 };
 
-async function run({ port, tempo, verbose, postgres, replicas }: Chosen): Promise<void> {
+async function run({ port, tempo, verbose, postgres, replicas }: RunOptions): Promise<void> {
   enableCompileCache(COMPILED);
   const { startWorld } = await import("./world/world.ts");
   const { env, databaseUrl, tidyUp } = await (postgres ? inPostgres() : inSqlite());
   const logging = { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED };
-  const kept = {
+  const bots = {
     env: { ...logging, ...AUDIT, ...ownVariables(), ...env },
     policyFile: ownPolicyFile(),
     replicas,
@@ -79,7 +79,7 @@ async function run({ port, tempo, verbose, postgres, replicas }: Chosen): Promis
     say: (words: string) => console.error(words),
   };
   const start = (free: number): Promise<World> =>
-    startWorld({ port: free, tempo, databaseUrl, bot: kept } satisfies WorldOptions);
+    startWorld({ port: free, tempo, databaseUrl, bot: bots } satisfies WorldOptions);
   let bot: World["bot"] = null;
   endOnFault(async () => {
     await bot?.stop("SIGKILL");
@@ -140,7 +140,7 @@ function endOnSignals(stop: () => Promise<void>): void {
   process.on("SIGTERM", leave);
 }
 
-/** An uncaught error ends the sandbox, because its state is unknown from then on. The bot then ends by itself. */
+/** An uncaught error leaves the sandbox in an unknown state, so it exits. `tidyUp` stops the bot. */
 function endOnFault(tidyUp: () => Promise<void>): void {
   const end = async (why: string): Promise<void> => {
     await tidyUp().catch(() => undefined);
@@ -148,20 +148,22 @@ function endOnFault(tidyUp: () => Promise<void>): void {
     process.exit(1);
   };
   process.once("uncaughtException", (error: unknown) => {
-    // Ignore a second error while the sandbox stops.
+    // Ignore further errors while the sandbox stops.
     process.on("uncaughtException", () => undefined);
     void end((error instanceof Error ? error.message : String(error)).replace(/\s+/g, " "));
   });
 }
 
-/** If another sandbox has the usual port, any free one will do. A port that was asked for is never replaced. */
+/** Falls back to any free port if the default port is in use. Throws if a port that the user asked for is in use. */
 async function onFreePort(port: number | null, start: (port: number) => Promise<World>): Promise<World> {
   try {
-    return await start(port ?? USUAL_PORT);
+    return await start(port ?? DEFAULT_PORT);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
     if (port !== null)
-      throw new Error(`Port ${port} is in use. Name another with --port, or leave it out.`, { cause: error });
+      throw new Error(`Port ${port} is in use. Choose another with --port, or leave the option out.`, {
+        cause: error,
+      });
     return start(0);
   }
 }

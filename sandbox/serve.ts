@@ -1,4 +1,4 @@
-// The reference service and the gateway alone, from the shell.
+// `npm run service`: runs the reference service and the gateway alone.
 
 import { type Clock, createSandboxClock } from "./base/clock.ts";
 import type { Servers } from "./control/servers.ts";
@@ -32,7 +32,7 @@ async function run(wanted: Wanted) {
     if (control !== null) closers.push(control.down);
     const report = () => console.log(usageReport(gateway.usage()));
     onSignals(report, () => closeAll().then(report));
-    tell(wanted, { service, gateway, control });
+    printAddresses(wanted, { service, gateway, control });
   } catch (error) {
     await closeAll();
     throw error;
@@ -41,7 +41,7 @@ async function run(wanted: Wanted) {
 
 type Started = { readonly service: Service; readonly gateway: Gateway; readonly control: Listener | null };
 
-function tell({ key, gatewayKeys }: Wanted, { service, gateway, control }: Started) {
+function printAddresses({ key, gatewayKeys }: Wanted, { service, gateway, control }: Started) {
   console.log(`agent-run service  ${service.url}`);
   console.log(`its key            ${service.apiKey === key ? "(the one given)" : service.apiKey}`);
   console.log(`token gateway      ${gateway.url}`);
@@ -52,13 +52,13 @@ function tell({ key, gatewayKeys }: Wanted, { service, gateway, control }: Start
   if (control !== null) console.log(`control            ${control.url}/control`);
 }
 
-/** A second signal while we stop does nothing. */
+/** Stops on SIGINT and SIGTERM, and reports on SIGUSR2. A second signal has no effect. */
 function onSignals(report: () => void, stop: () => Promise<void>) {
   let stopping = false;
   const once = () => {
     if (stopping) return;
     stopping = true;
-    // A waiting control request may still hold a timer, but its client is gone.
+    // A control request that waits may still hold a timer, but its client has disconnected.
     void stop().then(() => process.exit());
   };
   process.on("SIGINT", once);
@@ -67,8 +67,8 @@ function onSignals(report: () => void, stop: () => Promise<void>) {
 }
 
 function serviceFor({ port, tempo, profile, state, key }: Wanted, clock: Clock): Promise<Service> {
-  const given = key === null ? {} : { apiKey: key };
-  const starting = startService({ port, tempo, profile, clock, statePath: state, ...given });
+  const apiKey = key === null ? {} : { apiKey: key };
+  const starting = startService({ port, tempo, profile, clock, statePath: state, ...apiKey });
   return starting.catch(onPort(port, "--port"));
 }
 
@@ -96,7 +96,7 @@ async function controlFor(port: number | null, servers: Servers): Promise<Listen
 function onPort(port: number, option: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
-    const words = `Port ${port} is in use. Name another with ${option}, or 0 for any free one.`;
+    const words = `Port ${port} is in use. Choose another with ${option}, or use 0 for any free port.`;
     throw new Error(words, { cause: error });
   };
 }

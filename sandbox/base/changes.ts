@@ -1,11 +1,11 @@
-// Tells listeners of changes, and waits for a state. It checks after every change, and never sleeps.
+// Notifies listeners of changes, and waits for a state. Waiting checks after every change and never polls.
 
 export type Wait = { readonly timeoutMs?: number };
 
 export type Changes<Change = void> = {
   readonly changed: (change: Change) => void;
   readonly subscribe: (listener: (change: Change) => void) => () => void;
-  /** Resolves with the first answer of `probe` that is not undefined. Rejects with the words of `late` after the timeout. */
+  /** Resolves to the first result of `probe` that is not undefined. Rejects with the message of `late` after the timeout. */
   readonly until: <T>(
     probe: () => T | undefined,
     late: (timeoutMs: number) => string,
@@ -25,7 +25,7 @@ export function createChanges<Change = void>(): Changes<Change> {
 
   return {
     changed(change) {
-      // A listener that an earlier one removed is not called.
+      // Do not call a listener that an earlier listener has removed.
       for (const listener of Array.from(listeners)) if (listeners.has(listener)) listener(change);
     },
     subscribe,

@@ -1,4 +1,4 @@
-// Time as the service sees it, so that a test can own it.
+// The time of the service, which a test can control.
 
 import { createChanges } from "./changes.ts";
 
@@ -7,14 +7,14 @@ export type Cancel = () => void;
 export type Clock = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Never calls back at once, not even for 0 ms: a caller can finish what it is doing first. */
+  /** Never calls back synchronously, not even for 0 ms, so that the caller can finish first. */
   readonly after: (ms: number, act: () => void) => Cancel;
 };
 
 export type ManualClock = Clock & {
-  /** Lets this much time pass and runs, in order, all that falls due within it. */
+  /** Moves the time forward, and runs in order everything that becomes due. */
   readonly advance: (ms: number) => void;
-  /** How many alarms are set. */
+  /** Returns how many alarms are set. */
   readonly waiting: () => number;
 };
 
@@ -60,17 +60,17 @@ export function createManualClock(startAt = Date.UTC(2026, 0, 5, 9)): ManualCloc
   };
 }
 
-// The clock of the emulated Slack and the service: the machine's time plus the skipped time. It only goes forward.
+// The clock of the emulated Slack and the service: the machine's time plus the skipped time. It never goes back.
 
 export type SandboxClock = Clock & {
-  /** Skips this much time. Alarms that become due go off in order, each at its own moment. */
+  /** Skips this much time (ms). Alarms that become due fire in order, each at its own time. */
   readonly advance: (ms: number) => void;
-  /** How far it is ahead of the machine's clock (ms). */
+  /** How far this clock is ahead of the machine's (ms). */
   readonly aheadMs: () => number;
   readonly onChange: (listener: () => void) => () => void;
 };
 
-/** The longest delay of Node's timers (ms, about 25 days). For a later alarm the timer is set again then. */
+/** The longest delay of Node's timers (ms), about 25 days. A later alarm sets its timer again after that. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function createSandboxClock(machine: () => number = Date.now): SandboxClock {
@@ -82,10 +82,11 @@ export function createSandboxClock(machine: () => number = Date.now): SandboxClo
     now,
     after: set,
     advance: (ms) => {
-      const [until, target] = [now() + ms, ahead + ms];
+      const until = now() + ms;
+      const target = ahead + ms;
       for (let due = firstDue(alarms, until); due !== null; due = firstDue(alarms, until)) {
         ahead = Math.min(target, ahead + Math.max(0, due.at - now()));
-        due.ring();
+        due.fire();
       }
       ahead = target;
       for (const alarm of alarms) alarm.arm();
@@ -98,8 +99,8 @@ export function createSandboxClock(machine: () => number = Date.now): SandboxClo
 
 type Alarm = {
   readonly at: number;
-  readonly ring: () => void;
-  /** Waits for the rest of its time. */
+  readonly fire: () => void;
+  /** Sets the timer for the remaining time. */
   readonly arm: () => void;
 };
 
@@ -112,16 +113,16 @@ function createAlarms(now: () => number) {
       clearTimeout(timer);
       alarms.delete(alarm);
     };
-    const ring = (): void => {
+    const fire = (): void => {
       drop();
       act();
     };
     const arm = (): void => {
       clearTimeout(timer);
       const left = Math.min(Math.max(0, at - now()), LONGEST_TIMER_MS);
-      timer = setTimeout(() => (at > now() ? arm() : ring()), left);
+      timer = setTimeout(() => (at > now() ? arm() : fire()), left);
     };
-    const alarm: Alarm = { at, ring, arm };
+    const alarm: Alarm = { at, fire, arm };
     alarms.add(alarm);
     arm();
     return drop;

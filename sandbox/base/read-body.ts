@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** Reads the body to its end even if it is too large: a client that is still writing would not see the refusal. */
+/** Reads the whole body even if it is too large, because a client that is still writing would not read the error. */
 export async function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer | "too large"> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -11,7 +11,7 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
   return size <= maxBytes ? Buffer.concat(chunks) : "too large";
 }
 
-/** Undefined when the text is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

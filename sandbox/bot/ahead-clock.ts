@@ -1,10 +1,10 @@
-// Loaded into a kept bot before the bot's own code, which does not know of it: its clocks and timers can be set ahead of the machine's.
-// The time in between passes fast, in small steps, so that the bot lives through it instead of finding that it was suspended. Only
-// global timers take part; time limits of Node's own (AbortSignal.timeout, sockets) keep the machine's time.
+// Loaded into a bot of the sandbox before the bot's own code, which does not notice it. Sets the bot's clocks and timers ahead of the
+// machine's. The time in between passes quickly, in small steps, so the bot does not conclude that it was suspended. Only global timers
+// are affected; Node's own time limits (AbortSignal.timeout, sockets) keep the machine's time.
 
 import { promisify } from "node:util";
 
-/** What passes in one turn of the event loop (ms), and how long a turn waits for answers (ms): 200 times as fast as usual. */
+/** How much time passes in one step (ms), and how long a step waits for answers (ms). Time passes 200 times as fast as normal. */
 const STEP_MS = 1_000;
 const TURN_MS = 5;
 
@@ -20,10 +20,10 @@ const machine = {
 
 type Timer = {
   due: number;
-  /** Null: it rings once. */
+  /** The interval (ms). Null for a timer that fires once. */
   readonly every: number | null;
-  readonly ring: () => void;
-  /** Rings earlier than the machine's timer would, after the clock was set ahead. */
+  readonly fire: () => void;
+  /** A timer that fires earlier than the machine's timer would, after the clock was set ahead. */
   early: NodeJS.Timeout | null;
 };
 
@@ -33,7 +33,7 @@ let target = 0;
 let moving = false;
 const elapsed = (): number => machine.elapsed() + ahead;
 
-/** How far the clocks shall be ahead of the machine's (ms). They never go back. */
+/** Moves the clocks this far ahead of the machine's (ms), step by step. They never go back. */
 export function setAhead(ms: number): void {
   target = Math.max(ms, target);
   if (!moving && ahead < target) {
@@ -42,34 +42,35 @@ export function setAhead(ms: number): void {
   }
 }
 
-/** For a process that begins when the clocks are ahead already. */
+/** Sets the clocks ahead at once. For a process that starts when the sandbox's clock is already ahead. */
 export function beginAhead(ms: number): void {
-  [ahead, target] = [ms, ms];
+  ahead = ms;
+  target = ms;
 }
 
 function step(): void {
   ahead = Math.min(ahead + STEP_MS, target);
   for (const [timer, { due }] of [...timers].toSorted(([, a], [, b]) => a.due - b.due))
-    if (due <= elapsed()) ring(timer);
+    if (due <= elapsed()) fire(timer);
   moving = ahead < target;
   if (moving) machine.setTimeout(step, TURN_MS);
-  else for (const [timer, entry] of timers) ringInTime(timer, entry);
+  else for (const [timer, entry] of timers) fireWhenDue(timer, entry);
 }
 
-function ring(timer: NodeJS.Timeout): void {
+function fire(timer: NodeJS.Timeout): void {
   const entry = timers.get(timer);
   if (entry === undefined) return;
   if (entry.every === null) forget(timer);
-  // Rings that were missed in a step are not made up for.
+  // An interval does not catch up on what it missed during a step.
   else entry.due = Math.max(entry.due, elapsed() - entry.every) + entry.every;
-  entry.ring();
+  entry.fire();
 }
 
-function ringInTime(timer: NodeJS.Timeout, entry: Timer): void {
+function fireWhenDue(timer: NodeJS.Timeout, entry: Timer): void {
   if (entry.early !== null) machine.clearTimeout(entry.early);
   entry.early = machine.setTimeout(() => {
-    ring(timer);
-    if (timers.has(timer)) ringInTime(timer, entry);
+    fire(timer);
+    if (timers.has(timer)) fireWhenDue(timer, entry);
   }, entry.due - elapsed());
   if (!timer.hasRef()) entry.early.unref();
 }
@@ -98,13 +99,13 @@ function keep(timer: NodeJS.Timeout, ms: number, entry: Omit<Timer, "due" | "ear
 type Callback = (...args: unknown[]) => void;
 
 function setAheadTimeout(callback: Callback, ms = 1, ...args: unknown[]): NodeJS.Timeout {
-  const timer: NodeJS.Timeout = machine.setTimeout(() => ring(timer), ms);
-  return keep(timer, ms, { every: null, ring: () => callback(...args) });
+  const timer: NodeJS.Timeout = machine.setTimeout(() => fire(timer), ms);
+  return keep(timer, ms, { every: null, fire: () => callback(...args) });
 }
 
 function setAheadInterval(callback: Callback, ms = 1, ...args: unknown[]): NodeJS.Timeout {
-  const timer: NodeJS.Timeout = machine.setInterval(() => ring(timer), ms);
-  return keep(timer, ms, { every: ms, ring: () => callback(...args) });
+  const timer: NodeJS.Timeout = machine.setInterval(() => fire(timer), ms);
+  return keep(timer, ms, { every: ms, fire: () => callback(...args) });
 }
 
 function clear(timer?: NodeJS.Timeout | string | number): void {
@@ -113,8 +114,8 @@ function clear(timer?: NodeJS.Timeout | string | number): void {
 }
 
 class AheadDate extends MachineDate {
-  constructor(...given: unknown[]) {
-    super(...((given.length === 0 ? [machine.now() + ahead] : given) as [number]));
+  constructor(...args: unknown[]) {
+    super(...((args.length === 0 ? [machine.now() + ahead] : args) as [number]));
   }
 
   static override now(): number {

@@ -1,5 +1,5 @@
-// Keeps one process of the bot running. It starts the bot again when it stops by itself, and kills, pauses, stops or restarts it on
-// request. Each start computes its environment again.
+// Keeps one process of the bot running. Restarts the bot when it stops by itself, and kills, pauses, stops or restarts it on request.
+// Each start computes the environment again.
 
 import { type Changes, createChanges } from "../base/changes.ts";
 import { type BotProcess, startBot } from "./bot-process.ts";
@@ -7,28 +7,28 @@ import { type BotProcess, startBot } from "./bot-process.ts";
 export type BotState = "running" | "starting" | "paused" | "stopped";
 
 export type BotKeeper = {
-  /** A "stopped" bot stays stopped. A bot that comes back by itself is "starting". */
+  /** A "stopped" bot stays stopped. A bot that is about to come back by itself is "starting". */
   readonly state: () => BotState;
-  /** Null while there is no process. */
+  /** Null while no process runs. */
   readonly pid: () => number | null;
-  /** The environment of the newest process; empty before the first start. */
+  /** The environment of the latest process. Empty before the first start. */
   readonly given: () => Environment;
-  /** Why the newest process did not start, with the end of what it printed; null when one has started since. */
+  /** Why the latest process did not start, with the last lines that it printed. Null once a process has started. */
   readonly fault: () => string | null;
-  /** Resolves when the bot is ready, now or after coming back. Rejects, with what it printed, when it exits before that. */
+  /** Resolves when the bot is ready, now or after it has come back. Rejects, with what it printed, if it exits before that. */
   readonly ready: () => Promise<void>;
-  /** May be called twice. Resolves when it is ready. A paused bot goes on. */
+  /** Starts the bot, or resumes a paused one, and resolves when it is ready. May be called more than once. */
   readonly start: () => Promise<void>;
-  /** SIGKILL; resolves when the process is gone. It comes back by itself. Rejects, in words, when there is none. */
+  /** Sends SIGKILL, and resolves when the process has ended. The bot comes back by itself. Rejects if no process runs. */
   readonly kill: () => Promise<void>;
-  /** SIGTERM by default. Resolves when the process is gone. The bot stays stopped. */
+  /** Sends SIGTERM by default, and resolves when the process has ended. The bot stays stopped. */
   readonly stop: (signal?: Signal) => Promise<void>;
   readonly restart: () => Promise<void>;
-  /** SIGSTOP: it keeps its connections, and does nothing. Throws, in words, if it does not run. */
+  /** Sends SIGSTOP: the bot keeps its connections, but does nothing. Throws if it is not running. */
   readonly pause: () => void;
-  /** SIGCONT. Throws, in words, if it is not paused. */
+  /** Sends SIGCONT. Throws if the bot is not paused. */
   readonly resume: () => void;
-  /** How far its clock is ahead of the machine's from here on (ms); also that of later processes. It never goes back. */
+  /** Sets the clock of this and later processes ahead of the machine's (ms). It never goes back. */
   readonly setAhead: (ms: number) => void;
   readonly onChange: (listener: () => void) => () => void;
 };
@@ -38,7 +38,7 @@ type Signal = "SIGTERM" | "SIGKILL";
 type Environment = { readonly [name: string]: string };
 
 export type BotKeeperOptions = {
-  /** Begins sentences about this process. Default: "Countersign", or "The bot" in what `say` gets. */
+  /** The subject of messages about this process. The default is "Countersign", or "The bot" in messages to `say`. */
   readonly name?: string;
   /** Called at every start. */
   readonly env: () => Environment;
@@ -48,10 +48,10 @@ export type BotKeeperOptions = {
   readonly say?: (words: string) => void;
 };
 
-/** How long a bot that stopped by itself stays away (ms). The time doubles whenever the bot stops before it is ready. */
+/** How long we wait before we restart a bot that stopped by itself (ms). The wait doubles each time it stops before it is ready. */
 const BACK_AFTER_MS = 1_000;
 const LONGEST_BACK_MS = 30_000;
-/** We give up a bot that is not ready by then (ms), and start another. */
+/** A bot that is not ready after this time (ms) is killed and restarted. */
 const READY_MS = 60_000;
 
 type Kept = {
@@ -60,11 +60,11 @@ type Kept = {
   state: BotState;
   given: Environment;
   current: { readonly bot: BotProcess; readonly up: Promise<void> } | null;
-  /** Resolves when the stopped bot is gone: two bots cannot use one database. */
+  /** Resolves when the stopped process has ended. The next one must wait, because two processes cannot use one SQLite database. */
   leaving: Promise<unknown>;
-  /** Set while the process is paused. */
+  /** Resumes the process. Null unless it is paused. */
   wake: (() => void) | null;
-  /** Set while it is away and comes back by itself. */
+  /** The timer of the next start. Null unless the bot is about to come back by itself. */
   back: NodeJS.Timeout | null;
   failures: number;
   fault: string | null;
@@ -115,10 +115,10 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
 async function stop(kept: Kept, signal: Signal = "SIGTERM"): Promise<void> {
   forget(kept);
   const { current } = kept;
-  // From here on we expect its exit.
+  // From here on, its exit is expected.
   kept.current = null;
   if (current !== null) kept.leaving = current.bot.end(signal);
-  // A paused process gets the signal when it goes on.
+  // A paused process receives the signal only when it resumes.
   awake(kept);
   change(kept, "stopped");
   await kept.leaving;
@@ -128,7 +128,7 @@ async function kill(kept: Kept): Promise<void> {
   const killed = kept.current;
   if (killed === null) throw new Error(`${named(kept)} is not running.`);
   await killed.bot.end("SIGKILL");
-  // Its exit is reported a moment later.
+  // The exit is reported a moment later.
   for (; kept.current === killed;) await next(kept);
 }
 
@@ -170,7 +170,7 @@ function launch(kept: Kept): void {
 async function follow(kept: Kept, launched: NonNullable<Kept["current"]>): Promise<void> {
   const { bot, up } = launched;
   const isCurrent = (): boolean => kept.current === launched;
-  // Callers that wait learn it from `ready`.
+  // Waiting callers get the failure from `ready`.
   const isUp = await up.then(
     () => true,
     (error: unknown) => {
@@ -188,7 +188,7 @@ async function follow(kept: Kept, launched: NonNullable<Kept["current"]>): Promi
   if (isCurrent()) comeBack(kept, code);
 }
 
-/** A bot ends with the reason why it does not start. Before that it may print much. */
+/** How much of the output a fault keeps. A bot that does not start prints the reason last, perhaps after a lot of other output. */
 const FAULT_CHARS = 1_500;
 const endOf = (text: string): string => (text.length <= FAULT_CHARS ? text : `…${text.slice(-FAULT_CHARS)}`);
 
@@ -196,7 +196,7 @@ function comeBack(kept: Kept, code: number | null): void {
   kept.current = null;
   awake(kept);
   kept.options.say?.(
-    `${kept.options.name ?? "The bot"} stopped (exit code ${code ?? "none"}). It is started again.`,
+    `${kept.options.name ?? "The bot"} stopped (exit code ${code ?? "none"}) and is being restarted.`,
   );
   const wait = Math.min(BACK_AFTER_MS * 2 ** kept.failures, LONGEST_BACK_MS);
   kept.failures += 1;

@@ -1,4 +1,4 @@
-// Runs the real bot as a process of its own. It gets only an environment, so it cannot know where it runs.
+// Runs the real bot in a separate process. The bot gets only its environment, so it cannot know that it runs in the sandbox.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
@@ -6,21 +6,21 @@ import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 export type BotProcess = {
-  /** Resolves when the bot answers /readyz. Rejects, with what it printed, when it exits before. */
+  /** Resolves when /readyz succeeds. Rejects, with what the bot printed, if it exits before or on a timeout. */
   ready(timeoutMs?: number): Promise<void>;
-  /** Ends it with the signal and resolves to its exit code (null when the signal ended it). */
+  /** Sends the signal, and resolves to the exit code. The code is null if the signal ended the process. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
-  /** Sends the signal and leaves the bot alone. */
+  /** Sends the signal without waiting. */
   signal(signal: NodeJS.Signals): void;
-  /** Stops it where it is, with its connections open. The result lets it go on, as does the end of this process. */
+  /** Pauses the process with its connections open. The returned function resumes it, and so does the end of this process. */
   pause(): () => void;
-  /** The clock of a tied bot goes so far ahead of the machine's (ms), within some time. No effect on another bot. */
+  /** Moves the clock of a tied bot this far ahead of the machine's (ms), step by step. Has no effect on other bots. */
   setAhead(ms: number): void;
-  /** Undefined when it could not be started. */
+  /** Undefined if the process could not be started. */
   readonly pid: number | undefined;
-  /** Where its health is served. */
+  /** The address where the bot serves its health. */
   readonly url: string;
-  /** Everything it has printed so far. */
+  /** Returns what the bot has printed so far. */
   printed(): string;
   readonly exited: Promise<number | null>;
 };
@@ -34,29 +34,29 @@ const FLAGS = ["--max-semi-space-size=4", "--preserve-symlinks", "--disable-sigu
 const COMPILE_CACHE = new URL("../../src/compile-cache.js", import.meta.url).href;
 const EXIT_WITH_PARENT = new URL("exit-with-parent.ts", import.meta.url).href;
 const RESUME_WITH_PARENT = fileURLToPath(new URL("resume-with-parent.ts", import.meta.url));
-/** Where `exit-with-parent.ts` reads. */
+/** The file descriptor that `exit-with-parent.ts` reads. */
 const PIPE = 3;
 const KEPT_CHARS = 2_000_000;
 
 export type BotOutput = {
   /** Called with everything that the bot prints. */
   readonly echo?: ((text: string) => void) | undefined;
-  /** The bot dies with this process, even one that is killed. Its clock begins so far ahead of the machine's (ms). */
+  /** Ties the bot to this process: it dies when this process ends, even by SIGKILL. Its clock starts this far ahead (ms). */
   readonly tied?: { readonly aheadMs: number };
-  /** Another program in its place, such as one that it is compared with. */
+  /** A program to start instead of the bot, for example to compare both. */
   readonly program?: string;
 };
 
-export function startBot(env: { readonly [name: string]: string }, ears: BotOutput = {}): BotProcess {
-  const { echo = () => undefined, tied = null, program = MAIN } = ears;
+export function startBot(env: { readonly [name: string]: string }, options: BotOutput = {}): BotProcess {
+  const { echo = () => undefined, tied = null, program = MAIN } = options;
   const child = spawnBot(env, tied, program);
   let printed = "";
-  const hear = (chunk: Buffer): void => {
+  const onOutput = (chunk: Buffer): void => {
     const text = chunk.toString("utf8");
     printed = (printed + text).slice(-KEPT_CHARS);
     echo(text);
   };
-  for (const spoken of [child.stdout, child.stderr]) spoken?.on("data", hear);
+  for (const output of [child.stdout, child.stderr]) output?.on("data", onOutput);
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const url = `http://${env["HOST"] ?? "127.0.0.1"}:${env["PORT"] ?? "3000"}`;
   const says = (): string => printed.trim() || "(it printed nothing)";
@@ -81,7 +81,7 @@ export function startBot(env: { readonly [name: string]: string }, ears: BotOutp
 
 function pauseProcess(child: ChildProcess): () => void {
   if (process.platform === "win32") throw new Error("Windows cannot pause a process.");
-  // It must be there first: a paused process whose parent dies could not even exit.
+  // The guard must start first: a paused bot whose parent dies could not even exit.
   const guard = spawn(process.execPath, [RESUME_WITH_PARENT, String(child.pid)], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
@@ -109,13 +109,13 @@ function spawnBot(
   });
 }
 
-/** The cache of compiled modules halves the time of a start. */
+/** The variables that the bot inherits. The cache of compiled modules halves the start time. */
 function inherited(): { readonly [name: string]: string } {
   const { NODE_COMPILE_CACHE: cache } = process.env;
   return { PATH: searchPath(), ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) };
 }
 
-/** Where programs are looked for. */
+/** The PATH in which programs are looked up. */
 export const searchPath = (): string => process.env["PATH"] ?? "";
 
 /** How often we ask a starting bot whether it is ready (ms). */
@@ -137,16 +137,16 @@ async function untilReady(
   throw new Error(`the bot was not ready within ${timeoutMs} ms:\n${says()}`);
 }
 
-/** What the operator may set of the bot's variables for the sandbox, beside POLICY_FILE. */
+/** The variables of the bot that the operator may set for the sandbox, in addition to POLICY_FILE. */
 const OWN = ["DEPLOYMENT_NAME", "RUN_URL", "APPROVERS"] as const;
 
-/** Those of them that the operator has set. */
+/** Returns the variables of `OWN` that the operator has set. */
 export function ownVariables(): { readonly [name: string]: string } {
   const set = OWN.map((name) => [name, process.env[name] ?? ""] as const);
   return Object.fromEntries(set.filter(([, value]) => value.trim() !== ""));
 }
 
-/** The operator's POLICY_FILE, or null. People and groups are those of `world/seed.ts`. */
+/** Returns the operator's POLICY_FILE, or null. Its people and groups must be those of `world/seed.ts`. */
 export function ownPolicyFile(): string | null {
   const file = process.env["POLICY_FILE"]?.trim() ?? "";
   return file === "" ? null : resolve(file);

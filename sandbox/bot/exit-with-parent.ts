@@ -1,6 +1,6 @@
-// Loaded into a kept bot before the bot's own code, which does not know of it. When the process that started the bot ends, in whatever
-// way, this end of the pipe closes and the bot exits at once. A line in the pipe says how far the bot's clock shall be ahead of the
-// machine's (ms); `?ahead=` says it for the start.
+// Loaded into a bot of the sandbox before the bot's own code, which does not notice it. When the process that started the bot ends, for
+// whatever reason, this end of the pipe closes and the bot exits at once. A line in the pipe says how far to set the bot's clock ahead of
+// the machine's (ms). `?ahead=` does the same at the start.
 
 import { Socket } from "node:net";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { beginAhead, setAhead } from "./ahead-clock.ts";
 
 beginAhead(Number(new URL(import.meta.url).searchParams.get("ahead") ?? 0));
 
-/** Where `startBot` puts the pipe. */
+/** The file descriptor of the pipe that `startBot` creates. */
 const PIPE = 3;
 
 const line = new Socket({ fd: PIPE, readable: true, writable: false });

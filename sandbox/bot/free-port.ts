@@ -2,9 +2,9 @@
 
 import { createServer } from "node:net";
 
-/** Below the range of ephemeral ports, so that the system gives the port to no other process before it is taken. */
+/** Below the range of ephemeral ports, so that the system does not give the port to another process before it is used. */
 const FIRST = 12_000;
-/** Each process takes its ports from a block of its own, one after the other, so that two which start at once do not take the same. */
+/** Each process takes consecutive ports from its own block, so that two processes that start at once do not pick the same port. */
 const BLOCKS = 100;
 const BLOCK = 200;
 
@@ -16,7 +16,7 @@ export async function freePort(): Promise<number> {
     taken += 1;
     if (await isFree(port)) return port;
   }
-  throw new Error("this machine gives no free port");
+  throw new Error("this machine has no free port");
 }
 
 async function isFree(port: number): Promise<boolean> {

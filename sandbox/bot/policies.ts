@@ -1,4 +1,4 @@
-// The policies that the bot can be switched to. Each is a file, but for the bot's built-in one.
+// The policies that the bot can be switched to. Each is a file, except for the bot's built-in policy.
 
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,20 +9,20 @@ export type BotPolicy = {
   readonly name: string;
   readonly title: string;
   readonly what: string;
-  /** Null: the bot is started without a policy file. */
+  /** Null to start the bot without a policy file. */
   readonly file: string | null;
-  /** Called before the bot is switched to it. */
+  /** Writes the file. Called before the bot is switched to the policy. */
   readonly write?: (now: number) => void;
 };
 
 const fileOf = (name: string): string => fileURLToPath(new URL(`../policies/${name}.yaml`, import.meta.url));
 
-/** One for each sandbox. */
+/** Each sandbox process has its own file. */
 const WEEK_ENDS = join(tmpdir(), `countersign-week-ends-${process.pid}.yaml`);
 const MINUTE_MS = 60_000;
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 
-/** The bot has no clock to advance, so the week's end comes to it. */
+/** Writes a policy whose week ends at the next full minute, so that no one has to wait for the real end of the week. */
 function writeWeekEnds(now: number): void {
   const end = new Date(Math.ceil((now + 1) / MINUTE_MS) * MINUTE_MS);
   const time = end.toISOString().slice(11, 16);
@@ -35,37 +35,40 @@ rules:
   process.once("exit", () => rmSync(WEEK_ENDS, { force: true }));
 }
 
-/** People and groups are those of `world/seed.ts`. */
+/** Their people and groups are those of `world/seed.ts`. */
 const OURS: readonly BotPolicy[] = [
   {
     name: "built-in",
     title: "Built-in",
-    what: "Without a file: any one member decides, but not the requester.",
+    what: "No policy file: any one member except the requester can decide.",
     file: null,
   },
   {
     name: "strict",
     title: "Strict",
-    what: "Only Ben and Cat decide, with a reason of ten characters. To approve, they read the request first and type a word (sandbox/policies/strict.yaml).",
+    what: "Only Ben and Cat can decide, with a reason of at least ten characters. To approve, they must read the request first and type a word (sandbox/policies/strict.yaml).",
     file: fileOf("strict"),
   },
   {
     name: "quorum-and-hold",
     title: "Quorum + hold",
-    what: "Two members approve, but not the requester. The approval is held for 30 s and can be undone until then (sandbox/policies/quorum-and-hold.yaml).",
+    what: "Two members other than the requester must approve. The approval is held for 30 s, and can be undone until then (sandbox/policies/quorum-and-hold.yaml).",
     file: fileOf("quorum-and-hold"),
   },
   {
     name: "week-ends",
     title: "Week ends",
-    what: "Any one member decides, and the week ends at the next full minute: #releases then gets its look back. Needs a bot that has run for a minute.",
+    what: "Any one member can decide, and the week ends at the next full minute: #releases then gets its look back. The bot must have run for a minute.",
     file: WEEK_ENDS,
     write: writeWeekEnds,
   },
 ];
 
-/** The first is the one that the sandbox starts with: the operator's own if there is one. */
+/** Returns all policies. The sandbox starts with the first, which is the operator's own if there is one. */
 export function policiesWith(own: string | null): readonly BotPolicy[] {
   if (own === null) return OURS;
-  return [{ name: "own", title: "Your own", what: `The file of POLICY_FILE, ${own}.`, file: own }, ...OURS];
+  return [
+    { name: "own", title: "Your own", what: `The file that POLICY_FILE names: ${own}.`, file: own },
+    ...OURS,
+  ];
 }

@@ -1,5 +1,5 @@
-// Switches the policy of a kept bot. The bot learns the name of its policy file only from its environment, so a switch restarts it. If
-// the bot does not start with the new policy, it gets the former one again.
+// Switches the policy of a bot of the sandbox. The bot gets the name of its policy file only from its environment, so a switch restarts it.
+// If the bot does not start with the new policy, the switch puts the previous policy back.
 
 import { createChanges } from "../base/changes.ts";
 import type { BotState } from "./bot-keeper.ts";
@@ -8,19 +8,19 @@ import type { Bot } from "./replicas.ts";
 
 export type PolicyState = {
   readonly policies: readonly BotPolicy[];
-  /** The policy of the next start. */
+  /** The policy for the next start. */
   readonly chosen: BotPolicy;
-  /** What the running process has read, and when it was ready. Null while no bot is ready. */
+  /** The policy that the running process has read, and when it became ready. Null while no bot is ready. */
   readonly inForce: { readonly policy: BotPolicy; readonly since: number } | null;
-  /** Why the newest switch failed, with what the bot printed. */
+  /** Why the latest switch failed, with what the bot printed. */
   readonly fault: string | null;
 };
 
 export type PolicySwitch = {
   readonly state: () => PolicyState;
-  /** Resolves when the new policy is in force, at once if the bot is stopped. Rejects, in words, when the former one was put back. */
+  /** Resolves when the new policy is in force, or at once if the bot is stopped. Rejects if the previous policy was put back. */
   readonly change: (name: string) => Promise<void>;
-  /** Back to the policy that the sandbox was started with. */
+  /** Switches back to the policy that the sandbox started with. */
   readonly reset: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
 };
@@ -29,7 +29,7 @@ export type PolicySwitchOptions = {
   /** The operator's own policy file. */
   readonly own: string | null;
   readonly now: () => number;
-  /** Creates the bot. `env` tells it the policy at each start. */
+  /** Creates the bot. `env` returns the variables for its policy, and is called at each start. */
   readonly keep: (env: () => { readonly POLICY_FILE?: string }) => Bot;
 };
 
@@ -43,7 +43,8 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
   const bot = keep(() => (chosen.file === null ? {} : { POLICY_FILE: chosen.file }));
   const since = readySince(bot, now);
   const choose = (policy: BotPolicy, why: string | null = null): void => {
-    [chosen, fault] = [policy, why];
+    chosen = policy;
+    fault = why;
     changes.changed();
   };
   const change = async (name: string): Promise<void> => {
@@ -70,29 +71,29 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
   return { bot, policy };
 }
 
-/** When the bot was ready after it had been away. Of several replicas one that comes later starts no new time. */
+/** Returns when the bot became ready. A replica that becomes ready while others run does not change the time. */
 function readySince(bot: Bot, now: () => number): () => number {
   let since = 0;
-  let ran = false;
+  let wasRunning = false;
   bot.onChange(() => {
-    const runs = RUNS.includes(bot.state());
-    if (runs && !ran) since = now();
-    ran = runs;
+    const isRunning = RUNNING.includes(bot.state());
+    if (isRunning && !wasRunning) since = now();
+    wasRunning = isRunning;
   });
   return () => since;
 }
 
 /** The states of a process that has read its policy. */
-const RUNS: readonly BotState[] = ["running", "paused"];
+const RUNNING: readonly BotState[] = ["running", "paused"];
 
-/** A replica that someone keeps stopped stays so, and gets the new policy when it is started. */
+/** Restarts all replicas except those that someone has stopped. They get the new policy when they are started. */
 async function restart({ replicas }: Bot): Promise<void> {
-  const restarted = replicas.filter(({ state }) => state() !== "stopped").map((each) => each.restart());
+  const restarted = replicas.filter(({ state }) => state() !== "stopped").map((replica) => replica.restart());
   const failed = (await Promise.allSettled(restarted)).find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") throw failed.reason;
 }
 
-/** Null: it is running again, or someone keeps it stopped. */
+/** Restarts the bot, and returns why it did not start. Returns null if it runs again, or if someone has stopped it. */
 async function restartFault(bot: Bot): Promise<string | null> {
   if (bot.state() === "stopped") return null;
   try {
@@ -106,15 +107,15 @@ async function restartFault(bot: Bot): Promise<string | null> {
 
 type InForce = Pick<PolicyState, "policies"> & { readonly bot: Bot; readonly since: number };
 
-/** By what the process was given, whatever is chosen for the next one. */
+/** Determined by the environment of the running process, not by the policy for the next start. */
 function inForce({ bot, policies, since }: InForce): PolicyState["inForce"] {
-  if (!RUNS.includes(bot.state())) return null;
+  if (!RUNNING.includes(bot.state())) return null;
   const file = bot.given()["POLICY_FILE"] ?? null;
   const policy = policies.find((one) => one.file === file);
   return policy === undefined ? null : { policy, since };
 }
 
-/** Two people may switch at once: one after the other. */
+/** Runs switches one after another, because two people may switch at the same time. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

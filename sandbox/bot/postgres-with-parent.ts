@@ -1,18 +1,18 @@
-// Runs a PostgreSQL server for the sandbox, as a process between the two. When the sandbox ends, in whatever way, standard input closes:
-// the server then stops, and its folder is removed.
+// A process between the sandbox and its PostgreSQL server. When the sandbox ends, for whatever reason, standard input closes. This process
+// then stops the server and removes its folder.
 //
 // node postgres-with-parent.ts <folder to remove> <user and group id, or -> <program> <its arguments>
 
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 
-/** A server that has not stopped by then (ms) is stopped without its checkpoint. */
+/** A server that has not stopped after this time (ms) is stopped without a checkpoint. */
 const PATIENCE_MS = 5_000;
 
 const [folder = "", id = "-", program = "", ...args] = process.argv.slice(2);
 const user = id === "-" ? {} : { uid: Number(id), gid: Number(id) };
 const server = spawn(program, args, { cwd: "/", stdio: ["ignore", "ignore", "pipe"], ...user });
-// The reader may be gone, so a failed write is no error.
+// The reader may have exited, so failed writes are ignored.
 server.stderr.on("data", (text: Buffer) => process.stderr.write(text));
 process.stderr.on("error", () => undefined);
 

@@ -1,5 +1,5 @@
-// A PostgreSQL server of the sandbox's own, for several replicas: installed programs, a new temporary folder, a loopback port, a new
-// password. Nothing of it stays.
+// The sandbox's own PostgreSQL server, for several replicas. It uses the installed programs, a new temporary folder, a loopback port and a
+// new password. Nothing is kept when it stops.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -13,9 +13,9 @@ import { searchPath } from "./bot-process.ts";
 import { freePort } from "./free-port.ts";
 
 export type Postgres = {
-  /** With the password. */
+  /** The connection URL, including the password. */
   readonly url: string;
-  /** Resolves when the server has stopped and its folder is gone. May be called twice. */
+  /** Resolves when the server has stopped and its folder is removed. May be called more than once. */
   readonly stop: () => Promise<void>;
 };
 
@@ -23,16 +23,16 @@ const WITH_PARENT = fileURLToPath(new URL("postgres-with-parent.ts", import.meta
 const USER = "countersign";
 /** PostgreSQL refuses to run as root. This is the id of the unprivileged user on Linux. */
 const UNPRIVILEGED = 65_534;
-/** Debian and Ubuntu install the server's programs here, outside of PATH: one folder for each version. */
+/** Where Debian and Ubuntu install the server's programs, outside PATH, with one folder for each version. */
 const DEBIAN = "/usr/lib/postgresql";
-/** Only a fault takes longer (ms). */
+/** A time limit that only a fault exceeds (ms). */
 const READY_MS = 60_000;
 const KEPT_CHARS = 20_000;
 
-const MISSING = `There is no PostgreSQL on this machine: "initdb" and "postgres" are neither in PATH nor in ${DEBIAN}/*/bin.
+const MISSING = `PostgreSQL is not installed on this machine: "initdb" and "postgres" are neither in PATH nor in ${DEBIAN}/*/bin.
 Install it (Debian, Ubuntu: apt-get install postgresql; macOS: brew install postgresql), or leave out --postgres.`;
 
-/** `say` is called when the server stops by itself. */
+/** Starts a server. Calls `say` if the server stops by itself. */
 export async function startPostgres(say: (words: string) => void): Promise<Postgres> {
   const programs = programsFolder(searchPath());
   const folder = await mkdtemp(join(tmpdir(), "countersign-postgres-"));
@@ -44,16 +44,16 @@ export async function startPostgres(say: (words: string) => void): Promise<Postg
   }
 }
 
-/** Throws, with what to install, if no folder has them. */
+/** Returns the folder with the server's programs. Throws an error that says what to install if there is none. */
 export function programsFolder(path: string, debian: string = DEBIAN): string {
   const versions = existsSync(debian) ? readdirSync(debian) : [];
   const newestFirst = versions.toSorted((one, other) => Number(other) - Number(one));
   const folders = [
-    ...path.split(delimiter).filter((each) => each !== ""),
+    ...path.split(delimiter).filter((folder) => folder !== ""),
     ...newestFirst.map((version) => join(debian, version, "bin")),
   ];
   const found = folders.find(
-    (each) => existsSync(join(each, "initdb")) && existsSync(join(each, "postgres")),
+    (folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")),
   );
   if (found === undefined) throw new Error(MISSING);
   return found;
@@ -65,18 +65,18 @@ async function startIn(folder: string, programs: string, say: (words: string) =>
   const password = randomBytes(24).toString("hex");
   await createCluster({ folder, programs, id, data, password });
   const port = await freePort();
-  // Nothing here outlives the sandbox, so the server need not wait for the disk.
+  // The data is deleted with the sandbox, so the server need not wait for the disk.
   const settings = [
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
     "fsync=off",
     "full_page_writes=off",
   ];
-  const args = ["-D", data, "-p", String(port), ...settings.flatMap((each) => ["-c", each])];
+  const args = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const server = spawn(
     process.execPath,
     [WITH_PARENT, folder, id === null ? "-" : String(id), join(programs, "postgres"), ...args],
-    // A session of its own: Ctrl-C reaches the sandbox, which stops the replicas first.
+    // A separate session, so that Ctrl-C reaches only the sandbox, which stops the replicas first.
     { env: { PATH: searchPath() }, stdio: ["pipe", "ignore", "pipe"], detached: true },
   );
   const exited = new Promise<void>((resolve) => server.once("exit", () => resolve()));
@@ -91,7 +91,7 @@ async function startIn(folder: string, programs: string, say: (words: string) =>
     throw error;
   });
   server.once("exit", () => {
-    if (!expected) say("PostgreSQL has stopped, so no replica can save anything. Start the sandbox again.");
+    if (!expected) say("PostgreSQL has stopped, so the replicas cannot save anything. Restart the sandbox.");
   });
   return { url: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`, stop };
 }
@@ -121,7 +121,7 @@ async function createCluster({ folder, programs, id, data, password }: Cluster):
   await rm(passwordFile);
 }
 
-/** Resolves when the server takes connections. Rejects, with what it printed, when it ends before. */
+/** Resolves when the server accepts connections. Rejects, with what it printed, if it ends before or on a timeout. */
 function untilReady(server: ChildProcess): Promise<void> {
   let printed = "";
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ function untilReady(server: ChildProcess): Promise<void> {
   const timer = setTimeout(() => fail("was not ready in time"), READY_MS);
   server.stderr?.on("data", (text: Buffer) => {
     printed = (printed + text.toString("utf8")).slice(-KEPT_CHARS);
-    // Its messages are in English, as the locale is C.
+    // The server's messages are in English, because its locale is C.
     if (printed.includes("database system is ready to accept connections")) resolve();
   });
   server.once("exit", () => fail("did not start"));

@@ -1,39 +1,38 @@
-// The bot as one or several processes. Several share one database; each has a name, a port and a keeper of its own.
+// The bot as one or several processes. Several processes share one database; each has its own name, port and keeper.
 
 import { type BotKeeper, type BotKeeperOptions, type BotState, createBotKeeper } from "./bot-keeper.ts";
 
 export type Replica = BotKeeper & {
   /** "replica 1" */
   readonly name: string;
-  /** Where it serves its health and, in HTTP mode, takes Slack's requests. */
+  /** The port where it serves its health and, in HTTP mode, receives Slack's requests. */
   readonly port: number;
-  /** Of its /metrics, the value of the one with this name; null while it does not answer or has none. */
+  /** Resolves to the value of the metric with this name, or to null if the replica does not answer or does not have it. */
   readonly metric: (name: string) => Promise<number | null>;
 };
 
 /**
- * All replicas together. An act is done to each that it can be done to, and fails if there is none.
- * The state is the best that one of them has. `ready` waits for those that are neither stopped nor paused.
+ * All replicas together. An act applies to each replica that it is possible for, and fails if there is none.
+ * `state` is the best state of all replicas. `ready` waits for the replicas that are neither stopped nor paused.
  */
 export type Bot = BotKeeper & { readonly replicas: readonly Replica[] };
 
-/** The best first. */
-const BEST: readonly BotState[] = ["running", "starting", "paused", "stopped"];
+const BEST_FIRST: readonly BotState[] = ["running", "starting", "paused", "stopped"];
 
 export type BotOptions = Omit<BotKeeperOptions, "env" | "name"> & {
-  /** One for each replica. */
+  /** One port for each replica. */
   readonly ports: readonly number[];
   /** Called at every start of the replica with this port. */
   readonly env: (port: number) => { readonly [name: string]: string };
 };
 
-export function createBot({ ports, env, echo, ...ears }: BotOptions): Bot {
+export function createBot({ ports, env, echo, ...callbacks }: BotOptions): Bot {
   const alone = ports.length === 1;
   return joinReplicas(
     ports.map((port, i) => {
       const name = `replica ${i + 1}`;
       const keeper = createBotKeeper({
-        ...ears,
+        ...callbacks,
         env: () => env(port),
         ...(!alone && { name: `Replica ${i + 1}` }),
         ...(echo !== undefined && {
@@ -45,7 +44,7 @@ export function createBot({ ports, env, echo, ...ears }: BotOptions): Bot {
   );
 }
 
-/** A paused replica takes the connection and says nothing, so the wait is short (ms). */
+/** The time limit of a metrics request (ms). It is short, because a paused replica accepts the connection and never answers. */
 const METRICS_MS = 2_000;
 
 async function readMetric(port: number, name: string): Promise<number | null> {
@@ -56,18 +55,20 @@ async function readMetric(port: number, name: string): Promise<number | null> {
   return value === undefined ? null : Number(value);
 }
 
-/** At least one. */
+/** Needs at least one replica. */
 function joinReplicas(replicas: readonly Replica[]): Bot {
   const [first] = replicas;
   if (first === undefined) throw new Error("there is no replica");
   if (replicas.length === 1) return { ...first, replicas };
   const best = (): Replica =>
-    replicas.toSorted((one, other) => BEST.indexOf(one.state()) - BEST.indexOf(other.state()))[0] ?? first;
+    replicas.toSorted(
+      (one, other) => BEST_FIRST.indexOf(one.state()) - BEST_FIRST.indexOf(other.state()),
+    )[0] ?? first;
   const all = async (act: (replica: Replica) => Promise<void>, to = replicas): Promise<void> =>
-    void (await Promise.all((to.length === 0 ? [first] : to).map((each) => act(each))));
+    void (await Promise.all((to.length === 0 ? [first] : to).map((replica) => act(replica))));
   const each = (act: (replica: Replica) => void, to: readonly Replica[]): void =>
-    (to.length === 0 ? [first] : to).forEach((one) => act(one));
-  const within = (...states: readonly BotState[]): readonly Replica[] =>
+    (to.length === 0 ? [first] : to).forEach((replica) => act(replica));
+  const inState = (...states: readonly BotState[]): readonly Replica[] =>
     replicas.filter(({ state }) => states.includes(state()));
   return {
     replicas,
@@ -75,7 +76,7 @@ function joinReplicas(replicas: readonly Replica[]): Bot {
     pid: () => best().pid(),
     given: () => best().given(),
     fault: () => faultOf(replicas),
-    ready: () => all((one) => one.ready(), within("running", "starting")),
+    ready: () => all((one) => one.ready(), inState("running", "starting")),
     start: () => all((one) => one.start()),
     kill: () =>
       all(
@@ -84,8 +85,8 @@ function joinReplicas(replicas: readonly Replica[]): Bot {
       ),
     stop: (signal) => all((one) => one.stop(signal)),
     restart: () => all((one) => one.restart()),
-    pause: () => each((one) => one.pause(), within("running")),
-    resume: () => each((one) => one.resume(), within("paused")),
+    pause: () => each((one) => one.pause(), inState("running")),
+    resume: () => each((one) => one.resume(), inState("paused")),
     setAhead: (ms) => each((one) => one.setAhead(ms), replicas),
     onChange: (listener) => {
       const ends = replicas.map(({ onChange }) => onChange(listener));
@@ -94,24 +95,26 @@ function joinReplicas(replicas: readonly Replica[]): Bot {
   };
 }
 
-/** Replicas usually fail for the same reason, so one tells it for all. */
+/** Replicas usually fail for the same reason, so the fault of one stands for all. */
 function faultOf(replicas: readonly Replica[]): string | null {
   const faulty = replicas.find(({ fault }) => fault() !== null);
   return faulty === undefined ? null : `${faulty.name}: ${faulty.fault()}`;
 }
 
-/** "replica 2", "Replica 2" or "2". Throws, in words, if there is none. */
-export function replicaCalled({ replicas }: Pick<Bot, "replicas">, given: string): Replica {
-  const wanted = given.trim().toLowerCase();
+/** Finds a replica by "replica 2", "Replica 2" or "2". Throws an error with a message for people if there is none. */
+export function replicaCalled({ replicas }: Pick<Bot, "replicas">, input: string): Replica {
+  const wanted = input.trim().toLowerCase();
   const found = replicas.find(({ name }, i) => name === wanted || String(i + 1) === wanted);
   if (found === undefined)
-    throw new Error(`There is no "${given}". Known: ${replicas.map(({ name }) => name).join(", ")}.`);
+    throw new Error(
+      `There is no "${input}". Known replicas: ${replicas.map(({ name }) => name).join(", ")}.`,
+    );
   return found;
 }
 
 /**
- * Hands requests to the replicas in turn, as a load balancer does that asks each for its health: a paused one still gets its share until
- * someone would notice. With no replica up, the first one's address is tried in vain.
+ * Returns a function that picks replicas in turn, like a load balancer with health checks. A paused replica still gets its share, as it
+ * would until a check fails. If no replica is up, picks the first one, where the request fails.
  */
 export function createBalancer(replicas: () => readonly Replica[]): () => Replica | undefined {
   let turn = 0;

@@ -1,14 +1,14 @@
-// Runs beside a paused bot, which cannot see that its pipe closes (exit-with-parent.ts). When the process that paused it ends, standard
-// input closes here and the bot goes on: it finds the pipe closed and exits.
+// Runs beside a paused bot, which cannot notice that its pipe closes (exit-with-parent.ts). When the process that paused the bot ends,
+// standard input closes here, and this program resumes the bot, which then finds its pipe closed and exits.
 
 const [pid] = process.argv.slice(2);
 
 const resume = (): void => {
   try {
-    // A process that is not paused does not notice, so a process id that is in use again does no harm.
+    // SIGCONT has no effect on a process that is not paused, so it does no harm if another process has the id by now.
     process.kill(Number(pid), "SIGCONT");
   } catch {
-    // It is gone.
+    // The bot has already exited.
   }
   process.exit();
 };

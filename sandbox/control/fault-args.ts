@@ -1,4 +1,4 @@
-// The faults that a control request can name.
+// The faults that a control request can inject.
 
 import { z } from "zod";
 import type { Fault } from "../service/request-faults.ts";
@@ -40,16 +40,16 @@ export const serverFault = z
       status: z.literal([301, 302, 303, 307, 308]).exactOptional(),
     }),
   ])
-  .describe("what strikes") satisfies z.ZodType<Fault>;
+  .describe("the kind of fault") satisfies z.ZodType<Fault>;
 
 export const times = z
   .union([z.literal("all"), z.number().int().min(1).max(10_000)])
   .default(1)
-  .describe("how many requests it strikes");
+  .describe("how many requests it affects");
 
 const when = z.enum(["before", "after"]);
 
-/** Faults for a call of Slack's Web API. "after" lets the call take effect first. */
+/** Faults for a Web API call of Slack. With "after", the call takes effect first. */
 export const slackFault = z
   .union([
     z.strictObject({ error: z.string().min(1), more: z.record(z.string(), z.unknown()).exactOptional() }),

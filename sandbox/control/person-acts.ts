@@ -1,4 +1,4 @@
-// Acting as a person.
+// Acts that people do in Slack.
 
 import { z } from "zod";
 import type { Slack } from "../slack/server.ts";
@@ -8,14 +8,14 @@ import { channelCalled, personCalled } from "./find-by-name.ts";
 
 const person = z.string().min(1).describe("id, handle or name");
 const channel = z.string().min(1).describe("id or name; `dm:ben` for Ben's direct messages with the app");
-const view = z.string().exactOptional().describe("a window's id; without it, the topmost");
+const view = z.string().exactOptional().describe("the id of a window; default: the topmost");
 
 export function personActs(
   { workspace }: Pick<Slack, "workspace">,
   userActions: UserActions,
 ): readonly ControlAct[] {
-  const who = (given: string): string => personCalled(workspace, given).id;
-  const where = (given: string): string => channelCalled(workspace, given).id;
+  const who = (name: string): string => personCalled(workspace, name).id;
+  const where = (name: string): string => channelCalled(workspace, name).id;
   return [
     controlAct(
       {
@@ -34,7 +34,11 @@ export function personActs(
       {
         name: "person.command",
         what: "types a slash command",
-        args: z.strictObject({ person, channel, text: z.string().describe("such as `/agent pending`") }),
+        args: z.strictObject({
+          person,
+          channel,
+          text: z.string().describe("the whole line, such as `/agent pending`"),
+        }),
       },
       ({ person, channel, text }) => userActions.command(who(person), where(channel), text),
     ),
@@ -44,20 +48,23 @@ export function personActs(
   ];
 }
 
-type Named = (given: string) => string;
+type Named = (name: string) => string;
 
 function pressAct(who: Named, where: Named, userActions: UserActions): ControlAct {
   return controlAct(
     {
       name: "person.press",
-      what: "uses a button or a choice: in a channel, in a window, or in what the person has before them",
+      what: "presses a button or makes a choice: in a channel, in a window, or in the topmost window or the Home tab of the person",
       args: z.strictObject({
         person,
         button: z.string().min(1).describe("its label or action id"),
         channel: channel.exactOptional(),
-        ts: z.string().exactOptional().describe("the message; without it, the newest with this button"),
+        ts: z.string().exactOptional().describe("the message; default: the newest with this button"),
         view,
-        chosen: z.unknown().exactOptional().describe("for a choice: the option's value, or a list"),
+        chosen: z
+          .unknown()
+          .exactOptional()
+          .describe("for a choice: the value of the option, or a list of values"),
       }),
     },
     ({ person, button, chosen, ...at }) => userActions.press(who(person), placeOf(at, where), button, chosen),
@@ -68,7 +75,7 @@ function shortcutAct(who: Named, where: Named, userActions: UserActions): Contro
   return controlAct(
     {
       name: "person.shortcut",
-      what: "uses a shortcut of the app in the menu of a message",
+      what: "uses one of the app's shortcuts in the menu of a message",
       args: z.strictObject({
         person,
         shortcut: z.string().min(1).describe("its name or callback id"),
@@ -92,7 +99,9 @@ function windowActs(who: Named, userActions: UserActions): readonly ControlAct[]
           values: z
             .record(z.string(), z.unknown())
             .default({})
-            .describe("by label or id of the field, or by block id an object by action id"),
+            .describe(
+              "the values, keyed by the label or id of the field; or keyed by block id, objects keyed by action id",
+            ),
           view,
         }),
       },
@@ -115,8 +124,9 @@ function windowActs(who: Named, userActions: UserActions): readonly ControlAct[]
 type At = { readonly channel?: string; readonly ts?: string; readonly view?: string };
 
 function placeOf({ channel, ts, view }: At, where: Named): Place {
-  if (channel === undefined && ts !== undefined) throw new Error("A `ts` needs the `channel` it is in.");
+  if (channel === undefined && ts !== undefined)
+    throw new Error("A `ts` needs the `channel` of the message.");
   if (channel !== undefined && view !== undefined)
-    throw new Error("Either a `channel` or a `view`, not both.");
+    throw new Error("Give either a `channel` or a `view`, not both.");
   return channel === undefined ? { view } : { channel: where(channel), ts };
 }

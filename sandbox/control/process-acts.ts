@@ -7,46 +7,48 @@ import type { PolicySwitch } from "../bot/policy-switch.ts";
 import { type Bot, replicaCalled } from "../bot/replicas.ts";
 import { type ControlAct, controlAct, type ControlRead, listRead, plainRead } from "./control-api.ts";
 
-/** A year (ms): far above every time-out and retention there is. */
+/** A year (ms), far longer than any timeout or retention period. */
 const LONGEST_MS = 366 * 24 * 3_600_000;
 
 const which = {
-  replica: z.string().exactOptional().describe("its name, such as `replica 2`; without it, all"),
+  replica: z.string().exactOptional().describe("the replica's name, such as `replica 2`; default: all"),
 };
 export function botActs(bot: Bot): readonly ControlAct[] {
   const of = (replica: string | undefined): BotKeeper =>
     replica === undefined ? bot : replicaCalled(bot, replica);
   const act = (name: string, what: string, run: (bot: BotKeeper, replica?: string) => unknown): ControlAct =>
     controlAct({ name, what, args: z.strictObject(which) }, ({ replica }) => run(of(replica), replica));
-  const back = z.boolean().default(true).describe("false: it stays away until it is started");
+  const back = z.boolean().default(true).describe("false: the bot stays down until it is started");
   return [
     controlAct(
       {
         name: "bot.kill",
-        what: "SIGKILL, at once; the bot comes back by itself after a second",
+        what: "kills the bot with SIGKILL; it comes back by itself after a second",
         args: z.strictObject({ ...which, back }),
       },
       (args) => kill(of(args.replica), args.back),
     ),
-    act("bot.stop", "SIGTERM; the bot stays away until it is started", (one, replica) => {
-      if (one.state() === "stopped") throw new Error(`${nameOf(bot, replica)} is stopped already.`);
+    act("bot.stop", "stops the bot with SIGTERM; it stays down until it is started", (one, replica) => {
+      if (one.state() === "stopped") throw new Error(`${nameOf(bot, replica)} is already stopped.`);
       return one.stop();
     }),
-    act("bot.start", "answers when the bot is ready, at once if it is already; a paused one goes on", (one) =>
+    act("bot.start", "starts the bot, or resumes a paused one; answers when it is ready", (one) =>
       one.start(),
     ),
     act(
       "bot.restart",
-      "stops and starts the bot, which gets the key that is right now; answers when it is ready",
+      "stops and starts the bot, which then uses the current key; answers when it is ready",
       (one) => one.restart(),
     ),
-    act("bot.pause", "SIGSTOP: the bot does nothing until `bot.start`, and keeps its connections", (one) =>
-      one.pause(),
+    act(
+      "bot.pause",
+      "pauses the bot with SIGSTOP: it does nothing until `bot.start`, but keeps its connections",
+      (one) => one.pause(),
     ),
   ];
 }
 
-/** With `back` false it is stopped like one that its machine took along. */
+/** If `back` is false, the bot stays down, as if its machine had died. */
 function kill(bot: BotKeeper, back: boolean): Promise<void> {
   return back || bot.pid() === null ? bot.kill() : bot.stop("SIGKILL");
 }
@@ -61,7 +63,7 @@ export function policyAct({ state, change }: PolicySwitch): ControlAct {
   return controlAct(
     {
       name: "bot.policy",
-      what: "restarts the bot with another policy; if it does not start, it gets the former one again",
+      what: "restarts the bot with another policy; if it does not start, switches back to the previous policy",
       args: z.strictObject({ name: z.enum(state().policies.map(({ name }) => name)) }),
     },
     ({ name }) => change(name),
@@ -70,7 +72,7 @@ export function policyAct({ state, change }: PolicySwitch): ControlAct {
 
 export function botRead(bot: Bot, policy: PolicySwitch): ControlRead {
   const what =
-    "whether the bot is running, starting, paused or stopped (of several replicas, the best of these), why it does not start, its policy and the one for its next start";
+    "whether the bot is running, starting, paused or stopped (for several replicas, the best of these states), why it does not start, its policy, and the policy of its next start";
   return plainRead("/control/bot", what, () => {
     const { chosen, inForce, fault } = policy.state();
     return {
@@ -87,21 +89,21 @@ export function botRead(bot: Bot, policy: PolicySwitch): ControlRead {
 
 export function replicasRead({ replicas }: Bot): ControlRead {
   const query = z.strictObject({
-    name: z.string().exactOptional().describe("only this one, such as `replica 2`"),
+    name: z.string().exactOptional().describe("only this replica, such as `replica 2`"),
     state: z.enum(["running", "starting", "paused", "stopped"] satisfies BotState[]).exactOptional(),
   });
   const named = {
     path: "/control/replicas",
-    what: "the processes of the bot, each with its state, port, process id and why it does not start",
+    what: "the processes of the bot, each with its state, its port, its process id and why it does not start",
     query,
   };
   return listRead(named, "replicas", ({ name, state }) => {
-    const asked = name === undefined ? replicas : [replicaCalled({ replicas }, name)];
-    return shownReplicas(asked).filter((each) => state === undefined || each.state === state);
+    const wanted = name === undefined ? replicas : [replicaCalled({ replicas }, name)];
+    return shownReplicas(wanted).filter((replica) => state === undefined || replica.state === state);
   });
 }
 
-/** As scripts and the page see them. */
+/** The replicas as scripts and the page see them. */
 export const shownReplicas = (replicas: Bot["replicas"]) =>
   replicas.map(({ name, state, port, pid, fault }) => ({
     name,
@@ -116,7 +118,7 @@ export function clockActs(clock: SandboxClock): readonly ControlAct[] {
     controlAct(
       {
         name: "clock.advance",
-        what: "lets time pass: at once for Slack and the service, and for the bot, which lives through it 200 times as fast",
+        what: "moves the time forward: at once for Slack and the service, and 200 times as fast as normal for the bot",
         args: z.strictObject({ ms: z.number().int().min(1).max(LONGEST_MS) }),
       },
       ({ ms }) => {

@@ -6,8 +6,8 @@ import type { Service } from "../service/start-service.ts";
 import { type ControlAct, controlAct } from "./control-api.ts";
 import type { ServiceContext } from "./servers.ts";
 
-const run = z.string().exactOptional().describe("its id; without it, the newest");
-const approval = z.string().exactOptional().describe("its id; without it, the first that fits");
+const run = z.string().exactOptional().describe("the run's id; default: the newest run");
+const approval = z.string().exactOptional().describe("the approval's id; default: the first possible one");
 const action = z.string();
 const details = z.record(z.string(), z.unknown());
 const reason = z.string();
@@ -27,7 +27,7 @@ function askingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.createRun",
-        what: "a run begins at the service that nobody asked for in Slack; tells its id",
+        what: "starts a run outside Slack; returns its id",
         args: z.strictObject({ task: z.string().min(1) }),
       },
       ({ task }) => ({ run: control.createRun(task).id }),
@@ -35,7 +35,7 @@ function askingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.addApproval",
-        what: "a run asks for one more approval; tells its id",
+        what: "makes a run ask for one more approval; returns its id",
         args: z.strictObject({ run, action, details: details.default({}) }),
       },
       ({ run, ...ask }) => ({ approval: control.addApproval(runCalled(runs, run).id, ask) }),
@@ -43,7 +43,7 @@ function askingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.changeApproval",
-        what: "what an approval asks for becomes something else, under its old id",
+        what: "changes what an approval asks for; its id stays",
         args: z.strictObject({
           run,
           approval,
@@ -64,7 +64,7 @@ function resolvingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.withdrawApproval",
-        what: "an approval is not asked for any more",
+        what: "withdraws an approval: the run no longer asks for it",
         args: z.strictObject({ run, approval }),
       },
       ({ run, approval }) => control.withdrawApproval(...pending(runs, run, approval)),
@@ -72,7 +72,7 @@ function resolvingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.returnApproval",
-        what: "a resolved or withdrawn approval is pending again, under its old id",
+        what: "makes a resolved or withdrawn approval pending again, under the same id",
         args: z.strictObject({ run, approval }),
       },
       ({ run, approval }) => {
@@ -80,14 +80,14 @@ function resolvingActs({ control, runs }: Service): readonly ControlAct[] {
         const resolved = approvals.find(
           ({ id, state }) => (approval ?? id) === id && state.type !== "pending",
         );
-        if (resolved === undefined) throw new Error(`Run ${id} has no such approval that is resolved.`);
+        if (resolved === undefined) throw new Error(`Run ${id} has no such approval to reopen.`);
         control.returnApproval(id, resolved.id);
       },
     ),
     controlAct(
       {
         name: "service.resolveElsewhere",
-        what: "someone decides on another way than Countersign",
+        what: "decides an approval outside Countersign",
         args: z.strictObject({
           run,
           approval,
@@ -105,7 +105,7 @@ function endingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.finish",
-        what: "a run succeeds with this output",
+        what: "lets a run succeed with this output",
         args: z.strictObject({ run, output: z.string().default("") }),
       },
       ({ run, output }) => control.finish(runCalled(runs, run).id, output),
@@ -113,15 +113,15 @@ function endingActs({ control, runs }: Service): readonly ControlAct[] {
     controlAct(
       {
         name: "service.fail",
-        what: "a run fails with this message",
-        args: z.strictObject({ run, message: z.string().default("An operator let it fail.") }),
+        what: "lets a run fail with this message",
+        args: z.strictObject({ run, message: z.string().default("An operator ended the run.") }),
       },
       ({ run, message }) => control.fail(runCalled(runs, run).id, message),
     ),
     controlAct(
       {
         name: "service.cancel",
-        what: "a run is canceled for this reason",
+        what: "cancels a run for this reason",
         args: z.strictObject({ run, reason: reason.default("An operator canceled the run.") }),
       },
       ({ run, reason }) => control.cancel(runCalled(runs, run).id, reason),
@@ -132,12 +132,15 @@ function endingActs({ control, runs }: Service): readonly ControlAct[] {
 function vanishingActs({ service: { control, runs }, changed }: ServiceContext): readonly ControlAct[] {
   const args = z.strictObject({ run });
   return [
-    controlAct({ name: "service.vanish", what: "a run answers 404", args }, ({ run }) => {
-      const { id } = runCalled(runs, run);
-      control.vanish(id);
-      changed();
-    }),
-    controlAct({ name: "service.reappear", what: "a run that vanished is there again", args }, ({ run }) => {
+    controlAct(
+      { name: "service.vanish", what: "makes the service answer 404 for a run", args },
+      ({ run }) => {
+        const { id } = runCalled(runs, run);
+        control.vanish(id);
+        changed();
+      },
+    ),
+    controlAct({ name: "service.reappear", what: "makes a vanished run reappear", args }, ({ run }) => {
       const { id } = runCalled(runs, run);
       control.reappear(id);
       changed();
@@ -147,16 +150,16 @@ function vanishingActs({ service: { control, runs }, changed }: ServiceContext):
 
 type Runs = Service["runs"];
 
-function runCalled(runs: Runs, given: string | undefined): Run {
-  const found = given === undefined ? runs.all().at(-1) : runs.get(given);
+function runCalled(runs: Runs, id: string | undefined): Run {
+  const found = id === undefined ? runs.all().at(-1) : runs.get(id);
   if (found !== undefined) return found;
-  throw new Error(given === undefined ? "The service has no run yet." : `The service has no run ${given}.`);
+  throw new Error(id === undefined ? "The service has no runs yet." : `The service has no run ${id}.`);
 }
 
-function pending(runs: Runs, run?: string, given?: string): [run: string, approval: string] {
+function pending(runs: Runs, run?: string, approval?: string): [run: string, approval: string] {
   const asking = runCalled(runs, run);
-  const found = pendingOf(asking).find(({ id }) => (given ?? id) === id);
+  const found = pendingOf(asking).find(({ id }) => (approval ?? id) === id);
   if (found !== undefined) return [asking.id, found.id];
-  const what = given === undefined ? "asks for nothing" : `does not ask for ${given}`;
+  const what = approval === undefined ? "asks for nothing" : `does not ask for ${approval}`;
   throw new Error(`Run ${asking.id} ${what} now.`);
 }

@@ -1,4 +1,4 @@
-// Acts on the service and the gateway as servers.
+// Acts on the servers of the service and the gateway.
 
 import { z } from "zod";
 import { agentRoutes } from "../service/agent-api.ts";
@@ -24,7 +24,7 @@ export function serviceActs(context: ServiceContext): readonly ControlAct[] {
 function loseNextAnswer(controller: ServerController): ControlAct {
   const args = z.strictObject({ route: z.enum(["create-run", "read-run", "decide"]).default("decide") });
   return controlAct(
-    { name: "service.loseNextAnswer", what: "the next request takes effect, and its answer is lost", args },
+    { name: "service.loseNextAnswer", what: "the next request takes effect, but its answer is lost", args },
     ({ route }) => ({ fault: controller.fault({ route }, { kind: "drop", effect: true }) }),
   );
 }
@@ -34,13 +34,13 @@ function ownActs({ service, changed }: ServiceContext): readonly ControlAct[] {
     controlAct(
       {
         name: "service.rotateKey",
-        what: "from now on only another key is right; a bot that is restarted gets it",
+        what: "replaces the API key; a bot that is restarted gets the new key",
         args: z.strictObject({
           key: z
             .string()
             .regex(/^[\x21-\x7e]{8,200}$/, "8 to 200 ASCII characters without spaces")
             .exactOptional()
-            .describe("minted when left out; it is never shown"),
+            .describe("default: a random key; it is never shown"),
         }),
       },
       ({ key }) => {
@@ -51,7 +51,7 @@ function ownActs({ service, changed }: ServiceContext): readonly ControlAct[] {
     controlAct(
       {
         name: "service.profile",
-        what: "changes what the interface leaves open, and tells how it is then",
+        what: "changes the behavior that the interface leaves open; returns the whole profile",
         args: profileChange,
       },
       (change) => {
@@ -65,20 +65,20 @@ function ownActs({ service, changed }: ServiceContext): readonly ControlAct[] {
 
 export function gatewayActs({
   gateway,
-  gatewayController: gatewayHand,
+  gatewayController: controller,
   changed,
 }: ServiceContext): readonly ControlAct[] {
   return [
     ...faultActs(
       "gateway",
-      gatewayHand,
+      controller,
       gatewayRoutes.map(({ name }) => name),
     ),
-    ...powerActs("gateway", gatewayHand),
+    ...powerActs("gateway", controller),
     controlAct(
       {
         name: "gateway.status",
-        what: "what its /healthz says; `ok` is well",
+        what: "sets what /healthz answers; `ok` means healthy",
         args: z.strictObject({ status: z.string().min(1), message: z.string().default("") }),
       },
       (status) => {
@@ -100,10 +100,10 @@ function faultActs(
     controlAct(
       {
         name: `${server}.fault`,
-        what: "the next requests meet a fault, before or after they take effect; tells the fault's name",
+        what: "injects a fault into the next requests, before or after they take effect; returns the name of the fault",
         args: z.strictObject({
           fault: serverFault,
-          route: z.enum(routes).exactOptional().describe("without it, any"),
+          route: z.enum(routes).exactOptional().describe("default: any"),
           method: z.enum(["GET", "POST"]).exactOptional(),
           times,
         }),
@@ -113,15 +113,15 @@ function faultActs(
     controlAct(
       {
         name: `${server}.release`,
-        what: "lets go of what a gate holds; the fault strikes no more",
-        args: z.strictObject({ fault: z.string().describe("its name") }),
+        what: "ends a fault, and releases the requests that its gate holds",
+        args: z.strictObject({ fault: z.string().describe("the name of the fault") }),
       },
       ({ fault }) => controller.release(fault),
     ),
     controlAct(
       {
         name: `${server}.clearFaults`,
-        what: "no fault strikes any more, all gates open; slowness stays",
+        what: "ends all faults and opens all gates; a delay set with `slow` stays",
         args: nothing,
       },
       controller.clearFaults,
@@ -134,14 +134,14 @@ function powerActs(server: Server, controller: ServerController): readonly Contr
     controlAct(
       {
         name: `${server}.slow`,
-        what: "every answer comes so much later",
+        what: "delays every answer",
         args: z.strictObject({
-          ms: z.number().int().min(0).max(600_000).describe("0: as fast as it can"),
+          ms: z.number().int().min(0).max(600_000).describe("0: no delay"),
         }),
       },
       ({ ms }) => controller.slow(ms),
     ),
     controlAct({ name: `${server}.down`, what: "refuses all connections", args: nothing }, controller.down),
-    controlAct({ name: `${server}.up`, what: "takes connections again", args: nothing }, controller.up),
+    controlAct({ name: `${server}.up`, what: "accepts connections again", args: nothing }, controller.up),
   ];
 }

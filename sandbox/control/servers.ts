@@ -1,4 +1,4 @@
-// Controls one server of the sandbox, the service or the gateway. It remembers the faults it has set, to show and undo them.
+// Controls one server of the sandbox, the service or the gateway. It remembers the faults that it has injected, to show and end them.
 
 import type { SandboxClock } from "../base/clock.ts";
 import type { Fault, FaultHandle, Faults } from "../service/request-faults.ts";
@@ -16,44 +16,44 @@ type Controlled = {
 
 export type ServerController = ReturnType<typeof createServerController>;
 
-/** `changed` is called after anything that can be read here has changed. */
+/** Calls `changed` after every change that can be read here. */
 export function createServerController(control: Controlled, changed: () => void) {
   const slowness = createSlowness(control);
   const named = createNamedFaults(control);
   let up = true;
-  const power = async (on: boolean): Promise<void> => {
+  const setPower = async (on: boolean): Promise<void> => {
     await (on ? control.up() : control.down());
     up = on;
     changed();
   };
-  /** Puts the slowness behind all other faults again. */
-  const settled = (ms = slowness.ms()): void => {
+  /** Moves the slowness behind all other faults again, and reports the change. */
+  const moveSlownessLast = (ms = slowness.ms()): void => {
     slowness.set(ms);
     changed();
   };
   return {
     isUp: () => up,
     slowMs: slowness.ms,
-    /** The faults in words, without the slowness. */
-    faults: () => standingWords(control.faults(), slowness.fault()),
-    slow: (ms: number): void => settled(ms),
-    down: () => power(false),
-    up: () => power(true),
+    /** Describes the faults, without the slowness. */
+    faults: () => describeFaults(control.faults(), slowness.fault()),
+    slow: (ms: number): void => moveSlownessLast(ms),
+    down: () => setPower(false),
+    up: () => setPower(true),
     /** Returns the name by which the fault can be released. */
     fault: (match: RequestMatch, fault: Fault, times: number | "all" = 1): string => {
       const name = named.add(match, fault, times);
-      settled();
+      moveSlownessLast();
       return name;
     },
     /** Ends the fault, and releases the requests that a gate holds. */
     release: (name: string): void => {
       named.release(name);
-      settled();
+      moveSlownessLast();
     },
-    /** The slowness stays. */
+    /** Ends all faults. The slowness stays. */
     clearFaults: (): void => {
       control.clearFaults();
-      settled();
+      moveSlownessLast();
     },
   };
 }
@@ -66,7 +66,7 @@ function createNamedFaults({ fault: add }: Controlled) {
       handles.set(name, add(match, fault, times));
       return name;
     },
-    /** May be called twice. */
+    /** May be called more than once. */
     release: (name: string): void => {
       const handle = handles.get(name);
       if (handle === undefined) throw new Error(`There is no fault "${name}".`);
@@ -76,36 +76,36 @@ function createNamedFaults({ fault: add }: Controlled) {
   };
 }
 
-/** The oldest matching fault applies, so the slowness must stay behind all others, or they would never apply. */
+/** Only the oldest matching fault applies. The slowness matches every request, so it must stay behind all others. */
 function createSlowness(control: Controlled) {
-  let standing: { readonly ms: number; readonly fault: Fault; readonly handle: FaultHandle } | null = null;
+  let active: { readonly ms: number; readonly fault: Fault; readonly handle: FaultHandle } | null = null;
   return {
-    ms: () => standing?.ms ?? 0,
-    fault: () => standing?.fault,
+    ms: () => active?.ms ?? 0,
+    fault: () => active?.fault,
     set: (ms: number): void => {
-      standing?.handle.clear();
+      active?.handle.clear();
       const fault: Fault = { kind: "delay", ms };
-      standing = ms === 0 ? null : { ms, fault, handle: control.fault({}, fault, "all") };
+      active = ms === 0 ? null : { ms, fault, handle: control.fault({}, fault, "all") };
     },
   };
 }
 
-function standingWords(all: readonly Standing[], but: Fault | undefined): string[] {
-  return all.filter(({ fault }) => fault !== but).map((one) => faultWords(one));
+function describeFaults(all: readonly ActiveFault[], except: Fault | undefined): string[] {
+  return all.filter(({ fault }) => fault !== except).map((one) => describeFault(one));
 }
 
-type Standing = { readonly match: RequestMatch; readonly fault: Fault; readonly left: number };
+type ActiveFault = { readonly match: RequestMatch; readonly fault: Fault; readonly left: number };
 
-const ROUTE_WORDS: Readonly<Record<string, string>> = {
+const ROUTE_NAMES: Readonly<Record<string, string>> = {
   "": "request",
   "create-run": "start of a run",
-  "read-run": "look at a run",
+  "read-run": "read of a run",
   decide: "decision",
-  health: "look at the health",
+  health: "health check",
 };
 
-function faultWords({ match, fault, left }: Standing): string {
-  const which = ROUTE_WORDS[match.route ?? ""] ?? match.route ?? match.method ?? "request";
+function describeFault({ match, fault, left }: ActiveFault): string {
+  const which = ROUTE_NAMES[match.route ?? ""] ?? match.route ?? match.method ?? "request";
   const whom =
     left === Infinity
       ? `every ${which}`
@@ -113,31 +113,31 @@ function faultWords({ match, fault, left }: Standing): string {
         ? `the next ${which}`
         : `each of the next ${left} (${which})`;
   const effect = "effect" in fault && fault.effect ? ", after it took effect" : "";
-  return `${whom}: ${kindWords(fault)}${effect}`;
+  return `${whom}: ${describeKind(fault)}${effect}`;
 }
 
-function kindWords(fault: Fault): string {
+function describeKind(fault: Fault): string {
   switch (fault.kind) {
     case "answer":
       return `HTTP ${fault.status}`;
     case "delay":
       return `${fault.ms} ms late`;
     case "gate":
-      return "held until it is let go";
+      return "held until it is released";
     case "hang":
-      return "no answer, ever";
+      return "never answered";
     case "drop":
       return "the connection is cut";
     case "cut":
       return "half an answer, after it took effect";
     case "drip":
-      return "an answer that arrives letter by letter, after it took effect";
+      return "an answer that arrives character by character, after it took effect";
     case "garbage":
-      return "an answer that is no JSON, after it took effect";
+      return "an answer that is not JSON, after it took effect";
     case "huge":
       return "an answer that is far too long, after it took effect";
     case "redirect":
-      return "sent elsewhere";
+      return "redirected";
   }
 }
 
@@ -152,7 +152,7 @@ export type Servers = {
 export type ServiceContext = Servers & {
   readonly serviceController: ServerController;
   readonly gatewayController: ServerController;
-  /** Called after a change that no other event reports. */
+  /** Must be called after a change that no other event reports. */
   readonly changed: () => void;
 };
 

@@ -1,4 +1,4 @@
-// The control API for a service and a gateway without the rest of the sandbox.
+// The control API for the service and the gateway without the rest of the sandbox.
 
 import { createChanges } from "../base/changes.ts";
 import type { ControlAct } from "./control-api.ts";
@@ -27,7 +27,7 @@ export function serverChanges({ service, gateway, clock }: Servers, listener: ()
   };
 }
 
-/** Serve it on a loopback port of its own. */
+/** Creates the handler, which must be served on a loopback port of its own. */
 export function createServiceControl(servers: Servers): ControlHandler {
   const changes = createChanges();
   const context = createServiceContext(servers, changes.changed);

@@ -11,17 +11,20 @@ export function serverState({
   service,
   gateway,
   clock,
-  serviceController: serviceHand,
-  gatewayController: gatewayHand,
+  serviceController,
+  gatewayController,
 }: ServiceContext) {
   return {
     url: service.url,
     gatewayUrl: gateway.url,
-    up: serviceHand.isUp(),
-    gatewayUp: gatewayHand.isUp(),
-    slowMs: serviceHand.slowMs(),
+    up: serviceController.isUp(),
+    gatewayUp: gatewayController.isUp(),
+    slowMs: serviceController.slowMs(),
     clockAheadMs: clock.aheadMs(),
-    faults: [...serviceHand.faults(), ...gatewayHand.faults().map((words) => `gateway, ${words}`)],
+    faults: [
+      ...serviceController.faults(),
+      ...gatewayController.faults().map((words) => `gateway, ${words}`),
+    ],
     profile: service.control.profile(),
     vanished: service.control.vanished(),
   };
@@ -30,7 +33,7 @@ export function serverState({
 export function serviceReads(context: ServiceContext): readonly ControlRead[] {
   const { service, gateway } = context;
   return [
-    plainRead("/control/service", "how the service, the gateway and the clock stand", () =>
+    plainRead("/control/service", "the state of the service, the gateway and the clock", () =>
       serverState(context),
     ),
     runsRead(context),
@@ -39,7 +42,7 @@ export function serviceReads(context: ServiceContext): readonly ControlRead[] {
     listRead(
       {
         path: "/control/gateway/usage",
-        what: "the tokens that each key used, hour by hour; keys by their names only",
+        what: "the tokens that each key used, by the hour; keys are shown by name only",
         query: z.strictObject({}),
       },
       "usage",
@@ -50,8 +53,8 @@ export function serviceReads(context: ServiceContext): readonly ControlRead[] {
 
 function runsRead({ service }: ServiceContext): ControlRead {
   const query = z.strictObject({
-    run: z.string().exactOptional().describe("only this one"),
-    task: z.string().exactOptional().describe("only those whose task has these words"),
+    run: z.string().exactOptional().describe("only the run with this id"),
+    task: z.string().exactOptional().describe("only runs whose task contains this text"),
     phase: z
       .enum([
         "queued",
@@ -63,27 +66,27 @@ function runsRead({ service }: ServiceContext): ControlRead {
       ] satisfies Run["phase"][])
       .exactOptional(),
   });
-  const named = { path: "/control/runs", what: "the service's runs, as the service knows them", query };
+  const named = { path: "/control/runs", what: "the runs, as the service knows them", query };
   return listRead(named, "runs", ({ run, task = "", phase }) =>
     service.runs
       .all()
-      .filter((each) => run === undefined || each.id === run)
-      .filter((each) => each.input.includes(task) && (phase === undefined || each.phase === phase)),
+      .filter(({ id }) => run === undefined || id === run)
+      .filter((one) => one.input.includes(task) && (phase === undefined || one.phase === phase)),
   );
 }
 
 function requestsRead(path: string, what: string, requests: Requests): ControlRead {
   const query = z.strictObject({
-    after: z.coerce.number().int().min(0).default(0).describe("only those with a higher number"),
+    after: z.coerce.number().int().min(0).default(0).describe("only requests with a higher number"),
     route: z.string().exactOptional().describe("such as `decide`"),
     method: z.string().exactOptional(),
-    done: z.stringbool().exactOptional().describe("true: only those that are over"),
+    done: z.stringbool().exactOptional().describe("true: only requests that have ended"),
   });
   return listRead({ path, what, query }, "requests", ({ after, done, ...match }) =>
     requests
       .all(match)
-      .filter((each) => each.number > after && (done === undefined || each.done === done))
-      // Entries change while their request lives.
-      .map((each) => ({ ...each })),
+      .filter((entry) => entry.number > after && (done === undefined || entry.done === done))
+      // Copied, because an entry changes while its request is under way.
+      .map((entry) => ({ ...entry })),
   );
 }

@@ -1,4 +1,4 @@
-// Acts on Slack: its faults, and changes that people make without the app.
+// Acts on Slack: faults, and changes that people make without the app.
 
 import { z } from "zod";
 import { methods } from "../slack/methods.ts";
@@ -26,11 +26,11 @@ function faultActs({ faults }: Slack): readonly ControlAct[] {
     controlAct(
       {
         name: "slack.fault",
-        what: "the next calls of a Web API method meet a fault",
+        what: "injects a fault into the next calls of a Web API method",
         args: z.strictObject({
           method: z.string().describe("such as `chat.postMessage`"),
           fault: slackFault,
-          times: z.number().int().min(1).max(10_000).default(1).describe("how many calls it strikes"),
+          times: z.number().int().min(1).max(10_000).default(1).describe("how many calls it affects"),
         }),
       },
       ({ method, fault, times }) => {
@@ -38,10 +38,7 @@ function faultActs({ faults }: Slack): readonly ControlAct[] {
         faults.next(method, fault, times);
       },
     ),
-    controlAct(
-      { name: "slack.clearFaults", what: "no fault of Slack strikes any more", args: nothing },
-      faults.clear,
-    ),
+    controlAct({ name: "slack.clearFaults", what: "ends all faults of Slack", args: nothing }, faults.clear),
   ];
 }
 
@@ -50,7 +47,7 @@ function wireActs({ faults, sockets, rateLimits }: Slack): readonly ControlAct[]
     controlAct(
       {
         name: "slack.disconnect",
-        what: "asks every socket of the app to go away and come back",
+        what: "asks the app to close and reopen all its sockets",
         args: z.strictObject({
           reason: z.enum(["warning", "refresh_requested", "link_disabled"]).default("refresh_requested"),
         }),
@@ -58,13 +55,13 @@ function wireActs({ faults, sockets, rateLimits }: Slack): readonly ControlAct[]
       ({ reason }) => sockets.disconnect(reason),
     ),
     controlAct(
-      { name: "slack.dropSockets", what: "cuts the app's sockets without a word", args: nothing },
+      { name: "slack.dropSockets", what: "cuts the app's sockets without a warning", args: nothing },
       sockets.drop,
     ),
     controlAct(
       {
         name: "slack.rateLimits",
-        what: "whether too many calls are refused with 429",
+        what: "turns rate limits (429) on or off",
         args: z.strictObject({ on: z.boolean() }),
       },
       ({ on }) => rateLimits(on),
@@ -72,7 +69,7 @@ function wireActs({ faults, sockets, rateLimits }: Slack): readonly ControlAct[]
     controlAct(
       {
         name: "slack.revokeScope",
-        what: "takes a scope from the bot's token",
+        what: "removes a scope from the bot's token",
         args: z.strictObject({ scope: z.string().describe("such as `files:write`") }),
       },
       ({ scope }) => {
@@ -90,70 +87,72 @@ function accountActs({ workspace, faults }: Slack): readonly ControlAct[] {
     controlAct(
       {
         name: "slack.deactivate",
-        what: "an account is switched off",
+        what: "deactivates an account",
         args: z.strictObject({ person }),
       },
       ({ person }) => {
         const { id, name, kind, deactivated } = personCalled(workspace, person);
-        if (kind === "bot") throw new Error(`${name} is an app: it has no account that is switched off.`);
-        if (deactivated) throw new Error(`${name} is deactivated already.`);
+        if (kind === "bot")
+          throw new Error(`${name} is an app: only people have accounts that can be deactivated.`);
+        if (deactivated) throw new Error(`${name} is already deactivated.`);
         faults.deactivate(id);
       },
     ),
     controlAct(
-      { name: "slack.makeGuest", what: "a member becomes a guest", args: z.strictObject({ person }) },
+      { name: "slack.makeGuest", what: "makes a member a guest", args: z.strictObject({ person }) },
       ({ person }) => {
         const { id, name, kind } = personCalled(workspace, person);
-        if (kind === "guest") throw new Error(`${name} is a guest already.`);
+        if (kind === "guest") throw new Error(`${name} is already a guest.`);
         if (kind !== "member")
-          throw new Error(`${name} is ${NO_MEMBER[kind]}: only a member can become a guest.`);
+          throw new Error(`${name} is ${NON_MEMBERS[kind]}: only a member can become a guest.`);
         faults.makeGuest(id);
       },
     ),
   ];
 }
 
-const NO_MEMBER = { bot: "an app", outsider: "from another company" } as const;
+const NON_MEMBERS = { bot: "an app", outsider: "from another company" } as const;
 
 function channelActs({ workspace, faults }: Slack): readonly ControlAct[] {
-  const who = (given: string) => personCalled(workspace, given);
-  const where = (given: string) => openChannel(workspace, given);
+  const who = (name: string) => personCalled(workspace, name);
+  const where = (name: string) => openChannel(workspace, name);
   return [
     controlAct(
       {
         name: "slack.addToChannel",
-        what: "a person or the app joins a channel",
+        what: "adds a person or the app to a channel",
         args: z.strictObject({ channel, person }),
       },
       ({ channel, person }) => {
-        const [joined, joins] = [where(channel), who(person)];
-        if (joined.members.includes(joins.id))
-          throw new Error(`${joins.name} is in #${joined.name} already.`);
-        faults.addToChannel(joined.id, joins.id);
+        const to = where(channel);
+        const joining = who(person);
+        if (to.members.includes(joining.id)) throw new Error(`${joining.name} is already in #${to.name}.`);
+        faults.addToChannel(to.id, joining.id);
       },
     ),
     controlAct(
       {
         name: "slack.removeFromChannel",
-        what: "a person or the app is put out of a channel",
+        what: "removes a person or the app from a channel",
         args: z.strictObject({ channel, person }),
       },
       ({ channel, person }) => {
-        const [left, leaves] = [where(channel), who(person)];
-        if (!left.members.includes(leaves.id)) throw new Error(`${leaves.name} is not in #${left.name}.`);
-        faults.removeFromChannel(left.id, leaves.id);
+        const from = where(channel);
+        const leaving = who(person);
+        if (!from.members.includes(leaving.id)) throw new Error(`${leaving.name} is not in #${from.name}.`);
+        faults.removeFromChannel(from.id, leaving.id);
       },
     ),
   ];
 }
 
 function removalActs({ workspace, faults }: Slack): readonly ControlAct[] {
-  const where = (given: string) => openChannel(workspace, given);
+  const where = (name: string) => openChannel(workspace, name);
   return [
     controlAct(
       {
         name: "slack.deleteMessage",
-        what: "an administrator deletes a message",
+        what: "deletes a message, as an administrator",
         args: z.strictObject({ channel, ts: z.string().min(1).describe("the message's `ts`") }),
       },
       ({ channel, ts }) => {
@@ -164,18 +163,18 @@ function removalActs({ workspace, faults }: Slack): readonly ControlAct[] {
       },
     ),
     controlAct(
-      { name: "slack.archive", what: "a channel is archived", args: z.strictObject({ channel }) },
+      { name: "slack.archive", what: "archives a channel", args: z.strictObject({ channel }) },
       ({ channel }) => {
         const { id, name, archived } = where(channel);
-        if (archived) throw new Error(`#${name} is archived already.`);
+        if (archived) throw new Error(`#${name} is already archived.`);
         faults.archive(id);
       },
     ),
   ];
 }
 
-function openChannel(workspace: Workspace, given: string): Channel {
-  const found = channelCalled(workspace, given);
-  if (found.kind === "dm") throw new Error("These are direct messages, and not a channel.");
+function openChannel(workspace: Workspace, name: string): Channel {
+  const found = channelCalled(workspace, name);
+  if (found.kind === "dm") throw new Error("These are direct messages, not a channel.");
   return found;
 }

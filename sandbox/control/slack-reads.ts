@@ -7,7 +7,7 @@ import { type ControlRead, listRead, plainRead } from "./control-api.ts";
 import { channelCalled, personCalled } from "./find-by-name.ts";
 import { fieldsIn, type Usable, usableIn, viewWords, wordsOf } from "./surface-text.ts";
 
-const contains = z.string().exactOptional().describe("only what has these words");
+const contains = z.string().exactOptional().describe("only items that contain this text");
 const person = z.string().exactOptional().describe("id, handle or name");
 
 export function slackReads(slack: Slack): readonly ControlRead[] {
@@ -33,12 +33,15 @@ function worldRead({ workspace, sockets }: Slack): ControlRead {
 function messagesRead({ workspace }: Slack): ControlRead {
   const query = z.strictObject({
     channel: z.string().exactOptional().describe("id or name; `dm:ben` for Ben's direct messages"),
-    after: z.string().exactOptional().describe("only those with a later `ts`"),
-    thread: z.string().exactOptional().describe("only those of this thread, by its first message's `ts`"),
-    person: person.describe("only what this person can see: with what they are privately told"),
+    after: z.string().exactOptional().describe("only messages with a later `ts`"),
+    thread: z
+      .string()
+      .exactOptional()
+      .describe("only messages of this thread, given by the `ts` of its first message"),
+    person: person.describe("only what this person can see, including private messages to them"),
     contains,
   });
-  const named = { path: "/control/messages", what: "the messages that are there, as they read now", query };
+  const named = { path: "/control/messages", what: "all messages, as they read now", query };
   return listRead(named, "messages", ({ channel, after = "", thread, person, contains = "" }) => {
     const where = channel === undefined ? null : channelCalled(workspace, channel).id;
     const who = person === undefined ? null : personCalled(workspace, person).id;
@@ -64,7 +67,7 @@ function viewsRead({ workspace }: Slack): ControlRead {
   const query = z.strictObject({ person, contains });
   const named = {
     path: "/control/views",
-    what: "the windows that people have open, each person's topmost last",
+    what: "the windows that people have open; the topmost of each person is last",
     query,
   };
   return listRead(named, "views", ({ person, contains = "" }) => {
@@ -84,7 +87,7 @@ function viewJson({ id, person, view, errors = {}, ...rest }: HomeView & Partial
     words: viewWords({ view, errors, ...rest }),
     buttons: usableIn(view.blocks).map(({ label }) => label),
     fields: fieldsIn(view.blocks).map((each) => fieldJson(each)),
-    /** The label of the button that sends it; null: there is nothing to send. */
+    /** The label of the submit button. Null if the window has none. */
     submit: view["submit"] === undefined ? null : wordsOf(view["submit"]),
     errors,
     view,
@@ -109,12 +112,12 @@ function homesRead({ workspace }: Slack): ControlRead {
 
 function trafficRead({ traffic }: Slack): ControlRead {
   const query = z.strictObject({
-    after: z.coerce.number().int().min(0).default(0).describe("only those with a higher number"),
+    after: z.coerce.number().int().min(0).default(0).describe("only lines with a higher number"),
     from: z.enum(["app", "slack", "service", "person"]).exactOptional(),
-    refused: z.stringbool().exactOptional().describe("true: only what was refused"),
-    contains: contains.describe("only those of which `what` has these words"),
+    refused: z.stringbool().exactOptional().describe("true: only refused calls"),
+    contains: contains.describe("only lines whose `what` contains this text"),
   });
-  const named = { path: "/control/traffic", what: "what went over the wire, secrets masked", query };
+  const named = { path: "/control/traffic", what: "what went over the wire, with secrets masked", query };
   return listRead(named, "traffic", ({ after, from, refused, contains = "" }) => {
     return traffic
       .after(after)

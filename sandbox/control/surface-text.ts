@@ -1,4 +1,4 @@
-// Block Kit for scripts: the text that a reader sees, and the controls by their labels.
+// Block Kit for scripts: the text that a reader sees, and the controls with their labels.
 
 import type { Block, OpenView } from "../slack/model.ts";
 import { isJson } from "../slack/json.ts";
@@ -6,12 +6,12 @@ import type { Json } from "../slack/json.ts";
 import { elementsIn } from "../slack/state-values.ts";
 import type { Found } from "../slack/state-values.ts";
 
-/** All text that a reader sees in the blocks; people are `@U…`. */
+/** Returns all text that a reader sees in the blocks. People appear as `@U…`. */
 export function wordsOf(value: unknown): string {
   return pieces(value).join("").trim();
 }
 
-/** The text of a modal or a Home tab, with the errors of its fields. */
+/** Returns the text of a modal or a Home tab, including the errors of its fields. */
 export function viewWords({ view, ...rest }: Pick<OpenView, "view"> & Partial<OpenView>): string {
   const errors = Object.values(rest.errors ?? {});
   return [wordsOf(view["title"]), wordsOf(view.blocks), ...errors, rest.trouble ?? ""]
@@ -33,7 +33,7 @@ const SPOKEN = [
 
 function pieces(value: unknown): string[] {
   if (typeof value === "string") return [value];
-  if (Array.isArray(value)) return value.flatMap((each: unknown) => pieces(each));
+  if (Array.isArray(value)) return value.flatMap((item: unknown) => pieces(item));
   if (!isJson(value)) return [];
   if (value["type"] === "user") return [`@${String(value["user_id"])}`];
   if (value["type"] === "date") return pieces(value["fallback"]);
@@ -44,7 +44,7 @@ function pieces(value: unknown): string[] {
 const endsLine = ({ type, block_id }: Json): boolean =>
   block_id !== undefined || (typeof type === "string" && /^rich_text_|^input$|^button$/.test(type));
 
-/** Label and element of everything that can be pressed or chosen. */
+/** An element that can be pressed or chosen, with its label. */
 export type Usable = Found & { readonly label: string };
 
 export function usableIn(blocks: readonly Block[]): Usable[] {
@@ -59,7 +59,7 @@ export function fieldsIn(blocks: readonly Block[]): Usable[] {
     .map((found) => ({ ...found, label: labelOf(found) }));
 }
 
-/** As Slack's client calls the menu of three dots. */
+/** The name that Slack's client gives the menu with three dots. */
 const OVERFLOW = "More actions";
 
 function labelOf({ block, element }: Found): string {
@@ -67,9 +67,9 @@ function labelOf({ block, element }: Found): string {
   return wordsOf(block["type"] === "input" ? block["label"] : (element["text"] ?? element["placeholder"]));
 }
 
-/** By label, in upper or lower case, or by its action or block id. */
+/** Finds an element by its label, ignoring case, or by its action or block id. */
 export function called(all: readonly Usable[], name: string): Usable | undefined {
-  const is = ({ block, element, label }: Usable): boolean =>
+  const matches = ({ block, element, label }: Usable): boolean =>
     label.toLowerCase() === name.toLowerCase() || element["action_id"] === name || block.block_id === name;
-  return all.find(is);
+  return all.find(matches);
 }

@@ -1,15 +1,15 @@
-// What people do, for scripts: buttons and fields go by their labels. Each action throws an Error with Slack's own words if it fails.
+// What people do in Slack, for scripts. Buttons and fields are found by their labels. An action that fails rejects with Slack's message.
 
 import type { ActResult, Block, Message, OpenView, PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
 import { called, fieldsIn, type Usable, usableIn } from "./surface-text.ts";
 
-/** A message, a window by its id, or what the person has before them. */
+/** A message, a window by its id, or whatever the person currently sees: their topmost window or their Home tab. */
 export type Place =
   | { readonly channel: string; readonly ts?: string | undefined }
   | { readonly view?: string | undefined };
 
-/** Keyed by a field's label, block id or action id; or by block id, with an object keyed by action id. */
+/** Values keyed by a field's label, block id or action id; or keyed by block id, objects keyed by action id. */
 export type Typed = { readonly [field: string]: unknown };
 
 export type UserActions = ReturnType<typeof createUserActions>;
@@ -25,13 +25,13 @@ export function createUserActions(slack: Touched) {
   return {
     say: async (person: PersonId, channel: string, text: string, thread?: string) =>
       accepted(await acts.say(person, channel, text, thread)),
-    /** "/agent run …", as typed into the composer. */
+    /** Types a line such as "/agent run …" into the composer. */
     command: async (person: PersonId, channel: string, line: string) => {
       const [, command, rest = ""] = /^(\/\S+)(?:\s([\s\S]*))?$/.exec(line) ?? [];
-      if (command === undefined) throw new Error(`"${line}" is no command: it begins with a slash.`);
+      if (command === undefined) throw new Error(`"${line}" is not a command: commands begin with a slash.`);
       accepted(await acts.command(person, channel, command, rest));
     },
-    /** Also accepts a confirmation dialog. Resolves to the place of the button. */
+    /** Presses a button, and confirms a confirmation dialog. Resolves to the place of the button. */
     press: async (person: PersonId, place: Place, button: string, chosen?: unknown): Promise<At> => {
       const { at, blocks } = surfaceAt(slack, person, place, button);
       const usable = usableIn(blocks);
@@ -39,7 +39,7 @@ export function createUserActions(slack: Touched) {
       accepted(await acts.click(person, at, block.block_id, String(element["action_id"]), chosen));
       return at;
     },
-    /** Keeps earlier input, except for the given fields. Resolves to the window afterwards; null: it closed. */
+    /** Submits a form with the given fields and earlier input. Resolves to the window if it stays open, or to null if it closes. */
     submit: async (person: PersonId, typed: Typed, view?: string): Promise<OpenView | null> => {
       const open = windowOf(slack, person, view);
       accepted(await acts.submit(person, open.id, valuesOf(open, typed)));
@@ -49,7 +49,7 @@ export function createUserActions(slack: Touched) {
       accepted(await acts.close(person, windowOf(slack, person, view).id)),
     /** Uses a shortcut in the menu of a message, by its name or callback id. */
     shortcut: async (person: PersonId, at: { channel: string; ts: string }, name: string) => {
-      const [id] = [...shortcuts].find(([id, each]) => id === name || each.name === name) ?? [];
+      const [id] = [...shortcuts].find(([id, shortcut]) => id === name || shortcut.name === name) ?? [];
       if (id === undefined) throw new Error(`The app has no shortcut "${name}".`);
       accepted(await slack.shortcut(person, id, at));
     },
@@ -60,9 +60,9 @@ export function createUserActions(slack: Touched) {
   };
 }
 
-/** The topmost window, or the one with this id. */
+/** Returns the topmost window, or the window with this id. Throws if it is not open. */
 function windowOf({ workspace }: Touched, person: PersonId, id?: string): OpenView {
-  const found = workspace.viewsOf(person).findLast((each) => id === undefined || each.id === id);
+  const found = workspace.viewsOf(person).findLast((view) => id === undefined || view.id === id);
   if (found !== undefined) return found;
   const name = workspace.people.get(person)?.name ?? person;
   throw new Error(`${name} has ${id === undefined ? "no window" : `no window ${id}`} open.`);
@@ -89,13 +89,13 @@ function messageWith(
   button: string,
 ): Message {
   const seen = workspace.messages.filter(
-    (each) => each.channel === channel && [null, person].includes(each.ephemeralFor),
+    (message) => message.channel === channel && [null, person].includes(message.ephemeralFor),
   );
   const has = ({ blocks }: Message): boolean => called(usableIn(blocks), button) !== undefined;
-  const found = ts === undefined ? seen.findLast(has) : seen.find((each) => each.ts === ts);
+  const found = ts === undefined ? seen.findLast(has) : seen.find((message) => message.ts === ts);
   if (found !== undefined) return found;
   throw new Error(
-    ts === undefined ? `No message here has a button "${button}".` : `There is no message ${ts} here.`,
+    ts === undefined ? `No message here has the button "${button}".` : `There is no message ${ts} here.`,
   );
 }
 
@@ -120,7 +120,7 @@ function missing(what: string, name: string, there: readonly Usable[]): never {
     ({ label, element }) => `"${label === "" ? String(element["action_id"]) : label}"`,
   );
   throw new Error(
-    `There is no ${what} "${name}" here, but ${labels.length === 0 ? "none at all" : labels.join(", ")}.`,
+    `There is no ${what} "${name}" here. Available: ${labels.length === 0 ? "none" : labels.join(", ")}.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// The page's files for the browser: its own, and those of its font, which is a development package.
+// The files that the browser loads: the page's own, and those of its font, which comes from a development package.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -11,12 +11,12 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
 };
 
-/** Lato, under the SIL Open Font License. For other scripts the reader's own fonts are used. */
+/** Lato, under the SIL Open Font License. Other scripts use the reader's own fonts. */
 const FONTS = ["latin", "latin-ext"].flatMap((script) =>
   ["400-normal", "400-italic", "700-normal", "700-italic"].map((cut) => `lato-${script}-${cut}.woff2`),
 );
 
-/** By their address. */
+/** The assets, keyed by address. */
 export function loadAssets(): ReadonlyMap<string, Asset> {
   const folder = new URL("browser/", import.meta.url);
   const own = readdirSync(folder)

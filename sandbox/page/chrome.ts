@@ -1,4 +1,4 @@
-// The frame of a conversation: who you are, where you can go, and the state of the app.
+// The frame around a conversation: the people, the channels, and the state of the app.
 import type { Person } from "../slack/model.ts";
 import { avatar } from "./base/avatar.ts";
 import { attr, html } from "./base/html.ts";
@@ -9,7 +9,7 @@ import type { BotState, PageParts } from "./base/parts.ts";
 import { channelsSeenBy, channelTitle, hrefAs, playable } from "./base/reader.ts";
 import type { Reader } from "./base/reader.ts";
 
-/** Each link leads to the same channel if the person may see it. */
+/** Each link leads to the current channel if the person may see it. */
 export function peopleBar(parts: PageParts, place: Place): Html {
   const side = sideBySideLink(parts, place);
   const people = playable(parts).map((person) => ({ person, href: hrefAs(parts, place, person) }));
@@ -27,7 +27,7 @@ export function peopleBar(parts: PageParts, place: Place): Html {
         const current = attr("aria-current", person.id === place.person ? "page" : null);
         const keys =
           i < SHORTCUTS
-            ? html` title="Become ${person.name} (Alt+${i + 1})" aria-keyshortcuts="Alt+${i + 1}"`
+            ? html` title="Switch to ${person.name} (Alt+${i + 1})" aria-keyshortcuts="Alt+${i + 1}"`
             : null;
         return html`<li>
           <a href="${href}" data-person-link${keys}${current}
@@ -37,12 +37,18 @@ export function peopleBar(parts: PageParts, place: Place): Html {
       })}
     </ul>
     ${side === null ? null : html`<a href="${side}" target="_top" data-side-link>Side by side</a>`}
-    <button type="button" data-help-open data-look="bare" title="Keyboard (Ctrl+/)" aria-label="Keyboard">
+    <button
+      type="button"
+      data-help-open
+      data-look="bare"
+      title="Keyboard shortcuts (Ctrl+/)"
+      aria-label="Keyboard shortcuts"
+    >
       ?
     </button>`;
 }
 
-/** The link to this person beside the first other member who sees the same channel; null if there is none. */
+/** The link to this person side by side with the first other member who sees the channel. Null if there is no such member. */
 function sideBySideLink(parts: PageParts, { person, where }: Place): string | null {
   const sees = (one: Person): boolean =>
     channelsSeenBy(parts.workspace, one.id).some((channel) => channel.id === where);
@@ -52,7 +58,7 @@ function sideBySideLink(parts: PageParts, { person, where }: Place): string | nu
   return other === undefined ? null : sideBySideHref({ people: [person, other.id], where });
 }
 
-/** One person for each of the keys 1 … 9. */
+/** How many people have a shortcut: the keys 1 … 9. */
 const SHORTCUTS = 9;
 
 function kindOf(person: Person): string | null {
@@ -106,35 +112,35 @@ function row(place: Place, { where, sign, name, unread }: Row): Html {
 }
 
 const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what: string }>> = {
-  traffic: { name: "Traffic", what: "all that app, Slack and service say to each other" },
-  service: { name: "Service", what: "the runs, and what can go wrong with the service" },
+  traffic: { name: "Traffic", what: "everything that the app, Slack and the service send each other" },
+  service: { name: "Service", what: "the runs, and the faults that you can inject" },
   scenes: { name: "Scenes", what: "stories that play by themselves" },
-  phone: { name: "Phone", what: "the notifications of the person you are" },
+  phone: { name: "Phone", what: "the notifications of the current person" },
 };
 
 export function status(parts: PageParts, place: Place): Html {
   const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
-  const { is, words } = appState(parts);
+  const { state, words } = appState(parts);
   const panels = PANELS.filter((one) => !needsWorld(one) || parts.panelState !== null);
-  return html`<h2>Behind it</h2>
+  return html`<h2>Under the hood</h2>
     <ul>
       ${panels.map((one) => panelRow(place, one))}
     </ul>
-    <p data-connection="${is}">${name} ${words}</p>`;
+    <p data-connection="${state}">${name} ${words}</p>`;
 }
 
-/** A connection may outlive its process for a moment. An app over HTTP has none. */
+/** Checks the process before the connection, because a connection may outlive its process for a moment. */
 function appState({ panelState, connected }: PageParts): AppState {
-  const state = panelState?.bot() ?? "running";
-  if (state !== "running") return { is: "down", words: AWAY[state] };
+  const bot = panelState?.bot() ?? "running";
+  if (bot !== "running") return { state: "down", words: AWAY[bot] };
   const replicas = panelState?.replicas() ?? [];
-  const of = replicaWords(replicas);
-  if (!connected()) return { is: "down", words: `is not connected${of}` };
-  const all = replicas.every((each) => each === "running");
-  return { is: all ? "up" : "partly", words: `is connected${of}` };
+  const counted = replicaWords(replicas);
+  if (!connected()) return { state: "down", words: `is not connected${counted}` };
+  const allRun = replicas.every((replica) => replica === "running");
+  return { state: allRun ? "up" : "partly", words: `is connected${counted}` };
 }
 
-type AppState = { readonly is: "up" | "partly" | "down"; readonly words: string };
+type AppState = { readonly state: "up" | "partly" | "down"; readonly words: string };
 
 const AWAY: Readonly<Record<Exclude<BotState, "running">, string>> = {
   starting: "is starting…",
@@ -142,14 +148,14 @@ const AWAY: Readonly<Record<Exclude<BotState, "running">, string>> = {
   stopped: "is stopped",
 };
 
-/** Nothing about an app that is one process. */
+/** Counts the running replicas. Empty for an app that is one process. */
 function replicaWords(replicas: readonly BotState[]): string {
   if (replicas.length < 2) return "";
   const running = replicas.filter((state) => state === "running").length;
-  return `, ${running} of ${replicas.length} replicas ${running === 1 ? "runs" : "run"}`;
+  return `, ${running} of ${replicas.length} replicas running`;
 }
 
-/** A second press on the panel that is open closes it. */
+/** The link of the open panel closes it. */
 function panelRow(place: Place, panel: Panel): Html {
   const open = place.panel === panel;
   const { name, what } = PANEL_NAMES[panel];

@@ -6,7 +6,7 @@ import type { PageParts, SlashCommand } from "./base/parts.ts";
 
 type Use = { readonly shown: string; readonly fill: string; readonly about: string };
 
-/** The subcommands of a slash command: the manifest's usage hint separates them by bars. */
+/** The subcommands of a slash command, which the manifest's usage hint separates by bars. */
 function usesOf({ command, description, usage_hint: hint }: SlashCommand): Use[] {
   const uses = (hint ?? "").split("|").map((use) => use.trim());
   return uses.map((use, i) => {

@@ -1,10 +1,10 @@
-// The channel and the thread beside it.
+// The channel, and the thread beside it.
 import type { Channel, Message } from "../slack/model.ts";
 import { composer } from "./composer.ts";
 import { html } from "./base/html.ts";
 import type { Html } from "./base/html.ts";
 import type { Stamp } from "./base/tab-memory.ts";
-import { drawMessage, goesOn } from "./drawing/message.ts";
+import { drawMessage, joinsPrevious } from "./drawing/message.ts";
 import { hrefOf } from "./base/place.ts";
 import type { Place } from "./base/place.ts";
 import type { PageParts } from "./base/parts.ts";
@@ -15,7 +15,7 @@ import type { ViewState } from "./base/view-state.ts";
 
 export type Messages = { readonly channel: Item[]; readonly thread: Item[] };
 
-/** The messages of the channel and of the open thread that this reader sees, each under its key. */
+/** The messages of the channel and of the open thread that this reader can see. */
 export function conversation(parts: PageParts, reader: Reader, { memory, epoch }: ViewState): Messages {
   const { place } = reader;
   const { workspace } = parts;
@@ -39,8 +39,8 @@ export function conversation(parts: PageParts, reader: Reader, { memory, epoch }
     };
     const parent = message.thread === null ? null : workspace.messageAt(place.where, message.thread)?.text;
     const files = message.files.map((id) => workspace.files.get(id));
-    const minute = tellsDistance(message) ? Math.floor(workspace.now() / 60_000) : null;
-    const above = [day, goesOn(shown)];
+    const minute = showsElapsedTime(message) ? Math.floor(workspace.now() / 60_000) : null;
+    const above = [day, joinsPrevious(shown)];
     const seen = [now, minute, parent, shown.replies.map((one) => one.ts).join(), ...above, ...files];
     const stamp = [...seen, ...contentOf(message)];
     const at = { list: pane.thread === null ? "messages" : "replies", key: message.ts };
@@ -55,13 +55,13 @@ export function conversation(parts: PageParts, reader: Reader, { memory, epoch }
   };
 }
 
-/** In every zone a day begins with one of these (ms). Formatting dates is the slowest part of a drawing. */
+/** In every time zone, a day begins at a quarter of an hour (ms). Comparing quarters avoids the slow formatting of dates. */
 const QUARTER_MS = 15 * 60_000;
 
-type Neighbours = { readonly after: Message | undefined; readonly pane: Place };
+type Neighbors = { readonly after: Message | undefined; readonly pane: Place };
 
-/** "Today", "Yesterday" or the date, above the first message of a day; null above the others. A thread begins without. */
-function dayAbove({ at }: Message, { after, pane }: Neighbours, times: Reader["times"]): string | null {
+/** "Today", "Yesterday" or the date for the first message of a day, null for all others. The first message of a thread gets none. */
+function dayAbove({ at }: Message, { after, pane }: Neighbors, times: Reader["times"]): string | null {
   const quarter = (ms: number): number => Math.floor(ms / QUARTER_MS);
   const date = (ms: number): string => times.tokens("{date_num}", ms);
   if (after === undefined && pane.thread !== null) return null;
@@ -70,7 +70,7 @@ function dayAbove({ at }: Message, { after, pane }: Neighbours, times: Reader["t
   return day.charAt(0).toUpperCase() + day.slice(1);
 }
 
-/** The workspace replaces blocks and metadata as a whole. What it changes in place is small. */
+/** Blocks and metadata are compared by identity, because the workspace replaces them as a whole. What it changes in place is small. */
 function contentOf(message: Message): Stamp {
   const { blocks, metadata, ...rest } = message;
   const values: unknown[] = Object.values(rest);
@@ -79,11 +79,11 @@ function contentOf(message: Message): Stamp {
 
 const distances = new WeakMap<Message["blocks"], boolean>();
 
-/** Whether it says how long ago something was. Such a message must be redrawn without a change. */
-function tellsDistance({ blocks, text }: Message): boolean {
-  const known = distances.get(blocks) ?? JSON.stringify(blocks).includes("{ago}");
-  distances.set(blocks, known);
-  return known || text.includes("{ago}");
+/** Whether the message says how long ago something was. Such a message must be redrawn even if it has not changed. */
+function showsElapsedTime({ blocks, text }: Message): boolean {
+  const inBlocks = distances.get(blocks) ?? JSON.stringify(blocks).includes("{ago}");
+  distances.set(blocks, inBlocks);
+  return inBlocks || text.includes("{ago}");
 }
 
 type Pane = { parts: PageParts; reader: Reader; channel: Channel; slot: Slot };
@@ -98,7 +98,7 @@ export function channelPane({ parts, reader, channel, slot }: Pane): Html {
       </button>
       <h1><span aria-hidden="true">${sign}</span>${name}</h1>
       <span data-note
-        >${channel.kind === "dm" ? "direct message" : `${members} people`}${channel.archived ? " · archived" : null}${channel.members.includes(reader.place.person) ? null : " · you are not in it"}</span
+        >${channel.kind === "dm" ? "direct message" : `${members} people`}${channel.archived ? " · archived" : null}${channel.members.includes(reader.place.person) ? null : " · you are not a member"}</span
       >
     </header>
     <h2 class="unseen">Messages</h2>

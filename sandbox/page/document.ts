@@ -1,4 +1,4 @@
-// The whole page, and its live lists.
+// The document of the page, and its live lists.
 import { attr, html, type Html } from "./base/html.ts";
 import type { PageParts } from "./base/parts.ts";
 import { hrefOf, type Place } from "./base/place.ts";
@@ -79,7 +79,7 @@ function one(inner: Html): Item[] {
   return [{ key: "it", inner }];
 }
 
-/** `drawn`: the document's name. `now`: what it shows. */
+/** Draws the document. `drawn` is its name, and `now` is what it shows. */
 export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Drawn): Html {
   const reader = createReader(parts, place);
   const slot = slots(now);
@@ -96,7 +96,7 @@ export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Dra
       ${attr("data-has-thread", place.thread !== null)}${attr("data-has-panel", place.panel)}
     >
       <nav data-people aria-label="Who you are">${slot("people")}</nav>
-      <aside data-caption-bar aria-label="The scene that plays">
+      <aside data-caption-bar aria-label="The scene that is playing">
         <div role="status">${slot("caption")}</div>
       </aside>
       <nav id="sidebar" data-sidebar popover aria-label="Channels">

@@ -1,4 +1,4 @@
-// Hints for a newcomer: how to start something, and then that someone else must decide.
+// Hints for a new user: first how to start a run, then that someone else must decide.
 import type { Message, PersonId } from "../slack/model.ts";
 import { elementsIn } from "../slack/state-values.ts";
 import { controlButton, html, type Html } from "./base/html.ts";
@@ -6,13 +6,13 @@ import type { PageParts } from "./base/parts.ts";
 import { hrefOf, type Place } from "./base/place.ts";
 import { playable } from "./base/reader.ts";
 
-/** Before the app's first message: how to start. Then, until the first decision: who can decide. */
+/** Before the app's first message, says how to start. After that, until the first decision, says who can decide. */
 export function hint(parts: PageParts, place: Place): Html | null {
   const { workspace, examples } = parts;
   const person = workspace.people.get(place.person);
   if (person?.deactivated === true) {
     return html`<aside data-hint-box aria-label="About this person">
-      <p><strong>${person.name} is deactivated.</strong> Nothing they press reaches the app, as in Slack.</p>
+      <p><strong>${person.name} is deactivated.</strong> As in Slack, nothing they press reaches the app.</p>
     </aside>`;
   }
   const channel = workspace.channels.get(place.where);
@@ -25,19 +25,19 @@ export function hint(parts: PageParts, place: Place): Html | null {
 
 function start(parts: PageParts, place: Place): Html {
   return html`<aside data-hint-box aria-label="What to do first">
-    <p><strong>Start here.</strong> Type a command, or click one to put it below:</p>
+    <p><strong>Start here.</strong> Type a command, or click one to copy it into the message field:</p>
     <ul>
       ${parts.examples.map((one) => html`<li><button type="button" data-look="plain" data-fill="${one}">${one}</button></li>`)}
     </ul>
     <p>
-      When a request waits for a decision, become ${othersThan(parts, place.person)} in the bar at the top and
-      decide. The person who asked cannot decide. A second tab can be a second person.
+      When a request waits for a decision, switch to ${othersThan(parts, place.person)} in the top bar and
+      decide. The person who asked can't decide. A second tab can be a second person.
     </p>
-    ${parts.panelState === null ? null : html`<p>Or <a href="${hrefOf({ ...place, panel: "scenes" })}">watch a scene</a>: one click plays a story, with captions.</p>`}
+    ${parts.panelState === null ? null : html`<p>Or <a href="${hrefOf({ ...place, panel: "scenes" })}">watch a scene</a>: one click plays a story with captions.</p>`}
   </aside>`;
 }
 
-/** While the first request waits for a decision. A scene that plays has its own captions. */
+/** The hint while the first request waits for a decision. A scene that is playing has its own captions instead. */
 function decide(parts: PageParts, place: Place): Html | null {
   const { workspace, panelState } = parts;
   if (panelState?.scenes().playing?.ended === null) return null;
@@ -51,14 +51,14 @@ function decide(parts: PageParts, place: Place): Html | null {
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
   if (asker === undefined || !canDecide)
     return small(
-      html`<strong>Now become ${othersThan(parts, place.person, asker)}</strong> in the bar at the top and
-        press a button: the person who asked can't decide. A second tab can be a second person.`,
+      html`<strong>Now switch to ${othersThan(parts, place.person, asker)}</strong> in the top bar and press a
+        button: the person who asked can't decide. A second tab can be a second person.`,
     );
   const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Someone else";
-  return small(html`<strong>Now press a button.</strong> ${name} asked, so someone else decides.`);
+  return small(html`<strong>Now press a button.</strong> ${name} asked, so someone else must decide.`);
 }
 
-/** After the first decision: scenes to try. Each is ticked off once it was played. */
+/** The hint after the first decision: scenes to try. Each gets a check mark once it has been played. */
 function dares({ panelState }: PageParts, waits: boolean): Html | null {
   const state = panelState?.scenes();
   const all = state?.scenes.filter(({ dare }) => dare !== null) ?? [];
@@ -81,18 +81,18 @@ function dares({ panelState }: PageParts, waits: boolean): Html | null {
         </li>`;
       })}
     </ul>
-    <p data-note>Each plays with the real bot and service, and shows what happens.</p>
+    <p data-note>Each one plays on the real bot and service, and shows what happens.</p>
   </aside>`;
 }
 
 const small = (words: Html): Html =>
   html`<aside data-hint-box data-small aria-label="What to do next"><p>${words}</p></aside>`;
 
-/** A decided message may keep a button to read it in full. Only a primary button asks for a decision. */
+/** Whether the message still asks for a decision. A decided message may keep other buttons, but no primary one. */
 const asksForDecision = ({ blocks }: Message): boolean =>
   elementsIn(blocks).some(({ element }) => element.type === "button" && element["style"] === "primary");
 
-/** The first person that a request names is the requester. */
+/** Returns the first person that a request names, who is the requester. */
 const firstNamed = ({ blocks }: Message): string | undefined =>
   /"user_id":"(\w+)"/.exec(JSON.stringify(blocks))?.[1];
 

@@ -1,4 +1,4 @@
-// Live updates: which tabs there are, and what each one gets.
+// Live updates: which tabs are open, and what each tab receives.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import { createStreams, type StreamOptions } from "./stream.ts";
 import type { ViewState } from "./base/view-state.ts";
 import { bodyOf } from "./request-check.ts";
 
-/** `at` is the tab's address; null when the tab is gone. */
+/** `at` is the tab's address, or null when the tab has closed. */
 const watch = z.object({
   stream: z.string().max(64),
   tab: z.string().max(64),
@@ -19,33 +19,33 @@ const watch = z.object({
   drawn: z.string().max(64),
 });
 
-/** `gone`: there is no such person or place any more. `lost`: there is no such stream any more. */
+/** "gone": the person or place no longer exists. "lost": the stream no longer exists. */
 type Watching = { readonly ok: true } | { readonly ok: false; readonly because: "gone" | "lost" };
 
 export type Live = {
-  /** Draws a document and names it. The tab that shows it then gets only the differences. */
+  /** Draws a document and gives it a name. The tab that shows it then receives only the differences. */
   readonly draw: (place: Place) => Drawn;
   readonly open: (res: ServerResponse) => void;
-  /** Undefined if the body is not the page's. */
+  /** Resolves to undefined if the request body is invalid. */
   readonly watch: (req: IncomingMessage) => Promise<Watching | undefined>;
 };
 
 export function createLive(parts: PageParts, newViewState: () => ViewState): Live {
   const documents = createDocuments();
-  const look = (place: Place): Look => {
+  const newDrawing = (place: Place): Drawing => {
     const viewState = newViewState();
     return { lists: () => lists(parts, place, viewState), differ: createDiffer() };
   };
   const streams = createStreams({
     looker: (place, drawn) => {
-      const { lists, differ } = documents.take(drawn) ?? look(place);
+      const { lists, differ } = documents.take(drawn) ?? newDrawing(place);
       return () => differ(lists());
     },
     onChange: (listener) => onChange(parts, listener),
   });
   return {
     draw(place) {
-      const fresh = look(place);
+      const fresh = newDrawing(place);
       const now = fresh.lists();
       fresh.differ(now);
       return { drawn: documents.keep(fresh), now };
@@ -68,25 +68,25 @@ export function createLive(parts: PageParts, newViewState: () => ViewState): Liv
   };
 }
 
-type Look = { readonly lists: () => Lists; readonly differ: ReturnType<typeof createDiffer> };
+type Drawing = { readonly lists: () => Lists; readonly differ: ReturnType<typeof createDiffer> };
 
-/** How long a drawn document waits for its tab (ms). */
-const FORGOTTEN_MS = 30_000;
+/** How long a drawn document is kept for its tab (ms). */
+const KEEP_MS = 30_000;
 
-/** Keeps what was drawn until its tab connects. A tab that connects later, or again, gets everything. */
+/** Keeps a drawn document until its tab connects. A tab that connects later or again receives everything. */
 function createDocuments() {
-  const kept = new Map<string, Look>();
+  const kept = new Map<string, Drawing>();
   return {
-    keep(look: Look): string {
+    keep(drawing: Drawing): string {
       const name = randomUUID();
-      kept.set(name, look);
-      setTimeout(() => kept.delete(name), FORGOTTEN_MS).unref();
+      kept.set(name, drawing);
+      setTimeout(() => kept.delete(name), KEEP_MS).unref();
       return name;
     },
-    take(name: string): Look | undefined {
-      const look = kept.get(name);
+    take(name: string): Drawing | undefined {
+      const drawing = kept.get(name);
       kept.delete(name);
-      return look;
+      return drawing;
     },
   };
 }
@@ -102,21 +102,25 @@ const showsPanelState = ({ panel }: Place): boolean => panel === "service" || pa
 function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange"]>[0]): () => void {
   let connected = parts.connected();
   const { panelState } = parts;
-  // Every tab shows the captions of a scene and the state of the app. Only the panels show the rest, which changes often.
+  // Every tab shows scene captions and the state of the app. Only the panels show the rest, which changes often.
   const states = (): string => panelState?.replicas().join() ?? "";
-  let [scene, bot] = [panelState?.scenes().playing, states()];
+  let scene = panelState?.scenes().playing;
+  let bot = states();
   const stops = [
     parts.workspace.onChange(() => listener(everyone)),
     panelState?.onChange(() => {
-      const before = [scene, bot];
-      [scene, bot] = [panelState.scenes().playing, states()];
-      listener(before[0] === scene && before[1] === bot ? showsPanelState : everyone);
+      const newScene = panelState.scenes().playing;
+      const newBot = states();
+      const isSame = newScene === scene && newBot === bot;
+      scene = newScene;
+      bot = newBot;
+      listener(isSame ? showsPanelState : everyone);
     }),
     parts.traffic.onLine(() => {
-      // Every tab shows whether the app is connected. A line of traffic shows it first.
-      const was = connected;
+      // Every tab shows whether the app is connected. Each change of the connection comes with a traffic line.
+      const wasConnected = connected;
       connected = parts.connected();
-      listener(was === connected ? ({ panel }) => showsWire(panel) : everyone);
+      listener(wasConnected === connected ? ({ panel }) => showsWire(panel) : everyone);
     }),
   ];
   return () => stops.forEach((stop) => stop?.());

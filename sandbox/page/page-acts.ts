@@ -1,4 +1,4 @@
-// The page's POSTs. Each is one person's act.
+// The page's POST requests. Each is an act of one person.
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
@@ -40,7 +40,7 @@ type Act = z.infer<typeof act>;
 
 const failed = (text: string): ActResult => ({ ok: false, error: text });
 
-/** Undefined if the body is not an act of the page. */
+/** Resolves to undefined if the body is not a valid act. */
 export async function perform(parts: PageParts, req: IncomingMessage): Promise<ActResult | undefined> {
   const parsed = act.safeParse(await bodyOf(req));
   return parsed.success ? route(parts, parsed.data) : undefined;
@@ -56,7 +56,7 @@ function route(parts: PageParts, asked: Act): Promise<ActResult> | ActResult {
       return parts.useShortcut(asked.person, asked.shortcut, asked.at);
     case "submit": {
       const open = parts.workspace.viewById(asked.view);
-      if (open?.person !== asked.person) return failed("This window is not open any more.");
+      if (open?.person !== asked.person) return failed("This window is no longer open.");
       return parts.acts.submit(asked.person, open.id, valuesOf(open.view.blocks, asked.fields));
     }
     case "close":
@@ -75,19 +75,19 @@ function say(parts: PageParts, asked: Extract<Act, { do: "say" }>): Promise<ActR
   }
   if (command === "/invite") return invite(parts, asked, rest);
   return failed(
-    `${command} is not a command here. Known: ${parts.commands.map((one) => one.command).join(", ")}.`,
+    `${command} is not a command here. Known commands: ${parts.commands.map((one) => one.command).join(", ")}.`,
   );
 }
 
-/** Slack's own command, which brings a person or an app into the channel. Only members of the channel may use it. */
+/** Slack's built-in command, which adds a person or an app to the channel. Only members of the channel may use it. */
 function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, rest: string): ActResult {
   const channel = workspace.channels.get(asked.channel);
   const handle = rest.trim().replace(/^@/, "");
   const invited = [...workspace.people.values()].find((one) => one.handle === handle);
   if (channel === undefined || !channel.members.includes(asked.person))
     return failed("You are not in this channel.");
-  if (invited === undefined) return failed(`Nobody here is called @${handle}.`);
-  if (channel.members.includes(invited.id)) return failed(`${invited.name} is in this channel already.`);
+  if (invited === undefined) return failed(`There is no person or app @${handle} here.`);
+  if (channel.members.includes(invited.id)) return failed(`${invited.name} is already in this channel.`);
   channel.members.push(invited.id);
   workspace.changed({ kind: "channel", channel: channel.id, joined: invited.id });
   workspace.post({ channel: channel.id, author: slackbot, text: `${invited.name} joined #${channel.name}` });
@@ -96,7 +96,7 @@ function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, re
 
 function click(parts: PageParts, asked: Extract<Act, { do: "click" }>): Promise<ActResult> | ActResult {
   const found = chosenAt(blocksAt(parts, asked), asked, asked.chosen);
-  if (found === undefined) return failed("What you pressed has changed in the meantime. Look again.");
+  if (found === undefined) return failed("What you pressed has changed since. Look at it again.");
   return parts.acts.click(asked.person, asked.at, asked.block, asked.action, found.chosen);
 }
 

@@ -1,4 +1,4 @@
-// Serves the sandbox's page on the port of the local Slack. The page lets its user act as each person in the workspace.
+// Serves the sandbox's page on the port of the local Slack. The user of the page can act as any person in the workspace.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./page-acts.ts";
 import { loadAssets } from "./assets.ts";
@@ -10,12 +10,12 @@ import type { Html } from "./base/html.ts";
 import { createLive } from "./live.ts";
 import type { Live } from "./live.ts";
 import { hrefOf, parsePermalink, parsePlace, parseSideBySide } from "./base/place.ts";
-import { canStand, drawSideBySide } from "./side-by-side.ts";
+import { canShowSideBySide, drawSideBySide } from "./side-by-side.ts";
 import type { PageParts } from "./base/parts.ts";
 import { createViewStates } from "./base/view-state.ts";
 import { jsonLines } from "./panels/traffic-line.ts";
 
-/** True if the request is the page's. Then the page answers it, now or later. */
+/** Returns true if the request belongs to the page, which then answers it, now or later. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 const OWN = /^\/(?:$|as\/|side\/|page\/|archives\/)/;
@@ -40,24 +40,26 @@ export function createPage(parts: PageParts): PageHandler {
   };
 }
 
-type Doers = { readonly parts: PageParts; readonly live: Live };
+type Handlers = { readonly parts: PageParts; readonly live: Live };
 
 async function act(
-  { parts, live }: Doers,
+  { parts, live }: Handlers,
   url: URL,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
-  const doers: Record<string, (req: IncomingMessage) => Promise<object | undefined>> = {
+  const handlers: Record<string, (req: IncomingMessage) => Promise<object | undefined>> = {
     "/page/act": (req) => perform(parts, req),
     "/page/watch": live.watch,
   };
-  const result = await doers[url.pathname]?.(req);
+  const result = await handlers[url.pathname]?.(req);
   res.writeHead(result === undefined ? 400 : 200, { "content-type": "application/json" });
-  res.end(JSON.stringify(result ?? { ok: false, error: "The page asked for something it cannot." }));
+  res.end(
+    JSON.stringify(result ?? { ok: false, error: "The page sent a request that the sandbox does not know." }),
+  );
 }
 
-function show({ parts, live }: Doers, url: URL, res: ServerResponse): void {
+function show({ parts, live }: Handlers, url: URL, res: ServerResponse): void {
   const first = firstPlace(parts);
   const message = parsePermalink(url);
   if (first !== undefined && url.pathname === "/") return redirect(res, hrefOf(first));
@@ -65,7 +67,8 @@ function show({ parts, live }: Doers, url: URL, res: ServerResponse): void {
     return redirect(res, hrefOf({ ...first, where: message.channel, thread: message.thread }, message.ts));
   }
   const side = parseSideBySide(url);
-  if (side !== undefined && canStand(parts, side)) return send(res, 200, drawSideBySide(parts, side));
+  if (side !== undefined && canShowSideBySide(parts, side))
+    return send(res, 200, drawSideBySide(parts, side));
   const place = parsePlace(url);
   if (place === undefined || !exists(parts, place)) return send(res, 404, drawMissing(parts));
   if (place.where === "home") void parts.openHome?.(place.person);
@@ -91,7 +94,7 @@ function sendTraffic(parts: PageParts, res: ServerResponse): void {
 function sendFile(parts: PageParts, url: URL, res: ServerResponse): void {
   const file = parts.workspace.files.get(url.pathname.slice("/page/file/".length));
   if (file === undefined) return send(res, 404, drawMissing(parts));
-  // Always a download, never a page of this origin.
+  // Always a download, so that a file never runs as a page of this origin.
   const name = `filename*=UTF-8''${encodeURIComponent(file.name).replaceAll("'", "%27")}`;
   res.writeHead(200, {
     "content-type": isPng(file.bytes) ? "image/png" : "application/octet-stream",

@@ -1,4 +1,4 @@
-// Two people in one window: each half is the page as that person sees it.
+// Two people in one window. Each half is the page as one of them sees it.
 import { exists, shell } from "./document.ts";
 import { html } from "./base/html.ts";
 import type { Html } from "./base/html.ts";
@@ -7,7 +7,7 @@ import type { Place, SideBySide } from "./base/place.ts";
 import type { PageParts } from "./base/parts.ts";
 
 /** Whether the page can show both people in this place. */
-export function canStand(parts: PageParts, side: SideBySide): boolean {
+export function canShowSideBySide(parts: PageParts, side: SideBySide): boolean {
   return placesOf(side).every((place) => exists(parts, place));
 }
 
@@ -24,7 +24,7 @@ export function drawSideBySide(parts: PageParts, side: SideBySide): Html {
     html`<body data-side-by-side>
       <header data-bar>
         <h1>${names.join(" and ")}, side by side</h1>
-        <span data-note>what one does, the other sees</span>
+        <span data-note>each sees what the other does</span>
         ${left === undefined ? null : html`<a href="${hrefOf(left)}" data-close>Back to one view</a>`}
       </header>
       <main>

@@ -1,20 +1,20 @@
-// Live updates, on one connection for all tabs of a browser: a browser allows only six connections to one host.
+// Live updates over one connection for all tabs of a browser, because a browser opens only six connections to one host.
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Place } from "./base/place.ts";
 import type { Patch } from "./base/regions.ts";
 
-/** Changes come in bursts. One drawing in this time is enough for people, and cheap with 500 messages (ms). */
+/** Changes come in bursts. One drawing per interval is fast enough for people and cheap with 500 messages (ms). */
 const GATHER_MS = 30;
 
-/** Drawing must leave this share of the time to Slack, which must answer within three seconds. */
+/** The pause after a drawing, as a multiple of its duration. It leaves time for Slack's requests, which need answers within 3 s. */
 const REST_PER_LOOK = 2;
 
 export type Streams = {
-  /** Server-Sent Events for one browser. The first names the stream; tabs are added to it by that name. */
+  /** Starts Server-Sent Events for one browser. The first event names the stream; tabs join it by that name. */
   readonly open: (res: ServerResponse) => void;
-  /** A sleeping tab is not drawn, and catches up when it wakes. False: there is no such stream. */
+  /** Adds or updates a tab. A sleeping tab is not drawn, and catches up when it wakes. Returns false if the stream does not exist. */
   readonly watch: (stream: string, tab: string, watched: Watched) => boolean;
   readonly leave: (stream: string, tab: string) => void;
 };
@@ -23,9 +23,9 @@ export type Streams = {
 export type Watched = { readonly place: Place; readonly awake: boolean; readonly drawn: string };
 
 export type StreamOptions = {
-  /** Draws for one tab. Each drawing returns the differences from the one before, the first one from the document. */
+  /** Draws for one tab. Each call returns the changes since the previous call; the first call, since the document was drawn. */
   readonly looker: (place: Place, drawn: string) => () => Patch[];
-  /** `concerns` says which tabs would see the change. */
+  /** `concerns` returns whether a tab in this place would show the change. */
   readonly onChange: (listener: (concerns: (place: Place) => boolean) => void) => () => void;
 };
 
@@ -79,7 +79,7 @@ function soon(stream: Stream): void {
   stream.timer ??= setTimeout(() => void send(stream), wait);
 }
 
-/** Nothing is drawn until the browser has taken what it was sent. Other work gets its turn between two tabs. */
+/** Draws nothing while the browser has not read what was sent before. Other work gets its turn between two tabs. */
 async function send(stream: Stream): Promise<void> {
   const { res, tabs } = stream;
   stream.timer = undefined;

@@ -9,7 +9,7 @@ import { reviewSeveral } from "./review-several.ts";
 import { stopRun } from "./stop-run.ts";
 import { storm } from "./storm.ts";
 
-/** As the page lists them, for a bot that is one process. */
+/** The scenes for a bot that runs as one process, in the order in which the page lists them. */
 export const allScenes: readonly Scene[] = [
   approve,
   deny,
@@ -25,7 +25,7 @@ export const allScenes: readonly Scene[] = [
   hostile,
 ];
 
-/** With the scenes that need several replicas, behind the one that kills the bot. */
+/** Adds the scenes that need several replicas, after the scene that kills the bot. */
 export function scenesFor(replicas: number): readonly Scene[] {
   if (replicas < 2) return allScenes;
   return allScenes.flatMap((scene) => (scene === botKilled ? [botKilled, replicaDies] : [scene]));

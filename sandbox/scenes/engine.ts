@@ -1,4 +1,4 @@
-// Plays one scene at a time, and puts the world in order afterwards.
+// Plays one scene at a time, and resets the world before and after it.
 
 import { createChanges } from "../base/changes.ts";
 import type { Caption, SceneState } from "../page/base/parts.ts";
@@ -7,34 +7,34 @@ import { pause, type Say } from "./watch.ts";
 
 export type Scenes = {
   readonly state: () => SceneState;
-  /** Throws, in words for people, if there is no such scene or one is playing. */
+  /** Throws an error with a message for people if the scene is unknown or another one is playing. */
   readonly play: (name: string) => void;
-  /** Resolves when the scene has ended and the world is in order. */
+  /** Resolves when the scene has ended and the world is reset. */
   readonly stop: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
 };
 
-/** A scene plays by itself on the real bot, with captions. */
+/** A scene is a scripted story that plays on the real bot, with captions. */
 export type Scene = {
-  /** As the act `scene.play` takes it. */
+  /** The name that the act `scene.play` takes. */
   readonly name: string;
   readonly title: string;
   readonly what: string;
-  /** One or two sentences about what it shows, read after the last caption. */
+  /** One or two sentences about what the scene shows, displayed after the last caption. */
   readonly lesson: string;
-  /** What a newcomer is dared to try, if the scene shows just that. */
+  /** What a new user is invited to try, if the scene shows exactly that. */
   readonly dare?: string;
-  /** Resolves to the last caption: what was seen in the end. Rejects if anything that it claims is not true. */
+  /** Resolves to the last caption, which says what was observed. Rejects if anything that the scene claims is not true. */
   readonly play: (stage: Stage) => Promise<string>;
 };
 
-/** What one scene plays on. `reset` puts the world in order, before and after. */
+/** What one scene plays on. `reset` restores the world before and after the scene. */
 export type Played = { readonly stage: Stage; readonly reset: () => Promise<void> };
 
 export type SceneParts = {
   readonly scenes: readonly Scene[];
   readonly now: () => number;
-  /** How long a caption stands before the scene goes on (ms). */
+  /** How long a caption is shown before the scene continues (ms). */
   readonly paceMs: (words: string) => number;
   readonly stageFor: (signal: AbortSignal, say: Say) => Played;
 };
@@ -47,7 +47,7 @@ export function createScenes(parts: SceneParts): Scenes {
   const done = new Set<string>();
   let playing: Playing | null = null;
   let current: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
-  const tell = (next: Playing): void => {
+  const update = (next: Playing): void => {
     playing = next;
     if (next.ended === "done") done.add(next.name);
     changes.changed();
@@ -57,13 +57,15 @@ export function createScenes(parts: SceneParts): Scenes {
     play: (name) => {
       const scene = parts.scenes.find((one) => one.name === name);
       if (scene === undefined)
-        throw new Error(`There is no scene "${name}". Known: ${scenes.map((one) => one.name).join(", ")}.`);
+        throw new Error(
+          `There is no scene "${name}". Known scenes: ${scenes.map((one) => one.name).join(", ")}.`,
+        );
       if (current !== null)
-        throw new Error(`"${playing?.name ?? "a scene"}" is playing. Wait for its end, or stop it.`);
+        throw new Error(`"${playing?.name ?? "a scene"}" is playing. Wait until it ends, or stop it.`);
       const stop = new AbortController();
       const over = playOnce(parts, scene, stop.signal, (next) => {
         if (next.ended !== null) current = null;
-        tell(next);
+        update(next);
       });
       current = { stop, over };
     },
@@ -75,7 +77,7 @@ export function createScenes(parts: SceneParts): Scenes {
   };
 }
 
-/** Reports each caption. The last one comes when the world is in order again. */
+/** Reports each caption. The last caption is reported after the world is reset. */
 async function playOnce(
   parts: SceneParts,
   scene: Scene,
@@ -105,7 +107,7 @@ async function perform(scene: Scene, { stage, reset }: Played, signal: AbortSign
   try {
     await reset();
   } catch (error) {
-    return failed(`the sandbox could not be put in order. ${wordsOf(error)}`);
+    return failed(`the sandbox could not be reset. ${wordsOf(error)}`);
   }
   return end;
 }
@@ -115,7 +117,7 @@ async function played(scene: Scene, { stage, reset }: Played, signal: AbortSigna
     await reset();
     return { ended: "done", words: await scene.play(stage) };
   } catch (error) {
-    if (signal.aborted) return { ended: "stopped", words: "Stopped. The sandbox is in order again." };
+    if (signal.aborted) return { ended: "stopped", words: "Stopped. The sandbox is reset." };
     return failed(wordsOf(error));
   }
 }

@@ -1,4 +1,4 @@
-// The control API of the scenes.
+// The acts and reads of the scenes in the control API.
 
 import { z } from "zod";
 import { type ControlAct, controlAct, type ControlRead, listRead } from "../control/control-api.ts";
@@ -9,7 +9,7 @@ export function sceneActs(scenes: Scenes): readonly ControlAct[] {
     controlAct(
       {
         name: "scene.play",
-        what: "begins a scene in #ops-agents; one plays at a time",
+        what: "starts a scene in #ops-agents; only one plays at a time",
         args: z.strictObject({ name: z.enum(scenes.state().scenes.map(({ name }) => name)) }),
       },
       ({ name }) => scenes.play(name),
@@ -17,7 +17,7 @@ export function sceneActs(scenes: Scenes): readonly ControlAct[] {
     controlAct(
       {
         name: "scene.stop",
-        what: "ends the scene that plays; answers when the sandbox is in order again",
+        what: "stops the scene that is playing; answers when the sandbox is reset",
         args: z.strictObject({}),
       },
       () => scenes.stop(),
@@ -30,11 +30,11 @@ export function sceneReads(scenes: Scenes): readonly ControlRead[] {
     playing: z
       .stringbool()
       .exactOptional()
-      .describe("false: only one that has ended; true: only one that plays"),
+      .describe("false: only a scene that has ended; true: only a scene that is playing"),
   });
   const named = {
     path: "/control/scenes",
-    what: "the scene that plays or played last, with its captions",
+    what: "the scene that is playing or played last, with its captions",
     query,
   };
   return [

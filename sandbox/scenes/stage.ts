@@ -1,4 +1,4 @@
-// What a scene may do and see.
+// What a scene can do and see.
 
 import type { PolicySwitch } from "../bot/policy-switch.ts";
 import type { Replica } from "../bot/replicas.ts";
@@ -17,13 +17,13 @@ export const cat = "U0CAT";
 
 export type Stage = ReturnType<typeof createStage>;
 
-/** A decision as it reached the service. */
+/** A decision as the service received it. */
 export type Sent = { readonly path: string; readonly decision: string; readonly reason: string };
 
 export function createStage(parts: StageParts) {
   const { slack, service, bot } = parts;
   const until = createUntil(parts);
-  /** What the scene has looked at or touched last. Its next caption describes it. */
+  /** What the scene looked at or touched last. Its next caption describes it. */
   let spot: Spot = { channel: CHANNEL, ts: null };
   const seen = <M extends Pick<Message, "channel" | "ts">>(message: M): M => {
     spot = { channel: message.channel, ts: message.ts };
@@ -32,7 +32,7 @@ export function createStage(parts: StageParts) {
   return {
     say: (words: string, eyes?: PersonId): Promise<void> => parts.say(words, eyes, spot),
     until,
-    /** The time of a person who reads before they press (ms). */
+    /** Waits as long as a person who reads before they press (ms). */
     pause: (ms: number): Promise<void> => pause(ms, parts.signal),
     check,
     ...createSceneSteps({ ...parts, seen }, until),
@@ -41,7 +41,7 @@ export function createStage(parts: StageParts) {
     control: service.service.control,
     serviceController: service.serviceController,
     people: slack.workspace.people,
-    /** How long a press can open a form (ms). Later, Slack refuses it. */
+    /** How long after a press the app can open a form (ms). Slack rejects it after that. */
     formLimitMs: slack.timing.triggerMs,
   };
 }
@@ -53,16 +53,18 @@ function createSight(
   const { runs, requests } = service;
   const { messages } = slack.workspace;
   const threadOf = ({ opening: { channel, ts } }: Asked): Message[] =>
-    messages.filter((each) => each.channel === channel && each.thread === ts && each.ephemeralFor === null);
+    messages.filter(
+      (message) => message.channel === channel && message.thread === ts && message.ephemeralFor === null,
+    );
   const cardsOf = (asked: Asked): Message[] => threadOf(asked).filter(({ broadcast }) => broadcast);
   return {
     threadOf,
     cardsOf,
     ...createWaits({ threadOf, cardsOf, seen }, until),
-    /** The states that the card has from now until `end`. */
+    /** Records the states of the card from now until `end` is called. */
     statesOf: (card: Message) => statesOf(slack.workspace, card),
     runOf: ({ run }: Asked): Run | undefined => runs.get(run),
-    /** The run, as soon as it fits. */
+    /** Resolves to the run when `fits` returns true. */
     untilRun: ({ run }: Asked, what: string, fits: (run: Run) => boolean): Promise<Run> =>
       until(what, () => {
         const found = runs.get(run);
@@ -73,12 +75,12 @@ function createSight(
         .all({ route: "decide" })
         .filter(({ path, body }) => body !== null && path.includes(`/${encodeURIComponent(run)}/`))
         .map(({ path, body }) => ({ path, ...(JSON.parse(body ?? "") as Omit<Sent, "path">) })),
-    /** The looks at the run that the service has not answered yet. */
+    /** The reads of the run that the service has not answered yet. */
     openReads: ({ run }: Asked): Recorded[] =>
       requests
         .all({ route: "read-run" })
         .filter(({ path, done }) => !done && path.endsWith(`/${encodeURIComponent(run)}`)),
-    /** How many calls Slack refuses for coming too fast, from now until `end`. */
+    /** Counts the calls that Slack refuses with `ratelimited` from now until `end` is called. */
     countTooFast: () => countRefused(slack.traffic, "ratelimited"),
   };
 }
@@ -87,21 +89,21 @@ type Found = { readonly [lister in "threadOf" | "cardsOf"]: (asked: Asked) => Me
   readonly seen: Seen;
 };
 
-/** What a scene waits for in the channel is what its next caption describes. */
+/** Waits for messages. The next caption of the scene describes the message that it waited for last. */
 function createWaits({ threadOf, cardsOf, seen }: Found, until: Until) {
   return {
     cardOf: async (asked: Asked): Promise<Message> => seen(await until("the card", () => cardsOf(asked)[0])),
-    /** The message, as soon as it has a block with this id, and these words of people or of the service. */
+    /** Resolves to the message when it has a block with this id and contains these words of people or of the service. */
     becomes: async (message: Message, id: string, ...words: readonly string[]): Promise<Message> =>
       seen(
         await until(
           `a message to say "${[id, ...words].join('" and "')}"`,
-          () => says(id, message) && words.every((each) => wordsOf(message.blocks).includes(each)) && message,
+          () => says(id, message) && words.every((word) => wordsOf(message.blocks).includes(word)) && message,
         ),
       ),
-    /** A message of the thread that says this, as soon as there is one. */
+    /** Resolves to the first message of the thread that has a block with this id. */
     saidIn: async (asked: Asked, id: string): Promise<Message> =>
-      seen(await until(`"${id}" in the thread`, () => threadOf(asked).find((each) => says(id, each)))),
+      seen(await until(`"${id}" in the thread`, () => threadOf(asked).find((message) => says(id, message)))),
   };
 }
 
@@ -113,13 +115,13 @@ function statesOf({ onChange }: StageParts["slack"]["workspace"], card: Message)
   return { seen: (): readonly string[] => seen, end };
 }
 
-/** Ends the scene if this is false. */
+/** Throws if `holds` is false, which fails the scene. */
 function check(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`it was expected that ${what}, and it is not so.`);
+  if (!holds) throw new Error(`expected that ${what}, but that is not the case.`);
 }
 
-// The world before and after every scene: no faults, service and gateway are up, and the bot runs with the right key and the policy that
-// the sandbox was started with.
+// Resets the world before and after every scene: there are no faults, service and gateway are up, and the bot runs with the right key and
+// the policy that the sandbox started with.
 
 type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & {
   readonly policy: Pick<PolicySwitch, "reset">;
@@ -135,8 +137,10 @@ export function createReset({ slack, service, bot, policy, stage }: ResetParts):
       await controller.up();
     }
     await policy.reset();
-    const isRight = ({ given }: Replica): boolean => given()["AGENT_API_KEY"] === service.service.apiKey;
-    await Promise.all(bot.replicas.map((each) => (isRight(each) ? each.start() : each.restart())));
+    const hasRightKey = ({ given }: Replica): boolean => given()["AGENT_API_KEY"] === service.service.apiKey;
+    await Promise.all(
+      bot.replicas.map((replica) => (hasRightKey(replica) ? replica.start() : replica.restart())),
+    );
     await stage.undo();
   };
 }

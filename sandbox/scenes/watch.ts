@@ -1,4 +1,4 @@
-// What a scene is given, and how it waits for a state.
+// What a scene works with, and how it waits for a state.
 
 import type { Bot } from "../bot/replicas.ts";
 import type { ServiceContext } from "../control/servers.ts";
@@ -7,7 +7,7 @@ import type { Spot } from "../page/base/parts.ts";
 import type { PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/server.ts";
 
-/** Shows a caption. Resolves when there was time to read it. `eyes`: whose view it describes. `spot`: where that is. */
+/** Shows a caption, and resolves after the time it takes to read. `eyes` is the person whose view it describes, `spot` is where to look. */
 export type Say = (words: string, eyes?: PersonId | null, spot?: Spot | null) => Promise<void>;
 
 export type StageParts = {
@@ -15,16 +15,16 @@ export type StageParts = {
   readonly service: ServiceContext;
   readonly bot: Bot;
   readonly userActions: UserActions;
-  /** Calls the listener after anything has changed anywhere. */
+  /** Calls the listener after every change in the sandbox. */
   readonly onChange: (listener: () => void) => () => void;
   readonly signal: AbortSignal;
   readonly say: Say;
 };
 
-/** The first truthy answer, asked now and after every change. Rejects after a timeout, or if the scene is stopped. */
+/** Calls `probe` now and after every change, and resolves to its first truthy result. Rejects on a timeout, or if the scene is stopped. */
 export type Until = <T>(what: string, probe: () => T | undefined | null | false, ms?: number) => Promise<T>;
 
-/** Only a fault of ours takes longer (ms). The slowest is a bot that finds a service up again. */
+/** A time limit that only a bug exceeds (ms). The slowest wait is for a bot to notice that the service is up again. */
 const PATIENCE_MS = 90_000;
 
 export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | "signal">): Until {
@@ -39,7 +39,7 @@ export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | 
       }
     };
     const stopped = (): void => reject(new Error("stopped"));
-    const late = (): void => reject(new Error(`${Math.round(ms / 1_000)} s were not enough for ${what}.`));
+    const late = (): void => reject(new Error(`waited ${Math.round(ms / 1_000)} s for ${what}.`));
     const timer = setTimeout(late, ms);
     const end = onChange(look);
     signal.addEventListener("abort", stopped, { once: true });
@@ -53,7 +53,7 @@ export function createUntil({ onChange, signal }: Pick<StageParts, "onChange" | 
   };
 }
 
-/** Counts how often Slack refuses a call with this word from now on, also in lines that the log forgets meanwhile. */
+/** Counts how often Slack refuses a call with this error from now on, including lines that the traffic log has dropped since. */
 export function countRefused({ onLine }: Pick<Slack["traffic"], "onLine">, word: string) {
   let count = 0;
   const end = onLine(({ refused }) => {
@@ -62,7 +62,7 @@ export function countRefused({ onLine }: Pick<Slack["traffic"], "onLine">, word:
   return { count: (): number => count, end };
 }
 
-/** Rejects as soon as the scene is stopped. */
+/** Waits `ms`. Rejects as soon as the scene is stopped. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (ms === 0) return;

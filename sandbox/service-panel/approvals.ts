@@ -1,11 +1,11 @@
-// What a run asks for, and what an operator may do about it.
+// The approvals that a run asks for, and what an operator can do about them.
 import { attr, controlButton, html, type Html, long } from "../page/base/html.ts";
 import type { Times } from "../page/base/times.ts";
 import type { Approval, Run } from "../service/service-run.ts";
 
 const STATES = { pending: "pending", withdrawn: "withdrawn" } as const;
 
-/** How the phase of a run or the state of an approval is coloured; the others are plain. */
+/** Colors for the phase of a run or the state of an approval. All others have no color. */
 const TONES: Readonly<Record<string, "waiting" | "good" | "bad">> = {
   awaiting_approval: "waiting",
   pending: "waiting",
@@ -21,13 +21,13 @@ export const phaseBadge = (phase: string, words: string): Html =>
 
 export function drawApproval(run: Run, approval: Approval, times: Times): Html {
   const { id, action, state } = approval;
-  const is =
+  const result =
     state.type === "decided" ? (state.verdict === "approve" ? "approved" : "denied") : STATES[state.type];
   const reason =
     state.type === "decided" && state.reason !== null ? html` <q>${long(state.reason)}</q>` : null;
-  return html`<div data-request="${is}">
+  return html`<div data-request="${result}">
       <p>
-        ${phaseBadge(is, is)} <code>${id}</code>
+        ${phaseBadge(result, result)} <code>${id}</code>
         ${"at" in state ? html`<time title="${times.full(state.at)}">${times.clock(state.at)}</time>` : null}
       </p>
       <div>${long(action)}${reason}</div>
@@ -49,7 +49,7 @@ function approvalForm(run: Run, { id, action, state }: Approval): Html {
       <summary>Change it</summary>
       <form data-control="service.changeApproval" data-args="${JSON.stringify(at)}" data-inline>
         <label>
-          <span class="unseen">What ${id} asks for</span>
+          <span class="unseen">The action that ${id} asks for</span>
           <input type="text" name="action" id="change-${id}" value="${action}" required data-takes="text" />
         </label>
         <button type="submit" data-look="plain">Change</button>

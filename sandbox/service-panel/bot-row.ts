@@ -1,4 +1,4 @@
-// The bot: one process, or several replicas, each with its own buttons.
+// The bot, which is one process or several replicas, each with its own buttons.
 import { controlButton, html, type Html } from "../page/base/html.ts";
 import type { BotState } from "../page/base/parts.ts";
 import type { Row, ServiceState, ShownReplica } from "./shown-state.ts";
@@ -10,17 +10,17 @@ export function botRow(state: ServiceState): Row {
 const WORDS: Readonly<Record<BotState, string>> = {
   running: "Running",
   starting: "Starting…",
-  paused: "Paused: it keeps its connections and does nothing",
-  stopped: "Stopped, and stays so",
+  paused: "Paused: keeps its connections, but does nothing",
+  stopped: "Stopped until you start it",
 };
 
-function onlyRow({ bot: is, botFault }: ServiceState): Row {
-  const away = is === "stopped" || is === "paused";
+function onlyRow({ bot, botFault }: ServiceState): Row {
+  const isAway = bot === "stopped" || bot === "paused";
   return {
     name: "Countersign",
-    good: is === "running",
-    type: botFault === null ? WORDS[is] : html`${WORDS[is]}<span data-waiting>${botFault}</span>`,
-    buttons: away
+    good: bot === "running",
+    state: botFault === null ? WORDS[bot] : html`${WORDS[bot]}<span data-waiting>${botFault}</span>`,
+    buttons: isAway
       ? [controlButton({ act: "bot.start", words: "Start it", id: "bot-power", look: "primary" })]
       : [
           controlButton({ act: "bot.stop", words: "Stop it", id: "bot-power" }),
@@ -35,9 +35,9 @@ function replicasRow({ replicas }: ServiceState): Row {
   return {
     name: "Countersign",
     good: running === replicas.length,
-    type: `${running} of ${replicas.length} replicas ${running === 1 ? "runs" : "run"}`,
+    state: `${running} of ${replicas.length} replicas running`,
     below: html`<ul data-replicas aria-label="Replicas">
-      ${replicas.map((each) => drawReplica(each))}
+      ${replicas.map((replica) => drawReplica(replica))}
     </ul>`,
     buttons: [
       running === replicas.length
@@ -48,7 +48,7 @@ function replicasRow({ replicas }: ServiceState): Row {
 }
 
 const SHORT: Readonly<Record<BotState, string>> = {
-  running: "runs",
+  running: "is running",
   starting: "is starting…",
   paused: "is paused",
   stopped: "is stopped",
@@ -65,7 +65,7 @@ function drawReplica({ name, state, port, pid, fault }: ShownReplica): Html {
   </li>`;
 }
 
-/** A replica that is killed here stays away, so that there is time to see the others take over. */
+/** A replica that is killed here stays down, which leaves time to watch the others take over. */
 function replicaButtons(replica: string, state: BotState): Html[] {
   const of = (act: string, words: string, args = {}): Html =>
     controlButton({
@@ -78,11 +78,11 @@ function replicaButtons(replica: string, state: BotState): Html[] {
     });
   const kill = of("bot.kill", "Kill", { back: false });
   if (state === "stopped") return [of("bot.start", "Start")];
-  if (state === "paused") return [kill, of("bot.start", "Go on")];
+  if (state === "paused") return [kill, of("bot.start", "Resume")];
   return state === "running" ? [kill, of("bot.pause", "Pause")] : [kill];
 }
 
-/** They stand at the same place, one instead of the other. */
+/** The first button of a replica. Both share one id, so that the focus stays when one replaces the other. */
 const FIRST: readonly string[] = ["Kill", "Start"];
 
 const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

@@ -1,10 +1,10 @@
-// The policy by which the bot decides, and the others that it can be switched to.
+// The policy of the bot, and the policies that it can be switched to.
 import { controlButton, html, type Html } from "../page/base/html.ts";
 import type { BotState } from "../page/base/parts.ts";
 import type { Times } from "../page/base/times.ts";
 import type { ShownPolicy } from "./shown-state.ts";
 
-/** What is chosen, whether it is in force, and why the newest switch failed. */
+/** Says which policy is selected, whether it is in force, and why the latest switch failed. */
 export function policyWords(policy: ShownPolicy, bot: BotState, times: Times): Html {
   const { chosen, fault } = policy;
   return html`<b>${chosen.title}</b>, ${stateWords(policy, bot, times)}

@@ -1,4 +1,4 @@
-// The service's choices where the interface document leaves them open, as a form: what is sent is what one has changed.
+// The form for the service's behavior where the interface document leaves it open. Only changed fields are sent.
 import { attr, controlButton, html, type Html } from "../page/base/html.ts";
 import { type ProfileSwitch, profileTable, switchFault } from "../service/profile-table.ts";
 import type { Profile } from "../service/profile.ts";
@@ -8,10 +8,10 @@ export function choices(profile: Readonly<Profile>): Html {
   const changed = unusual.length;
   return html`<details data-profile>
     <summary>
-      Choices of the service
-      <span data-note>${changed === 0 ? "all as usual" : `${changed} not as usual`}</span>
+      Service profile
+      <span data-note>${changed === 0 ? "all defaults" : `${changed} changed`}</span>
     </summary>
-    <p data-note>What the interface document leaves open. A client must get along with any of them.</p>
+    <p data-note>Behavior that the interface document leaves open. A client must handle every choice.</p>
     <form data-control="service.profile" data-args="{}" data-only-changes>
       <div data-fields>${profileTable.map((one) => field(one, profile[one.name]))}</div>
       <p data-buttons>
@@ -19,7 +19,7 @@ export function choices(profile: Readonly<Profile>): Html {
         ${controlButton({
           act: "service.profile",
           args: Object.fromEntries(unusual.map(({ name, usual }) => [name, usual])),
-          words: "All as usual",
+          words: "Reset to defaults",
           off: changed === 0,
         })}
       </p>
@@ -35,7 +35,7 @@ function field(one: ProfileSwitch, value: Value): Html {
   return html`<div data-field ${attr("data-unusual", value !== usual)}>
     <label for="${id}"><code>${name}</code> ${what}</label>
     ${one.choices === null ? typed(one, value) : chosen(one, value)}
-    ${value === usual ? null : html`<small id="${id}-usual" data-note>usually ${said(usual)}</small>`}
+    ${value === usual ? null : html`<small id="${id}-usual" data-note>default: ${said(usual)}</small>`}
   </div>`;
 }
 

@@ -1,4 +1,4 @@
-// The runs as the service knows them, each with its script and with what an operator may do to it.
+// The runs of the service, each with its script and with what an operator can do to it.
 import { type Act, attr, controlButton, html, type Html, long, type Part } from "../page/base/html.ts";
 import type { Memory } from "../page/base/tab-memory.ts";
 import type { Item } from "../page/base/regions.ts";
@@ -8,7 +8,7 @@ import { scriptFor } from "../service/tasks.ts";
 import { drawApproval, phaseBadge } from "./approvals.ts";
 import type { ServiceState } from "./shown-state.ts";
 
-/** More would make the panel slow. Older runs are counted. */
+/** How many runs the panel shows; more would slow it down. It only counts older runs. */
 const RUNS = 50;
 
 export function runItems({ runs, vanished }: ServiceState, times: Times, memory: Memory): Item[] {
@@ -18,7 +18,7 @@ export function runItems({ runs, vanished }: ServiceState, times: Times, memory:
     return memory.item({ list: "runs", key: run.id }, [run, isGone], () => drawRun(run, isGone, times));
   });
   if (items.length === 0)
-    return [{ key: "none", inner: html`<p data-empty>No run yet. Start one in a channel.</p>` }];
+    return [{ key: "none", inner: html`<p data-empty>No runs yet. Start one in a channel.</p>` }];
   const rest = runs.length - items.length;
   const more = html`<p data-empty>${rest} older runs are not shown.</p>`;
   return rest > 0 ? [...items, { key: "more", inner: more }] : items;
@@ -63,14 +63,14 @@ function endingOf(ending: NonNullable<Run["ending"]>): Part {
     : long(ending.reason);
 }
 
-/** The script that the task chose. Each step is past, current or to come. */
+/** The script that the task selected. Each step is past, current or still to come. */
 function script({ input, step, ending }: Run): Html {
   const { words, what, steps } = scriptFor(input);
   const place = (i: number): string =>
     ending !== null || i < step ? "past" : i === step ? "now" : "to come";
   return html`<details data-script>
     <summary>
-      ${words.startsWith("(") ? "Usual script" : html`Script of "${words}"`}: <span>${what}</span>
+      ${words.startsWith("(") ? "Default script" : html`Script of "${words}"`}: <span>${what}</span>
     </summary>
     <ol>
       ${steps.map(
@@ -86,8 +86,8 @@ function script({ input, step, ending }: Run): Html {
 function runForm(run: Run, gone: boolean): Html {
   const at = { run: run.id };
   const seen: Act = gone
-    ? { act: "service.reappear", words: "Let it reappear", args: at }
-    : { act: "service.vanish", words: "Let it vanish (404)", args: at };
+    ? { act: "service.reappear", words: "Make it reappear", args: at }
+    : { act: "service.vanish", words: "Make it vanish (404)", args: at };
   const vanish = controlButton({ ...seen, label: `${seen.words}: ${run.id}`, id: `seen-${run.id}` });
   if (run.ending !== null) return html`<p data-buttons>${vanish}</p>`;
   const ends: readonly (readonly [act: string, name: string, words: string])[] = [
@@ -97,7 +97,7 @@ function runForm(run: Run, gone: boolean): Html {
   ];
   return html`<form data-control="" data-args="${JSON.stringify(at)}" data-inline>
       <label>
-        <span class="unseen">Output, message or reason of ${run.id}</span>
+        <span class="unseen">Output, message or reason for ${run.id}</span>
         <input type="text" name="words" id="end-${run.id}" value="An operator ended it." data-takes="text" />
       </label>
       ${ends.map(
@@ -122,7 +122,7 @@ function askForm(run: string): Html {
     <summary>Ask for one more approval</summary>
     <form data-control="service.addApproval" data-args="${JSON.stringify({ run })}" data-inline>
       <label>
-        <span class="unseen">What ${run} asks for too</span>
+        <span class="unseen">What else ${run} asks for</span>
         <input
           type="text"
           name="action"

@@ -1,4 +1,4 @@
-// The Service panel: the state of the service, the faults to come, and every run with its buttons.
+// The Service panel: the state of the service, the injected faults, and every run with its buttons.
 import { controlButton, html, type Html } from "../page/base/html.ts";
 import type { Memory } from "../page/base/tab-memory.ts";
 import type { ServicePanel } from "../page/base/parts.ts";
@@ -32,12 +32,12 @@ function servicePanel(slot: Slot): Html {
     <h3 data-heading-of="runs">Runs <span data-note>newest first</span></h3>
     <form data-control="service.createRun" data-args="{}" data-inline data-alone>
       <label>
-        <span class="unseen">Task of a run that nobody asked for in Slack</span>
+        <span class="unseen">Task of a run that is started outside Slack</span>
         <input
           type="text"
           name="task"
           id="new-task"
-          placeholder="A task, started elsewhere"
+          placeholder="A task, started outside Slack"
           required
           data-takes="text"
         />
@@ -61,12 +61,12 @@ function stateOf(state: ServiceState, times: Times): Html {
   ];
   return html`<dl data-states>
     ${rows.map(
-      ({ name, good, type: is, buttons, below }) =>
+      ({ name, good, state, buttons, below }) =>
         html`<div data-good="${good ? "yes" : "no"}">
           <dt>${name}</dt>
           <dd>
             <div>
-              <span>${is}</span>
+              <span>${state}</span>
               <span data-buttons>${buttons}</span>
             </div>
             ${below}
@@ -80,7 +80,7 @@ function power({ url, up }: ServiceState): Row {
   return {
     name: "Service",
     good: up,
-    type: up ? html`Up at <code>${url}</code>` : "Down: connections are refused",
+    state: up ? html`Up at <code>${url}</code>` : "Down: connections are refused",
     buttons: [
       up
         ? controlButton({ act: "service.down", words: "Take it down", id: "service-power" })
@@ -93,7 +93,7 @@ function gateway({ gatewayUp: up }: ServiceState): Row {
   return {
     name: "Gateway",
     good: up,
-    type: up ? "Up" : "Down: connections are refused",
+    state: up ? "Up" : "Down: connections are refused",
     buttons: [
       up
         ? controlButton({
@@ -119,7 +119,7 @@ function speed({ slowMs }: ServiceState): Row {
   return {
     name: "Speed",
     good: slowMs === 0,
-    type: slowMs === 0 ? "Answers as fast as it can" : `Every answer comes ${slowMs / 1000} s late`,
+    state: slowMs === 0 ? "Answers as fast as it can" : `Every answer comes ${slowMs / 1000} s late`,
     buttons: [to(0, "Normal"), to(2000, "2 s late"), to(10_000, "10 s late")],
   };
 }
@@ -129,9 +129,9 @@ function key({ key: held }: ServiceState): Row {
   return {
     name: "API key",
     good: right,
-    type: right
-      ? "The bot shows the right one"
-      : "Rotated: the bot still shows the old one, and is refused with 401",
+    state: right
+      ? "The bot uses the current key"
+      : "Rotated: the bot still uses the old key, and is refused with 401",
     buttons: [
       controlButton({ act: "service.rotateKey", words: right ? "Rotate it" : "Rotate again" }),
       ...(right
@@ -143,12 +143,12 @@ function key({ key: held }: ServiceState): Row {
   };
 }
 
-function policyRow({ policy, bot: is }: ServiceState, times: Times): Row {
+function policyRow({ policy, bot }: ServiceState, times: Times): Row {
   const inForce = policy.inForce?.policy === policy.chosen;
   return {
     name: "Policy",
     good: inForce && policy.fault === null,
-    type: policyWords(policy, is, times),
+    state: policyWords(policy, bot, times),
     buttons: policyButtons(policy),
   };
 }
@@ -157,7 +157,7 @@ function next({ faults }: ServiceState): Row {
   return {
     name: "Next request",
     good: faults.length === 0,
-    type: faults.length === 0 ? "Goes well" : faults.map((one) => html`<span data-waiting>${one}</span>`),
+    state: faults.length === 0 ? "Succeeds" : faults.map((one) => html`<span data-waiting>${one}</span>`),
     buttons: faultButtons(faults),
   };
 }
@@ -168,7 +168,7 @@ function clock({ clockAheadMs: ahead }: ServiceState): Row {
   return {
     name: "Clock",
     good: ahead === 0,
-    type: ahead === 0 ? "The machine's time" : `${durationOf(ahead)} ahead of the machine's`,
+    state: ahead === 0 ? "The machine's time" : `${durationOf(ahead)} ahead of the machine's`,
     buttons: [
       on(MINUTE_MS, "+1 min"),
       on(10 * MINUTE_MS, "+10 min"),

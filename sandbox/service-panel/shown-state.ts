@@ -24,9 +24,9 @@ export type ShownReplica = {
   readonly name: string;
   readonly state: BotState;
   readonly port: number;
-  /** Null while there is no process. */
+  /** Null while no process runs. */
   readonly pid: number | null;
-  /** Why it does not start. */
+  /** Why the replica does not start. */
   readonly fault: string | null;
 };
 
@@ -34,33 +34,33 @@ export type ServiceState = {
   readonly url: string;
   readonly up: boolean;
   readonly gatewayUp: boolean;
-  /** How long the service delays its answers (ms); 0: not at all. */
+  /** How long the service delays its answers (ms). */
   readonly slowMs: number;
-  /** "rotated": the bot still uses a key that is no longer valid. */
+  /** "rotated" if the bot still uses a key that is no longer valid. */
   readonly key: "right" | "rotated";
   readonly bot: BotState;
-  /** Why the bot does not start, with the end of what it printed. */
+  /** Why the bot does not start, with the last lines that it printed. */
   readonly botFault: string | null;
-  /** Its processes; usually one. */
+  /** The bot's processes, usually one. */
   readonly replicas: readonly ShownReplica[];
   readonly policy: ShownPolicy;
   /** How far the sandbox's clock has been set ahead of the machine's (ms). */
   readonly clockAheadMs: number;
-  /** The faults of the next requests, in words. */
+  /** Descriptions of the faults that the next requests will meet. */
   readonly faults: readonly string[];
   readonly profile: Readonly<Profile>;
   /** Newest first. */
   readonly runs: readonly Run[];
-  /** The ids of those that answer 404. */
+  /** The ids of the runs that answer 404. */
   readonly vanished: readonly string[];
 };
 
-/** One thing that can be well or not, and what can be done about it. */
+/** One row of the panel: a state that can be good or bad, and the buttons that change it. */
 export type Row = {
   readonly name: string;
   readonly good: boolean;
-  readonly type: Part;
+  readonly state: Part;
   readonly buttons: readonly Html[];
-  /** What stands below both, over the whole width. */
+  /** Content below both, over the full width. */
   readonly below?: Html;
 };

@@ -1,4 +1,4 @@
-// The endpoints of the agent-run service, as the interface document has them and no wider.
+// The endpoints of the agent-run service, exactly as the interface document specifies them.
 
 import type { Answer, Incoming } from "./exchange.ts";
 import { jsonObject } from "./json-body.ts";
@@ -25,40 +25,40 @@ const serviceVersion = "1.4.2";
 export type AgentApi = { readonly world: World; readonly memory: Memory };
 
 type Request = Incoming<AgentRoute>;
-type Known = AgentApi & { readonly stale: StaleReads; readonly profile: Profile };
-/** The answer of an endpoint: a record with a success status, or a refusal. */
-type Said = { readonly status: Profile["readStatus"]; readonly record: object } | Refusal;
+type RequestContext = AgentApi & { readonly stale: StaleReads; readonly profile: Profile };
+/** The result of an endpoint: a record with a success status, or a refusal. */
+type Result = { readonly status: Profile["readStatus"]; readonly record: object } | Refusal;
 
 export function createAgentApi(api: AgentApi): (request: Request) => Promise<Answer> {
   const stale = createStaleReads(api.memory);
   return async (request) => {
     const { profile } = api.memory.settings;
-    const said = say({ ...api, stale, profile }, request);
+    const result = handle({ ...api, stale, profile }, request);
     // Answer only after the change is saved.
     if (request.method === "POST") await api.memory.saved();
-    return "record" in said
-      ? wire.success(profile, said.status, said.record)
-      : refusals.refusalAnswer(profile, said, request.found.name);
+    return "record" in result
+      ? wire.success(profile, result.status, result.record)
+      : refusals.refusalAnswer(profile, result, request.found.name);
   };
 }
 
-function say(known: Known, request: Request): Said {
-  const { profile, memory, world } = known;
+function handle(context: RequestContext, request: Request): Result {
+  const { profile, memory, world } = context;
   const { found, key } = request;
   if (found.name === null) return refusals.noSuchEndpoint(found.allow);
   if (found.name === "health") {
     return { status: profile.healthStatus, record: { status: "ok", version: serviceVersion } };
   }
   if (key !== "right") return refusals.unauthorized(profile, key);
-  if (found.name === "create-run") return createRun(known, request);
+  if (found.name === "create-run") return createRun(context, request);
   const [runId = "", approvalId = ""] = found.ids;
   const run = memory.vanished.has(runId) ? undefined : world.get(runId);
   if (run === undefined) return refusals.unknown(profile, `There is no run '${runId}'.`);
-  if (found.name === "decide") return decideOn(known, request, run, approvalId);
-  return { status: profile.readStatus, record: wire.runRecord(known.stale.shown(run), profile) };
+  if (found.name === "decide") return decideOn(context, request, run, approvalId);
+  return { status: profile.readStatus, record: wire.runRecord(context.stale.shown(run), profile) };
 }
 
-function createRun({ world, profile }: Known, request: Request): Said {
+function createRun({ world, profile }: RequestContext, request: Request): Result {
   const body = jsonObject(request);
   if (!body.ok) return refusals.badBody(profile, body);
   const { input } = body.value;
@@ -79,8 +79,8 @@ function createRun({ world, profile }: Known, request: Request): Said {
   return { status: profile.createStatus, record: wire.createdRecord(run, profile) };
 }
 
-function decideOn(known: Known, request: Request, run: Run, approvalId: string): Said {
-  const { profile } = known;
+function decideOn(context: RequestContext, request: Request, run: Run, approvalId: string): Result {
+  const { profile } = context;
   const body = jsonObject(request);
   if (!body.ok) return refusals.badBody(profile, body);
   const decision = decisionIn(body.value, profile);
@@ -89,22 +89,22 @@ function decideOn(known: Known, request: Request, run: Run, approvalId: string):
   if (approval === undefined) {
     return refusals.unknown(profile, `Run '${run.id}' has no approval '${approvalId}'.`);
   }
-  const told = (one: Approval): Said => ({
+  const answer = (decided: Approval): Result => ({
     status: profile.decideStatus,
-    record: wire.approvalRecord(one, profile),
+    record: wire.approvalRecord(decided, profile),
   });
-  if (profile.sameDecisionAgain === "answered" && wasDecided(approval, decision)) return told(approval);
+  if (profile.sameDecisionAgain === "answered" && wasDecided(approval, decision)) return answer(approval);
 
-  const moved = known.world.apply(run.id, (run, now) => decide(run, approvalId, decision, now));
+  const moved = context.world.apply(run.id, (run, now) => decide(run, approvalId, decision, now));
   if (!moved.ok) return refusals.tooLate(profile, wire.noLongerPending(run, approval));
-  known.stale.remember(run);
-  return told(moved.run.approvals.find(({ id }) => id === approvalId) ?? approval);
+  context.stale.remember(run);
+  return answer(moved.run.approvals.find(({ id }) => id === approvalId) ?? approval);
 }
 
 const wasDecided = ({ state }: Approval, { verdict }: Decision): boolean =>
   state.type === "decided" && state.verdict === verdict;
 
-/** The decision, or what is wrong with it. */
+/** Returns the decision, or a message that says what is wrong with it. */
 function decisionIn(body: Record<string, unknown>, profile: Profile): Decision | string {
   const { decision, reason = null } = body;
   if (decision !== "approve" && decision !== profile.denyWord) {

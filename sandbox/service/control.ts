@@ -1,4 +1,4 @@
-// Controls the service: what tests and the sandbox's panel can do to it beside its endpoints.
+// Controls the service: what tests and the sandbox's panel can do to it in addition to its endpoints.
 
 import type { Clock, ManualClock } from "../base/clock.ts";
 import type { Fault, FaultHandle, Faults } from "./request-faults.ts";
@@ -13,37 +13,37 @@ import type { Ask, Decision, Moved, Run } from "./service-run.ts";
 import type { World } from "./service-world.ts";
 
 export type Control = {
-  /** Applies to the next matching request, to the next few, or to all. */
+  /** Adds a fault for the next matching request, for several or for all. */
   readonly fault: (match: RequestMatch, fault: Fault, times?: number | "all") => FaultHandle;
   faults: Faults["list"];
   readonly clearFaults: () => void;
   readonly down: () => Promise<void>;
   readonly up: () => Promise<void>;
-  /** From now on the service accepts only the new key. */
+  /** Replaces the key. From then on, the service accepts only the new key. */
   readonly rotateKey: (key?: string) => string;
   readonly profile: (change?: Partial<Profile>) => Readonly<Profile>;
-  /** For a service started with a manual clock. */
+  /** Moves the time forward. Throws unless the service was started with a manual clock. */
   readonly advance: (ms: number) => void;
 
   readonly createRun: (input: string) => Run;
-  /** Returns the approval's id. */
+  /** Adds an approval, and returns its id. */
   readonly addApproval: (
     runId: string,
     ask: { readonly action: string; readonly details?: Ask["details"] },
   ) => string;
   readonly changeApproval: (runId: string, approvalId: string, to: Partial<Ask>) => void;
   readonly withdrawApproval: (runId: string, approvalId: string) => void;
-  /** A resolved or withdrawn approval is pending again, under its old id. */
+  /** Makes a resolved or withdrawn approval pending again, under the same id. */
   readonly returnApproval: (runId: string, approvalId: string) => void;
-  /** Someone decides without Countersign. */
+  /** Decides an approval outside Countersign. */
   readonly resolveElsewhere: (runId: string, approvalId: string, decision: Decision) => void;
   readonly finish: (runId: string, output: string) => void;
   readonly fail: (runId: string, message: string) => void;
   readonly cancel: (runId: string, reason: string) => void;
-  /** The run answers 404 until it reappears. */
+  /** Makes the run answer 404 until it reappears. */
   readonly vanish: (runId: string) => void;
   readonly reappear: (runId: string) => void;
-  /** The ids of those that vanished. */
+  /** Returns the ids of the vanished runs. */
   readonly vanished: () => readonly string[];
 };
 
@@ -79,35 +79,35 @@ function createServerControl({ faults, listener, clock, memory }: ControlParts) 
     },
     advance(ms: number) {
       if (!("advance" in clock))
-        throw new Error("this clock runs by itself: start the service with a manual clock");
+        throw new Error("this clock cannot be advanced: start the service with a manual clock");
       clock.advance(ms);
     },
   };
 }
 
 function createRunControl({ world, memory }: ControlParts) {
-  function must(runId: string, move: (run: Run, now: number) => Moved): Run {
+  function applyMove(runId: string, move: (run: Run, now: number) => Moved): Run {
     const moved = world.apply(runId, move);
     if (!moved.ok) throw new Error(`run ${runId}: ${moved.because}`);
     return moved.run;
   }
   const end = (runId: string, ending: runs.Ending) =>
-    void must(runId, (run, now) => runs.end(run, ending, now));
+    void applyMove(runId, (run, now) => runs.end(run, ending, now));
 
   return {
     createRun: (input: string) => world.create(input),
     addApproval(runId: string, { action, details = {} }: { action: string; details?: Ask["details"] }) {
       const id = world.newApprovalId();
-      must(runId, (run, now) => runs.ask(run, [{ id, action, details }], now));
+      applyMove(runId, (run, now) => runs.ask(run, [{ id, action, details }], now));
       return id;
     },
     changeApproval: (runId: string, id: string, to: Partial<Ask>) =>
-      void must(runId, (run) => runs.change(run, id, to)),
+      void applyMove(runId, (run) => runs.change(run, id, to)),
     withdrawApproval: (runId: string, id: string) =>
-      void must(runId, (run, now) => runs.withdraw(run, id, now)),
-    returnApproval: (runId: string, id: string) => void must(runId, (run) => runs.reopen(run, id)),
+      void applyMove(runId, (run, now) => runs.withdraw(run, id, now)),
+    returnApproval: (runId: string, id: string) => void applyMove(runId, (run) => runs.reopen(run, id)),
     resolveElsewhere: (runId: string, id: string, decision: Decision) =>
-      void must(runId, (run, now) => runs.decide(run, id, decision, now)),
+      void applyMove(runId, (run, now) => runs.decide(run, id, decision, now)),
     finish: (runId: string, output: string) => end(runId, { type: "succeeded", output }),
     fail: (runId: string, message: string) => end(runId, { type: "failed", code: "operator", message }),
     cancel: (runId: string, reason: string) => end(runId, { type: "canceled", reason }),

@@ -1,20 +1,20 @@
-// Feature hashing over words, pairs of words and their letter trigrams: texts that share words or parts of words lie
-// near each other. It knows nothing of meaning.
+// Feature hashing over words, pairs of words and letter trigrams. Texts that share words or parts of words get similar vectors. The meaning
+// plays no role.
 
 const weights = { word: 1, pair: 0.4, trigram: 0.5 };
-/** Words as short as "the" and "a" say little. */
+/** Words as short as "the" and "a" carry little information. */
 const shortWord = { letters: 3, weight: 0.3 };
 
-/** Of unit length, whatever the text is. */
+/** Returns a vector of unit length for any text. */
 export function embed(text: string, dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   const plain = text.normalize("NFKC").toLowerCase();
   const words = plain.match(/[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu) ?? [];
   for (const [index, word] of words.entries()) addWord(vector, word, words[index + 1]);
   const length = Math.hypot(...vector);
-  // No feature at all, or features that cancel each other out: rare, and then the text as a whole is the one feature.
+  // In the rare case that there are no features, or they cancel each other out, the whole text becomes the only feature.
   if (length < 1e-9) vector.fill(0)[fnv1a(text) % dimensions] = 1;
-  // As precise as the 32 bits in which they may travel.
+  // Rounded to 32 bits, because they may be sent as 32-bit floats.
   return vector.map((value) => Math.fround(length < 1e-9 ? value : value / length));
 }
 
@@ -32,7 +32,7 @@ function addWord(vector: number[], word: string, next: string | undefined) {
 function addFeature(vector: number[], feature: string, weight: number) {
   const hash = fnv1a(feature);
   const at = hash % vector.length;
-  // The sign keeps two features that fall on one place from always adding up.
+  // The sign prevents two features with the same position from always adding up.
   vector[at] = (vector[at] ?? 0) + (hash >= 0x80000000 ? -weight : weight);
 }
 
@@ -43,7 +43,7 @@ function fnv1a(text: string): number {
   return hash;
 }
 
-// Vectors in the words of the first convention.
+// Embeddings in the format of the first convention (OpenAI).
 
 type Cost = { readonly model: string; readonly tokens: number; readonly base64: boolean };
 

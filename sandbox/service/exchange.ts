@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import { readBody } from "../base/read-body.ts";
-import type { Faults, Struck } from "./request-faults.ts";
+import type { Faults, TakenFault } from "./request-faults.ts";
 import type { KeyShown, Recorder } from "./recorder.ts";
 import { findRoute } from "./routes.ts";
 import type { Found, Route } from "./routes.ts";
@@ -19,7 +19,7 @@ export type Incoming<Name extends string> = {
 export type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Pieces are sent one by one, and the next is not asked for once the client is gone. */
+  /** Pieces are sent one by one. When the client disconnects, no further pieces are requested. */
   readonly body: string | Iterable<string> | AsyncIterable<string> | null;
 };
 
@@ -28,7 +28,7 @@ export type Parts<Name extends string> = {
   readonly recorder: Recorder;
   readonly faults: Faults;
   readonly clock: Clock;
-  /** Bytes of a request's body. */
+  /** The size limit of a request body (bytes). */
   readonly bodyLimit: () => number;
   readonly keyShown: (headers: IncomingHttpHeaders) => KeyShown;
   readonly handle: (incoming: Incoming<Name>) => Promise<Answer>;
@@ -37,7 +37,7 @@ export type Parts<Name extends string> = {
 export function createExchange<Name extends string>(parts: Parts<Name>) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     serve(parts, request, response).catch((error: unknown) => {
-      // It is not our error when a client disconnects. Any other error must be reported.
+      // A client that disconnects is not an error of ours. Any other error must be reported.
       if (!request.socket.destroyed) console.error("request failed:", error);
       request.socket.destroy();
     });
@@ -57,17 +57,17 @@ async function serve<Name extends string>(
 
   const body = await readBody(request, parts.bodyLimit());
   record({ body: body.toString() });
-  const struck = parts.faults.take({ method, route: found.name });
-  if (struck !== null) record({ fault: struck.fault.kind });
+  const taken = parts.faults.take({ method, route: found.name });
+  if (taken !== null) record({ fault: taken.fault.kind });
   const handle = () => parts.handle({ method, found, headers, key, body });
-  const answer = struck === null ? await handle() : await spoiled(struck, handle, parts.clock);
+  const answer = taken === null ? await handle() : await applyFault(taken, handle, parts.clock);
   if (answer === "reset") request.socket.resetAndDestroy();
   if (typeof answer === "string" || response.destroyed) return;
   record({ status: answer.status });
-  await send(response, answer, struck?.fault.kind === "cut");
+  await send(response, answer, taken?.fault.kind === "cut");
 }
 
-async function spoiled({ fault, released }: Struck, handle: () => Promise<Answer>, clock: Clock) {
+async function applyFault({ fault, released }: TakenFault, handle: () => Promise<Answer>, clock: Clock) {
   const effect = "effect" in fault && fault.effect ? await handle() : null;
   switch (fault.kind) {
     case "answer": {
@@ -153,7 +153,7 @@ async function sendPieces(
   response.end();
 }
 
-/** Or closed, for then nothing drains any more. */
+/** Resolves when the response has drained, or has closed and will never drain. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

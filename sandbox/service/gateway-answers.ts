@@ -1,4 +1,4 @@
-// What the local model answers to a request, in the convention of its endpoint.
+// The local model's answers to requests, in the convention of the endpoint.
 
 import type { z } from "zod";
 import { chatAnswer, chatStream } from "./chat-answer.ts";
@@ -22,15 +22,15 @@ import type { MeteredEndpoint } from "./usage.ts";
 
 type Request = Pick<Incoming<string>, "headers" | "body">;
 type Made = Pick<ModelReply, "id" | "created">;
-type Spoken = {
+type GatewayAnswer = {
   readonly tokens: { readonly input: number; readonly output: number };
   readonly whole: object;
-  /** Null: a stream was not asked for. */
+  /** The pieces of a stream. Null if the request did not ask for one. */
   readonly pieces: Iterable<StreamPiece> | null;
 };
 
-/** Throws a GatewayRefusal for what cannot be answered. */
-export function answerTo(endpoint: MeteredEndpoint, request: Request, made: Made): Spoken {
+/** Answers a request. Throws a GatewayRefusal if the request cannot be answered. */
+export function answerTo(endpoint: MeteredEndpoint, request: Request, made: Made): GatewayAnswer {
   switch (endpoint) {
     case "chat":
       return chat(request, made);
@@ -41,25 +41,25 @@ export function answerTo(endpoint: MeteredEndpoint, request: Request, made: Made
   }
 }
 
-function chat(request: Request, made: Made): Spoken {
-  const asked = read(request, ask.chatRequest);
-  const maxTokens = asked.max_completion_tokens ?? asked.max_tokens ?? Infinity;
-  const stopAt = typeof asked.stop === "string" ? [asked.stop] : (asked.stop ?? []);
-  const told = tell(asked, made, { maxTokens, stopAt });
-  const includeUsage = asked.stream_options?.include_usage === true;
-  return spoken(told, chatAnswer(told), asked.stream === true ? chatStream(told, includeUsage) : null);
+function chat(request: Request, made: Made): GatewayAnswer {
+  const body = read(request, ask.chatRequest);
+  const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? Infinity;
+  const stopAt = typeof body.stop === "string" ? [body.stop] : (body.stop ?? []);
+  const reply = replyTo(body, made, { maxTokens, stopAt });
+  const includeUsage = body.stream_options?.include_usage === true;
+  return answerOf(reply, chatAnswer(reply), body.stream === true ? chatStream(reply, includeUsage) : null);
 }
 
-function messages(request: Request, made: Made): Spoken {
+function messages(request: Request, made: Made): GatewayAnswer {
   checkVersion(request.headers["anthropic-version"]);
-  const asked = read(request, ask.messagesRequest);
-  const system = asked.system === undefined ? [] : [{ role: "system", content: asked.system }];
-  const limits = { maxTokens: asked.max_tokens, stopAt: asked.stop_sequences ?? [] };
-  const told = tell({ ...asked, messages: [...system, ...asked.messages] }, made, limits);
-  return spoken(told, messageAnswer(told), asked.stream === true ? messageStream(told) : null);
+  const body = read(request, ask.messagesRequest);
+  const system = body.system === undefined ? [] : [{ role: "system", content: body.system }];
+  const limits = { maxTokens: body.max_tokens, stopAt: body.stop_sequences ?? [] };
+  const reply = replyTo({ ...body, messages: [...system, ...body.messages] }, made, limits);
+  return answerOf(reply, messageAnswer(reply), body.stream === true ? messageStream(reply) : null);
 }
 
-function embeddings(request: Request): Spoken {
+function embeddings(request: Request): GatewayAnswer {
   const { model, input, dimensions, encoding_format } = read(request, ask.embeddingsRequest);
   const tokens = input.reduce((sum, text) => sum + countTokens(text), 0);
   const vectors = input.map((text) => embed(text, dimensions));
@@ -67,8 +67,8 @@ function embeddings(request: Request): Spoken {
   return { tokens: { input: tokens, output: 0 }, whole: embeddingsAnswer(vectors, cost), pieces: null };
 }
 
-const spoken = (told: ModelReply, whole: object, pieces: Iterable<StreamPiece> | null): Spoken => ({
-  tokens: { input: told.inputTokens, output: outputTokens(told) },
+const answerOf = (reply: ModelReply, whole: object, pieces: Iterable<StreamPiece> | null): GatewayAnswer => ({
+  tokens: { input: reply.inputTokens, output: outputTokens(reply) },
   whole,
   pieces,
 });
@@ -78,7 +78,7 @@ type Conversation = {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 };
 
-function tell({ model, messages }: Conversation, made: Made, limits: Limits): ModelReply {
+function replyTo({ model, messages }: Conversation, made: Made, limits: Limits): ModelReply {
   const last = messages.findLast(({ role }) => role === "user")?.content ?? "";
   return {
     ...made,
@@ -88,14 +88,14 @@ function tell({ model, messages }: Conversation, made: Made, limits: Limits): Mo
   };
 }
 
-function named(kind: keyof typeof localModels, asked: string): string {
-  const model = modelFor(kind, asked);
+function named(kind: keyof typeof localModels, requested: string): string {
+  const model = modelFor(kind, requested);
   if (model !== null) return model;
-  const message = `There is no model "${asked}" here for this. The one there is runs on this machine: "${localModels[kind]}".`;
+  const message = `There is no model "${requested}" for this request. The only one runs on this machine: "${localModels[kind]}".`;
   throw new GatewayRefusal(404, message, { code: "model_not_found" });
 }
 
-/** The second convention's clients name the date of the version they speak. */
+/** Clients of the second convention send the date of their API version. */
 function checkVersion(version: unknown): void {
   if (version === undefined || (typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version))) return;
   throw new GatewayRefusal(400, "anthropic-version: must be a date such as 2023-06-01.");

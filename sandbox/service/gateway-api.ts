@@ -1,4 +1,4 @@
-// The token gateway's endpoints: authentication and limits. `gateway-answers.ts` makes the answers.
+// The endpoints of the token gateway: authentication and limits. `gateway-answers.ts` creates the answers.
 
 import { nameOfKey } from "./api-keys.ts";
 import type { Answer, Incoming } from "./exchange.ts";
@@ -26,13 +26,13 @@ export type GatewayApi = {
   readonly now: () => number;
   readonly newId: () => string;
   readonly status: () => GatewayStatus;
-  /** The key in these headers, if it is a right one. */
+  /** Returns the key in these headers, or null if there is no valid one. */
   readonly keyIn: (headers: Incoming<GatewayRoute>["headers"]) => string | null;
   readonly limit: RateLimit;
   readonly ledger: Ledger;
-  /** Resolves when what the ledger has now would survive the end of this process. */
+  /** Resolves when the current state of the ledger is on disk. */
   readonly saved: () => Promise<void>;
-  /** Before each token of a stream. */
+  /** Awaited before each token of a stream. */
   readonly pace: () => Promise<void>;
 };
 
@@ -50,24 +50,24 @@ export function createGatewayApi(api: GatewayApi): (request: Request) => Promise
 
   return async (request) => {
     const id = api.newId();
-    const told = await answer(request, id).catch((error: unknown) => {
+    const result = await answer(request, id).catch((error: unknown) => {
       if (error instanceof GatewayRefusal) return refusalAnswer(error, `req_${id}`);
       throw error;
     });
-    // Each convention looks for its own.
+    // Each convention reads its own header.
     const ids = { "request-id": `req_${id}`, "x-request-id": `req_${id}` };
-    return { ...told, headers: { ...ids, ...told.headers } };
+    return { ...result, headers: { ...ids, ...result.headers } };
   };
 }
 
-type Asked = {
+type MeteredRequest = {
   readonly request: Request;
   readonly endpoint: MeteredEndpoint;
   readonly key: string;
   readonly id: string;
 };
 
-async function metered(api: GatewayApi, { request, endpoint, key, id }: Asked): Promise<Answer> {
+async function metered(api: GatewayApi, { request, endpoint, key, id }: MeteredRequest): Promise<Answer> {
   const count = (counts: Parameters<Ledger["add"]>[2]) => api.ledger.add(key, endpoint, counts);
   try {
     const wait = api.limit.take(key);
@@ -89,7 +89,7 @@ async function metered(api: GatewayApi, { request, endpoint, key, id }: Asked): 
   }
 }
 
-/** A token counts once it is sent, so a client that disconnects pays for what it got. */
+/** Counts each token when it is sent, so a client that disconnects pays only for what it received. */
 async function* streamed(
   api: GatewayApi,
   pieces: Iterable<StreamPiece>,
@@ -113,13 +113,13 @@ function unknownEndpoint(allow: readonly string[]): GatewayRefusal {
     return new GatewayRefusal(404, `There is no such endpoint. The gateway has ${endpoints.join(", ")}.`);
   }
   const headers = { allow: allow.join(", ") };
-  return new GatewayRefusal(405, `This endpoint takes ${allow.join(" or ")} only.`, { headers });
+  return new GatewayRefusal(405, `This endpoint accepts only ${allow.join(" or ")}.`, { headers });
 }
 
 const noKey = () =>
   new GatewayRefusal(
     401,
-    "A right key is required: Authorization: Bearer <API_KEY>, or x-api-key: <API_KEY>.",
+    "A valid key is required: Authorization: Bearer <API_KEY>, or x-api-key: <API_KEY>.",
     {
       headers: { "www-authenticate": "Bearer" },
     },

@@ -1,4 +1,4 @@
-// The requests that the gateway accepts, in the two conventions. It refuses what the local model cannot do, and ignores nothing.
+// The requests that the gateway accepts, in two conventions. It refuses options that the local model cannot fulfill, and ignores none.
 
 import { z } from "zod";
 
@@ -31,13 +31,13 @@ function textOfPart(one: z.infer<typeof part>): string {
   }
 }
 
-const readable = "must be text, or a list of parts of text: the local model reads nothing else";
+const readable = "must be text, or a list of text parts: the local model reads nothing else";
 const content = z.union([z.string(), z.array(part)], { error: readable }).transform(textOf);
 const onlyText = z.union([z.string(), z.array(plainPart)], { error: readable }).transform(textOf);
 const modelName = z.string().min(1);
 const tokenLimit = z.int().min(1);
 const sequences = z.array(z.string().min(1)).max(16);
-const noTools = "the local model cannot call tools, so it cannot be made to";
+const noTools = "the local model cannot call tools";
 
 const toolCall = z.looseObject({ function: z.looseObject({ name: z.string(), arguments: z.string() }) });
 const chatMessage = z
@@ -93,14 +93,14 @@ export const embeddingsRequest = z.object({
   model: modelName,
   input: z
     .union([input.transform((one) => [one]), z.array(input).min(1).max(2048)], {
-      error: "must be a text that is not empty, or a list of up to 2048 of them",
+      error: "must be a text that is not empty, or a list of up to 2048 such texts",
     })
     .readonly(),
   dimensions: z.int().min(8).max(3072).default(256),
   encoding_format: z.enum(["float", "base64"]).default("float"),
 });
 
-/** All that is wrong with a request, in one line. */
+/** Describes all problems of a request in one line. */
 export function faultsIn(error: z.ZodError): string {
   return error.issues
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))

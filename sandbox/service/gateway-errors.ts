@@ -1,4 +1,4 @@
-// Refusals of the gateway, readable in both conventions and as the interface document's error record.
+// Errors of the gateway, in a format that fits both conventions and the error record of the interface document.
 
 import type { Answer } from "./exchange.ts";
 
@@ -18,7 +18,7 @@ export class GatewayRefusal extends Error {
   }
 }
 
-/** `type` is the word of the two conventions, `code` the document's or like it. */
+/** `type` is the error type of the two conventions. `code` is the code of the interface document, or similar. */
 const kinds = {
   400: { type: "invalid_request_error", code: "invalid_request" },
   401: { type: "authentication_error", code: "unauthorized" },

@@ -1,4 +1,4 @@
-// What the gateway keeps over a restart: the keys it minted, and what was used.
+// What the gateway keeps across a restart: the keys that it created, and the usage.
 
 import { z } from "zod";
 import { mintKey } from "./api-keys.ts";
@@ -20,7 +20,7 @@ export type GatewayMemory = {
   readonly close: () => Promise<void>;
 };
 
-/** `given` null: the keys that were minted before, or one minted now. Rejects, in words, when another process has the file. */
+/** Opens the state. If `given` is null, uses the stored keys or a new one. Rejects if another process uses the file. */
 export const openGatewayMemory = (
   path: string | null,
   now: () => number,
@@ -54,6 +54,6 @@ async function readGatewayMemory(
 function stateIn(path: string, found: unknown): z.infer<typeof gatewayState> | null {
   if (found === undefined) return null;
   const parsed = gatewayState.safeParse(found);
-  if (!parsed.success) throw damaged(path, "it is not a state of the gateway, or of another version");
+  if (!parsed.success) throw damaged(path, "it is not a state of the gateway, or it has another version");
   return parsed.data;
 }

@@ -1,4 +1,4 @@
-// Reads a request's body as a JSON object, or returns its fault and a status.
+// Reads the body of a request as a JSON object, or returns an error with a status.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { parseJson } from "../base/read-body.ts";
@@ -22,7 +22,7 @@ export function jsonObject({ headers, body }: Sent): JsonObject {
     return refused(415, "The body must be JSON in UTF-8: Content-Type: application/json.");
   }
   const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") return refused(415, "The body must be sent as it is, not compressed.");
+  if (encoding !== "identity") return refused(415, "The body must not be compressed.");
   if (body.length === 0) return refused(400, "The body is empty: a JSON object is required.");
   const text = decoded(body);
   if (text === null) return refused(400, "The body is not valid UTF-8.");
@@ -31,8 +31,8 @@ export function jsonObject({ headers, body }: Sent): JsonObject {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return refused(400, "The body must be a JSON object.");
   }
-  const twice = duplicateName(text);
-  if (twice !== null) return refused(400, `'${twice}' stands more than once in one object.`);
+  const duplicate = duplicateName(text);
+  if (duplicate !== null) return refused(400, `'${duplicate}' appears more than once in an object.`);
   return { ok: true, value: value as Record<string, unknown> };
 }
 
@@ -44,13 +44,13 @@ function decoded(body: Buffer): string | null {
   }
 }
 
-// Finds duplicate names in a JSON object. Parsers differ in which value they take, so the meaning is not clear.
+// Finds duplicate names in JSON objects. Parsers differ in which of the values they use, so the meaning is ambiguous.
 
 const mark = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 
-/** The first one in a text that is valid JSON; null: there is none. */
+/** Returns the first duplicate name in a valid JSON text, or null if there is none. */
 function duplicateName(json: string): string | null {
-  /** The names of each object that is open; null: a list. */
+  /** The names in each open object. Null for an open list. */
   const open: (Set<string> | null)[] = [];
   let last = "";
   for (const [found] of json.matchAll(mark)) {

@@ -1,4 +1,4 @@
-// A loopback HTTP server that can be taken down and brought up again on the same port.
+// A loopback HTTP server that can be stopped and started again on the same port.
 
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 
 export type Listener = {
   readonly url: string;
-  /** From now on connections are refused; those open are cut. */
+  /** Refuses new connections, and cuts open ones. */
   readonly down: () => Promise<void>;
   readonly up: () => Promise<void>;
 };
@@ -38,34 +38,34 @@ export async function startListener(address: Address, serve: Serve): Promise<Lis
   };
 }
 
-/** If the port is not available, releases what was opened for the server. */
+/** Starts a listener. If the port is not available, releases what was opened for the server, and rejects. */
 export async function startListenerFor(
-  letGo: () => Promise<void>,
+  release: () => Promise<void>,
   address: Address,
   serve: Serve,
 ): Promise<Listener> {
   try {
     return await startListener(address, serve);
   } catch (error) {
-    await letGo();
+    await release();
     throw error;
   }
 }
 
 function listen({ host, port }: Address, serve: Serve): Promise<Server> {
-  /** The last request that came through each connection, and its answer. */
+  /** The last request on each connection, and its answer. */
   const last = new WeakMap<Duplex, readonly [IncomingMessage, ServerResponse]>();
-  const noted: Serve = (request, response) => {
+  const serveAndRemember: Serve = (request, response) => {
     last.set(request.socket, [request, response]);
     serve(request, response);
   };
-  const server = createServer(noted);
-  // An unknown expectation is ignored; Node itself answers `100-continue`.
-  server.on("checkExpectation", noted);
+  const server = createServer(serveAndRemember);
+  // Unknown expectations are ignored. Node itself answers `100-continue`.
+  server.on("checkExpectation", serveAndRemember);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const refuseNow = () => refuse(error.code ?? "", socket);
     const [request, response] = last.get(socket) ?? [];
-    // A request that came whole may have taken effect: its own answer goes first, not a refusal of what followed it.
+    // A complete request may have taken effect, so send its own answer before the error for the input after it.
     if (request?.complete === true && response?.writableFinished === false) response.once("close", refuseNow);
     else refuseNow();
   });
@@ -87,7 +87,7 @@ const refused: Readonly<Record<string, typeof notHttp>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "The request did not arrive in time." },
 };
 
-/** Input that never becomes a request also gets an error record, if the client is still there. */
+/** Sends an error record for input that is not a valid request, if the client is still connected. */
 function refuse(code: string, socket: Duplex) {
   if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
   const { status, message } = refused[code] ?? notHttp;

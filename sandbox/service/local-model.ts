@@ -1,7 +1,7 @@
-// A very small deterministic model that runs on this machine and says so: it repeats, it does not think.
+// A tiny deterministic model that runs on this machine. It only repeats its input, and says so.
 
 export type Completion = {
-  /** One token each; together they are the whole text. */
+  /** The tokens. Together they are the whole text. */
   readonly pieces: readonly string[];
   readonly ended:
     | { readonly by: "itself" | "limit" }
@@ -10,7 +10,7 @@ export type Completion = {
 
 export type Limits = { readonly maxTokens: number; readonly stopAt: readonly string[] };
 
-/** Words, numbers and signs, about as real models count. White space counts with the token before it. */
+/** Words, numbers and symbols, roughly as real models count them. White space belongs to the token before it. */
 const token = /(?:[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{M}\p{N}])\s*/gu;
 
 export const countTokens = (text: string): number => text.match(token)?.length ?? 0;
@@ -32,20 +32,23 @@ export function complete(lastMessage: string, { maxTokens, stopAt }: Limits): Co
 const counted = (tokens: number): string => `${tokens} token${tokens === 1 ? "" : "s"}`;
 
 function upToFirst(sequences: readonly string[], text: string) {
-  let [first, end]: [string | null, number] = [null, text.length];
+  let first: string | null = null;
+  let end = text.length;
   for (const sequence of sequences) {
     const at = text.indexOf(sequence);
-    if (at >= 0 && at < end) [first, end] = [sequence, at];
+    if (at < 0 || at >= end) continue;
+    first = sequence;
+    end = at;
   }
   return { text: text.slice(0, end), sequence: first };
 }
 
-// One completion and what it cost, and a stream in which each piece knows how many tokens it carries.
+// A completion with its cost, and the pieces of a stream with their token counts.
 
 export type ModelReply = {
   readonly id: string;
   readonly model: string;
-  /** Seconds since 1970, as the first convention has it. */
+  /** Seconds since 1970, as in the first convention. */
   readonly created: number;
   readonly completion: Completion;
   readonly inputTokens: number;
@@ -56,18 +59,18 @@ export type StreamPiece = { readonly text: string; readonly tokens: 0 | 1 };
 export const textOf = ({ completion }: ModelReply): string => completion.pieces.join("");
 export const outputTokens = ({ completion }: ModelReply): number => completion.pieces.length;
 
-// The names a client may ask for. Whatever it asked for, the answer names the one that spoke.
+// The model names that a client can request. The answer always names the local model.
 
 export const localModels = { text: "local-echo-1", embedding: "local-hashing-1" } as const;
 
-/** The model names of the two conventions mean the local one, so that a client works without changes. */
-const standFor: Readonly<Record<keyof typeof localModels, RegExp>> = {
+/** The model names of the two conventions are aliases of the local models, so that clients work without changes. */
+const aliases: Readonly<Record<keyof typeof localModels, RegExp>> = {
   text: /^(gpt-|chatgpt-|o\d|claude-)/,
   embedding: /^text-embedding-/,
 };
 
-/** Null: there is no such model for this. */
-export function modelFor(kind: keyof typeof localModels, asked: string): string | null {
+/** Returns the local model for a requested name, or null if there is no such model of this kind. */
+export function modelFor(kind: keyof typeof localModels, requested: string): string | null {
   const local = localModels[kind];
-  return asked === local || standFor[kind].test(asked) ? local : null;
+  return requested === local || aliases[kind].test(requested) ? local : null;
 }

@@ -1,4 +1,4 @@
-// The switches of the profile as one table: read by the shell's --help and --profile, the control acts and the page.
+// The switches of the profile in one table, which --help, --profile, the control API and the page use.
 
 import { z } from "zod";
 import {
@@ -17,9 +17,9 @@ type Value = Profile[keyof Profile];
 export type ProfileSwitch = {
   readonly name: keyof Profile;
   readonly what: string;
-  /** All values there are, to choose from; null: any that `schema` takes. */
+  /** All possible values. Null if every value that matches `schema` is possible. */
   readonly choices: readonly Value[] | null;
-  /** What may be given, in words. */
+  /** A description of the allowed values. */
   readonly allowed: string;
   readonly usual: Value;
   readonly schema: z.ZodType<Value>;
@@ -47,22 +47,22 @@ const aWord = z
 const decisionWord: Kind<string> = {
   choices: null,
   allowed: "a word other than approve",
-  schema: aWord.refine((given) => given !== "approve", "approve is the word that approves"),
+  schema: aWord.refine((value) => value !== "approve", "approve is the word that approves"),
 };
 
-/** The document defines its own states, so only `queued` may stand for a run that works. */
+/** The states that the document defines. Of its states, only `queued` can also be the state of a working run. */
 const documented = new Set(["awaiting_approval", "succeeded", "failed", "canceled"]);
 const stateName: Kind<string | null> = {
   choices: null,
-  allowed: "a word that is no other state of the document, or null",
+  allowed: "a word that is not another state of the document, or null",
   schema: aWord
-    .refine((given) => !documented.has(given), "the document gives this state another meaning")
+    .refine((value) => !documented.has(value), "the document gives this state another meaning")
     .nullable(),
 };
 const resolvedWord: Kind<string> = {
   choices: null,
   allowed: "a word other than pending",
-  schema: aWord.refine((given) => given !== "pending", "pending is the word for an unresolved approval"),
+  schema: aWord.refine((value) => value !== "pending", "pending is the word for an unresolved approval"),
 };
 
 const row = <V extends Value>(what: string, kind: Kind<V>) => ({ what, ...kind });
@@ -75,50 +75,50 @@ const rows: { readonly [Name in keyof Profile]: Kind<Profile[Name]> & { readonly
   decideStatus: row("success status of a decision", among(...successStatuses)),
   runningState: row("the state after queued; null: it stays queued until the run asks or ends", stateName),
   resumedState: row("the state after the last decision; null: the same as before the request", stateName),
-  pendingShape: row("what an item of pending_approvals is", among(...pendingShapes)),
-  pendingList: row("what holds the items of pending_approvals", among(...pendingLists)),
+  pendingShape: row("the format of an item of pending_approvals", among(...pendingShapes)),
+  pendingList: row("the container of the items of pending_approvals", among(...pendingLists)),
   approvedStatus: row("status of an approved approval", resolvedWord),
   deniedStatus: row("status of a denied approval", resolvedWord),
   reasonRequired: row("when a decision needs a reason", among(...whenReasonIsRequired)),
   sameDecisionAgain: row("the same verdict on a decided approval", among("refused", "answered")),
-  staleReads: row("so many reads after a decision show the run as it was before", wholeNumber(0, 1000)),
-  readEchoesInput: row("reading a run also tells its input and created_at", yesOrNo),
-  tellsWhyItEnded: row("a failed run has an error record, a canceled one a reason", yesOrNo),
+  staleReads: row(
+    "how many reads after a decision still show the run as it was before",
+    wholeNumber(0, 1000),
+  ),
+  readEchoesInput: row("reading a run also returns its input and created_at", yesOrNo),
+  tellsWhyItEnded: row("a failed run has an error record, and a canceled run has a reason", yesOrNo),
   timestamps: row("2026-01-05T09:00:00.000Z, …00Z or …00+00:00", among(...timestampStyles)),
-  errorBody: row("what an error answer carries; the document has the record", among(...errorBodies)),
+  errorBody: row("the body of an error answer; the document shows the record", among(...errorBodies)),
   errorCodes: row(
-    "the code of errors: one for each kind, or always the documented one",
+    "the code of errors: one for each kind, or always the documented code",
     among("by kind", "invalid_request"),
   ),
-  invalidStatus: row("status of a body that lacks something or has it wrong", among(400, 422)),
-  unauthorizedStatus: row("status without a right key", among(401, 403)),
-  unknownStatus: row("status of an unknown run or approval", among(404, 400)),
-  resolvedStatus: row("status of a decision that comes too late", among(409, 400, 404, 422)),
-  successBody: row("what a success answer carries; the document has JSON", among("json", "text")),
-  extraFields: row("fields of a body that the document does not name", among("ignored", "refused")),
-  honoursIdempotencyKey: row("a repeated Idempotency-Key leads to the run made first", yesOrNo),
-  idStyle: row(
-    "odd: ids with slashes, spaces, percent signs and letters beyond ASCII",
-    among("plain", "odd"),
-  ),
-  bodyLimit: row("bytes a request's body may have", wholeNumber(1, 64 * 1024 * 1024)),
+  invalidStatus: row("status for a body with a missing or invalid field", among(400, 422)),
+  unauthorizedStatus: row("status without a valid key", among(401, 403)),
+  unknownStatus: row("status for an unknown run or approval", among(404, 400)),
+  resolvedStatus: row("status for a decision that comes too late", among(409, 400, 404, 422)),
+  successBody: row("the body of a success answer; the document shows JSON", among("json", "text")),
+  extraFields: row("how fields that the document does not name are treated", among("ignored", "refused")),
+  honoursIdempotencyKey: row("a repeated Idempotency-Key returns the first run", yesOrNo),
+  idStyle: row("odd: ids with slashes, spaces, percent signs and non-ASCII letters", among("plain", "odd")),
+  bodyLimit: row("the size limit of a request body in bytes", wholeNumber(1, 64 * 1024 * 1024)),
 };
 
 const names = Object.keys(rows) as (keyof Profile)[];
 
-/** In the order of the page and of --help. */
+/** The switches, in the order in which the page and --help show them. */
 export const profileTable: readonly ProfileSwitch[] = names.map((name) => ({
   name,
   usual: plainProfile[name],
   ...rows[name],
 }));
 
-/** Some of the switches, each with a value it may have. */
+/** A change of the profile: some of the switches, each with a valid value. */
 export const profileChange = z.strictObject(
   Object.fromEntries(names.map((name) => [name, rows[name].schema.exactOptional()])),
 ) as z.ZodObject<{ [Name in keyof Profile]: z.ZodExactOptional<z.ZodType<Profile[Name]>> }, z.core.$strict>;
 
-/** What is wrong with one switch; null: nothing. */
+/** Returns what is wrong with the value of a switch, or null if it is valid. */
 export function switchFault(name: string, value: unknown): string | null {
   const known = profileTable.find((one) => one.name === name);
   if (known === undefined) return `There is no switch "${name}".`;
@@ -126,7 +126,7 @@ export function switchFault(name: string, value: unknown): string | null {
   return parsed.success ? null : `"${name}" takes ${known.allowed}.`;
 }
 
-/** The same change; throws all that is wrong with it. */
+/** Returns the change. Throws an error that lists everything that is wrong with it. */
 export function checkProfile(change: Partial<Profile>): Partial<Profile> {
   const faults = Object.entries(change).flatMap(([name, value]) => switchFault(name, value) ?? []);
   if (faults.length > 0) throw new Error(faults.join("\n"));

@@ -1,13 +1,13 @@
 // Limits the requests per minute of each key, in a sliding window.
 
 export type RateLimit = {
-  /** Null: the request is admitted, and counts. Otherwise how long to wait until one would be (ms). */
+  /** Admits and counts a request, and returns null. If the limit is reached, returns how long to wait (ms). */
   readonly take: (key: string) => number | null;
 };
 
 const minuteMs = 60_000;
 
-/** `perMinute` null: no limit. */
+/** Creates a limit. If `perMinute` is null, there is none. */
 export function createRateLimit(now: () => number, perMinute: number | null): RateLimit {
   const admitted = new Map<string, number[]>();
   return {

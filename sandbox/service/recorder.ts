@@ -1,4 +1,4 @@
-// Records every request that reached a server, and what happened to its answer. It does not depend on the client.
+// Records every request that reached a server, and what happened to its answer, independently of the client.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { createChanges } from "../base/changes.ts";
@@ -10,19 +10,19 @@ export type Recorded = {
   readonly number: number;
   readonly at: number;
   readonly method: string;
-  /** As sent, with its query. */
+  /** The path as sent, including the query. */
   readonly path: string;
-  /** The endpoint's name, or null where there is none. */
+  /** The name of the endpoint. Null if there is none. */
   readonly route: string | null;
-  /** The values of `authorization` and `x-api-key` are left out; `key` says what they were worth. */
+  /** The headers, without the values of `authorization` and `x-api-key`. `key` says whether the key was valid. */
   readonly headers: Readonly<Record<string, string>>;
   readonly key: KeyShown;
-  /** Null until it has arrived in full. */
+  /** Null until the body has arrived in full. */
   readonly body: string | null;
   readonly fault: string | null;
-  /** Null until an answer was begun. */
+  /** Null until the answer has started. */
   readonly status: number | null;
-  /** The connection ended before the whole answer was handed to it. */
+  /** Whether the connection ended before the whole answer was written to it. */
   readonly lost: boolean;
   readonly done: boolean;
 };
@@ -31,7 +31,7 @@ export type RequestMatch = { readonly method?: string; readonly route?: string }
 
 export type Requests = {
   readonly all: (match?: RequestMatch) => readonly Recorded[];
-  /** Those with a higher number, in the order in which they began. */
+  /** Returns the requests with a higher number, in the order in which they started. */
   readonly after: (number: number) => readonly Recorded[];
   readonly until: (
     predicate: (requests: readonly Recorded[]) => boolean,
@@ -39,7 +39,7 @@ export type Requests = {
   ) => Promise<readonly Recorded[]>;
   readonly subscribe: (listener: () => void) => () => void;
   readonly clear: () => void;
-  /** How many were forgotten because there were more than the recorder keeps; 0 means that it is complete. */
+  /** How many requests were dropped because the recorder keeps only so many. 0 means that the record is complete. */
   readonly forgotten: () => number;
 };
 
@@ -66,7 +66,7 @@ export function createRecorder(now: () => number, keep = 100_000): Recorder {
       until: (predicate, wait) =>
         changes.until(
           () => (predicate(entries) ? [...entries] : undefined),
-          (ms) => `not within ${ms} ms; ${told(entries)}`,
+          (ms) => `not within ${ms} ms; ${summaryOf(entries)}`,
           wait,
         ),
       subscribe: changes.subscribe,
@@ -82,7 +82,7 @@ export function createRecorder(now: () => number, keep = 100_000): Recorder {
         ...fresh,
       };
       entries.push(entry);
-      // A tenth at a time, so that a long life does not move the whole list for every request.
+      // Drop a tenth at a time, so that the list is not copied for every request.
       if (entries.length > keep * 1.1) {
         forgotten += entries.length - keep;
         entries = entries.slice(-keep);
@@ -111,7 +111,7 @@ function shown(headers: IncomingHttpHeaders): Record<string, string> {
   return kept;
 }
 
-function told(entries: readonly Recorded[]): string {
+function summaryOf(entries: readonly Recorded[]): string {
   const last = entries.slice(-20).map((entry) => `${entry.method} ${entry.path} → ${entry.status ?? "…"}`);
   return `${entries.length} requests so far: ${last.join("; ")}`;
 }

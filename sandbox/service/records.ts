@@ -1,4 +1,4 @@
-// Runs, approvals and refusals as they travel, in the shapes the profile asks for.
+// Runs, approvals and errors in the wire format, in the variants that the profile selects.
 
 import type { Answer } from "./exchange.ts";
 import type { Profile, SuccessStatus } from "./profile.ts";
@@ -104,7 +104,7 @@ export function approvalRecord({ id, action, requestedAt, state }: Approval, pro
   }
 }
 
-/** Why an approval cannot be decided now, in words for the error record. */
+/** Says why an approval cannot be decided now, for the error record. */
 export function noLongerPending(run: Run, approval: Approval): string {
   const { state } = approval;
   if (state.type === "decided") return `Approval '${approval.id}' is already resolved.`;

@@ -1,4 +1,4 @@
-// The service's errors: which status and which code a bad request gets, and the words that help to mend it.
+// The errors of the service: the status and the code for each bad request, and a message that helps to fix it.
 
 import type { Answer } from "./exchange.ts";
 import type { BodyFault } from "./json-body.ts";
@@ -12,7 +12,7 @@ export type Refusal = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The only code that the document names, and the one it shows for the three errors of the approval endpoint. */
+/** The only code that the document names. It shows this code for the three errors of the approval endpoint. */
 const documentedCode = "invalid_request";
 const codes: Readonly<Record<Kind, string>> = {
   invalid: documentedCode,
@@ -27,7 +27,7 @@ export const invalid = ({ invalidStatus }: Profile, message: string): Refusal =>
   status: invalidStatus,
   message,
 });
-/** A body that cannot be read keeps its own status. */
+/** The refusal of a bad body. A body that cannot be read keeps its status (413 or 415). */
 export const badBody = (profile: Profile, { status, message }: BodyFault): Refusal =>
   status === 400 ? invalid(profile, message) : { kind: "invalid", status, message };
 
@@ -45,7 +45,7 @@ export const tooLate = ({ resolvedStatus }: Profile, message: string): Refusal =
 
 export function noSuchEndpoint(allow: readonly string[]): Refusal {
   if (allow.length === 0) return { kind: "not_found", status: 404, message: "There is no such endpoint." };
-  const message = `This endpoint takes ${allow.join(" or ")} only.`;
+  const message = `This endpoint accepts only ${allow.join(" or ")}.`;
   return { kind: "method_not_allowed", status: 405, message, headers: { allow: allow.join(", ") } };
 }
 
@@ -53,7 +53,7 @@ export function unauthorized({ unauthorizedStatus }: Profile, key: "wrong" | "no
   const message =
     key === "none"
       ? "An API key is required: Authorization: Bearer <API_KEY>."
-      : "The API key is not valid. It goes into the header Authorization: Bearer <API_KEY>.";
+      : "The API key is not valid. Send it in the header Authorization: Bearer <API_KEY>.";
   const headers: Record<string, string> = unauthorizedStatus === 401 ? { "www-authenticate": "Bearer" } : {};
   return { kind: "unauthorized", status: unauthorizedStatus, message, headers };
 }

@@ -1,9 +1,9 @@
-// Faults between a client and a server, for the next requests that match.
+// Faults between a client and a server, for the next matching requests.
 
 import { matches } from "./recorder.ts";
 import type { RequestMatch } from "./recorder.ts";
 
-/** With `effect: true` the request takes effect before the fault; by default it takes none. */
+/** With `effect: true`, the request takes effect before the fault. By default, it has no effect. */
 export type Fault =
   | {
       readonly kind: "answer";
@@ -13,47 +13,47 @@ export type Fault =
       readonly effect?: boolean;
     }
   | { readonly kind: "delay"; readonly ms: number }
-  /** Held until released: before the effect, or with `effect` between the effect and the answer. */
+  /** Holds the request until released, before its effect or, with `effect`, between the effect and the answer. */
   | { readonly kind: "gate"; readonly effect?: boolean }
-  /** No answer, ever; the connection stays open. */
+  /** Never answers. The connection stays open. */
   | { readonly kind: "hang"; readonly effect?: boolean }
-  /** The connection is reset. With `effect`, only the answer is lost. */
+  /** Resets the connection. With `effect`, only the answer is lost. */
   | { readonly kind: "drop"; readonly effect?: boolean }
-  /** The effect takes place, and half of the answer's body arrives. */
+  /** The request takes effect, but only half of the answer's body arrives. */
   | { readonly kind: "cut" }
-  /** The effect takes place, and the success status comes with a body that is not JSON. */
+  /** The request takes effect, but the body of the successful answer is not JSON. */
   | { readonly kind: "garbage" }
-  /** The effect takes place, and the body has this many characters (of valid JSON). */
+  /** The request takes effect, and the body is valid JSON of this length (characters). */
   | { readonly kind: "huge"; readonly length?: number }
-  /** The effect takes place, and the answer's body arrives character by character, one every so many milliseconds. */
+  /** The request takes effect, and the body arrives character by character, with this pause before each. */
   | { readonly kind: "drip"; readonly everyMs: number }
   | { readonly kind: "redirect"; readonly to: string; readonly status?: 301 | 302 | 303 | 307 | 308 };
 
 export type FaultHandle = {
-  /** How many requests it has struck. */
+  /** Returns how many requests the fault has affected. */
   readonly hits: () => number;
-  /** Lets go of the requests a gate holds; later ones pass as if there were no gate. */
+  /** Releases the requests that a gate holds. Later requests pass as if there were no gate. */
   readonly release: () => void;
-  /** Strikes no more requests. Those held stay held. */
+  /** Stops affecting requests. A gate keeps the requests that it holds. */
   readonly clear: () => void;
 };
 
-export type Struck = { readonly fault: Fault; readonly released: Promise<void> };
+export type TakenFault = { readonly fault: Fault; readonly released: Promise<void> };
 
 export type Faults = {
   readonly add: (match: RequestMatch, fault: Fault, times?: number | "all") => FaultHandle;
-  /** The oldest fault that matches, counted as a hit. */
-  readonly take: (request: { readonly method: string; readonly route: string | null }) => Struck | null;
+  /** Returns the oldest matching fault, and counts a hit. Returns null if none matches. */
+  readonly take: (request: { readonly method: string; readonly route: string | null }) => TakenFault | null;
   readonly list: () => readonly {
     readonly match: RequestMatch;
     readonly fault: Fault;
     readonly left: number;
   }[];
-  /** No fault strikes any more, and all gates open. */
+  /** Ends all faults, and opens all gates. */
   readonly clear: () => void;
 };
 
-type Standing = {
+type ActiveFault = {
   readonly match: RequestMatch;
   readonly fault: Fault;
   left: number;
@@ -62,41 +62,41 @@ type Standing = {
 };
 
 export function createFaults(): Faults {
-  const standing = new Set<Standing>();
-  /** A gate holds its requests also when it catches no more of them. */
-  const gates = new Set<Standing>();
+  const active = new Set<ActiveFault>();
+  /** All closed gates, including those that no longer hold new requests. */
+  const gates = new Set<ActiveFault>();
 
-  function release(one: Standing) {
+  function release(one: ActiveFault) {
     one.gate.resolve();
-    if (gates.delete(one)) standing.delete(one);
+    if (gates.delete(one)) active.delete(one);
   }
 
   return {
     add(match, fault, times = 1) {
       const left = times === "all" ? Infinity : times;
-      const one: Standing = { match, fault, left, hits: 0, gate: Promise.withResolvers() };
-      standing.add(one);
+      const one: ActiveFault = { match, fault, left, hits: 0, gate: Promise.withResolvers() };
+      active.add(one);
       if (fault.kind === "gate") gates.add(one);
       return {
         hits: () => one.hits,
         release: () => release(one),
-        clear: () => void standing.delete(one),
+        clear: () => void active.delete(one),
       };
     },
     take(request) {
-      for (const one of standing) {
+      for (const one of active) {
         if (!matches(request, one.match)) continue;
         one.hits += 1;
         one.left -= 1;
-        if (one.left <= 0) standing.delete(one);
+        if (one.left <= 0) active.delete(one);
         return { fault: one.fault, released: one.gate.promise };
       }
       return null;
     },
-    list: () => [...standing],
+    list: () => [...active],
     clear() {
       for (const one of Array.from(gates)) release(one);
-      standing.clear();
+      active.clear();
     },
   };
 }

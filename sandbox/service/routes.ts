@@ -1,15 +1,15 @@
-// A method and a path → the endpoint's name and the ids in the path.
+// Maps a method and a path to the name of the endpoint and the ids in the path.
 
 export type Route<Name extends string> = {
   readonly name: Name;
   readonly method: string;
-  /** As in the interface document: `{…}` stands for one segment. */
+  /** The path as in the interface document, where `{…}` stands for one segment. */
   readonly path: string;
 };
 
 export type Found<Name extends string> =
   | { readonly name: Name; readonly ids: readonly string[] }
-  /** `allow` lists the methods the path has, if it is one at all. */
+  /** `allow` lists the methods of the path. It is empty if the path is unknown. */
   | { readonly name: null; readonly allow: readonly string[] };
 
 export function findRoute<Name extends string>(
@@ -28,7 +28,7 @@ export function findRoute<Name extends string>(
   return { name: null, allow };
 }
 
-/** Segments are compared and split as sent and decoded after, so that an id may hold a slash. */
+/** Returns the ids in the path, or null if it does not match. Decodes segments after splitting, so that an id can contain a slash. */
 function idsIn(pattern: string, path: string): string[] | null {
   const expected = pattern.split("/");
   const segments = path.split("/");

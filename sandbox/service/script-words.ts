@@ -1,4 +1,4 @@
-// A step of a script in words, for people who look at a run.
+// Describes a step of a script, for people who look at a run.
 
 import type { Step } from "./script.ts";
 import { subjectOf } from "./task-words.ts";
@@ -31,6 +31,6 @@ function laterInWords({ later }: AskStep): string {
   if (later === undefined) return "";
   const becomes = later.to?.action === undefined ? "something else" : `"${subjectOf(later.to.action)}"`;
   return later.what === "withdraw"
-    ? `; withdraws it if nobody decides within ${seconds(later.ms)}`
+    ? `; withdraws it if no one decides within ${seconds(later.ms)}`
     : `; after ${seconds(later.ms)} without a decision the request becomes ${becomes}`;
 }

@@ -1,4 +1,4 @@
-// A run as a script: what it does next when it wakes.
+// The script of a run: what the run does next when it wakes.
 
 import * as runs from "./service-run.ts";
 import type { Ask, Ending, Run } from "./service-run.ts";
@@ -6,9 +6,9 @@ import type { Ask, Ending, Run } from "./service-run.ts";
 export type Step =
   | { readonly do: "work"; readonly ms: number }
   | { readonly do: "work forever" }
-  /** `later` happens by itself if people have decided nothing by then. */
+  /** `later` happens by itself if no one has decided by then. */
   | { readonly do: "ask"; readonly asks: readonly Ask[]; readonly later?: Later }
-  /** `how` answers null: the run goes on. `what` says it beforehand. */
+  /** `how` returns the ending, or null if the run continues. `what` describes the step. */
   | { readonly do: "end"; readonly what: string; readonly how: (run: Run) => Ending | null };
 
 type Later = {
@@ -17,24 +17,24 @@ type Later = {
   readonly to?: Partial<Ask>;
 };
 
-export type Telling = {
+export type WakeContext = {
   readonly now: number;
-  /** Factor on every duration. */
+  /** Scales every duration. */
   readonly tempo: number;
   readonly newApprovalId: () => string;
 };
 
-/** The run after waking up, with at most one visible change, so that a client that polls often enough sees every state. */
-export function wake(run: Run, steps: readonly Step[], telling: Telling): Run {
+/** Returns the run after it wakes up, with at most one visible change, so that a client that polls often sees every state. */
+export function wake(run: Run, steps: readonly Step[], context: WakeContext): Run {
   switch (run.phase) {
     case "queued":
-      return enter(after(runs.begin(run)), run.step + 1, steps, telling);
+      return enter(after(runs.begin(run)), run.step + 1, steps, context);
     case "working":
       return steps[run.step]?.do === "work forever"
         ? runs.sleep(run, null)
-        : enter(run, run.step + 1, steps, telling);
+        : enter(run, run.step + 1, steps, context);
     case "awaiting_approval":
-      return happenLater(run, steps[run.step], telling);
+      return happenLater(run, steps[run.step], context);
     case "succeeded":
     case "failed":
     case "canceled":
@@ -42,30 +42,30 @@ export function wake(run: Run, steps: readonly Step[], telling: Telling): Run {
   }
 }
 
-function enter(before: Run, index: number, steps: readonly Step[], telling: Telling): Run {
+function enter(before: Run, index: number, steps: readonly Step[], context: WakeContext): Run {
   const run = { ...before, step: index };
   const step = steps[index];
-  if (step === undefined) return end(run, { type: "succeeded", output: "" }, telling);
+  if (step === undefined) return end(run, { type: "succeeded", output: "" }, context);
   switch (step.do) {
     case "work":
-      return runs.sleep(run, telling.now + step.ms * telling.tempo);
+      return runs.sleep(run, context.now + step.ms * context.tempo);
     case "work forever":
       return runs.sleep(run, null);
     case "ask": {
-      const asks = step.asks.map((one) => ({ ...one, id: telling.newApprovalId() }));
-      const asking = after(runs.ask(run, asks, telling.now));
+      const asks = step.asks.map((one) => ({ ...one, id: context.newApprovalId() }));
+      const asking = after(runs.ask(run, asks, context.now));
       return step.later === undefined
         ? asking
-        : runs.sleep(asking, telling.now + step.later.ms * telling.tempo);
+        : runs.sleep(asking, context.now + step.later.ms * context.tempo);
     }
     case "end": {
       const ending = step.how(run);
-      return ending === null ? enter(run, index + 1, steps, telling) : end(run, ending, telling);
+      return ending === null ? enter(run, index + 1, steps, context) : end(run, ending, context);
     }
   }
 }
 
-function happenLater(run: Run, step: Step | undefined, { now }: Telling): Run {
+function happenLater(run: Run, step: Step | undefined, { now }: WakeContext): Run {
   const first = runs.pendingOf(run)[0];
   const resting = runs.sleep(run, null);
   if (step?.do !== "ask" || step.later === undefined || first === undefined) return resting;
@@ -74,11 +74,11 @@ function happenLater(run: Run, step: Step | undefined, { now }: Telling): Run {
     : after(runs.change(resting, first.id, step.later.to ?? {}));
 }
 
-function end(run: Run, ending: Ending, { now }: Telling): Run {
+function end(run: Run, ending: Ending, { now }: WakeContext): Run {
   return after(runs.end(run, ending, now));
 }
 
 function after(moved: runs.Moved): Run {
-  if (!moved.ok) throw new Error(`a script asked for an impossible move: ${moved.because}`);
+  if (!moved.ok) throw new Error(`a script made an impossible move: ${moved.because}`);
   return moved.run;
 }

@@ -13,32 +13,32 @@ export type Memory = {
   readonly runs: Map<string, Run>;
   /** Idempotency-Key → run id. */
   readonly keys: Map<string, string>;
-  /** Runs that exist and are no longer shown. */
+  /** The ids of runs that exist, but answer 404. */
   readonly vanished: Set<string>;
-  /** By run: what a read shows instead of the truth, and how often still. */
+  /** For each run, the outdated state that reads show, and how many reads still show it. */
   readonly stale: Map<string, { readonly run: Run; readonly left: number }>;
   readonly settings: { key: string; profile: Profile };
   readonly changes: Changes;
   /** Must be called after every change of the fields above. */
   readonly changed: () => void;
-  /** Resolves when all that happened so far would survive the end of this process. */
+  /** Resolves when everything that has happened so far is on disk. */
   readonly saved: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-export type Wishes = {
+export type MemoryOptions = {
   readonly statePath: string | null;
-  /** A key that was rotated stays right while the same one is given at the start. */
+  /** The key at the start. If the same key was given before, a rotated key stays valid. */
   readonly apiKey: string | undefined;
-  /** Wins over what the file has. */
+  /** Overrides the profile in the file. */
   readonly profile: Partial<Profile>;
 };
 
-/** Rejects, in words, when another process has the file. */
-export const openMemory = (wishes: Wishes): Promise<Memory> =>
-  owning(wishes.statePath, () => readMemory(wishes));
+/** Opens the state. Rejects if another process uses the file. */
+export const openMemory = (options: MemoryOptions): Promise<Memory> =>
+  owning(options.statePath, () => readMemory(options));
 
-async function readMemory({ statePath, apiKey, profile }: Wishes): Promise<Memory> {
+async function readMemory({ statePath, apiKey, profile }: MemoryOptions): Promise<Memory> {
   const before = statePath === null ? emptyState : readState(statePath, await loadState(statePath));
   const given = apiKey === undefined ? null : nameOfKey(apiKey);
   const settings = {
@@ -63,14 +63,14 @@ async function readMemory({ statePath, apiKey, profile }: Wishes): Promise<Memor
   });
   const file = statePath === null ? null : createStateFile(statePath, state);
   const changes = createChanges();
-  // A place that cannot be written to shows itself here, not at the first run.
+  // Report a file that cannot be written now, not at the first run.
   await file?.saved();
 
   return {
     ...kept,
     changes,
     changed() {
-      // Callers that must be sure await `saved` again and get the error there.
+      // Callers that need certainty await `saved`, and get the error there.
       file?.saved().catch((error: unknown) => console.error("state not saved:", error));
       changes.changed();
     },
@@ -84,10 +84,10 @@ function keyFrom({ apiKey: before }: ServiceState, given: string | undefined): s
   return before !== null && before.given === nameOfKey(given) ? before.right : given;
 }
 
-// Reads that still show a run as it was before a decision.
+// Stale reads, which still show a run as it was before a decision.
 
 export type StaleReads = {
-  /** What a read shows now. It uses up one stale read. */
+  /** Returns what a read shows now, and uses up one stale read. */
   readonly shown: (run: Run) => Run;
   readonly remember: (run: Run) => void;
 };

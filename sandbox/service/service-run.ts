@@ -1,4 +1,4 @@
-// A run, its approvals, and every move they can make. All that changes a run goes through here.
+// A run, its approvals, and all their transitions. Every change of a run is made here.
 
 type Verdict = "approve" | "deny";
 
@@ -31,13 +31,14 @@ export type Run = {
   readonly input: string;
   readonly createdAt: number;
   readonly phase: "queued" | "working" | "awaiting_approval" | Ending["type"];
-  /** It has waited for approvals before and went on. */
+  /** Whether the run has waited for approvals before and has continued. */
   readonly resumed: boolean;
   readonly approvals: readonly Approval[];
   readonly ending: Ending | null;
   readonly completedAt: number | null;
-  /** The step of its script that it is in (-1: before the first), and when it will look at it again by itself. */
+  /** The current step of the script; -1 before the first. */
   readonly step: number;
+  /** When the script continues by itself. Null if it waits. */
   readonly wakeAt: number | null;
 };
 
@@ -75,7 +76,7 @@ export function begin(run: Run): Moved {
 export function ask(run: Run, asks: readonly (Ask & { readonly id: string })[], at: number): Moved {
   if (isOver(run)) return impossible("over");
   if (asks.length === 0) return impossible("nothing asked");
-  // What the script plans for the requests already there still stands.
+  // Keep what the script has planned for the existing requests.
   const wakeAt = run.phase === "awaiting_approval" ? run.wakeAt : null;
   const added = asks.map((one): Approval => ({ ...one, requestedAt: at, state: { type: "pending" } }));
   return moved({ ...run, phase: "awaiting_approval", approvals: [...run.approvals, ...added], wakeAt });
@@ -91,14 +92,14 @@ export function withdraw(run: Run, approvalId: string, at: number): Moved {
   return resolve(run, approvalId, { type: "withdrawn", at });
 }
 
-/** Only the last resolved approval lets the run go on. */
+/** Resolves an approval. The run continues only after its last approval is resolved. */
 function resolve(run: Run, approvalId: string, state: Exclude<ApprovalState, { type: "pending" }>): Moved {
   const changed = changePending(run, approvalId, (approval) => ({ ...approval, state }));
   if (!changed.ok || pendingOf(changed.run).length > 0) return changed;
   return moved({ ...changed.run, phase: "working", resumed: true, wakeAt: state.at });
 }
 
-/** The request becomes another one under the same id. */
+/** Changes what an approval asks for, under the same id. */
 export function change(run: Run, approvalId: string, to: Partial<Ask>): Moved {
   return changePending(run, approvalId, (approval) => ({ ...approval, ...to }));
 }
@@ -110,7 +111,7 @@ function changePending(run: Run, approvalId: string, to: (approval: Approval) =>
   return moved({ ...run, approvals: run.approvals.map((one) => (one === approval ? to(one) : one)) });
 }
 
-/** A resolved approval is asked for again, under its old id. */
+/** Makes a resolved approval pending again, under the same id. */
 export function reopen(run: Run, approvalId: string): Moved {
   if (isOver(run)) return impossible("over");
   if (!run.approvals.some(({ id }) => id === approvalId)) return impossible("unknown approval");
@@ -120,7 +121,7 @@ export function reopen(run: Run, approvalId: string): Moved {
   return moved({ ...run, phase: "awaiting_approval", approvals, wakeAt: null });
 }
 
-/** Only a failure or a cancellation ends a run that is still asking; what it asked for is withdrawn then. */
+/** Ends a run. If it still asks for approvals, it cannot succeed; failure and cancellation withdraw them. */
 export function end(run: Run, ending: Ending, at: number): Moved {
   if (isOver(run)) return impossible("over");
   if (ending.type === "succeeded" && pendingOf(run).length > 0) return impossible("approval pending");

@@ -1,4 +1,4 @@
-// What the service keeps over a restart: the state file, in the newest version and the earlier ones.
+// What the service keeps across a restart: the state file, in its current and earlier versions.
 
 import { z } from "zod";
 import { profileChange } from "./profile-table.ts";
@@ -49,12 +49,12 @@ const stateOfVersion2 = z.object({
   version: z.literal(2),
   runs,
   keys,
-  /** Runs that exist and are not shown. */
+  /** The ids of runs that exist, but answer 404. */
   vanished: z.array(z.string()),
-  /** What a read shows instead of the truth, and how often still. */
+  /** The outdated states that reads show, and how many reads still show each. */
   stale: z.array(z.object({ run, left: z.int().min(1) })),
   profile: profileChange,
-  /** The right key, and the digest of the one that was given at the start, if one was. */
+  /** The valid key, and the name of the key that was given at the start, if any. */
   apiKey: z.object({ right: z.string(), given: z.string().nullable() }).nullable(),
 });
 
@@ -71,13 +71,13 @@ export const emptyState: ServiceState = {
   apiKey: null,
 };
 
-/** `found` undefined: there is no file yet. Throws an error in words if it cannot read the file. */
+/** Reads the state. `found` is undefined if there is no file yet. Throws an error with a message for people if the state is invalid. */
 export function readState(path: string, found: unknown): ServiceState {
   if (found === undefined) return emptyState;
   const { success, data: head } = z.looseObject({ version: z.number() }).safeParse(found);
-  if (!success) throw damaged(path, "it is not one of this service");
+  if (!success) throw damaged(path, "it is not a state file of this service");
   if (head.version > newest) {
-    throw damaged(path, `it is of version ${head.version}, and this service knows ${newest} at most`);
+    throw damaged(path, `it has version ${head.version}, but this service supports versions up to ${newest}`);
   }
   const parsed =
     head.version === 1
@@ -90,5 +90,5 @@ export function readState(path: string, found: unknown): ServiceState {
 function firstFault(error: z.ZodError): string {
   const [issue] = error.issues;
   const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return `"${issue?.path.join(".") ?? ""}" is not as it should be: ${issue?.message ?? ""}${more}`;
+  return `"${issue?.path.join(".") ?? ""}" is invalid: ${issue?.message ?? ""}${more}`;
 }

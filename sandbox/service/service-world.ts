@@ -1,4 +1,4 @@
-// All runs, and the clock that moves them: the state behind the endpoints and the controls.
+// All runs, and the clock that drives them: the state behind the endpoints and the controls.
 
 import type { Wait } from "../base/changes.ts";
 import type { Cancel, Clock } from "../base/clock.ts";
@@ -11,14 +11,14 @@ import { stepsFor } from "./tasks.ts";
 export type Runs = {
   readonly all: () => readonly Run[];
   readonly get: (id: string) => Run | undefined;
-  /** The run, as soon as it meets the condition. */
+  /** Resolves to the run when it meets the condition. */
   readonly until: (id: string, fits: (run: Run) => boolean, wait?: Wait) => Promise<Run>;
   readonly subscribe: (listener: () => void) => () => void;
 };
 
 export type World = Runs & {
   readonly create: (input: string, idempotencyKey?: string) => Run;
-  /** The run made with this key earlier. */
+  /** Returns the run that was created earlier with this key. */
   readonly madeWith: (idempotencyKey: string) => Run | undefined;
   readonly apply: (id: string, move: (run: Run, now: number) => Moved) => Moved;
   readonly newApprovalId: () => string;
@@ -40,8 +40,8 @@ export function createWorld({ clock, tempo, memory, newId }: WorldOptions): Worl
   const newApprovalId = () => newId("apr");
   const alarms = createAlarms(clock, (id) => {
     const run = runs.get(id);
-    const telling = { now: clock.now(), tempo, newApprovalId };
-    if (run !== undefined) put(wake(run, stepsFor(run.input), telling));
+    const context = { now: clock.now(), tempo, newApprovalId };
+    if (run !== undefined) put(wake(run, stepsFor(run.input), context));
   });
 
   function put(run: Run) {
@@ -67,7 +67,7 @@ export function createWorld({ clock, tempo, memory, newId }: WorldOptions): Worl
       if (run === undefined) throw new Error(`there is no run ${id}`);
       const now = clock.now();
       const moved = move(run, now);
-      if (moved.ok) put(rested(run, moved.run, now + resumeMs * tempo));
+      if (moved.ok) put(withDelay(run, moved.run, now + resumeMs * tempo));
       return moved;
     },
     newApprovalId,
@@ -89,8 +89,8 @@ function viewOf({ runs, changes }: Memory): Runs {
   };
 }
 
-/** A run that goes on after its last approval takes a moment to do so. */
-function rested(before: Run, after: Run, wakeAt: number): Run {
+/** Delays a run that continues after its last approval, like a real service. */
+function withDelay(before: Run, after: Run, wakeAt: number): Run {
   return before.phase === "awaiting_approval" && after.phase === "working" ? { ...after, wakeAt } : after;
 }
 
@@ -101,12 +101,12 @@ function fitting(run: Run | undefined, fits: (run: Run) => boolean): Run | undef
 // One alarm per run.
 
 export type Alarms = {
-  /** Takes the place of the one set before; null sets none. */
+  /** Replaces the alarm of the run. Null sets none. */
   readonly set: (id: string, at: number | null) => void;
   readonly clear: () => void;
 };
 
-function createAlarms(clock: Clock, ring: (id: string) => void): Alarms {
+function createAlarms(clock: Clock, fire: (id: string) => void): Alarms {
   const cancels = new Map<string, Cancel>();
   return {
     set(id, at) {
@@ -115,7 +115,7 @@ function createAlarms(clock: Clock, ring: (id: string) => void): Alarms {
       if (at !== null)
         cancels.set(
           id,
-          clock.after(Math.max(0, at - clock.now()), () => ring(id)),
+          clock.after(Math.max(0, at - clock.now()), () => fire(id)),
         );
     },
     clear() {

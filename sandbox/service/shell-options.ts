@@ -1,4 +1,4 @@
-// The options of `npm run service` as one table, for the help and for checking the arguments.
+// The options of `npm run service` in one table, for --help and for checking the arguments.
 
 import { parseArgs } from "node:util";
 import { canBeKey } from "./api-keys.ts";
@@ -9,25 +9,37 @@ import { tasks } from "./tasks.ts";
 type Option = { readonly takes: string; readonly what: string; readonly usual: string | null };
 
 const table = {
-  port: { takes: "n", what: "the service's port; 0: any free one", usual: "4010" },
-  "gateway-port": { takes: "n", what: "the gateway's port; 0: any free one", usual: "4011" },
-  key: { takes: "key", what: "the service's API key; minted when left out", usual: null },
+  port: { takes: "n", what: "the service's port; 0: any free port", usual: "4010" },
+  "gateway-port": { takes: "n", what: "the gateway's port; 0: any free port", usual: "4011" },
+  key: { takes: "key", what: "the service's API key; default: a random key", usual: null },
   "gateway-key": {
     takes: "key",
-    what: "a key of the gateway, as often as there are keys; one is minted",
+    what: "a key of the gateway; can be repeated; default: one random key",
     usual: null,
   },
-  state: { takes: "file", what: "keeps everything over restarts: here, and in <file>.gateway", usual: null },
-  tempo: { takes: "factor", what: "on all durations: 0.1 is ten times as fast, 0 does not wait", usual: "1" },
-  "token-ms": { takes: "ms", what: "between two tokens of a stream, before the tempo", usual: "20" },
-  "gateway-limit": { takes: "n", what: "requests a minute for each gateway key; 0: no limit", usual: "0" },
+  state: {
+    takes: "file",
+    what: "keeps the state across restarts, in this file and <file>.gateway",
+    usual: null,
+  },
+  tempo: {
+    takes: "factor",
+    what: "scales all durations: 0.1 is ten times as fast, 0 does not wait",
+    usual: "1",
+  },
+  "token-ms": {
+    takes: "ms",
+    what: "the pause between two tokens of a stream, scaled by the tempo",
+    usual: "20",
+  },
+  "gateway-limit": { takes: "n", what: "requests per minute for each gateway key; 0: no limit", usual: "0" },
   "control-port": {
     takes: "n",
-    what: "also listens to control acts there; see docs/development/service.md",
+    what: "also serves the control API on this port; see docs/development/service.md",
     usual: null,
   },
-  profile: { takes: "switch=value", what: "one of the switches below, as often as you like", usual: null },
-  help: { takes: "", what: "this text", usual: null },
+  profile: { takes: "switch=value", what: "one of the switches below; can be repeated", usual: null },
+  help: { takes: "", what: "prints this text", usual: null },
 } satisfies Readonly<Record<string, Option>>;
 
 type Name = keyof typeof table;
@@ -43,12 +55,12 @@ export type Wanted = {
   readonly tempo: number;
   readonly tokenMs: number;
   readonly requestsPerMinute: number | null;
-  /** Null: nothing controls it from outside. */
+  /** Null to start without the control API. */
   readonly controlPort: number | null;
   readonly profile: Partial<Profile>;
 };
 
-/** Throws all that is wrong, one line each. */
+/** Reads the options. Throws an error with one line for each problem. */
 export function readOptions(args: readonly string[]): Wanted | "help" {
   const { values } = parseArgs({ args: [...args], options: parsing() });
   if (values["help"] === true) return "help";
@@ -57,10 +69,10 @@ export function readOptions(args: readonly string[]): Wanted | "help" {
   const fault = (said: string | null) => void (said === null || faults.push(said));
   const number = (name: Name, max: number) => {
     const text = words(name)[0] ?? table[name].usual ?? "";
-    const given = Number(text);
-    const wrong = text.trim() === "" || !(given >= 0 && given <= max);
+    const value = Number(text);
+    const wrong = text.trim() === "" || !(value >= 0 && value <= max);
     fault(wrong ? `--${name} must be a number from 0 to ${max}; given: "${text}".` : null);
-    return given;
+    return value;
   };
   const limit = number("gateway-limit", 1_000_000);
   const wanted = {
@@ -76,7 +88,7 @@ export function readOptions(args: readonly string[]): Wanted | "help" {
     profile: profileIn(words("profile"), fault),
   };
   if (!words("key").concat(words("gateway-key")).every(canBeKey)) {
-    fault("A key must be of visible ASCII characters, without spaces: others cannot stand in a header.");
+    fault("A key must consist of visible ASCII characters without spaces: a header cannot contain others.");
   }
   if (wanted.state === "") fault("--state must name a file.");
   if (faults.length > 0) throw new Error(faults.join("\n"));
@@ -110,9 +122,9 @@ function profileIn(given: readonly string[], fault: (said: string | null) => voi
 const withExample = (said: string | null, name: string): string | null =>
   said === null || profileTable.some((one) => one.name === name)
     ? said
-    : `${said} --help lists those there are.`;
+    : `${said} --help lists all switches.`;
 
-/** Numbers, true, false and null as such where the switch takes them, else the word itself. */
+/** Converts numbers, true, false and null if the switch accepts them. Otherwise returns the text itself. */
 function valueFor(name: string, text: string): unknown {
   const literal: unknown = /^(true|false|null|0|[1-9]\d*)$/.test(text) ? JSON.parse(text) : text;
   return switchFault(name, literal) === null ? literal : text;
@@ -130,10 +142,10 @@ export function helpText(): string {
   );
   const words = tasks.map(({ words, what }) => `  ${words.padEnd(22)} ${what}`);
   return [
-    "Runs the reference agent-run service and the token gateway on this machine, for it alone.",
-    `Options, with what they are when left out:\n\n${options.join("\n")}`,
-    "While it runs, the signal SIGUSR2 prints the usage report of the gateway; it is printed at the end, too.",
-    `Switches, for what the interface document leaves open:\n\n${switches.join("\n")}`,
-    `The words of a task choose what its run does:\n\n${words.join("\n")}\n`,
+    "Runs the reference agent-run service and the token gateway. Only this machine can reach them.",
+    `Options, with their defaults:\n\n${options.join("\n")}`,
+    "The usage report of the gateway is printed on the signal SIGUSR2, and at the end.",
+    `Switches for behavior that the interface document leaves open:\n\n${switches.join("\n")}`,
+    `Words in a task that select what its run does:\n\n${words.join("\n")}\n`,
   ].join("\n\n");
 }

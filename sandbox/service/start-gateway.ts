@@ -1,4 +1,4 @@
-// The reference token gateway, whole, on an address of its own.
+// Starts the complete reference token gateway on its own address.
 
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -21,16 +21,16 @@ import type { UsageRow } from "./usage.ts";
 export type GatewayOptions = {
   readonly host?: string;
   readonly port?: number;
-  /** One is minted when left out, and kept with the state. */
+  /** The default is one random key, which is stored with the state. */
   readonly keys?: readonly string[];
   readonly clock?: Clock;
-  /** Without one, the usage is forgotten at the end. */
+  /** Without a path, the usage is lost at the end. */
   readonly statePath?: string | null;
-  /** Between two tokens of a stream. */
+  /** The pause between two tokens of a stream (ms). */
   readonly tokenMs?: number;
-  /** For each key; null: no limit. */
+  /** The limit for each key. Null for no limit. */
   readonly requestsPerMinute?: number | null;
-  /** Bytes of a request's body. */
+  /** The size limit of a request body (bytes). */
   readonly bodyLimit?: number;
 };
 
@@ -40,9 +40,9 @@ type GatewayControl = {
   readonly clearFaults: () => void;
   readonly down: () => Promise<void>;
   readonly up: () => Promise<void>;
-  /** Every answer comes this much later, until the handle is cleared. */
+  /** Delays every answer until the handle is cleared. */
   readonly slow: (ms: number) => FaultHandle;
-  /** What /healthz says; `ok` is the healthy status. */
+  /** Sets what /healthz answers. `ok` is the healthy status. */
   readonly status: (status: GatewayStatus) => void;
 };
 
@@ -50,7 +50,7 @@ export type Gateway = {
   readonly url: string;
   readonly keys: readonly string[];
   readonly requests: Requests;
-  /** What each key has used, hour by hour; the keys by name. */
+  /** What each key has used, by the hour. Keys appear by name only. */
   readonly usage: () => readonly Readonly<UsageRow>[];
   readonly control: GatewayControl;
   readonly stop: () => Promise<void>;
@@ -65,14 +65,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const { host = "127.0.0.1", port = 0, clock = createSystemClock(), tokenMs = 0 } = options;
   const { bodyLimit = 4 * 1024 * 1024, requestsPerMinute = null } = options;
   const memory = await openGatewayMemory(options.statePath ?? null, clock.now, options.keys ?? null);
-  const told = { status: healthy };
+  let status = healthy;
   const faults = createFaults();
   const recorder = createRecorder(clock.now);
   const reader = keyReader(memory.keys);
   const handle = createGatewayApi({
     now: clock.now,
     newId: () => randomBytes(12).toString("hex"),
-    status: () => told.status,
+    status: () => status,
     keyIn: reader.keyIn,
     limit: createRateLimit(clock.now, requestsPerMinute),
     ledger: memory.ledger,
@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     keys: memory.keys,
     requests: recorder.requests,
     usage: memory.ledger.rows,
-    control: createControl(faults, listener, (status) => void (told.status = status)),
+    control: createControl(faults, listener, (newStatus) => void (status = newStatus)),
     async stop() {
       await listener.down();
       await memory.close();
@@ -121,12 +121,12 @@ function createControl(
 
 function keyReader(keys: readonly string[]) {
   const keyIn = (headers: IncomingHttpHeaders): string | null => {
-    const shown = shownIn(headers);
-    return shown === null ? null : (keys.find((key) => sameKey(shown, key)) ?? null);
+    const presented = presentedKey(headers);
+    return presented === null ? null : (keys.find((key) => sameKey(presented, key)) ?? null);
   };
   const keyShown = (headers: IncomingHttpHeaders): KeyShown => {
     if (keyIn(headers) !== null) return "right";
-    return shownIn(headers) === null ? "none" : "wrong";
+    return presentedKey(headers) === null ? "none" : "wrong";
   };
   return { keyIn, keyShown };
 }
@@ -135,8 +135,8 @@ async function rest(clock: Clock, ms: number): Promise<void> {
   if (ms > 0) await new Promise<void>((resolve) => clock.after(ms, resolve));
 }
 
-/** Each of the two conventions has its own header. */
-function shownIn(headers: IncomingHttpHeaders): string | null {
+/** Returns the key that a request presents. Each of the two conventions has its own header. */
+function presentedKey(headers: IncomingHttpHeaders): string | null {
   const key = headers["x-api-key"];
   if (typeof key === "string" && key !== "") return key;
   return headers.authorization === undefined ? null : (bearerOf(headers) ?? "");

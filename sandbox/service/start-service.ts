@@ -1,4 +1,4 @@
-// The reference agent-run service, whole: a real HTTP server with a memory, a recorder and a hand behind it.
+// Starts the complete reference agent-run service: an HTTP server with state, a recorder and controls.
 
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -20,21 +20,21 @@ import type { Runs } from "./service-world.ts";
 
 export type ServiceOptions = {
   readonly host?: string;
-  /** 0: any free one. */
+  /** 0 means any free port. */
   readonly port?: number;
-  /** Minted when left out. */
+  /** The default is a random key. */
   readonly apiKey?: string;
-  /** Without one, all is forgotten at the end. */
+  /** Without a path, the state is lost at the end. */
   readonly statePath?: string | null;
   readonly clock?: Clock;
-  /** Factor on all durations; with 0 everything that needs no person happens at the next turn of the clock. */
+  /** Scales all durations. With 0, everything that needs no person happens at the next tick of the clock. */
   readonly tempo?: number;
   readonly profile?: Partial<Profile>;
 };
 
 export type Service = {
   readonly url: string;
-  /** The one that is right now: it can be rotated. */
+  /** The currently valid key, which changes when it is rotated. */
   readonly apiKey: string;
   readonly runs: Runs;
   readonly requests: Requests;
@@ -60,11 +60,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     bodyLimit: () => settings.profile.bodyLimit,
     keyShown: (headers) => keyShown(headers, settings.key),
   });
-  const letGo = async (): Promise<void> => {
+  const release = async (): Promise<void> => {
     world.stop();
     await memory.close();
   };
-  const listener = await startListenerFor(letGo, { host, port }, exchange);
+  const listener = await startListenerFor(release, { host, port }, exchange);
 
   return {
     url: listener.url,
@@ -76,15 +76,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     control: createControl({ world, faults, listener, clock, memory }),
     async stop() {
       await listener.down();
-      await letGo();
+      await release();
     },
   };
 }
 
 function keyShown(headers: IncomingHttpHeaders, key: string): KeyShown {
   if (headers.authorization === undefined) return "none";
-  const shown = bearerOf(headers);
-  return shown !== null && sameKey(shown, key) ? "right" : "wrong";
+  const presented = bearerOf(headers);
+  return presented !== null && sameKey(presented, key) ? "right" : "wrong";
 }
 
 function idOf(kind: "run" | "apr", style: Profile["idStyle"]): string {

@@ -1,18 +1,18 @@
-// A server's memory as one JSON file, replaced as a whole or not at all.
+// The state of a server as one JSON file, which is replaced atomically.
 
 import { open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
 export type StateFile = {
-  /** Resolves when what was in memory at the time of the call is on the disk. */
+  /** Resolves when the state at the time of the call is on disk. */
   readonly saved: () => Promise<void>;
-  /** Saves once more and then lets go of the file: the next service may own it. */
+  /** Saves once more, and then no longer writes the file, which the next service may own. */
   readonly close: () => Promise<void>;
 };
 
-/** A file that is not understood is never written to. */
+/** The error for a file that cannot be used. Such a file is never overwritten. */
 export function damaged(path: string, because: string, cause?: unknown): Error {
-  const words = `The state file ${path} cannot be used: ${because}. It was left as it is. Name another with --state, or move this one away to begin again.`;
+  const words = `The state file ${path} cannot be used: ${because}. It was not changed. Choose another file with --state, or move this one away to start afresh.`;
   return new Error(words, { cause });
 }
 
@@ -21,7 +21,7 @@ export function unwritable(path: string, cause: unknown): Error {
   return new Error(`The state file ${path} cannot be written: ${because}`, { cause });
 }
 
-/** Undefined where there is no file yet. */
+/** Resolves to undefined if there is no file yet. */
 export async function loadState(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
@@ -35,7 +35,7 @@ export async function loadState(path: string): Promise<unknown> {
   }
 }
 
-/** One write at a time; all who ask during a write share the next one. */
+/** Writes one state at a time. All calls during a write share the next write. */
 export function createStateFile(path: string, state: () => unknown): StateFile {
   let writing: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
@@ -70,7 +70,7 @@ async function replace(path: string, text: string): Promise<void> {
     await file.close();
   }
   await rename(fresh, path);
-  // The rename itself lasts only once the directory is on the disk.
+  // The rename itself is durable only after the directory is synced.
   const directory = await open(dirname(path), "r");
   try {
     await directory.sync();

@@ -1,13 +1,13 @@
-// One state file is for one process at a time: beside it lies the number of the process that has it.
+// Only one process at a time can use a state file. A lock file next to it contains the id of that process.
 
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { unwritable } from "./state-file.ts";
 
-/** Those of this process. A number alone does not tell: in a container the next process often has the same one. */
+/** The locks of this process. The id in the file is not enough, because in a container the next process often has the same id. */
 const held = new Set<string>();
 
-/** Opens what belongs to the file, which is let go of when that is closed, or did not open. `path` null: there is no file. */
+/** Takes the lock and calls `open`. The lock is released when the result is closed or `open` fails. If `path` is null, there is no file. */
 export async function owning<T extends { readonly close: () => Promise<void> }>(
   path: string | null,
   open: () => Promise<T>,
@@ -16,25 +16,25 @@ export async function owning<T extends { readonly close: () => Promise<void> }>(
   const lock = resolve(`${path}.lock`);
   await take(path, lock);
   let free: Promise<void> | null = null;
-  const letGo = (): Promise<void> => (free ??= giveBack(lock));
+  const release = (): Promise<void> => (free ??= removeLock(lock));
   try {
     const opened = await open();
     const close = async (): Promise<void> => {
       try {
         await opened.close();
       } finally {
-        await letGo();
+        await release();
       }
     };
     return { ...opened, close };
   } catch (error) {
-    await letGo();
+    await release();
     throw error;
   }
 }
 
 async function take(path: string, lock: string): Promise<void> {
-  while (!(await made(path, lock))) {
+  while (!(await created(path, lock))) {
     const holder = await readFile(lock, "utf8").catch(() => null);
     if (holder === null) continue;
     if (isInUse(lock, holder)) throw inUse(path, lock, holder);
@@ -43,8 +43,8 @@ async function take(path: string, lock: string): Promise<void> {
   held.add(lock);
 }
 
-/** False: there is one already. */
-async function made(path: string, lock: string): Promise<boolean> {
+/** Creates the lock file. Resolves to false if it already exists. */
+async function created(path: string, lock: string): Promise<boolean> {
   try {
     await writeFile(lock, `${process.pid}\n`, { flag: "wx", mode: 0o600 });
     return true;
@@ -54,7 +54,7 @@ async function made(path: string, lock: string): Promise<boolean> {
   }
 }
 
-/** Of two that find the same stale lock only one may begin: what was moved away is looked at once more. */
+/** Removes a stale lock. If two processes find it, only one may continue, so the moved file is checked once more. */
 async function setAside(path: string, lock: string, holder: string): Promise<void> {
   const aside = `${lock}.${process.pid}`;
   try {
@@ -69,7 +69,7 @@ async function setAside(path: string, lock: string, holder: string): Promise<voi
   throw inUse(path, lock, moved);
 }
 
-/** One that names no process says nothing of whether it is in use. */
+/** Whether a running process holds the lock. A lock without a process id counts as in use. */
 function isInUse(lock: string, holder: string): boolean {
   const pid = pidIn(holder);
   if (pid === null) return true;
@@ -87,13 +87,13 @@ const pidIn = (holder: string): number | null =>
 
 function inUse(path: string, lock: string, holder: string): Error {
   const pid = pidIn(holder);
-  const who = pid === null ? "a process without a number" : `process ${pid}`;
+  const who = pid === null ? "an unknown process" : `process ${pid}`;
   return new Error(
-    `The state file ${path} is in use by ${who}. Stop that one, or name another file with --state. If it is no service, remove ${lock}.`,
+    `The state file ${path} is in use by ${who}. Stop that process, or choose another file with --state. If it is not a service, remove ${lock}.`,
   );
 }
 
-async function giveBack(lock: string): Promise<void> {
+async function removeLock(lock: string): Promise<void> {
   held.delete(lock);
   await rm(lock, { force: true });
 }

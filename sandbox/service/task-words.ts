@@ -1,4 +1,4 @@
-// What runs say at their end, and texts that are hard on a reader.
+// The outputs of runs, and texts that are hard for readers to handle.
 
 import type { Step } from "./script.ts";
 import type { Approval, Ask, Ending, Run } from "./service-run.ts";
@@ -33,7 +33,7 @@ const succeeded = (run: Run): Ending => ({ type: "succeeded", output: accountOf(
 const wasDenied = (run: Run): boolean =>
   run.approvals.some(({ state }) => state.type === "decided" && state.verdict === "deny");
 
-/** Numbered, so that a reader can tell whether anything is missing. */
+/** Returns a text of this length with numbered lines, so that a reader can see whether anything is missing. */
 export function numberedLines(length: number): string {
   let text = "";
   for (let line = 1; text.length < length; line += 1) text += `line ${line} of a very long text\n`;
@@ -41,8 +41,8 @@ export function numberedLines(length: number): string {
 }
 
 /**
- * Everything that has fooled a reader of chat messages: Slack's control sequences, Markdown links that lie, forged
- * status lines, direction overrides, zero-width and control characters, look-alikes.
+ * Everything that has fooled readers of chat messages: Slack's control sequences, misleading Markdown links, forged status lines,
+ * direction overrides, zero-width and control characters, and look-alike characters.
  */
 export const hostileText = [
   "Deploy <!channel> <!here> <!everyone> <@U0000001> <#C0000001|general> <!subteam^S0000001>",
@@ -57,9 +57,9 @@ export const hostileText = [
   `one word of ${"wide".repeat(200)}`,
 ].join("\n");
 
-// What runs ask for, derived from the text of their task.
+// The approvals that runs ask for, derived from the text of the task.
 
-/** The first line of the task, short enough for a title. */
+/** Returns the first line of the task, shortened to the length of a title. */
 export function subjectOf(input: string): string {
   const line = input.trim().split("\n", 1)[0] ?? "";
   const points = Array.from(line);
@@ -111,20 +111,24 @@ export function spending(amount: number): Ask {
   };
 }
 
-// The steps that scripts of tasks are made of.
+// The steps of task scripts.
 
 export const littleWork: Step = { do: "work", ms: 1_500 };
-export const tell: Step = { do: "end", what: "succeeds, and says what was decided and why", how: succeeded };
+export const succeedWithAccount: Step = {
+  do: "end",
+  what: "succeeds, and says what was decided and why",
+  how: succeeded,
+};
 
 export const asking = (...asks: Ask[]): Step => ({ do: "ask", asks });
-export const say = (output: string, what: string): Step => ({
+export const succeedWith = (output: string, what: string): Step => ({
   do: "end",
   what,
   how: () => ({ type: "succeeded", output }),
 });
 export const endIfDenied: Step = {
   do: "end",
-  what: "succeeds here if something was denied, else goes on",
+  what: "succeeds here if something was denied, otherwise continues",
   how: (run) => (wasDenied(run) ? succeeded(run) : null),
 };
 export const failure = (code: string, message: string): Step => ({
@@ -134,9 +138,9 @@ export const failure = (code: string, message: string): Step => ({
 });
 export const failIfDenied: Step = {
   do: "end",
-  what: "fails here if something was denied, else goes on",
+  what: "fails here if something was denied, otherwise continues",
   how: (run) =>
     wasDenied(run)
-      ? { type: "failed", code: "denied", message: "The run cannot go on without the denied action." }
+      ? { type: "failed", code: "denied", message: "The run cannot continue without the denied action." }
       : null,
 };

@@ -1,4 +1,4 @@
-// The words of a task that choose what its run will do. The first line of the table that fits counts.
+// The words of a task that select what its run does. The first matching row of the table counts.
 
 import { inWords } from "./script-words.ts";
 import type { Step } from "./script.ts";
@@ -14,14 +14,14 @@ import {
   migration,
   notice,
   numberedLines,
-  say,
+  succeedWith,
   spending,
   subjectOf,
-  tell,
+  succeedWithAccount,
 } from "./task-words.ts";
 
 type Task = {
-  /** Any of these words, whole, in upper or lower case. */
+  /** Any of these words selects the task. Case is ignored. */
   readonly words: readonly string[];
   readonly what: string;
   readonly steps: (input: string) => readonly Step[];
@@ -33,7 +33,7 @@ const table: readonly Task[] = [
     words: ["immediately", "just say"],
     what: "succeeds at once, with no approval",
     steps: (input) => [
-      say(
+      succeedWith(
         /\bjust say\s+(.+)/is.exec(input)?.[1]?.trim() ?? `Done: ${subjectOf(input)}`,
         "succeeds with what it was told to say",
       ),
@@ -41,8 +41,8 @@ const table: readonly Task[] = [
   },
   {
     words: ["fail if denied"],
-    what: "asks for one approval; fails when it is denied",
-    steps: (input) => [littleWork, asking(deployment(input)), failIfDenied, littleWork, tell],
+    what: "asks for one approval, and fails if it is denied",
+    steps: (input) => [littleWork, asking(deployment(input)), failIfDenied, littleWork, succeedWithAccount],
   },
   {
     words: ["fail"],
@@ -69,7 +69,12 @@ const table: readonly Task[] = [
   {
     words: ["two approvals"],
     what: "asks for two approvals at once",
-    steps: (input) => [littleWork, asking(deployment(input), migration(input)), littleWork, tell],
+    steps: (input) => [
+      littleWork,
+      asking(deployment(input), migration(input)),
+      littleWork,
+      succeedWithAccount,
+    ],
   },
   {
     words: ["several"],
@@ -78,30 +83,30 @@ const table: readonly Task[] = [
       littleWork,
       asking(deployment(input), migration(input), notice(12_400), spending(900)),
       littleWork,
-      tell,
+      succeedWithAccount,
     ],
   },
   {
     words: ["staged", "in stages"],
-    what: "asks for three approvals one after another; a denied stage is the last",
+    what: "asks for three approvals one after another, and stops after a denied stage",
     steps: (input) =>
       ["staging", "canary", "production"]
         .flatMap((stage): Step[] => [littleWork, asking(deployment(input, stage)), endIfDenied])
-        .concat(tell),
+        .concat(succeedWithAccount),
   },
   {
     words: ["withdraw"],
-    what: "asks for one approval and withdraws it after 20 s; goes on without",
+    what: "asks for one approval, withdraws it after 20 s, and continues without it",
     steps: (input) => [
       littleWork,
       { do: "ask", asks: [deployment(input)], later: { ms: 20_000, what: "withdraw" } },
       littleWork,
-      tell,
+      succeedWithAccount,
     ],
   },
   {
     words: ["change"],
-    what: "asks for one approval whose content becomes another after 20 s",
+    what: "asks for one approval, whose content changes after 20 s",
     steps: (input) => [
       littleWork,
       {
@@ -110,7 +115,7 @@ const table: readonly Task[] = [
         later: { ms: 20_000, what: "change", to: deployment(input, "production") },
       },
       littleWork,
-      tell,
+      succeedWithAccount,
     ],
   },
   {
@@ -119,17 +124,17 @@ const table: readonly Task[] = [
     steps: (input) => {
       const { action, details } = deployment(input);
       const text = numberedLines(hugeLength - action.length - 1);
-      return [littleWork, asking({ action: `${action}\n${text}`, details }), littleWork, tell];
+      return [littleWork, asking({ action: `${action}\n${text}`, details }), littleWork, succeedWithAccount];
     },
   },
   {
     words: ["huge"],
     what: `succeeds with an output of ${hugeLength / 1000},000 characters, with no approval`,
-    steps: () => [littleWork, say(numberedLines(hugeLength), "succeeds with a very long output")],
+    steps: () => [littleWork, succeedWith(numberedLines(hugeLength), "succeeds with a very long output")],
   },
   {
     words: ["hostile"],
-    what: "asks and ends with text that tries to fool the reader",
+    what: "asks for an approval and ends, both with text that tries to fool the reader",
     steps: () => [
       littleWork,
       asking({
@@ -146,14 +151,14 @@ const table: readonly Task[] = [
   },
   {
     words: ["unreadable"],
-    what: "asks for two approvals, one of them with half of a character, which no two programs read alike",
+    what: "asks for two approvals, one of them with half a character, which programs read differently",
     steps: (input) => {
       const { action, details } = notice(12_400);
       return [
         littleWork,
         asking(deployment(input), { action: `${action} \ud83d`, details }),
         littleWork,
-        tell,
+        succeedWithAccount,
       ];
     },
   },
@@ -164,7 +169,7 @@ const table: readonly Task[] = [
       { do: "work", ms: 60_000 },
       asking(deployment(input)),
       { do: "work", ms: 60_000 },
-      tell,
+      succeedWithAccount,
     ],
   },
 ];
@@ -172,18 +177,18 @@ const table: readonly Task[] = [
 const standard: Task = {
   words: [],
   what: "works a little, asks for one approval to deploy, then succeeds and says what was decided and why",
-  steps: (input) => [littleWork, asking(deployment(input)), littleWork, tell],
+  steps: (input) => [littleWork, asking(deployment(input)), littleWork, succeedWithAccount],
 };
 
 const anythingElse = "(anything else)";
 
-/** For people: what to write into a task, and what its run then does. */
+/** The help for people: what to write in a task, and what its run then does. */
 export const tasks: readonly { readonly words: string; readonly what: string }[] = [
   ...table.map(({ words, what }) => ({ words: words.join(", "), what })),
   { words: anythingElse, what: standard.what },
 ];
 
-/** The task whose words the text holds, and the one that is there. */
+/** Returns the task whose words the text contains, and the word that was found. */
 function chosenFor(input: string): { readonly task: Task; readonly word: string } {
   for (const task of table) {
     const word = task.words.find((word) => new RegExp(`\\b${word}\\b`, "i").test(input));
@@ -194,7 +199,7 @@ function chosenFor(input: string): { readonly task: Task; readonly word: string 
 
 export const stepsFor = (input: string): readonly Step[] => chosenFor(input).task.steps(input);
 
-/** Which words of a task's text chose what its run does, what that is, and each step of it in words, as at tempo 1. */
+/** Returns the word that selected the script, what the script does, and a description of each step at tempo 1. */
 export function scriptFor(input: string): {
   readonly words: string;
   readonly what: string;

@@ -1,15 +1,15 @@
-// What each key has used of the gateway, hour by hour. Keys appear by their names only, never as they are.
+// What each key has used of the gateway, by the hour. Keys appear by name only.
 
 import { z } from "zod";
 
 const count = z.int().min(0);
 export const usageRow = z.object({
-  /** As `nameOfKey` has it. */
+  /** The name that `nameOfKey` returns. */
   key: z.string(),
-  /** The hour's begin, in ISO 8601 UTC. */
+  /** The start of the hour, in ISO 8601 UTC. */
   hour: z.iso.datetime(),
   endpoint: z.enum(["chat", "messages", "embeddings"]),
-  /** Answered ones; the refused are counted apart and cost nothing. */
+  /** Answered requests. Refused requests are counted separately, and cost nothing. */
   requests: count,
   refused: count,
   input_tokens: count,
@@ -54,15 +54,15 @@ const sum = (one: Counts, other: Partial<Counts>): Counts => ({
 
 const columns = ["key", "hour (UTC)", "endpoint", "requests", "refused", "tokens in", "tokens out"];
 
-/** The report people read: a line for each key, hour and endpoint, a sum for each key, and one for all. */
+/** Returns the report for people: a line for each key, hour and endpoint, a total for each key, and a total of all keys. */
 export function usageReport(rows: readonly UsageRow[]): string {
   if (rows.length === 0) return "Token usage: nothing yet.";
   const keys = [...new Set(rows.map(({ key }) => key))].sort();
   const lines = keys.flatMap((key) => {
     const own = rows.filter((row) => row.key === key).sort((a, b) => (a.hour < b.hour ? -1 : 1));
-    return [...own.map((row) => cells(row)), cells({ key, hour: "", endpoint: "in all", ...total(own) })];
+    return [...own.map((row) => cells(row)), cells({ key, hour: "", endpoint: "total", ...total(own) })];
   });
-  const all = cells({ key: "all keys", hour: "", endpoint: "in all", ...total(rows) });
+  const all = cells({ key: "all keys", hour: "", endpoint: "total", ...total(rows) });
   return ["Token usage", ...inColumns([columns, ...lines, all])].join("\n");
 }
 
@@ -74,7 +74,7 @@ function cells(line: Counts & { key: string; hour: string; endpoint: string }): 
   return [line.key, hour, line.endpoint, ...counts.map((count) => count.toLocaleString("en"))];
 }
 
-/** Words to the left, numbers to the right. */
+/** Aligns words to the left and numbers to the right. */
 function inColumns(lines: readonly string[][]): string[] {
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   const place = (cell: string, at: number) =>

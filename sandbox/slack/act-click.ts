@@ -1,4 +1,4 @@
-// A person uses an element of a message, a modal or a Home tab.
+// A person uses an element in a message, a modal or the Home tab.
 
 import { actor, done, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
@@ -23,7 +23,7 @@ export const createClick = (acting: Acting): Acts["click"] => {
     if (!offered(acting, found.element, chosen, person)) return failed("This choice is not offered here.");
     if (found.element.type !== "button")
       surface.values[blockId] = { ...surface.values[blockId], [actionId]: chosen };
-    // docs.slack.dev, input block: its element sends no action unless the block asks for it.
+    // docs.slack.dev, input block: its element sends no action unless `dispatch_action` is set.
     if (found.block["type"] === "input" && found.block["dispatch_action"] !== true) return done;
     const body = {
       type: "block_actions",
@@ -43,7 +43,7 @@ const warning = {
   http_error: "⚠ The app answered with an error. Try again.",
 };
 
-/** The fields of the element that the action repeats, beside what was chosen (@slack/bolt, BlockElementAction). */
+/** The fields of the element that the action repeats, in addition to the choice (@slack/bolt, BlockElementAction). */
 const echoed: Record<string, readonly string[]> = {
   button: ["text", "value", "style", "url"],
 };

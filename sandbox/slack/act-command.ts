@@ -1,7 +1,7 @@
-// A person types a slash command. Slack does not offer an app's commands to people of other workspaces; here they may
-// try, since no app should rely on it.
+// A person types a slash command. Slack does not offer an app's commands to people of other workspaces. The sandbox lets them try, because
+// no app should rely on that.
 
-import { type Acting, channelName, done, failureCode, tell, failed, writerIn } from "./acting.ts";
+import { type Acting, channelName, done, failureCode, failed, failPrivately, writerIn } from "./acting.ts";
 import { entities } from "./content.ts";
 import { Refused } from "./errors.ts";
 import type { ActResult, Acts, Channel, Person } from "./model.ts";
@@ -14,13 +14,14 @@ export const createCommand =
     const found = writerIn(acting, personId, channelId);
     if (typeof found === "string") return failed(found);
     const known = acting.manifest.commands.get(command);
-    if (!known) return tell(acting, personId, channelId, `${command} is not a valid command.`);
-    // Third party: bots undo the entities, with should_escape or without (the HTCondor Slack bot among others).
+    if (!known) return failPrivately(acting, personId, channelId, `${command} is not a valid command.`);
+    // Third party: bots decode the entities, with and without should_escape (for example, the HTCondor Slack bot).
     const typed = entities(text);
     const sent = known.escape ? named(acting, typed) : typed;
     const body = { ...bodyOf(acting, found.person, found.channel), command, text: sent };
     const outcome = await acting.deliver({ kind: "slash_commands", body });
-    if (!outcome.ok) return tell(acting, personId, channelId, failureWords(command, failureCode(outcome)));
+    if (!outcome.ok)
+      return failPrivately(acting, personId, channelId, failureWords(command, failureCode(outcome)));
     return answer(acting, { person: personId, channel: channelId, command }, outcome.ack);
   };
 
@@ -40,7 +41,7 @@ const bodyOf = (acting: Acting, person: Person, channel: Channel): Json => ({
   trigger_id: acting.triggers.issue(person.id),
 });
 
-/** docs.slack.dev, should_escape: names of people, user groups and channels arrive as ids. */
+/** docs.slack.dev, should_escape: names of people, user groups and channels are sent as ids. */
 const named = ({ workspace }: Acting, text: string): string =>
   text
     .replace(/@([\w.-]+)/g, (typed, handle: string) => {
@@ -56,7 +57,7 @@ const named = ({ workspace }: Acting, text: string): string =>
 
 type Typed = { readonly person: string; readonly channel: string; readonly command: string };
 
-/** An acknowledgement with a text works like an answer to the response_url. */
+/** An acknowledgement that contains a message works like an answer to the response_url. */
 const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json): ActResult => {
   if (ack["text"] === undefined && ack["blocks"] === undefined) return done;
   try {
@@ -65,6 +66,6 @@ const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json):
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     acting.traffic.add("app", `acknowledgement of ${command}`, { ack, ...error.more }, error.code);
-    return tell(acting, person, channel, failureWords(command, error.code));
+    return failPrivately(acting, person, channel, failureWords(command, error.code));
   }
 };

@@ -13,7 +13,7 @@ export const createSay =
     if (text.trim() === "") return failed("There is nothing to send.");
     const { workspace } = acting;
     const parent = thread === undefined ? null : workspace.messageAt(channelId, thread);
-    if (parent === undefined) return failed("This thread is gone.");
+    if (parent === undefined) return failed("This thread no longer exists.");
     const root = parent?.thread ?? parent?.ts ?? null;
     acting.traffic.add("person", `says as ${personId}`, { channel: channelId, text });
     workspace.post({ channel: channelId, author: personId, text: typed(workspace, text), thread: root });

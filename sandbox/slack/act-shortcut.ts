@@ -1,4 +1,4 @@
-// A person uses a shortcut of the app: from anywhere, or on a message.
+// A person uses one of the app's shortcuts, either a global one or one on a message.
 
 import { actor, actorIn, channelName, done, failureCode, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
@@ -19,8 +19,8 @@ export const createShortcut =
       return failed("This app is not configured to handle interactive responses.");
     const who = "person" in person ? person.person : person;
     const place = on ? onMessage(acting, who, on) : fromAnywhere(who);
-    if (!place) return failed("This message is gone.");
-    // Unlike other interactions, shortcuts name no app (docs.slack.dev, shortcuts payload; third party: recorded payloads).
+    if (!place) return failed("This message no longer exists.");
+    // Unlike other interactions, shortcuts do not name the app (docs.slack.dev, shortcuts payload; third party: recorded payloads).
     const { api_app_id: _unnamed, ...common } = interaction(acting, who);
     const body = {
       ...common,
@@ -34,13 +34,13 @@ export const createShortcut =
     return outcome.ok ? done : failed(`The shortcut failed with the error "${failureCode(outcome)}"`);
   };
 
-/** docs.slack.dev, shortcuts payload: the person comes without `name`. */
+/** docs.slack.dev, shortcuts payload: the user object has no `name`. */
 const fromAnywhere = ({ id, handle, team }: Person): Json => ({
   type: "shortcut",
   user: { id, username: handle, team_id: team },
 });
 
-/** @slack/bolt, MessageShortcut. */
+/** The format is MessageShortcut of @slack/bolt. */
 const onMessage = (acting: Acting, person: Person, { channel: id, ts }: On): Json | null => {
   const channel = acting.workspace.channels.get(id);
   const message = acting.workspace.messageAt(id, ts);

@@ -1,4 +1,4 @@
-// A person submits or closes a modal, and the app's acknowledgement takes effect.
+// A person submits or closes a modal. The app's acknowledgement says what happens to it.
 
 import { type Acting, actor, done, interaction, failed } from "./acting.ts";
 import { clientErrors } from "./client-errors.ts";
@@ -8,7 +8,7 @@ import type { ActResult, Acts, OpenView } from "./model.ts";
 import { isJson, type Json } from "./json.ts";
 import { pushModal, replaceModal } from "./views.ts";
 
-const trouble = "We had some trouble connecting. Try again?";
+const connectionTrouble = "We had some trouble connecting. Try again?";
 
 const gone = "This form is no longer open.";
 
@@ -42,11 +42,11 @@ export const createSubmit =
   };
 
 const inTrouble = (acting: Acting, open: OpenView): ActResult => {
-  acting.workspace.changeView(open, { trouble });
-  return failed(trouble);
+  acting.workspace.changeView(open, { trouble: connectionTrouble });
+  return failed(connectionTrouble);
 };
 
-/** docs.slack.dev, view_submission: an empty answer closes this view; four actions are defined. */
+/** docs.slack.dev, view_submission: an empty acknowledgement closes this view. Slack defines four actions. */
 const follow = (acting: Acting, open: OpenView, ack: Json): ActResult => {
   try {
     obey(acting, open, ack);

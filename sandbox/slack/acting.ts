@@ -1,4 +1,4 @@
-// What all acts of people share: who may act, Slack's answers to them, and the fields of every payload.
+// What all acts of people have in common: who may act, Slack's answers, and the fields of every payload.
 
 import type { Deliver, Outcome } from "./delivery.ts";
 import type { Events } from "./events.ts";
@@ -18,16 +18,21 @@ export const done: ActResult = { ok: true };
 
 export const failed = (words: string): ActResult & { ok: false } => ({ ok: false, error: words });
 
-/** Slackbot also says it in the channel, to this person only. */
-export const tell = (acting: Acting, person: PersonId, channel: ChannelId, words: string): ActResult => {
+/** Fails the act. Slackbot also shows the message in the channel, to this person only. */
+export const failPrivately = (
+  acting: Acting,
+  person: PersonId,
+  channel: ChannelId,
+  words: string,
+): ActResult => {
   acting.workspace.post({ channel, author: slackbot, text: words, ephemeralFor: person });
   return failed(words);
 };
 
-/** The person; a text for them if they may not act here. */
+/** Returns the person, or a message for them if they cannot act. */
 export const actor = (acting: Acting, id: PersonId): Person | string => {
   const person = acting.workspace.people.get(id);
-  if (!person) return "Nobody here has this id.";
+  if (!person) return "There is no person with this id.";
   return person.deactivated ? "This account is deactivated." : person;
 };
 
@@ -44,10 +49,10 @@ export const actorIn = (
   return channel.archived ? "This channel is archived." : { person, channel };
 };
 
-/** What Slack shows instead of a composer if the app takes no messages. */
+/** What Slack shows in place of the composer if the app accepts no messages. */
 export const turnedOff = "Sending messages to this app has been turned off.";
 
-/** As `actorIn`, and the person may write there. */
+/** Like `actorIn`, but also checks that the person may write there. */
 export const writerIn = (...where: Parameters<typeof actorIn>): ReturnType<typeof actorIn> => {
   const found = actorIn(...where);
   const [{ workspace }] = where;
@@ -55,11 +60,11 @@ export const writerIn = (...where: Parameters<typeof actorIn>): ReturnType<typeo
   return closed ? turnedOff : found;
 };
 
-/** docs.slack.dev: apps do not learn the name of a private channel. */
+/** docs.slack.dev: payloads do not reveal the name of a private channel. */
 export const channelName = ({ kind, name }: Channel): string =>
   kind === "public" ? name : kind === "private" ? "privategroup" : "directmessage";
 
-/** The fields of every interaction. The team is the acting person's own: for outsiders another one. */
+/** The fields of every interaction. The team is that of the acting person, so it differs for outsiders. */
 export const interaction = ({ workspace }: Acting, person: Person): Json => ({
   user: { id: person.id, username: person.handle, name: person.handle, team_id: person.team },
   team: { id: person.team, domain: person.team === workspace.team.id ? workspace.team.domain : "partner" },
@@ -69,7 +74,7 @@ export const interaction = ({ workspace }: Acting, person: Person): Json => ({
   is_enterprise_install: false,
 });
 
-/** The code in "failed with the error …". Slack's users report these three. */
+/** The code in "failed with the error …". Slack's users have reported these codes. */
 export const failureCode = (outcome: Outcome & { ok: false }): string => {
   if (outcome.why === "http_error") return outcome.status >= 500 ? "http_service_error" : "http_client_error";
   return outcome.why === "timeout" ? "operation_timeout" : "dispatch_failed";

@@ -1,4 +1,4 @@
-// Turns new, changed and removed messages (the app's own too) and joins into events, in the channels that the app is in.
+// Turns new, changed and removed messages, including the app's own, and joins into events, for the channels that the app is in.
 
 import type { Events } from "./events.ts";
 import type { SlackContext } from "./context.ts";
@@ -9,10 +9,10 @@ import { messageJson } from "./formats.ts";
 
 type Needs = Pick<SlackContext, "workspace" | "url"> & { readonly events: Events };
 
-/** Event name and channel type by the kind of channel. */
+/** Event name and channel type for each kind of channel. */
 const kinds = { public: ["channels", "channel"], private: ["groups", "group"], dm: ["im", "im"] } as const;
 
-/** Sends the event of every change of a message (docs.slack.dev, message events). */
+/** Sends an event for every change of a message and for every join (docs.slack.dev, message events). */
 export const createAnnouncer =
   (needs: Needs) =>
   ({ message: change, channel: place, joined }: Change): void => {
@@ -26,7 +26,7 @@ export const createAnnouncer =
     void events.send(`message.${name}`, { ...eventOf(needs, change), channel: channel.id, channel_type });
   };
 
-/** docs.slack.dev, member_joined_channel: whoever joins, the app itself too. */
+/** docs.slack.dev, member_joined_channel: sent for everyone who joins, including the app itself. */
 const join = async ({ workspace, events }: Needs, id: ChannelId, user: PersonId): Promise<void> => {
   const channel = workspace.channels.get(id);
   if (!channel?.members.includes(workspace.app.person)) return;
@@ -39,7 +39,7 @@ const join = async ({ workspace, events }: Needs, id: ChannelId, user: PersonId)
   );
 };
 
-/** docs.slack.dev, app_mention: not in direct messages, where every message is for the app anyway. */
+/** docs.slack.dev, app_mention: not sent for direct messages, where every message is for the app anyway. */
 const mention = async (needs: Needs, message: Message, channel: Channel): Promise<void> => {
   const { app } = needs.workspace;
   const named = message.text.includes(`<@${app.person}>`) && message.author !== app.person;
@@ -48,12 +48,12 @@ const mention = async (needs: Needs, message: Message, channel: Channel): Promis
   await needs.events.send("app_mention", { ...event, channel: channel.id });
 };
 
-const eventOf = (needs: Needs, { type: is, now, before }: NonNullable<Change["message"]>): Json => {
-  const said = (message: Message): Json => messageJson(message, needs, { metadata: false });
-  if (is === "posted") return said(now);
+const eventOf = (needs: Needs, { type, now, before }: NonNullable<Change["message"]>): Json => {
+  const json = (message: Message): Json => messageJson(message, needs, { metadata: false });
+  if (type === "posted") return json(now);
   const ts = needs.workspace.nextTs();
-  const hidden = { type: "message", hidden: true, ts, previous_message: said(before ?? now) };
-  return is === "edited"
-    ? { ...hidden, subtype: "message_changed", message: said(now) }
+  const hidden = { type: "message", hidden: true, ts, previous_message: json(before ?? now) };
+  return type === "edited"
+    ? { ...hidden, subtype: "message_changed", message: json(now) }
     : { ...hidden, subtype: "message_deleted", deleted_ts: now.ts };
 };

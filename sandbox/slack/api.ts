@@ -1,4 +1,4 @@
-// The Web API over HTTP: checks the token, the scopes, the rate limit and the arguments, and applies the faults that tests ask for.
+// The Web API over HTTP. Checks the token, the scopes, the rate limit and the arguments, and applies injected faults.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RateLimited, Refused, refusedWith } from "./errors.ts";
@@ -8,29 +8,29 @@ import type { Call, Method } from "./method.ts";
 import { methods } from "./methods.ts";
 import type { Json } from "./json.ts";
 
-/** Enough for the largest message or view (bytes). Files are sent elsewhere. */
+/** The size limit of a request (bytes). It is enough for the largest message or view; files have their own address. */
 const maxBody = 2_000_000;
 
 type Answer = { readonly status: number; readonly body: Json; readonly headers?: Record<string, string> };
 
-/** The token is checked before a body that cannot be read is refused. */
-type Asked = { readonly name: string; readonly fields: Json; readonly unreadable: Refused | null };
+/** A request. `unreadable` is the error of an unreadable body, which is answered only after the token is checked. */
+type ApiRequest = { readonly name: string; readonly fields: Json; readonly unreadable: Refused | null };
 
 export const createApi = (call: Call) => ({
   handle: async (name: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const began = performance.now();
-    const asked = await ask(name, req);
+    const request = await readRequest(name, req);
     const ms = (): number => Math.round(performance.now() - began);
-    const { fields } = asked;
+    const { fields } = request;
     const fault = call.faults.take(name, fields);
-    if (await spoiled(fault, "before", res))
-      return void call.traffic.add("app", name, fields, "spoiled by a test", { ms: ms(), lost: true });
-    const answer = planned(fault) ?? answerTo(asked, req, call);
+    if (await applyFault(fault, "before", res))
+      return void call.traffic.add("app", name, fields, "replaced by a fault", { ms: ms(), lost: true });
+    const answer = faultAnswer(fault) ?? answerTo(request, req, call);
     const refused = answer.body["ok"] === true ? null : String(answer.body["error"]);
-    const lost = answer.status === TOO_MANY || spoils(fault, "after");
+    const lost = answer.status === TOO_MANY || replacesAnswer(fault, "after");
     call.traffic.add("app", name, { args: fields, answer: answer.body }, refused, { ms: ms(), lost });
-    if (await spoiled(fault, "after", res)) return;
-    // Slack's answers carry its time, and the sandbox's clock can be moved.
+    if (await applyFault(fault, "after", res)) return;
+    // Answers carry Slack's time, which is that of the sandbox's clock.
     const date = new Date(call.now()).toUTCString();
     if (res.destroyed) return;
     const headers = { date, ...answer.headers };
@@ -40,7 +40,7 @@ export const createApi = (call: Call) => ({
   },
 });
 
-const ask = async (name: string, req: IncomingMessage): Promise<Asked> => {
+const readRequest = async (name: string, req: IncomingMessage): Promise<ApiRequest> => {
   if (req.method === "GET") return { name, fields: queryOf(req), unreadable: null };
   try {
     return { name, fields: await readFields(req, maxBody), unreadable: null };
@@ -55,19 +55,19 @@ const queryOf = (req: IncomingMessage): Json =>
 
 type When = "before" | "after";
 
-/** Whether the fault replaces the answer. */
-const spoils = (fault: Fault | undefined, when: When): boolean => {
+/** Whether the fault replaces the answer at this point. */
+const replacesAnswer = (fault: Fault | undefined, when: When): boolean => {
   if (!fault) return false;
   if ("hang" in fault) return fault.hang === when;
   if ("drop" in fault) return fault.drop === when;
   return ("http" in fault || "answer" in fault) && (fault.when ?? "before") === when;
 };
 
-/** True if the fault has replaced the answer. A call that hangs ends when the sandbox stops. */
-const spoiled = async (fault: Fault | undefined, when: When, res: ServerResponse): Promise<boolean> => {
+/** Applies the fault, and returns whether it replaced the answer. A call that hangs ends only when the sandbox stops. */
+const applyFault = async (fault: Fault | undefined, when: When, res: ServerResponse): Promise<boolean> => {
   if (!fault) return false;
   if ("until" in fault && (fault.when ?? "before") === when) await fault.until;
-  if (!spoils(fault, when)) return false;
+  if (!replacesAnswer(fault, when)) return false;
   if ("drop" in fault) res.destroy();
   else if ("http" in fault) res.writeHead(fault.http).end();
   else if ("answer" in fault)
@@ -75,7 +75,7 @@ const spoiled = async (fault: Fault | undefined, when: When, res: ServerResponse
   return true;
 };
 
-const planned = (fault: Fault | undefined): Answer | null => {
+const faultAnswer = (fault: Fault | undefined): Answer | null => {
   if (fault && "error" in fault)
     return { status: 200, body: { ok: false, error: fault.error, ...fault.more } };
   if (fault && "retryAfter" in fault) return tooMany(fault.retryAfter);
@@ -117,7 +117,7 @@ const tooMany = (seconds: number): Answer => ({
   headers: { "retry-after": String(seconds) },
 });
 
-const answerTo = ({ name, fields, unreadable }: Asked, req: IncomingMessage, call: Call): Answer => {
+const answerTo = ({ name, fields, unreadable }: ApiRequest, req: IncomingMessage, call: Call): Answer => {
   const headers: Record<string, string> = {};
   try {
     const method = known(name);
@@ -144,17 +144,17 @@ const known = (name: string): Method => {
   throw new Refused(code, { ...more, req_method: name });
 };
 
-/** docs.slack.dev, changelog of 2021: a token in the query is not read. */
+/** docs.slack.dev, changelog of 2021: Slack ignores a token in the query. */
 const tokenOf = (req: IncomingMessage, fields: Json, { secrets }: Call): "bot" | "app" => {
   const inBody = req.method === "GET" ? undefined : fields["token"];
-  const given = /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1] ?? inBody;
-  if (given === undefined) throw new Refused("not_authed");
-  if (given === secrets.botToken) return "bot";
-  if (given === secrets.appToken) return "app";
+  const token = /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1] ?? inBody;
+  if (token === undefined) throw new Refused("not_authed");
+  if (token === secrets.botToken) return "bot";
+  if (token === secrets.appToken) return "app";
   throw new Refused("invalid_auth");
 };
 
-/** The app-level token always has this scope. The bot's scopes are those of the manifest. */
+/** The app-level token always has this scope. The bot token has the scopes of the manifest. */
 const appScopes: ReadonlySet<string> = new Set(["connections:write"]);
 
 const admit = (method: Method, token: "bot" | "app", held: ReadonlySet<string>): void => {

@@ -1,4 +1,4 @@
-// What Slack's client checks in a form before it sends it. Its words are not documented; these are ours.
+// What Slack's client checks before it submits a form. Its messages are not documented, so these are ours.
 
 import type { Block, OpenView } from "./model.ts";
 import type { Json } from "./json.ts";
@@ -15,7 +15,7 @@ const lengthError = (text: string, element: Found["element"]): string | null => 
   return text.length < least ? `This must be at least ${least} characters.` : null;
 };
 
-/** By block_id: the fields whose faults stop the form. */
+/** The errors that prevent the submit, keyed by block_id. */
 export const clientErrors = (
   blocks: readonly Block[],
   values: OpenView["values"],

@@ -8,26 +8,26 @@ import type { Workspace } from "./workspace.ts";
 
 export type Content = { readonly text: string; readonly blocks: Block[]; readonly truncated: boolean };
 
-/** docs.slack.dev, chat.postMessage: longer texts are cut; markdown_text holds 12,000. */
+/** docs.slack.dev, chat.postMessage: a longer text is truncated. markdown_text can have 12,000 characters. */
 const maxText = 40_000;
 const maxMarkdownText = 12_000;
 
-type Given = {
+type ContentArgs = {
   readonly text?: string | undefined;
   readonly blocks?: unknown;
   readonly markdown_text?: string | undefined;
 };
 
-export const acceptContent = (given: Given): Content => {
-  const { text = "", markdown_text: markdown } = given;
-  if (markdown !== undefined && (given.text !== undefined || given.blocks !== undefined))
+export const acceptContent = (args: ContentArgs): Content => {
+  const { text = "", markdown_text: markdown } = args;
+  if (markdown !== undefined && (args.text !== undefined || args.blocks !== undefined))
     throw new Refused("markdown_text_conflict");
   if (markdown !== undefined && markdown.length > maxMarkdownText) throw new Refused("msg_too_long");
-  const blocks = markdown?.trim() ? [{ type: "markdown", text: markdown }] : (given.blocks ?? []);
+  const blocks = markdown?.trim() ? [{ type: "markdown", text: markdown }] : (args.blocks ?? []);
   const accepted = acceptBlocks(blocks);
   if (text.trim() === "" && accepted.length === 0) throw new Refused("no_text");
   const shown = text === "" ? (markdown ?? "") : text;
-  return { text: kept(shown.slice(0, maxText)), blocks: accepted, truncated: shown.length > maxText };
+  return { text: escaped(shown.slice(0, maxText)), blocks: accepted, truncated: shown.length > maxText };
 };
 
 export const acceptMetadata = (metadata: Json | undefined): Message["metadata"] => {
@@ -41,26 +41,26 @@ export const acceptMetadata = (metadata: Json | undefined): Message["metadata"] 
 export const truncation = ({ truncated }: Content): Json =>
   truncated ? { warning: "message_truncated", response_metadata: { warnings: ["message_truncated"] } } : {};
 
-// & < > in the text of a message. Slack's own marks are in angle brackets; everything else is stored as entities.
+// & < > in the text of a message. Slack's own markup uses angle brackets. All other & < > are stored as entities.
 
-/** docs.slack.dev, formatting: mentions, special mentions, dates and links, each with or without a label. */
-const mark =
+/** docs.slack.dev, formatting: mentions, special mentions, dates and links, each with an optional label. */
+const markup =
   /(<(?:[@#][A-Z0-9]|!(?:here|channel|everyone|group|subteam\^|date\^)|(?:https?|mailto|tel):)[^<>\n]*>)/;
 
-/** Entities in the text stay as they are (third party: what bots read back of their own texts). */
-const kept = (text: string): string =>
+/** Escapes & < > outside markup. Existing entities stay (third party: texts that bots have read back). */
+const escaped = (text: string): string =>
   text
     .replace(/&(?!(?:amp|lt|gt);)/g, "&amp;")
-    .split(mark)
+    .split(markup)
     .map((piece, index) => (index % 2 === 1 ? piece : bracketless(piece)))
     .join("");
 
 const bracketless = (text: string): string => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** What a person types, without any mark. */
+/** Escapes what a person types. It contains no markup. */
 export const entities = (text: string): string => bracketless(text.replaceAll("&", "&amp;"));
 
-/** As Slack's client converts what a person types: names, in any case, become mentions; everything else is text. */
+/** Converts what a person types like Slack's client: handles, ignoring case, become mentions, and everything else is text. */
 export const typed = ({ people }: Pick<Workspace, "people">, text: string): string =>
   entities(text).replace(/(?<![\w@])@([\w.-]+)/g, (name, handle: string) => {
     const person = [...people.values()].find((one) => one.handle === handle.toLowerCase());

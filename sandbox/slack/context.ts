@@ -1,4 +1,4 @@
-// What every part of the emulated Slack shares.
+// The context that all parts of the emulated Slack share.
 
 import type { Faults } from "./faults.ts";
 import type { Limits } from "./limits.ts";
@@ -14,19 +14,19 @@ type Secrets = {
 };
 
 export type Timing = {
-  /** How long the app may take to acknowledge. */
+  /** How long the app may take to acknowledge (ms). */
   readonly ackMs: number;
   readonly triggerMs: number;
   readonly responseUrlMs: number;
-  /** When an event that was not acknowledged is sent again, after the failure before. */
+  /** The delays before an unacknowledged event is sent again (ms), each after the previous failure. */
   readonly retryDelaysMs: readonly number[];
-  /** From the warning of a disconnect to the disconnect. */
+  /** The time from the warning to the disconnect (ms). */
   readonly disconnectNoticeMs: number;
-  /** How long a socket lives before Slack asks for a new one. */
+  /** How long a socket lives before Slack asks for a new one (ms). */
   readonly connectionMs: number;
 };
 
-/** docs.slack.dev: 3 s to acknowledge; events again at once, after 1 and after 5 minutes; sockets live about an hour. Third parties report the rest. */
+/** docs.slack.dev: 3 s to acknowledge; events are resent at once, after 1 and 5 minutes; sockets live about an hour. Rest: third party. */
 export const slackTiming: Timing = {
   ackMs: 3000,
   triggerMs: 3000,
@@ -48,6 +48,6 @@ export type SlackContext = {
   readonly faults: Faults;
   readonly limits: Limits;
   readonly triggers: Triggers;
-  /** The base of every address, with a slash at the end. It is known once the port is. */
+  /** The base of every address, with a trailing slash. Available once the port is known. */
   readonly url: () => string;
 };

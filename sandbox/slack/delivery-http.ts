@@ -1,4 +1,4 @@
-// HTTP delivery: signed requests to the app's request URL; the answer is the acknowledgement.
+// HTTP delivery: sends signed requests to the app's request URL. The answer is the acknowledgement.
 
 import { createHmac } from "node:crypto";
 
@@ -7,14 +7,14 @@ import { parseJson } from "../base/read-body.ts";
 import { isJson } from "./json.ts";
 
 type Options = {
-  /** A function if the app's port is not known yet. */
+  /** A function if the address is not known at the start. */
   readonly requestUrl: string | (() => string);
   readonly signingSecret: string;
   readonly ackMs: number;
   readonly now: () => number;
 };
 
-/** docs.slack.dev, verifying requests: HMAC-SHA256 over version, time stamp and raw body. */
+/** docs.slack.dev, verifying requests: HMAC-SHA256 over version, timestamp and raw body. */
 const signature = (secret: string, timestamp: string, body: string): string =>
   `v0=${createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex")}`;
 
@@ -27,7 +27,7 @@ const encoded = ({ kind, body }: Payload): { type: string; text: string } => {
   return { type: "application/x-www-form-urlencoded", text: new URLSearchParams(fields).toString() };
 };
 
-const again = ({ retry }: Payload): Record<string, string> =>
+const retryHeaders = ({ retry }: Payload): Record<string, string> =>
   retry ? { "x-slack-retry-num": String(retry.attempt), "x-slack-retry-reason": retry.reason } : {};
 
 const outcomeOf = async (response: Response): Promise<Outcome> => {
@@ -48,7 +48,7 @@ export const createHttpDelivery = ({ requestUrl, signingSecret, ackMs, now }: Op
       "user-agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
       "x-slack-request-timestamp": timestamp,
       "x-slack-signature": signature(signingSecret, timestamp, text),
-      ...again(payload),
+      ...retryHeaders(payload),
     };
     const signal = AbortSignal.timeout(ackMs);
     const url = typeof requestUrl === "string" ? requestUrl : requestUrl();

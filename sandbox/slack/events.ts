@@ -1,4 +1,4 @@
-// The Events API: sends what the manifest subscribes to and may read, and repeats what was not acknowledged.
+// The Events API: sends the events that the manifest subscribes to and its scopes allow, and resends unacknowledged events.
 
 import type { Outcome, Payload, Sent } from "./delivery.ts";
 import type { SlackContext } from "./context.ts";
@@ -10,18 +10,18 @@ type Needs = Pick<SlackContext, "workspace" | "manifest" | "timing" | "now" | "s
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** docs.slack.dev, events: what the bot must be allowed to read for each. App Home needs nothing. */
+/** docs.slack.dev, events: the scope that each event needs. app_home_opened needs none. */
 export const eventScopes: ReadonlyMap<string, string | null> = new Map([
   ["app_home_opened", null],
   ["app_mention", "app_mentions:read"],
   ["message.channels", "channels:history"],
   ["message.groups", "groups:history"],
   ["message.im", "im:history"],
-  // For private channels the sender names groups:read.
+  // For private channels, the caller passes groups:read instead.
   ["member_joined_channel", "channels:read"],
 ]);
 
-/** `of`: the traffic's number of the first delivery, if there was one. */
+/** `of` is the number of the first delivery in the traffic log, or 0 if there was none. */
 type Attempt = { readonly body: Json; readonly count: number; readonly reason: string; readonly of: number };
 
 export const createEvents = (needs: Needs) => {
@@ -29,24 +29,25 @@ export const createEvents = (needs: Needs) => {
   const attempt = async ({ body, count, reason, of }: Attempt): Promise<void> => {
     const retry = count > 0 ? { retry: { attempt: count, reason, of } } : {};
     const { number, outcome } = needs.send({ kind: "events_api", body, ...retry });
-    const came = await outcome;
+    const result = await outcome;
     const delay = needs.timing.retryDelaysMs[count];
-    if (came.ok || delay === undefined || (came.why === "http_error" && came.last)) return;
-    const next = { body, count: count + 1, reason: reasonOf(came), of: count > 0 ? of : number };
+    if (result.ok || delay === undefined || (result.why === "http_error" && result.last)) return;
+    const next = { body, count: count + 1, reason: reasonOf(result), of: count > 0 ? of : number };
     const timer = setTimeout(() => {
       timers.delete(timer);
       void attempt(next);
     }, delay);
     timers.add(timer);
   };
-  const hears = (name: string, needed?: string): boolean => {
+  const receives = (name: string, needed?: string): boolean => {
     const scope = needed ?? eventScopes.get(name) ?? null;
     return needs.manifest.events.has(name) && (scope === null || needs.scopes.has(scope));
   };
   return {
-    /** `name` as the manifest has it, such as `message.channels`; `needed`: another scope than the usual one. Settles after the first attempt. */
+    /** Sends an event. `name` is its name in the manifest, `needed` a scope other than the default. Settles after the first attempt. */
     send: async (name: string, event: Json, needed?: string): Promise<void> => {
-      if (hears(name, needed)) await attempt({ body: callback(event, needs), count: 0, reason: "", of: 0 });
+      if (receives(name, needed))
+        await attempt({ body: callback(event, needs), count: 0, reason: "", of: 0 });
     },
     stop: (): void => {
       for (const timer of timers) clearTimeout(timer);

@@ -16,11 +16,11 @@ export const personJson = (person: Person): Json => ({
   real_name: person.name,
   deleted: person.deactivated,
   tz: "Etc/UTC",
-  is_bot: person.kind === "bot" && person.id !== slackbot, // the real Slackbot says false too
+  is_bot: person.kind === "bot" && person.id !== slackbot, // false for the real Slackbot, too
   is_app_user: false,
   is_restricted: person.kind === "guest",
   is_ultra_restricted: false,
-  is_stranger: false, // false too for outsiders who share a channel
+  is_stranger: false, // false for outsiders who share a channel, too
   is_admin: false,
   is_owner: false,
   is_primary_owner: false,
@@ -52,7 +52,7 @@ export const channelJson = (channel: Channel, workspace: Workspace): Json => {
   };
 };
 
-/** slack_kit, usergroups.list: the count is a number in today's answers, and only given on request, as the people are. */
+/** slack_kit, usergroups.list: count and people are returned only on request. In today's answers, the count is a number. */
 export const usergroupJson = (
   { id, handle, name, users, disabled }: Usergroup,
   { team }: Workspace,

@@ -1,4 +1,4 @@
-// Reading and answering requests.
+// Reads and answers requests.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parseJson, readBody } from "../base/read-body.ts";
@@ -7,14 +7,14 @@ import { isJson, type Json } from "./json.ts";
 
 export class BodyTooLarge extends Error {}
 
-/** Throws `BodyTooLarge`, which the server answers with 413. */
+/** Reads the body. Rejects with `BodyTooLarge`, which the server answers with 413. */
 export const bodyOf = async (req: IncomingMessage, maxBytes: number): Promise<Buffer> => {
   const body = await readBody(req, maxBytes);
   if (body === "too large") throw new BodyTooLarge();
   return body;
 };
 
-/** The fields of a JSON object, or a refusal of everything else. */
+/** Reads the fields of a JSON object. Rejects with `Refused` for every other body. */
 export const readJson = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
   const body = await bodyOf(req, maxBytes);
   if (!/^application\/json\s*(;|$)/i.test(req.headers["content-type"] ?? ""))
@@ -22,7 +22,7 @@ export const readJson = async (req: IncomingMessage, maxBytes: number): Promise<
   return jsonFields(body.toString("utf8"));
 };
 
-/** The fields of a form or of a JSON object, or a refusal: Slack reads four kinds of body (docs.slack.dev, Web API). */
+/** Reads a form or a JSON object, in the four formats that Slack reads (docs.slack.dev, Web API). Others reject with `Refused`. */
 export const readFields = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
   const body = await bodyOf(req, maxBytes);
   const type = req.headers["content-type"] ?? "";
@@ -68,20 +68,23 @@ export const sendJson = (
   res.end(JSON.stringify(body));
 };
 
-// Checks a request's host and origin. Loopback is no protection: any web page can reach it through its visitor's browser.
+// Checks the host and origin of a request. Loopback does not protect: any web page can reach it through its visitor's browser.
 
 const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** A foreign name in Host that resolves to this machine (DNS rebinding) would make the answers part of that site. `url`: an address whose name is ours too. */
+/**
+ * Whether Host is a name of this machine. If another name resolves to it (DNS rebinding), that site could read the answers.
+ * `url` is an address whose name is also allowed.
+ */
 export const isOurs = ({ headers }: IncomingMessage, url?: string): boolean => {
   const host = (headers.host ?? "").replace(/:\d+$/, "");
   return loopback.has(host) || (url !== undefined && host === new URL(url).hostname);
 };
 
-/** Browsers send the page's origin; apps send none. */
+/** Whether the request comes from a page of another origin. Browsers send the origin of the page; apps send none. */
 export const fromElsewhere = ({ headers: { origin, host } }: IncomingMessage): boolean =>
   origin !== undefined && origin !== `http://${host ?? ""}`;
 
-/** Null if the address cannot be read, such as "//". */
+/** Parses the address. Returns null if it is invalid, such as "//". */
 export const addressOf = ({ url = "/" }: IncomingMessage): URL | null =>
   URL.canParse(url, "http://sandbox") ? new URL(url, "http://sandbox") : null;

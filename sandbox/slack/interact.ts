@@ -1,4 +1,4 @@
-// What people can do. Every act changes the workspace, sends the app a payload, or answers the person.
+// What people can do. An act changes the workspace, sends a payload to the app, or answers the person.
 
 import { createClick } from "./act-click.ts";
 import { createCommand } from "./act-command.ts";
@@ -8,8 +8,8 @@ import type { Acting } from "./acting.ts";
 import type { ActResult, Acts, PersonId } from "./model.ts";
 
 export const createActs = (acting: Acting): Acts => {
-  /** Adds a line of traffic for the act, and one for Slack's own answer to the person. */
-  const seen = async (
+  /** Logs the act, and logs Slack's answer to the person if the act fails. */
+  const logged = async (
     person: PersonId,
     { does, detail }: { does: string; detail: unknown },
     act: () => Promise<ActResult>,
@@ -17,7 +17,7 @@ export const createActs = (acting: Acting): Acts => {
     const { traffic } = acting;
     const answers = traffic.add("person", `${person} ${does}`, detail);
     const result = await act();
-    if (!result.ok) traffic.add("slack", `tells ${person}`, {}, result.error, { answers });
+    if (!result.ok) traffic.add("slack", `answers ${person}`, {}, result.error, { answers });
     return result;
   };
   const [command, click, submit, close] = [
@@ -29,13 +29,13 @@ export const createActs = (acting: Acting): Acts => {
   return {
     say: createSay(acting),
     command: (...act) =>
-      seen(act[0], { does: `types ${act[2]}`, detail: { channel: act[1], text: act[3] } }, () =>
+      logged(act[0], { does: `types ${act[2]}`, detail: { channel: act[1], text: act[3] } }, () =>
         command(...act),
       ),
     click: (...act) =>
-      seen(act[0], { does: `uses ${act[3]}`, detail: { at: act[1], chosen: act[4] } }, () => click(...act)),
+      logged(act[0], { does: `uses ${act[3]}`, detail: { at: act[1], chosen: act[4] } }, () => click(...act)),
     submit: (...act) =>
-      seen(act[0], { does: "submits", detail: { view: act[1], values: act[2] } }, () => submit(...act)),
-    close: (...act) => seen(act[0], { does: "closes", detail: { view: act[1] } }, () => close(...act)),
+      logged(act[0], { does: "submits", detail: { view: act[1], values: act[2] } }, () => submit(...act)),
+    close: (...act) => logged(act[0], { does: "closes", detail: { view: act[1] } }, () => close(...act)),
   };
 };

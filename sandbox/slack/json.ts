@@ -1,4 +1,4 @@
-// What a JSON object is.
+// The type of a JSON object.
 
 export type Json = Record<string, unknown>;
 

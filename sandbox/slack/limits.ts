@@ -1,13 +1,13 @@
-// Slack's rate limits: calls per minute and method, and about one message per second and channel.
+// Slack's rate limits: calls of a method per minute, and about one message per second in a channel.
 
 import { RateLimited } from "./errors.ts";
 
-/** docs.slack.dev, rate limits: calls per minute and method. "special": a rule of its own, or none that matters. */
+/** docs.slack.dev, rate limits: calls of a method per minute. "special": a separate rule, or no relevant limit. */
 const perMinute = { tier1: 1, tier2: 20, tier3: 50, tier4: 100, special: Infinity };
 
 export type Tier = keyof typeof perMinute;
 
-/** "About one per second, short bursts allowed". The length of a burst is not published; five is a guess. */
+/** docs.slack.dev: "About one per second, short bursts allowed". The length of a burst is not published, so five is a guess. */
 const burst = 5;
 
 const windowMs = 60_000;

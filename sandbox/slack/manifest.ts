@@ -1,4 +1,4 @@
-// The app's manifest: the same file that the real Slack gets.
+// The app's manifest, the same file that the real Slack gets.
 
 import { readFileSync } from "node:fs";
 
@@ -56,20 +56,20 @@ export type Manifest = {
   readonly interactive: boolean;
   readonly homeTab: boolean;
   readonly messagesTab: boolean;
-  /** People only read what the app writes there. */
+  /** Whether people can only read the messages tab, and not write there. */
   readonly messagesReadOnly: boolean;
-  /** By callback_id. */
+  /** Keyed by callback_id. */
   readonly shortcuts: ReadonlyMap<string, Shortcut>;
 };
 
-/** By their texts: hundreds of worlds in one process of tests read the same one. */
-const known = new Map<string, Manifest>();
+/** Parsed manifests, keyed by their text, because hundreds of worlds in one test process read the same manifest. */
+const cache = new Map<string, Manifest>();
 
 export const readManifest = (path: string): Manifest => {
   const text = readFileSync(path, "utf8");
-  const read = known.get(text) ?? parsed(text);
-  known.set(text, read);
-  return read;
+  const found = cache.get(text) ?? parsed(text);
+  cache.set(text, found);
+  return found;
 };
 
 const parsed = (text: string): Manifest => {

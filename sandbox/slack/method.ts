@@ -1,4 +1,4 @@
-// How a Web API method is described: its scopes, its arguments, its handler.
+// The description of a Web API method: its scopes, its arguments and its handler.
 
 import type { SlackContext } from "./context.ts";
 import { Refused, refusedWith, type Source } from "./errors.ts";
@@ -10,8 +10,8 @@ type Kinds = { string: string; boolean: boolean; integer: number; array: unknown
 type Kind = keyof Kinds;
 
 /**
- * An argument's kind; "!" if it is required. Slack accepts some that have no effect for bots ("ignored"). The ones
- * whose effect the sandbox cannot show ("not imitated") are refused, so that nobody believes that they work.
+ * The kind of each argument. "!" marks a required argument. Slack accepts some arguments without effect for bots ("ignored"). Arguments
+ * whose effect the sandbox cannot show ("not imitated") are refused, so that they do not seem to work.
  */
 export type Schema = Record<string, Kind | `${Kind}!` | "ignored" | "not imitated">;
 
@@ -23,11 +23,11 @@ export type Args<S extends Schema> = {
       : never;
 };
 
-/** What the handlers may use: the context, sockets and uploads. */
+/** What handlers can use: the context, sockets and uploads. */
 export type Call = SlackContext & { readonly openSocket: () => string; readonly uploads: Uploads };
 
 type Described = {
-  /** One of these is enough. Empty: none is needed. */
+  /** The scopes, one of which is enough. Empty if none is needed. */
   readonly scopes: readonly string[];
   readonly tier: Tier;
   readonly token: "bot" | "app" | "either";
@@ -46,23 +46,23 @@ export const method = <S extends Schema>(
   run: (args: Args<S>, call: Call, token: "bot" | "app") => Json,
 ): Method => ({ ...described, schema, run: (raw, call, token) => run(readArgs(schema, raw), call, token) });
 
-/** Slack takes these with every method. */
+/** Arguments that Slack accepts with every method. */
 const everywhere: ReadonlySet<string> = new Set(["token", "team_id"]);
 
-/** The arguments, or a refusal that names every wrong one. `besides` are accepted unread. */
+/** Returns the arguments. Throws `Refused`, which names every invalid argument. Arguments in `besides` are accepted and ignored. */
 export const readArgs = <S extends Schema>(schema: S, raw: Json, besides = everywhere): Args<S> => {
   const args: Json = {};
   const wrong = Object.keys(raw).flatMap((name) =>
     besides.has(name) ? [] : strange(Object.hasOwn(schema, name) ? schema[name] : undefined, name),
   );
   for (const [name, kind] of Object.entries(schema)) {
-    const given = raw[name];
-    if (given === undefined || given === null) {
+    const value = raw[name];
+    if (value === undefined || value === null) {
       if (kind.endsWith("!")) wrong.push(`missing required field: ${name}`);
       continue;
     }
     if (kind === "ignored" || kind === "not imitated") continue;
-    const read = readOne(kind.replace("!", "") as Kind, given);
+    const read = readOne(kind.replace("!", "") as Kind, value);
     if (read === undefined) complain(name, kind, wrong);
     else args[name] = read;
   }
@@ -80,10 +80,10 @@ const complain = (name: string, kind: string, wrong: string[]): void => {
   wrong.push(`must be of type ${kind.replace("!", "")} [json-pointer:/${name}]`);
 };
 
-/** In a form everything is text. Undefined: not of this kind. */
-const readOne = (kind: Kind, given: unknown): unknown => {
-  if (kind === "string") return typeof given === "string" ? given : undefined;
-  const value = typeof given === "string" ? parsed(given) : given;
+/** Reads one argument. In a form, everything is text. Returns undefined if the argument is not of this kind. */
+const readOne = (kind: Kind, raw: unknown): unknown => {
+  if (kind === "string") return typeof raw === "string" ? raw : undefined;
+  const value = typeof raw === "string" ? parsed(raw) : raw;
   if (kind === "boolean") return value === 1 ? true : value === 0 ? false : only("boolean", value);
   if (kind === "integer") return Number.isInteger(value) ? value : undefined;
   if (kind === "array") return Array.isArray(value) ? value : undefined;
@@ -100,7 +100,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-// Listings come in pages, each with a cursor to the next.
+// Listings are paged. Each page has a cursor for the next one.
 
 export const paging = { cursor: "string", limit: "integer" } satisfies Schema;
 
@@ -108,7 +108,7 @@ type Bounds = { readonly usual: number; readonly most: number; readonly code?: "
 
 export type Page<T> = { readonly page: T[]; readonly next: string };
 
-/** docs.slack.dev, pagination: a cursor is opaque and belongs to its listing. */
+/** Returns one page. docs.slack.dev, pagination: a cursor is opaque and belongs to its listing. */
 export const pageOf = <T>(all: readonly T[], args: Args<typeof paging>, bounds: Bounds): Page<T> => {
   const { limit = bounds.usual } = args;
   if (limit < 1 || limit > bounds.most) throw outOfRange(bounds);

@@ -1,4 +1,4 @@
-// Who calls, and where to open a socket.
+// Methods about the caller, and the method that opens a socket.
 
 import { Refused } from "./errors.ts";
 import { method, type Method } from "./method.ts";

@@ -1,4 +1,4 @@
-// Messages: posting, changing, removing, linking.
+// Methods that post, change, delete and link messages.
 
 import { acceptContent, acceptMetadata, truncation } from "./content.ts";
 import { type Code, Refused } from "./errors.ts";
@@ -18,7 +18,7 @@ const content = {
   as_user: "ignored",
 } satisfies Schema;
 
-/** Shown only with chat:write.customize, and only in Slack. */
+/** These need chat:write.customize, and have an effect only in the real Slack. */
 const disguise = { username: "not imitated", icon_emoji: "not imitated", icon_url: "not imitated" } as const;
 
 const postArgs = {
@@ -68,7 +68,7 @@ const postEphemeral = method({ ...write, tier: "tier4" }, ephemeralArgs, (args, 
   if (!channel.members.includes(args.user)) throw new Refused("user_not_in_channel");
   const { text, blocks } = acceptContent(args);
   const thread = threadAt(call, channel, args.thread_ts);
-  // slack-api-ref: in a thread it is only shown when the thread is active. Slack says ok all the same.
+  // slack-api-ref: in a thread, the message is shown only if the thread is active. Slack answers ok in any case.
   if (thread !== null && !isActiveThread(call, channel, thread))
     return unseen(call, { channel: channel.id, thread });
   const author = call.workspace.app.person;
@@ -78,11 +78,11 @@ const postEphemeral = method({ ...write, tier: "tier4" }, ephemeralArgs, (args, 
 });
 
 const unseen = (call: Call, where: { channel: string; thread: string }): { message_ts: string } => {
-  call.traffic.add("slack", "ephemeral message not shown", where, "nobody has answered in this thread yet");
+  call.traffic.add("slack", "ephemeral message not shown", where, "no one has replied in this thread yet");
   return { message_ts: call.workspace.nextTs() };
 };
 
-/** docs.slack.dev, chat.update: unlike a post, a longer text is refused. */
+/** docs.slack.dev, chat.update: unlike in a post, a longer text is refused. */
 const maxUpdatedText = 4000;
 
 const updateArgs = {
@@ -98,7 +98,7 @@ const update = method({ ...write, tier: "tier3" }, updateArgs, (args, call) => {
   const message = ownMessage(call, args, "cant_update_message");
   if ((args.text ?? "").length > maxUpdatedText) throw new Refused("msg_too_long");
   const said = acceptContent(args);
-  // slack_kit: a text without blocks takes the blocks away. That blocks without a text keep the old text is a guess.
+  // slack_kit: a text without blocks removes the blocks. That blocks without a text keep the old text is a guess.
   const text = args.text === undefined && args.markdown_text === undefined ? message.text : said.text;
   const removes = args.metadata !== undefined && Object.keys(args.metadata).length === 0;
   const metadata =
@@ -108,7 +108,7 @@ const update = method({ ...write, tier: "tier3" }, updateArgs, (args, call) => {
   return { channel, ts, text: message.text, message: updatedJson(message, call) };
 });
 
-/** Of the message an update answers with its content and author, not with its place (@slack/web-api, ChatUpdateResponse). */
+/** An update returns the content and author of the message, but not its place (@slack/web-api, ChatUpdateResponse). */
 const updatedJson = (message: Message, call: Call): Json => {
   const { type, user, team, bot_id, app_id, text, blocks, edited, files, metadata } = messageJson(
     message,

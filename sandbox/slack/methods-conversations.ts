@@ -1,4 +1,4 @@
-// Channels: what they are and who is in them.
+// Methods about channels and their members.
 
 import { Refused, refusedWith } from "./errors.ts";
 import { channelJson } from "./formats.ts";
@@ -47,9 +47,9 @@ const described = { scopes: ["im:write"], tier: "tier3", token: "bot", source: "
 
 const open = method(described, openArgs, (args, call) => {
   const { workspace } = call;
-  const known = [...workspace.channels.keys()];
+  const existing = [...workspace.channels.keys()];
   const channel = args.channel === undefined ? dmWith(args, call) : resumed(args.channel, call);
-  const again = known.includes(channel.id) ? { no_op: true, already_open: true } : {};
+  const again = existing.includes(channel.id) ? { no_op: true, already_open: true } : {};
   return { ...again, channel: args.return_im ? channelJson(channel, workspace) : { id: channel.id } };
 });
 
@@ -68,8 +68,8 @@ const dmWith = ({ users, prevent_creation: only }: Args<typeof openArgs>, call: 
   if (!person) throw new Refused("user_not_found");
   if (person.deactivated) throw new Refused("user_disabled");
   if (person.kind === "bot") throw new Refused("cannot_dm_bot");
-  const known = [...channels.values()].some((one) => one.kind === "dm" && one.members.includes(users));
-  if (only === true && !known) throw new Refused("channel_not_found");
+  const exists = [...channels.values()].some((one) => one.kind === "dm" && one.members.includes(users));
+  if (only === true && !exists) throw new Refused("channel_not_found");
   return dmOf(person.id);
 };
 
@@ -80,7 +80,7 @@ const joinedArgs = {
   exclude_archived: "boolean",
 } satisfies Schema;
 
-/** docs.slack.dev, users.conversations: of what is not public, only what the app shares with the person. */
+/** docs.slack.dev, users.conversations: public channels, and others only if the app is also a member. */
 const joined = method({ ...read, tier: "tier3" }, joinedArgs, (args, call) => {
   const user = args.user ?? call.workspace.app.person;
   if (!call.workspace.people.has(user)) throw new Refused("user_not_found");
@@ -95,7 +95,7 @@ const joined = method({ ...read, tier: "tier3" }, joinedArgs, (args, call) => {
   return { channels: page.map((channel) => listedJson(channel, call.workspace)), ...cursorJson(next) };
 });
 
-/** In listings Slack does not say what the app is to the channel (@slack/web-api, UsersConversationsResponse). */
+/** Listings do not say whether the app is a member (@slack/web-api, UsersConversationsResponse). */
 const listedJson = (channel: Channel, workspace: Call["workspace"]): Json => {
   const { is_member: _member, connected_team_ids: _teams, ...listed } = channelJson(channel, workspace);
   return listed;
@@ -108,8 +108,8 @@ const kinds: Record<string, Channel["kind"] | null> = {
   mpim: null,
 };
 
-const typesOf = (given: string): Set<Channel["kind"] | null> => {
-  const names = given.split(",").map((name) => name.trim());
+const typesOf = (list: string): Set<Channel["kind"] | null> => {
+  const names = list.split(",").map((name) => name.trim());
   const strange = names.filter((name) => !Object.hasOwn(kinds, name));
   if (strange.length > 0) throw refusedWith("invalid_arguments", [`unknown types: ${strange.join(", ")}`]);
   return new Set(names.map((name) => kinds[name] ?? null));

@@ -1,4 +1,4 @@
-// Files: announced, uploaded, then completed and shared.
+// Methods for files, which are announced, uploaded, and then completed and shared.
 
 import { acceptContent } from "./content.ts";
 import { Refused, refusedWith } from "./errors.ts";
@@ -15,7 +15,7 @@ const described = {
   source: "slack-api-ref",
 } as const;
 
-/** `alt_text` is what the SDK sends for the documented `alt_txt`. */
+/** The SDK sends `alt_text` for the documented `alt_txt`. */
 const announced = {
   filename: "string!",
   length: "integer!",
@@ -24,7 +24,7 @@ const announced = {
   snippet_type: "string",
 } satisfies Schema;
 
-/** docs.slack.dev: snippets are limited to 1 MB; one file of a workspace to 1 GB. */
+/** docs.slack.dev: a snippet is limited to 1 MB, any other file to 1 GB. */
 const maxSnippet = 1_000_000;
 const maxFile = 1_000_000_000;
 /** slack-api-ref. */
@@ -65,7 +65,7 @@ const complete = method(described, completed, (args, call) => {
   if (channels.length > maxChannels) throw new Refused("channels_limit_exceeded");
   if (channels.length > 1 && args.thread_ts !== undefined)
     throw refusedWith("invalid_arguments", ["only one channel can be given with thread_ts"]);
-  // Everything is checked before a ticket is used up.
+  // Check everything before a ticket is used up.
   const places = channels.map((id) => place(id, args, call));
   const said = args.initial_comment === undefined && args.blocks === undefined ? null : comment(args);
   const taken = call.uploads.take(asked.map(({ id }) => id));
@@ -95,7 +95,7 @@ const place = (id: string, args: Args<typeof completed>, call: Call): Place => {
   return { channel, thread: threadAt(call, channel, args.thread_ts) };
 };
 
-/** docs.slack.dev: with an initial comment the blocks are ignored. */
+/** docs.slack.dev: if there is an initial comment, the blocks are ignored. */
 const comment = ({ initial_comment: text, blocks }: Args<typeof completed>) => {
   const said = acceptContent(text === undefined ? { blocks } : { text });
   return { text: said.text, blocks: said.blocks };

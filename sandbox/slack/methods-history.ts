@@ -1,4 +1,4 @@
-// The messages of a channel or a thread.
+// Methods that read the messages of a channel or a thread.
 
 import { Refused } from "./errors.ts";
 import { messageJson } from "./formats.ts";

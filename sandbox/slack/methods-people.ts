@@ -1,4 +1,4 @@
-// People and user groups.
+// Methods about people and user groups.
 
 import { Refused } from "./errors.ts";
 import { personJson, usergroupJson } from "./formats.ts";
@@ -18,13 +18,13 @@ const info = method(
   },
 );
 
-/** Only users.info says who is a stranger (@slack/web-api, UsersListResponse). */
+/** Only users.info has `is_stranger` (@slack/web-api, UsersListResponse). */
 const listedJson = (person: Person): Json => {
   const { is_stranger: _stranger, ...listed } = personJson(person);
   return listed;
 };
 
-/** slack_kit, users.list: everyone, deactivated people and bots too; without a limit all at once. */
+/** slack_kit, users.list: everyone, including deactivated people and bots. Without a limit, all on one page. */
 const list = method(
   { ...people, tier: "tier2" },
   { ...paging, include_locale: "boolean" },

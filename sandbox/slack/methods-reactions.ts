@@ -1,4 +1,4 @@
-// Reactions to messages.
+// Methods for reactions to messages.
 
 import { Refused } from "./errors.ts";
 import { type Args, type Call, method, type Method, type Schema } from "./method.ts";

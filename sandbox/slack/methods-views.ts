@@ -1,4 +1,4 @@
-// Modals and Home tabs.
+// Methods for modals and Home tabs.
 
 import { Refused, refusedWith } from "./errors.ts";
 import { viewJson } from "./formats.ts";

@@ -1,4 +1,4 @@
-// The data of the emulated Slack. The Web API, the sockets, the page and the tests all read it.
+// The data model of the emulated Slack, which the Web API, the sockets, the page and the tests share.
 
 export type PersonId = string;
 export type ChannelId = string;
@@ -6,14 +6,14 @@ export type ChannelId = string;
 export type Person = {
   readonly id: PersonId;
   readonly team: string;
-  /** The name that people see. Two people may share it. */
+  /** The name that people see. It need not be unique. */
   name: string;
   handle: string;
   kind: "member" | "guest" | "outsider" | "bot";
   deactivated: boolean;
 };
 
-/** A user group. It is mentioned as one; its members are listed on request. */
+/** A user group, which can be mentioned as a whole. Its members are listed on request. */
 export type Usergroup = {
   readonly id: string;
   readonly handle: string;
@@ -30,27 +30,27 @@ export type Channel = {
   archived: boolean;
 };
 
-/** A Block Kit block as Slack sends it. The rules, not the type, say what it may hold. */
+/** A Block Kit block as Slack sends it. The rules (rules-*.ts) define its fields, not this type. */
 export type Block = { readonly type: string; block_id?: string } & Record<string, unknown>;
 
 export type Message = {
   readonly channel: ChannelId;
   readonly ts: string;
-  /** The ts of the thread's first message, for a reply. */
+  /** For a reply, the `ts` of the thread's first message. */
   readonly thread: string | null;
-  /** A reply that is shown in the channel too. */
+  /** Whether a reply is also shown in the channel. */
   readonly broadcast: boolean;
   readonly author: PersonId;
   text: string;
   blocks: Block[];
   metadata: { event_type: string; event_payload: Record<string, unknown> } | null;
-  /** Who changed it last, and in which second. People see it only on a message without blocks. */
+  /** Who changed the message last, and in which second. Shown to people only on a message without blocks. */
   edited: { readonly user: string; readonly ts: string } | null;
   files: string[];
-  /** Only this person sees it. */
+  /** The only person who sees the message. Null if everyone does. */
   readonly ephemeralFor: PersonId | null;
   readonly at: number;
-  /** Who reacted, by the emoji's name. */
+  /** The people who reacted, keyed by the name of the emoji. */
   reactions?: Record<string, PersonId[]>;
 };
 
@@ -59,7 +59,7 @@ export type File = {
   readonly name: string;
   readonly title: string;
   readonly bytes: Uint8Array;
-  /** What a picture shows, in words; empty: not said. */
+  /** The description of an image. Empty if there is none. */
   readonly description: string;
   readonly owner: PersonId;
 };
@@ -72,13 +72,12 @@ export type OpenView = {
   hash: string;
   errors: Record<string, string>;
   /**
-   * What the person had typed, by block_id and action_id: kept over updates and errors. A text, date or number
-   * is its string; a select or radio group the chosen option's `value`; a people or channel select the id;
-   * checkboxes and multi-selects an array of those; of an external select the whole option, of a rich text its block.
-   * Nothing typed: absent, null or empty.
+   * The person's input, keyed by block_id and action_id. It survives updates and errors. Texts, dates and numbers are strings. Selects and
+   * radio buttons are the `value` of the option, people and channel selects the id, and checkboxes and multi-selects an array of these. An
+   * external select is the whole option, and rich text is its block. Missing input is absent, null or empty.
    */
   values: Record<string, Record<string, unknown>>;
-  /** Slack's own text at the top of the modal if the app did not answer properly. */
+  /** Slack's own message at the top of the modal if the app did not answer properly. */
   trouble?: string | null;
 };
 
@@ -88,7 +87,7 @@ export type HomeView = {
   readonly person: PersonId;
   view: Record<string, unknown> & { blocks: Block[] };
   hash: string;
-  /** What the person has chosen on it, in the form of `OpenView.values`; kept over publications, as Slack keeps it. */
+  /** What the person has chosen on the tab, in the format of `OpenView.values`. As in Slack, it survives publications. */
   values: OpenView["values"];
 };
 
@@ -97,40 +96,40 @@ export type Change = {
   readonly kind: "message" | "view" | "home" | "person" | "channel" | "file";
   readonly channel?: ChannelId;
   readonly person?: PersonId;
-  /** What happened to a message. `before`: as it was. */
+  /** What happened to a message. `before` is its state before the change. */
   readonly message?: {
     readonly type: "posted" | "edited" | "removed";
     readonly now: Message;
     readonly before: Message | null;
   };
-  /** Who came into the channel. */
+  /** Who joined the channel. */
   readonly joined?: PersonId;
 };
 
 /** One line of the Traffic panel. */
 export type Traffic = {
-  /** Rises by one from line to line, so that a reader can ask for the later ones. */
+  /** Increases by one per line, so that a reader can ask for later lines. */
   readonly number: number;
   readonly at: number;
   readonly from: "app" | "slack" | "service" | "person";
   readonly what: string;
   readonly detail: unknown;
   readonly refused: string | null;
-  /** How long the answer took, if the line is an answer (ms). */
+  /** How long the answer took (ms), if the line is an answer. */
   readonly ms: number | null;
-  /** The number of the line that this one answers: an acknowledgement its envelope, a second delivery the first. */
+  /** The number of the line that this line refers to: for an acknowledgement its envelope, for a redelivery the first delivery. */
   readonly answers: number | null;
-  /** Whether it, or its answer, did not arrive as it was meant: cut off, spoiled by a fault, refused for coming too fast. */
+  /** Whether the message or its answer did not arrive properly: it was cut off, replaced by a fault or refused by a rate limit. */
   readonly lost: boolean;
 };
 
-/** The result of a person's act. `error`: Slack's own text for them if the act failed. */
+/** The result of a person's act. `error` is Slack's message for the person if the act failed. */
 export type ActResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/** What a person can do. The page and the tests use only this. */
+/** What a person can do. The page and the tests act only through this. */
 export type Acts = {
   say(person: PersonId, channel: ChannelId, text: string, thread?: string): Promise<ActResult>;
-  /** `text` is what follows the command's name, exactly as typed. */
+  /** `text` is everything after the name of the command, exactly as typed. */
   command(person: PersonId, channel: ChannelId, command: string, text: string): Promise<ActResult>;
   click(
     person: PersonId,

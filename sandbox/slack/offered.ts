@@ -1,4 +1,4 @@
-// Checks that a choice is one that the element offers. A forged form may hold others.
+// Checks that the element offers a choice. A forged form may contain other choices.
 
 import type { Acting } from "./acting.ts";
 import type { Channel, Person } from "./model.ts";
@@ -29,7 +29,7 @@ const channelSeen =
 const publicChannel = channelSeen(({ kind }) => kind === "public");
 const conversation = channelSeen(() => true);
 
-/** One row for each kind of element that people can use. */
+/** The check for each type of element that people can use. */
 const tests: Record<string, Test> = {
   button: () => true,
   overflow: option,

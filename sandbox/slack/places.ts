@@ -1,10 +1,10 @@
-// Finds the channel of a call, and checks what the app may do there.
+// Finds the channel of a call, and checks what the app can do there.
 
 import { Refused, refusedWith } from "./errors.ts";
 import type { Call } from "./method.ts";
 import type { Channel, Message } from "./model.ts";
 
-/** Scopes by the kind of channel: channels:read, groups:history, im:write and so on. */
+/** The scope prefix for each kind of channel, as in channels:read, groups:history and im:write. */
 const family = { public: "channels", private: "groups", dm: "im" } as const;
 
 export const scopesFor = (what: "read" | "history" | "write"): string[] =>
@@ -18,7 +18,7 @@ const needScope = (call: Call, channel: Channel, what: "read" | "history"): void
 
 const isIn = (call: Call, channel: Channel): boolean => channel.members.includes(call.workspace.app.person);
 
-/** For the app, a private channel that it is not in does not exist. */
+/** Finds a channel that the app can see. A private channel that the app is not in does not exist for it. */
 export const visibleChannel = (call: Call, id: string): Channel => {
   const { channels } = call.workspace;
   const channel = channels.get(id);
@@ -26,7 +26,7 @@ export const visibleChannel = (call: Call, id: string): Channel => {
   return channel;
 };
 
-/** A channel whose messages or members the app may read. */
+/** Finds a channel whose messages or members the app can read. */
 export const readableChannel = (call: Call, id: string, what: "read" | "history"): Channel => {
   const channel = visibleChannel(call, id);
   needScope(call, channel, what);
@@ -37,12 +37,12 @@ export const readableChannel = (call: Call, id: string, what: "read" | "history"
 const named = (call: Call, name: string): string =>
   [...call.workspace.channels.values()].find((one) => `#${one.name}` === name)?.id ?? name;
 
-/** A channel the app may post to. A person's id means their direct messages with the app. */
-export const writableChannel = (call: Call, given: string): Channel => {
+/** Finds a channel that the app can post to. A person's id means their direct messages with the app. */
+export const writableChannel = (call: Call, id: string): Channel => {
   const { people, dmOf } = call.workspace;
-  const person = people.get(given);
+  const person = people.get(id);
   if (person?.deactivated || person?.kind === "bot") throw new Refused("channel_not_found");
-  const channel = person ? dmOf(person.id) : visibleChannel(call, named(call, given));
+  const channel = person ? dmOf(person.id) : visibleChannel(call, named(call, id));
   if (channel.kind === "dm" && !call.manifest.messagesTab) throw new Refused("messages_tab_disabled");
   if (channel.archived) throw new Refused("is_archived");
   const anywhere = channel.kind === "public" && call.scopes.has("chat:write.public");
@@ -51,8 +51,8 @@ export const writableChannel = (call: Call, given: string): Channel => {
 };
 
 /**
- * The thread of a message. If the parent is gone, Slack posts into the channel. Only the missing thread_ts in its
- * answer shows it (third party: slack-go/slack#1571).
+ * The thread of a message. If the parent no longer exists, Slack posts to the channel, and only the missing thread_ts in its answer shows
+ * this (third party: slack-go/slack#1571).
  */
 export const threadAt = (
   call: Pick<Call, "workspace">,

@@ -1,4 +1,4 @@
-// response_url: for half an hour and five times the app may answer where a person acted, member or not.
+// response_url: the app can answer up to five times within half an hour where a person acted, even if it is not a member.
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -19,7 +19,7 @@ const maxBody = 1_000_000;
 export type Origin = {
   readonly person: PersonId;
   readonly channel: ChannelId;
-  /** The message that was clicked in; null after a command. */
+  /** The message that contains the button. Null for a command. */
   readonly message: Message | null;
 };
 
@@ -43,13 +43,13 @@ export const createResponseUrls = (needs: Needs) => {
   };
   return {
     issue: (origin: Origin): string => {
-      // It is remembered for as long again, so that it is not called unknown.
+      // Expired addresses are kept as long again, so that they are reported as expired and not as unknown.
       forgetBefore(issued, needs.now() - 2 * needs.timing.responseUrlMs);
       const key = randomBytes(18).toString("base64url");
       issued.set(key, { ...origin, at: needs.now(), uses: 0 });
       return `${needs.url()}response/${needs.workspace.team.id}/${key}`;
     },
-    /** How Slack words these failures is not documented; the 404 is what its clients report. */
+    /** Slack's errors here are not documented. Its clients report the status 404. */
     handle: async (key: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
       const fields = await readJson(req, maxBody).catch(unread);
       const use = (issued.get(key)?.uses ?? 0) + 1;
@@ -70,13 +70,13 @@ export const createResponseUrls = (needs: Needs) => {
   };
 };
 
-/** Null: the body cannot be read. */
+/** Returns null for a body that cannot be read. Rethrows other errors. */
 const unread = (error: unknown): null => {
   if (error instanceof Refused) return null;
   throw error;
 };
 
-/** @slack/bolt, RespondArguments; those that are not shown are accepted without effect, as with chat.postMessage. */
+/** The fields of RespondArguments in @slack/bolt. Fields without a visible effect are accepted, as with chat.postMessage. */
 const answerFields = {
   text: "string",
   blocks: "array",
@@ -93,7 +93,7 @@ const answerFields = {
   attachments: "not imitated",
 } satisfies Schema;
 
-/** Posts the answer: to one person unless it says "in_channel"; it replaces the original if it asks for that. */
+/** Posts the answer, by default to the person only. The answer can also replace or delete the original message. */
 export const respond = (workspace: Workspace, { message, ...origin }: Origin, fields: Json): void => {
   const args = readArgs(answerFields, fields, nowhere);
   const original = (): Message => {
@@ -117,5 +117,5 @@ export const respond = (workspace: Workspace, { message, ...origin }: Origin, fi
   workspace.post({ channel, author, text, blocks, thread, ephemeralFor, ...metadata });
 };
 
-/** No other field is accepted. */
+/** No other fields are accepted. */
 const nowhere: ReadonlySet<string> = new Set();

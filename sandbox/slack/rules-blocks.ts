@@ -1,4 +1,4 @@
-// Blocks: what each may hold, and on which surfaces it is allowed.
+// Blocks: the fields of each, and the surfaces where it is allowed.
 
 import { z } from "zod";
 import {
@@ -67,7 +67,7 @@ const alert = block(
   { level: oneWordOf(["default", "info", "warning", "error", "success"]) },
 ).register(sources, { source: "docs.slack.dev, alert block: 200 characters" });
 
-/** The value's kind is not checked: the types of a raw number say number, the docs string. */
+/** The type of a raw number's value is not checked, because the SDK's types say number and the documentation says string. */
 const cell = oneOf(
   rich,
   typed("raw_text", { text: string(1, 3000) }),
@@ -91,7 +91,7 @@ const dataTable = block(
 
 const everywhere = [section, header, context, actions, divider, rich, picture] as const;
 
-/** docs.slack.dev, each block's surfaces. Slack lets a few inputs into messages; no app should count on it. */
+/** docs.slack.dev, surfaces of each block. Slack accepts some inputs in messages, but no app should rely on that. */
 const inMessage = oneOf(...everywhere, markdown, table, dataTable);
 const inModal = oneOf(...everywhere, input, alert);
 const inHome = oneOf(...everywhere, input, table, dataTable);

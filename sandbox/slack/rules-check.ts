@@ -1,4 +1,4 @@
-// The building blocks of the Block Kit rules, and zod's issues in Slack's words.
+// The building blocks of the Block Kit rules, and the translation of zod's issues into Slack's messages.
 
 import { z } from "zod";
 import type { Source } from "./errors.ts";
@@ -8,8 +8,8 @@ import { isJson, type Json } from "./json.ts";
 export const sources = z.registry<{ source: Source }>();
 
 /**
- * Counts UTF-16 units, unlike zod's `min` and `max`. For a character outside the basic plane that is stricter than
- * Slack, never laxer.
+ * Counts UTF-16 units, unlike zod's `min` and `max`. For characters outside the basic plane this is stricter than Slack, never more
+ * lenient.
  */
 export const string = (min: number, max: number) =>
   z
@@ -17,10 +17,10 @@ export const string = (min: number, max: number) =>
     .refine(({ length }) => length >= min, { error: `must be more than ${min - 1} characters` })
     .refine(({ length }) => length <= max, { error: `must be less than ${max + 1} characters` });
 
-/** One of these words. `max`: how long a text may be that is refused for being none of them. */
+/** One of these words. A text longer than `max` is refused for its length, not for being an unknown word. */
 export const oneWordOf = (words: readonly string[], max = 20) => string(1, max).pipe(z.enum(words));
 
-/** The number is judged beside the items, so that one refusal names all faults. */
+/** The number of items is checked even if items are invalid, so that one error names all problems. */
 export const list = <T extends z.ZodType>(of: T, min: number, max: number) =>
   z
     .array(of)
@@ -31,7 +31,7 @@ const isList = ({ value }: { value: unknown }): boolean => Array.isArray(value);
 
 export const flag = z.boolean();
 
-/** Any whole number, beyond zod's safe integers too, so that the range refuses it. */
+/** Any integer, including numbers beyond zod's safe integers, so that the range check refuses those. */
 export const integer = (min: number, max: number) =>
   z
     .number()
@@ -48,24 +48,24 @@ export type Fields = Readonly<Record<string, z.ZodType>>;
 const optionally = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, schema.optional()]));
 
-/** An object with these fields, whatever its `type`, and no others. */
+/** An object with these fields and no others. Its `type` is not checked. */
 export const shape = (required: Fields, optional: Fields = {}) =>
   z.strictObject({ type: z.unknown().optional(), ...required, ...optionally(optional) });
 
-/** As `shape`. A `type` tells it from the others of its union. */
+/** Like `shape`, with a `type` that distinguishes it in a union. */
 export const typed = (type: string, required: Fields, optional: Fields = {}) =>
   z.strictObject({ ...required, ...optionally(optional), type: z.literal(type) });
 
 export type Typed = ReturnType<typeof typed>;
 
-/** The object's `type` chooses among these. */
+/** One of these objects, selected by `type`. */
 export const oneOf = (first: Typed, ...others: Typed[]) => z.discriminatedUnion("type", [first, ...others]);
 
 type Union = ReturnType<typeof oneOf>;
 
 export const typesOf = ({ options }: Union): string[] => options.map(({ shape }) => shape.type.value);
 
-/** For `refine`: the check sees objects with faulty fields too, so that one refusal names all faults. */
+/** Arguments for `refine`. The check runs even if fields are invalid, so that one error names all problems. */
 type Check = readonly [
   check: (value: Readonly<Json>) => boolean,
   params: { error: string; when: (payload: { value: unknown }) => boolean },
@@ -76,7 +76,7 @@ const check = (error: string, passes: Check[0]): Check => [
   { error, when: ({ value }) => isJson(value) },
 ];
 
-/** At least one of the fields. */
+/** Requires at least one of the fields. */
 export const needs = (...fields: readonly string[]): Check =>
   check(`missing required field: ${fields.join(" or ")}`, (value) =>
     fields.some((field) => value[field] !== undefined),
@@ -88,7 +88,7 @@ export const exactlyOne = (one: string, other: string): Check =>
     (value) => (value[one] === undefined) !== (value[other] === undefined),
   );
 
-/** The first field may not be larger than the second. */
+/** Requires that the first field is not larger than the second. */
 export const notAbove = (least: string, most: string): Check =>
   check(
     `${least} must not be more than ${most}`,
@@ -96,7 +96,7 @@ export const notAbove = (least: string, most: string): Check =>
       value[least] === undefined || value[most] === undefined || Number(value[least]) <= Number(value[most]),
   );
 
-/** The complaints about a value, in Slack's form: each with its place as a JSON pointer. */
+/** The problems of a value in Slack's format, each with its place as a JSON pointer. */
 export const complaints = (value: unknown, schema: z.ZodType, at: string): string[] => {
   const { error } = schema.safeParse(value, { error: words, reportInput: true });
   return (error?.issues ?? []).flatMap((issue) => {
@@ -108,7 +108,7 @@ export const complaints = (value: unknown, schema: z.ZodType, at: string): strin
   });
 };
 
-/** Slack complains about each field by itself. */
+/** The messages of an issue. Slack reports each unknown field separately. */
 const sentences = (issue: z.core.$ZodIssue): string[] =>
   issue.code === "unrecognized_keys"
     ? issue.keys.map((key) => `invalid additional property: ${key}`)
@@ -122,7 +122,7 @@ const kinds: Record<string, string> = {
   string: "a string",
 };
 
-/** Slack's words for what a schema does not word itself. */
+/** Slack's messages for issues that have no message of their own in the schema. */
 const words = (issue: z.core.$ZodRawIssue): string | undefined => {
   switch (issue.code) {
     case "invalid_type":

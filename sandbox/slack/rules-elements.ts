@@ -1,4 +1,4 @@
-// Block elements, field by field, and where each may stand.
+// Block elements: the fields of each, and where it is allowed.
 
 import {
   exactlyOne,
@@ -30,7 +30,7 @@ import {
   webAddress,
 } from "./rules-fields.ts";
 
-/** A URL or a Slack file, by its id or address. */
+/** The source of an image: a URL, or a Slack file given by id or address. */
 export const pictured = {
   image_url: webAddress,
   slack_file: shape({}, { id: string(1, 255), url: webAddress }).refine(...exactlyOne("id", "url")),
@@ -113,7 +113,7 @@ const conversationsSelect = typed(
   },
 ).register(sources, { source: "@slack/types 3.2, ConversationsSelect" });
 
-// Radio buttons and checkboxes. That an initial option is offered is a rule of the whole surface.
+// Radio buttons and checkboxes. A rule of the whole surface checks that initial options are among the options.
 
 const choices = { options: list(choiceOption, 1, 10) };
 
@@ -127,7 +127,7 @@ const checkboxes = typed("checkboxes", choices, {
   initial_options: list(choiceOption, 1, 10),
 }).register(sources, { source: "@slack/types 3.2, Checkboxes" });
 
-// Fields for texts and dates.
+// Fields for text and dates.
 
 /** @slack/types DispatchActionConfig. */
 const dispatching = shape({

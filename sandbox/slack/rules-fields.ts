@@ -1,11 +1,11 @@
-// Fields that several kinds of elements share: addresses, ids, texts, options and confirmations.
+// Fields that several elements share: addresses, ids, texts, options and confirmations.
 
 import { z } from "zod";
 import { flag, list, matching, oneOf, oneWordOf, shape, string, typed } from "./rules-check.ts";
 
-// Values with a format. Slack's refusals show which of them it checks; the formats are those of the documentation.
+// Values with a format. Slack's errors show which values it checks; the formats come from the documentation.
 
-/** docs.slack.dev: 3,000 characters of every address. */
+/** docs.slack.dev: an address can have 3,000 characters. */
 const maxAddress = 3000;
 
 const address = (protocols: readonly string[]) =>
@@ -16,33 +16,33 @@ const address = (protocols: readonly string[]) =>
     })
     .pipe(string(0, maxAddress));
 
-/** A link for people. Other schemes are refused: which of them Slack accepts is not documented. */
+/** A link that people follow. Other schemes are refused, because the documentation does not say which of them Slack accepts. */
 export const link = address(["http:", "https:", "mailto:"]);
 /** An address that Slack fetches. */
 export const webAddress = address(["http:", "https:"]);
 
-/** A date of the calendar. */
+/** A calendar date. */
 export const date = z.iso.date({ error: "must be a date as YYYY-MM-DD" });
 
-/** Whether the person or channel exists is not checked. */
+/** Only the format is checked, not whether the person, channel or group exists. */
 export const userId = matching(/^[UW][A-Z0-9]{1,254}$/, "the id of a user");
 export const channelId = matching(/^[CGD][A-Z0-9]{1,254}$/, "the id of a conversation");
 export const usergroupId = matching(/^S[A-Z0-9]{1,254}$/, "the id of a user group");
 
 // Composition objects.
 
-/** @slack/types PlainTextElement and MrkdwnElement: 1–3000 characters unless the field says less. */
+/** @slack/types PlainTextElement and MrkdwnElement: 1 to 3000 characters, unless the field has a lower limit. */
 export const plain = (max: number) => typed("plain_text", { text: string(1, max) }, { emoji: flag });
 export const mrkdwn = (max: number) => typed("mrkdwn", { text: string(1, max) }, { verbatim: flag });
 
 export const plainText = (max: number) => oneOf(plain(max));
 export const anyText = (max: number) => oneOf(plain(max), mrkdwn(max));
 
-/** @slack/types Option: text, value and description 75 each; the description is plain text. */
+/** @slack/types Option: text, value and description have 75 characters each. The description is plain text. */
 const optionWith = (text: z.ZodType) =>
   shape({ text, value: string(1, 75) }, { description: plainText(75), url: link });
 
-/** @slack/types: a menu's options are plain text; radio buttons and checkboxes take mrkdwn too. */
+/** @slack/types: the options of a menu are plain text. Radio buttons and checkboxes also accept mrkdwn. */
 export const menuOption = optionWith(plainText(75));
 export const choiceOption = optionWith(anyText(75));
 

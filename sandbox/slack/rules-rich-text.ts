@@ -1,10 +1,10 @@
-// The rich_text block: literal text in sections, lists, quotes and preformatted pieces.
+// The rich_text block: literal text in sections, lists, quotes and preformatted blocks.
 
 import { z } from "zod";
 import { flag, integer, list, oneOf, oneWordOf, shape, string, typed } from "./rules-check.ts";
 import { channelId, link, usergroupId, userId, webAddress } from "./rules-fields.ts";
 
-/** @slack/types RichTextStyleable; user and channel mentions have two more styles, which are accepted. */
+/** @slack/types RichTextStyleable. The two additional styles of user and channel mentions are accepted everywhere. */
 const style = shape(
   {},
   {
@@ -19,13 +19,13 @@ const style = shape(
   },
 );
 
-/** A piece of text has no limit of its own. The limit of the message counts all of them. */
+/** A text element has no limit of its own. The limit of the message counts all of them. */
 const anyLength = 100_000;
 
 const text = typed("text", { text: string(1, anyLength) }, { style });
 const linked = typed("link", { url: link }, { text: string(0, anyLength), unsafe: flag, style });
 
-/** @slack/types RichTextElement and the elements beside it. */
+/** The inline elements: @slack/types RichTextElement and related types. */
 export const richTextPieces = oneOf(
   text,
   linked,
@@ -47,7 +47,7 @@ const many = 10_000;
 const border = { border: integer(0, 1) };
 const section = typed("rich_text_section", { elements: list(richTextPieces, 0, many) });
 
-/** @slack/types RichTextBlockElement: section, list, quote, preformatted (text and links only). */
+/** @slack/types RichTextBlockElement: section, list, quote and preformatted (which has only text and links). */
 export const richTextParts = oneOf(
   section,
   typed(

@@ -1,4 +1,4 @@
-// Whole messages and views: limits over all blocks, unique ids, and ids for blocks that have none.
+// Rules for whole messages and views: limits over all blocks, unique ids, and ids for blocks that have none.
 
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
@@ -15,7 +15,7 @@ const anyView = {
   external_id: string(0, 255),
 };
 
-/** @slack/types ModalView: title, submit and close 24, private_metadata 3000, callback_id 255. */
+/** @slack/types ModalView: title, submit and close have 24 characters, private_metadata 3000, callback_id 255. */
 const modal = shape(
   { title: plainText(24), blocks: modalBlocks },
   {
@@ -32,10 +32,10 @@ const home = shape({ blocks: homeBlocks }, anyView);
 /** docs.slack.dev, views: 250 kB. */
 const maxViewBytes = 250_000;
 
-/** Not published. Third parties measured about this much, with & < > as entities and 100 for each header. */
+/** Not published. Third parties measured about this limit, with & < > counted as entities and each header as 100 more characters. */
 const maxCounted = 13_200;
 
-/** docs.slack.dev, markdown block: cumulative over one payload. */
+/** docs.slack.dev, markdown block: the limit for all markdown blocks of a payload together. */
 const maxMarkdown = 12_000;
 
 const blocksIn = (value: unknown): Json[] => listed(value).filter(isJson);
@@ -44,7 +44,7 @@ const listed = (value: unknown): unknown[] => (Array.isArray(value) ? (value as 
 
 type Place = (string | number)[];
 
-/** Every object in a value, including itself, and its place. */
+/** Every object in a value, including the value itself, with its place. */
 const placedWithin = (value: unknown, place: Place): { held: Json; place: Place }[] => {
   if (Array.isArray(value)) return value.flatMap((one, index) => placedWithin(one, [...place, index]));
   if (!isJson(value)) return [];
@@ -54,8 +54,7 @@ const placedWithin = (value: unknown, place: Place): { held: Json; place: Place 
 
 const within = (value: unknown): Json[] => placedWithin(value, []).map(({ held }) => held);
 
-// Rules over several fields or blocks. They read what the app sent, not what a schema made of it, and hold beside the
-// faults of single fields.
+// Rules over several fields or blocks. They check what the app sent, not the parsed result, and apply even if single fields are invalid.
 
 type Report = (message: string, path?: Place) => void;
 
@@ -66,7 +65,7 @@ const whole = (rule: (value: unknown, report: Report) => void) =>
       rule(value, (message, path = []) => context.addIssue({ code: "custom", input: value, message, path })),
     );
 
-/** @slack/types: block_id is unique in its surface, action_id in its block. */
+/** @slack/types: a block_id is unique in its surface, an action_id in its block. */
 const uniqueIds = whole((value, report) => {
   const blockIds = new Set<unknown>();
   for (const [index, block] of blocksIn(value).entries()) {
@@ -84,7 +83,7 @@ const choosing = new Set<unknown>(["static_select", "multi_static_select", "radi
 const optionsOf = (element: Json): unknown[] =>
   [element, ...blocksIn(element["option_groups"])].flatMap((one) => blocksIn(one["options"]));
 
-/** An initial option is one of the options, to the letter and the order of its fields (@slack/types, StaticSelect). */
+/** An initial option must equal one of the options exactly, including the order of its fields (@slack/types, StaticSelect). */
 const initialIsOffered = whole((value, report) => {
   for (const { held, place } of placedWithin(value, []).filter(({ held }) => choosing.has(held["type"]))) {
     const offered = new Set(optionsOf(held).map((option) => JSON.stringify(option)));
@@ -94,7 +93,7 @@ const initialIsOffered = whole((value, report) => {
   }
 });
 
-/** @slack/types Focusable: one element of a view at most. */
+/** @slack/types Focusable: at most one element of a view. */
 const oneFocus = whole((value, report) => {
   const focused = within(value).filter((held) => held["focus_on_load"] === true);
   if (focused.length > 1) report("only one element can have focus_on_load");
@@ -106,7 +105,7 @@ const markdownFits = whole((value, report) => {
   if (length > maxMarkdown) report(`markdown must be less than ${maxMarkdown + 1} characters in total`);
 });
 
-/** What a person fills in can be sent. */
+/** A view with inputs must have a submit button. */
 const inputsHaveSubmit = whole((view, report) => {
   if (!isJson(view) || view["submit"] !== undefined) return;
   if (blocksIn(view["blocks"]).some(({ type }) => type === "input")) report("missing required field: submit");
@@ -124,7 +123,7 @@ const interactive = (held: Json): boolean =>
   typeof held["type"] === "string" &&
   /^(button|radio_buttons|checkboxes|overflow|.*(select|picker|_input))$/.test(held["type"]);
 
-/** A copy in which each block has a block_id and each interactive element an action_id, as Slack returns them. */
+/** Returns a copy in which each block has a block_id and each interactive element an action_id, as in Slack's answers. */
 const identified = (blocks: unknown): Block[] => {
   const copy = structuredClone(blocks) as Block[];
   for (const block of copy) {
@@ -134,7 +133,7 @@ const identified = (blocks: unknown): Block[] => {
   return copy;
 };
 
-/** The blocks as a message stores them, or a refusal. */
+/** Returns the blocks as a message stores them. Throws `Refused` if they break a rule. */
 export const acceptBlocks = (blocks: unknown): Block[] => {
   const rules = [messageBlocks, initialIsOffered, uniqueIds, markdownFits];
   const wrong = rules.flatMap((rule) => complaints(blocks, rule, "/blocks"));
@@ -146,7 +145,7 @@ export const acceptBlocks = (blocks: unknown): Block[] => {
   return identified(blocks);
 };
 
-/** The view as it is stored, or a refusal. */
+/** Returns the view as it is stored. Throws `Refused` if it breaks a rule. */
 export const acceptView = (view: Json, kind: "modal" | "home"): Json & { blocks: Block[] } => {
   if (Buffer.byteLength(JSON.stringify(view)) > maxViewBytes) throw new Refused("view_too_large");
   if (view["type"] !== kind)

@@ -1,15 +1,15 @@
-// Fills a new workspace with the app, people and channels that it starts with.
+// Creates a workspace with the app, people and channels that it starts with.
 
 import type { Channel, Person, Usergroup } from "./model.ts";
 import { createWorkspace } from "./workspace.ts";
 import type { InstalledApp, Workspace } from "./workspace.ts";
 
-/** Slack's own voice: it tells one person privately what went wrong. */
+/** The person as whom Slack itself writes, for example to tell someone privately what went wrong. */
 export const slackbot = "USLACKBOT";
 
 export type Seed = {
   readonly app: Omit<InstalledApp, "takesMessages">;
-  /** Of this workspace, unless a team is named. The app's person is one of them. */
+  /** The people, who belong to this workspace unless they have a team. They include the app's own user. */
   readonly people: readonly (Omit<Person, "team"> & Partial<Pick<Person, "team">>)[];
   readonly channels: readonly Channel[];
   readonly usergroups: readonly Usergroup[];

@@ -1,4 +1,4 @@
-// Starts the sandbox's Slack: one loopback port for the Web API, Socket Mode, uploads, response URLs and what is mounted.
+// Starts the sandbox's Slack: one loopback port for the Web API, Socket Mode, uploads, response URLs and mounted handlers.
 
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -23,7 +23,7 @@ import { createTraffic } from "./traffic.ts";
 import { createTriggers } from "./triggers.ts";
 import { createUploads } from "./uploads.ts";
 
-/** True if the handler answers the request, now or later. */
+/** Returns true if the handler answers the request, now or later. */
 export type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 type Delivery =
@@ -32,16 +32,16 @@ type Delivery =
 
 export type SlackOptions = {
   readonly host?: "127.0.0.1" | "localhost";
-  /** 0 (the default): any free port. */
+  /** The default is 0, which means any free port. */
   readonly port?: number;
-  /** The address that Slack's answers name, for the app behind something that forwards to here. It ends with a slash. */
+  /** The address in Slack's answers, with a trailing slash. Needed if the app connects through a proxy. */
   readonly publicUrl?: string;
   readonly manifestPath: string;
   /** The app, people and channels to start with. */
   readonly seed: Seed;
   readonly now?: () => number;
   readonly timing?: Partial<Timing>;
-  /** Whether calls are refused with 429 as Slack's tiers say. */
+  /** Whether calls over the rate limits of Slack's tiers are refused with 429. */
   readonly rateLimits?: boolean;
   readonly delivery?: Delivery;
 };
@@ -78,9 +78,9 @@ export const startSlack = async (options: SlackOptions) => {
     faults: context.faults,
     rateLimits: context.limits.enforce,
     sockets: { connections: sockets.connections, disconnect: sockets.disconnect, drop: sockets.drop },
-    /** Sends any payload, also a forged one. Returns the app's acknowledgement. */
+    /** Sends any payload, even a forged one, and resolves to the app's acknowledgement. */
     deliverRaw: deliver,
-    /** Handlers get the requests that are not Slack's, in the order in which they were mounted. */
+    /** Adds a handler for requests that are not for Slack. Handlers are tried in the order in which they were mounted. */
     mount: (handler: Handler): void => void handlers.push(handler),
     stop: async (): Promise<void> => {
       events.stop();
@@ -97,16 +97,16 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen(port, host, resolve);
   });
 
-/** The word "canary" makes a leaked secret easy to find. */
+/** Creates a secret. It contains the word "canary", so that a leak is easy to find. */
 const secret = (prefix: string): string => `${prefix}canary-${randomBytes(24).toString("hex")}`;
 
 const createContext = (options: SlackOptions, url: () => string): SlackContext => {
   const { now = Date.now, delivery, rateLimits = true } = options;
-  const given = delivery?.mode === "http" ? delivery.signingSecret : undefined;
+  const signingSecret = delivery?.mode === "http" ? delivery.signingSecret : undefined;
   const secrets = {
     botToken: secret("xoxb-"),
     appToken: secret("xapp-"),
-    signingSecret: given ?? secret(""),
+    signingSecret: signingSecret ?? secret(""),
   };
   const manifest = readManifest(options.manifestPath);
   const timing = { ...slackTiming, ...options.timing };

@@ -1,4 +1,4 @@
-// Socket Mode: the app opens WebSockets. Each payload goes to one of them and is acknowledged by its envelope id.
+// Socket Mode: the app opens WebSockets. Each payload is sent over one of them and acknowledged by its envelope id.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -35,19 +35,19 @@ export const createSockets = (needs: Needs) => {
       hub.tickets.add(ticket);
       return `${needs.url().replace("http", "ws")}socket?ticket=${ticket}`;
     },
-    /** Each ticket admits one socket, once. */
+    /** Admits one socket per ticket. */
     upgrade: (req: IncomingMessage, stream: Duplex, head: Buffer): void => {
-      const no = refusal(hub, req);
-      if (no !== null) return turnAway(stream, no);
+      const status = refusal(hub, req);
+      if (status !== null) return reject(stream, status);
       acceptor.handleUpgrade(req, stream, head, (socket) => welcome(hub, socket));
     },
     deliver: ((payload) => send(hub, payload)) satisfies Deliver,
     connections: (): number => usable(hub).length,
-    /** Slack asks every socket to reconnect. After the warning it closes the others. */
+    /** Asks every socket to reconnect, and closes it after the notice period. */
     disconnect: (reason: DisconnectReason): void => {
       for (const connection of usable(hub)) retire(hub, connection, reason);
     },
-    /** The network fails, without a closing frame. */
+    /** Cuts every socket without a closing frame, like a network failure. */
     drop: (): void => {
       for (const { socket } of hub.connections) socket.terminate();
     },
@@ -59,25 +59,25 @@ export const createSockets = (needs: Needs) => {
   };
 };
 
-/** Null: it is admitted, and its ticket is used up. */
+/** Returns the HTTP status of a refusal. Returns null if the request is admitted, which uses up its ticket. */
 const refusal = (hub: Hub, req: IncomingMessage): string | null => {
   if (!isOurs(req, hub.url())) return "421 Misdirected Request";
   const address = addressOf(req);
   if (!address) return "400 Bad Request";
   const { pathname, searchParams } = address;
-  // Apps send no Origin, and a page has no ticket unless someone gave it one.
+  // Apps send no Origin. A web page has no ticket, unless one has leaked to it.
   if (fromElsewhere(req) || pathname !== "/socket") return "403 Forbidden";
   return hub.tickets.delete(searchParams.get("ticket") ?? "") ? null : "403 Forbidden";
 };
 
-/** The server has handed over the stream, so its errors and its end are ours. */
-const turnAway = (stream: Duplex, status: string): void => {
+/** Rejects an upgrade. The server has handed over the stream, so we must handle its errors and its end. */
+const reject = (stream: Duplex, status: string): void => {
   stream.on("error", () => stream.destroy());
   stream.once("finish", () => stream.destroy());
   stream.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 };
 
-/** A socket that the app has begun to close gets nothing more. */
+/** The sockets that can receive payloads. A socket that the app has started to close receives no more. */
 const usable = (hub: Hub): Connection[] =>
   hub.connections.filter(({ retiring, socket }) => !retiring && socket.readyState === socket.OPEN);
 
@@ -128,14 +128,14 @@ const acknowledge = (hub: Hub, data: RawData): void => {
   settle(isJson(frame["payload"]) ? frame["payload"] : {});
 };
 
-/** The payloads whose acknowledgement may carry an answer. */
+/** Whether the acknowledgement of this payload may contain an answer. */
 const answerable = ({ kind, body }: Payload): boolean =>
   kind === "slash_commands" || (kind === "interactive" && body["type"] === "view_submission");
 
 const send = (hub: Hub, payload: Payload): Promise<Outcome> => {
   const [chosen] = usable(hub);
   if (!chosen) return Promise.resolve({ ok: false, why: "unreachable" });
-  // The socket that was just used goes to the end of the list.
+  // Move the socket to the end of the list, so that sockets take turns.
   hub.connections.push(...hub.connections.splice(hub.connections.indexOf(chosen), 1));
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const id = randomUUID();

@@ -1,4 +1,4 @@
-// The values of a surface's fields, in the format of Slack's `state.values`.
+// The values of all fields of a surface, in the format of Slack's `state.values`.
 
 import type { Block, OpenView } from "./model.ts";
 import { isJson } from "./json.ts";
@@ -11,7 +11,7 @@ export type Found = {
 
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/** Every element with an action_id and its block: in inputs, actions and accessories. */
+/** Returns every element with an action_id, in inputs, actions and accessories, with its block. */
 export const elementsIn = (blocks: readonly unknown[]): Found[] =>
   blocks.flatMap((block) => {
     if (!isJson(block)) return [];
@@ -31,7 +31,7 @@ const optionWith = (element: Json, value: unknown): Json | null =>
 const oneOption = new Set(["static_select", "radio_buttons", "overflow"]);
 const manyOptions = new Set(["multi_static_select", "checkboxes"]);
 
-/** The field of Slack's payload for the choice, and the element's field for its initial value. */
+/** For each type, the field of the payload that has the choice, and the field of the element that has the initial value. */
 const fields: Record<string, readonly [chosen: string, initial: string]> = {
   plain_text_input: ["value", "initial_value"],
   users_select: ["selected_user", "initial_user"],
@@ -41,7 +41,7 @@ const fields: Record<string, readonly [chosen: string, initial: string]> = {
   datepicker: ["selected_date", "initial_date"],
 };
 
-/** What was chosen in one element, as Slack writes it. `raw` has the shape of one value in `OpenView.values`. */
+/** Returns the choice in one element in Slack's format. `raw` has the format of one value in `OpenView.values`. */
 export const chosenIn = (element: Json & { type: string }, raw: unknown): Json => {
   const { type } = element;
   if (oneOption.has(type))
@@ -58,7 +58,7 @@ export const chosenIn = (element: Json & { type: string }, raw: unknown): Json =
   return { [field]: raw === undefined ? (element[initial] ?? empty) : raw === "" ? empty : raw };
 };
 
-/** Buttons and overflow menus have no state. */
+/** Element types without state. */
 const stateless = new Set(["button", "overflow", "image"]);
 
 export const stateOf = (blocks: readonly Block[], values: OpenView["values"]): Record<string, Json> => {

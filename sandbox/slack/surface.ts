@@ -1,4 +1,4 @@
-// The surface of an element: a message, a modal or a Home tab, and what payloads say about it.
+// The surface of an element, which is a message, a modal or a Home tab, and its fields in payloads.
 
 import { channelName } from "./acting.ts";
 import type { Acting } from "./acting.ts";
@@ -11,15 +11,15 @@ import { messageJson, viewJson } from "./formats.ts";
 type Surface = {
   readonly blocks: readonly Block[];
   readonly values: OpenView["values"];
-  /** What every payload says about the surface. */
+  /** Returns the fields that every payload has about the surface. */
   readonly place: () => Json;
-  /** What a click also gives the app: a trigger, and for messages a response_url. */
+  /** Returns what a click also gives the app: a trigger_id and, for messages, a response_url. */
   readonly offers: () => Json;
 };
 
 export type At = Parameters<Acts["click"]>[1];
 
-/** The surface as this person sees it; null if they cannot see it. */
+/** Returns the surface as this person sees it, or null if they cannot see it. */
 export const surfaceAt = (acting: Acting, person: Person, at: At, kept: Kept): Surface | null =>
   "view" in at ? viewSurface(acting, person, at.view) : messageSurface(acting, person, at, kept);
 
@@ -71,7 +71,7 @@ const messageSurface = (
         ...thread,
       },
       channel: { id: channel.id, name: channelName(channel) },
-      // Slack keeps no ephemeral message, so it cannot send one along.
+      // Slack does not store ephemeral messages, so its payloads cannot include them.
       ...(!ephemeral && { message: messageJson(message, acting) }),
     }),
     offers: () => ({

@@ -1,12 +1,12 @@
-// The traffic, for the Traffic panel and for tests: only the newest lines, with secrets masked.
+// The traffic log, for the Traffic panel and for tests. It keeps only the newest lines, and masks secrets.
 
 import { createChanges } from "../base/changes.ts";
 import type { Traffic } from "./model.ts";
 
-const kept = 2000;
+const maxLines = 2000;
 
-/** Foreign tokens are masked too: someone may have configured a real one by mistake. */
-const foreignToken = /(xox[a-z]|xapp)-[\w-]+/g;
+/** Any other Slack token is masked, too, because someone may have configured a real one by mistake. */
+const anyToken = /(xox[a-z]|xapp)-[\w-]+/g;
 
 export type TrafficLog = ReturnType<typeof createTraffic>;
 
@@ -19,13 +19,13 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
   const masked = (detail: unknown): unknown => {
     let text = JSON.stringify(detail) ?? "null";
     for (const secret of secrets) text = text.replaceAll(secret, `${secret.slice(0, 5)}…`);
-    return JSON.parse(text.replace(foreignToken, "$1…")) as unknown;
+    return JSON.parse(text.replace(anyToken, "$1…")) as unknown;
   };
   return {
     lines: (): readonly Traffic[] => lines,
-    /** The lines after the one with this number; 0: all that are kept. */
+    /** Returns the lines with a higher number. 0 returns all kept lines. */
     after: (seen: number): readonly Traffic[] => lines.filter((line) => line.number > seen),
-    /** `refused`: why the receiver did not accept it; null if it did. Returns the line's number. */
+    /** Adds a line, and returns its number. `refused` says why the receiver did not accept the message. Null if it did. */
     add: (
       from: Traffic["from"],
       what: string,
@@ -36,10 +36,10 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
       ]
     ): number => {
       number += 1;
-      const told = { from, what, detail: masked(detail), refused, ms, answers, lost };
-      const line: Traffic = { number, at: now(), ...told };
+      const result = { detail: masked(detail), refused, ms, answers, lost };
+      const line: Traffic = { number, at: now(), from, what, ...result };
       lines.push(line);
-      if (lines.length > kept) lines.shift();
+      if (lines.length > maxLines) lines.shift();
       added.changed(line);
       return number;
     },

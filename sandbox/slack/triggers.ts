@@ -1,10 +1,10 @@
-// Trigger ids: each proves that a person has just acted, and opens one view.
+// Trigger ids. Each proves that a person has just acted, and can open one view.
 
 import { randomBytes } from "node:crypto";
 import { Refused } from "./errors.ts";
 import type { PersonId } from "./model.ts";
 
-/** `view`: the modal in which the person acted, if any. */
+/** `view` is the modal in which the person acted, if any. */
 type Trigger = {
   readonly person: PersonId;
   readonly view: string | null;
@@ -12,7 +12,7 @@ type Trigger = {
   used: boolean;
 };
 
-/** How long an expired trigger is remembered, so that it is not called invalid (ms). */
+/** How long an expired trigger is kept (ms), so that it is reported as expired and not as invalid. */
 const memoryMs = 10 * 60_000;
 
 export type Triggers = ReturnType<typeof createTriggers>;
@@ -27,7 +27,7 @@ export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: num
       issued.set(id, { person, view, at: now(), used: false });
       return id;
     },
-    /** Checked before the view, and used up only when the view opens. Whether a refused view uses it up in Slack is not known. */
+    /** Checks a trigger. The caller marks it as used when the view opens. It is unknown whether in Slack a refused view uses it up. */
     look: (id: string): Trigger => {
       const trigger = issued.get(id);
       if (!trigger) throw new Refused("invalid_trigger_id");
@@ -38,9 +38,9 @@ export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: num
   };
 };
 
-// Expired ids and addresses are removed.
+// Removal of expired ids and addresses.
 
-/** Removes what was issued before the moment. The map is in the order of issue. */
+/** Removes everything that was issued before the moment. The map must be in the order of issue. */
 export const forgetBefore = (issued: Map<string, { readonly at: number }>, moment: number): void => {
   for (const [key, { at }] of issued) {
     if (at >= moment) return;

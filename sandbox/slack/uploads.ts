@@ -1,4 +1,4 @@
-// Uploads: a ticket with an address, then the bytes, then a file.
+// Uploads. A ticket has an address that receives the bytes, which then become a file.
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,7 +10,7 @@ type Ticket = {
   readonly id: string;
   readonly name: string;
   readonly length: number;
-  /** What a picture shows, in words. */
+  /** The description of an image. */
   readonly description: string;
   bytes: Uint8Array | null;
 };
@@ -20,13 +20,13 @@ export type Uploads = ReturnType<typeof createUploads>;
 export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => {
   const byKey = new Map<string, Ticket>();
   return {
-    /** Returns the last part of the address for the bytes. */
+    /** Creates a ticket, and returns the last part of its address. */
     ticket: (announced: Omit<Ticket, "bytes">): string => {
       const key = randomBytes(18).toString("base64url");
       byKey.set(key, { ...announced, bytes: null });
       return key;
     },
-    /** The uploaded files of these ids; null if one was not announced or its bytes have not arrived. */
+    /** Removes and returns the uploaded files with these ids. Returns null if one was not announced or not uploaded. */
     take: (ids: readonly string[]): (Ticket & { bytes: Uint8Array })[] | null => {
       const found = ids.map((id) => [...byKey].find(([, ticket]) => ticket.id === id));
       if (!found.every((one) => one?.[1].bytes)) return null;
@@ -35,26 +35,28 @@ export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => 
     },
     receive: async (key: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
       const ticket = byKey.get(key);
-      const say = (status: number, words: string, refused: string | null): void => {
+      const answer = (status: number, words: string, refused: string | null): void => {
         const detail = { file: ticket?.id ?? null, announced: ticket?.length ?? null, status };
         traffic.add("app", "file upload", detail, refused);
         res.writeHead(status, { "content-type": "text/plain" }).end(words);
       };
-      if (!ticket || ticket.bytes) return say(404, "", "this address takes no file, or has taken it");
+      if (!ticket || ticket.bytes)
+        return answer(404, "", "unknown address, or its file has already been uploaded");
       const bytes = await bytesOf(req, ticket.length);
-      if (bytes?.byteLength !== ticket.length) return say(400, "length mismatch", "not the announced length");
+      if (bytes?.byteLength !== ticket.length)
+        return answer(400, "length mismatch", "not the announced length");
       ticket.bytes = bytes;
-      say(200, `OK - ${ticket.length}`, null);
+      answer(200, `OK - ${ticket.length}`, null);
     },
   };
 };
 
-/** Room for the multipart framing around a file (bytes). */
-const dressing = 100_000;
+/** Room for the multipart framing of a file (bytes). */
+const framingBytes = 100_000;
 
-/** Raw bytes, or the file of a form: Slack accepts both. Null: a form without a file. */
+/** Reads raw bytes or the file in a form, as Slack does. Returns null for a form without a file. */
 const bytesOf = async (req: IncomingMessage, length: number): Promise<Uint8Array | null> => {
-  const body = await bodyOf(req, length + dressing);
+  const body = await bodyOf(req, length + framingBytes);
   const type = req.headers["content-type"] ?? "";
   if (!type.startsWith("multipart/form-data")) return body;
   const form = await formOf(body, type).catch((error: unknown) => {

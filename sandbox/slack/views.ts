@@ -1,4 +1,4 @@
-// Modals and Home tabs: opening, stacking, replacing and publishing them. The Web API and the acknowledgements do the same things here.
+// Opens, pushes and replaces modals, and publishes Home tabs. The Web API and acknowledgements both use these functions.
 
 import type { SlackContext } from "./context.ts";
 import { Refused } from "./errors.ts";
@@ -23,16 +23,16 @@ const refuseTakenId = ({ workspace }: Place, view: Json, own?: string): void => 
     throw new Refused("duplicate_external_id");
 };
 
-/** A modal that is not opened from a modal replaces the open ones: a person has one stack. */
-export const openModal = (place: Place, person: PersonId, given: Json): OpenView => {
-  const view = acceptView(given, "modal");
+/** Opens a modal. It replaces all open modals of the person, who has only one stack. */
+export const openModal = (place: Place, person: PersonId, input: Json): OpenView => {
+  const view = acceptView(input, "modal");
   refuseTakenId(place, view);
   place.workspace.closeViews(person, place.workspace.viewsOf(person));
   return place.workspace.pushView(person, view);
 };
 
-export const pushModal = (place: Place, person: PersonId, given: Json): OpenView => {
-  const view = acceptView(given, "modal");
+export const pushModal = (place: Place, person: PersonId, input: Json): OpenView => {
+  const view = acceptView(input, "modal");
   const stack = place.workspace.viewsOf(person);
   if (stack.length === 0) throw new Refused("not_found");
   if (stack.length >= maxStack) throw new Refused("push_limit_reached");
@@ -40,15 +40,15 @@ export const pushModal = (place: Place, person: PersonId, given: Json): OpenView
   return place.workspace.pushView(person, view);
 };
 
-export const replaceModal = (place: Place, open: OpenView, given: Json): OpenView => {
-  const view = acceptView(given, "modal");
+export const replaceModal = (place: Place, open: OpenView, input: Json): OpenView => {
+  const view = acceptView(input, "modal");
   refuseTakenId(place, view, open.id);
   place.workspace.changeView(open, { view, errors: {}, trouble: null });
   return open;
 };
 
-export const publishHome = (place: Place, person: PersonId, given: Json): HomeView => {
-  const view = acceptView(given, "home");
+export const publishHome = (place: Place, person: PersonId, input: Json): HomeView => {
+  const view = acceptView(input, "home");
   refuseTakenId(place, view, place.workspace.homes.get(person)?.id);
   return place.workspace.publishHome(person, view);
 };

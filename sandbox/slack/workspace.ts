@@ -1,5 +1,4 @@
-// The state of the emulated Slack. It stores what it is given and reports changes. Its callers check
-// what is allowed.
+// The state of the emulated Slack. It stores data without checks and reports changes. Its callers check what is allowed.
 
 import { type Changes, createChanges } from "../base/changes.ts";
 import type {
@@ -15,12 +14,12 @@ import type {
   Usergroup,
 } from "./model.ts";
 
-/** The installed app: its id, its bot's id (`B…`) and the person (`U…`) as whom it acts. */
+/** The installed app: its id, the id of its bot (`B…`) and the user (`U…`) as whom it acts. */
 export type InstalledApp = {
   readonly id: string;
   readonly botId: string;
   readonly person: PersonId;
-  /** Whether people may write to it in their direct messages, as its manifest says. */
+  /** Whether people can send it direct messages, according to its manifest. */
   takesMessages: boolean;
 };
 
@@ -36,7 +35,7 @@ const initial = () => ({
   byPlace: new Map<string, Message>(),
   files: new Map<string, File>(),
   usergroups: new Map<string, Usergroup>(),
-  /** Open modals. Those of one person, in this order, are that person's stack. */
+  /** All open modals. The modals of one person, in this order, are that person's stack. */
   views: [] as OpenView[],
   homes: new Map<PersonId, HomeView>(),
 });
@@ -54,7 +53,7 @@ export const createWorkspace = ({ now, app: installed }: WorkspaceStart) => {
   return { ...of, ...createMessages(of), ...createViews(of), dmOf: (person: PersonId) => dmOf(of, person) };
 };
 
-/** Waits for the first truthy value of `predicate`. `what` names the state in the error. */
+/** Waits for the first truthy result of `predicate`. `what` names the state in the error. */
 const untilOf =
   ({ until }: Changes<Change>) =>
   <T>(
@@ -93,28 +92,28 @@ const createMessages = (of: State) => ({
     };
     of.messages.push(message);
     of.byPlace.set(`${message.channel} ${message.ts}`, message);
-    tell(of, { type: "posted", now: message, before: null });
+    reportChange(of, { type: "posted", now: message, before: null });
     return message;
   },
   edit: (message: Message, patch: Partial<Pick<Message, "text" | "blocks" | "metadata">>): void => {
     const before = { ...message };
     Object.assign(message, patch, { edited: editOf(of, message) });
-    tell(of, { type: "edited", now: message, before });
+    reportChange(of, { type: "edited", now: message, before });
   },
   remove: (message: Message): void => {
     of.messages.splice(of.messages.indexOf(message), 1);
     of.byPlace.delete(`${message.channel} ${message.ts}`);
-    tell(of, { type: "removed", now: message, before: message });
+    reportChange(of, { type: "removed", now: message, before: message });
   },
 });
 
-/** A bot is named by its own id, and the time is in whole seconds (third party: messages that bots have read back). */
+/** For a bot, the editor is its bot id, and the time is in whole seconds (third party: messages that bots have read back). */
 const editOf = ({ app, now }: State, { author }: Message): Message["edited"] => ({
   user: author === app.person ? app.botId : author,
   ts: `${Math.floor(now() / 1000)}.000000`,
 });
 
-const tell = (of: State, message: NonNullable<Change["message"]>): void =>
+const reportChange = (of: State, message: NonNullable<Change["message"]>): void =>
   of.changed({ kind: "message", channel: message.now.channel, message });
 
 const createViews = (of: State) => ({
@@ -126,7 +125,7 @@ const createViews = (of: State) => ({
     of.changed({ kind: "view", person });
     return opened;
   },
-  /** A new `view` gets a new hash. Typed values stay, as in Slack for inputs with the same ids. */
+  /** Changes a view. A new `view` gets a new hash. As in Slack, input stays for fields with the same ids. */
   changeView: (
     open: OpenView,
     patch: Partial<Pick<OpenView, "view" | "errors" | "values" | "trouble">>,
@@ -152,10 +151,10 @@ const hashOf = (of: State): string => `${Math.floor(of.now() / 1000)}.${of.nextI
 /** The direct-message channel of a person and the app, created when first needed. */
 const dmOf = (of: State, person: PersonId): Channel => {
   const members = [person, of.app.person];
-  const known = [...of.channels.values()].find(
+  const existing = [...of.channels.values()].find(
     (one) => one.kind === "dm" && members.every((member) => one.members.includes(member)),
   );
-  if (known) return known;
+  if (existing) return existing;
   const dm: Channel = { id: of.nextId("D"), name: "directmessage", kind: "dm", members, archived: false };
   of.channels.set(dm.id, dm);
   of.changed({ kind: "channel", channel: dm.id });
@@ -167,7 +166,7 @@ const createIds = (now: () => number) => {
   let lastMicros = 0;
   return {
     nextId: (prefix: string): string => `${prefix}0${(++count).toString(36).toUpperCase().padStart(8, "0")}`,
-    /** Slack's message time stamp: seconds and six digits, unique and rising. */
+    /** Returns a timestamp in Slack's format: seconds and six digits, unique and increasing. */
     nextTs: (): string => {
       lastMicros = Math.max(Math.floor(now() * 1000), lastMicros + 1);
       return `${Math.floor(lastMicros / 1e6)}.${String(lastMicros % 1e6).padStart(6, "0")}`;

@@ -1,4 +1,4 @@
-// Mounts what people and scripts use beside Slack's own endpoints: the control API with its scenes, and the page.
+// Mounts what people and scripts use in addition to Slack's own endpoints: the control API with the scenes, and the page.
 
 import { type Changes, createChanges } from "../base/changes.ts";
 import type { SandboxClock } from "../base/clock.ts";
@@ -26,9 +26,9 @@ import type { Handler, Slack } from "../slack/server.ts";
 import { createPanelState } from "./panel-state.ts";
 
 export type Mounted = {
-  /** In the order in which they are asked. */
+  /** The handlers, in the order in which they are tried. */
   readonly handlers: readonly Handler[];
-  /** Null if no bot is kept. */
+  /** Null if the sandbox does not run the bot. */
   readonly scenes: Scenes | null;
 };
 
@@ -39,7 +39,7 @@ export type MountedParts = {
   readonly service: Service;
   readonly gateway: Gateway;
   readonly clock: SandboxClock;
-  /** Null if no bot is kept. */
+  /** Null if the sandbox does not run the bot. */
   readonly kept: KeptBot | null;
   readonly manifestPath: string;
   readonly entrance: "socket" | "http";
@@ -89,7 +89,7 @@ type KeptParts = MountedParts &
     readonly changes: Changes;
   };
 
-/** What needs a bot that can be stopped and started. */
+/** The parts that need a bot that can be stopped and started. */
 function keptParts({ slack, clock, bot, policy, context, userActions, changes, paceMs }: KeptParts) {
   const { changed, subscribe: onChange } = changes;
   bot.onChange(changed);

@@ -1,9 +1,9 @@
-// The app, people and channels that every sandbox starts with.
+// The app, the people and the channels that every sandbox starts with.
 
 import type { Person } from "../slack/model.ts";
 import type { Seed } from "../slack/seed-workspace.ts";
 
-/** A workspace that Slack Connect shares a channel with. */
+/** A workspace that shares a channel through Slack Connect. */
 const OTHER_TEAM = "T0PARTNER";
 
 type Row = readonly [id: string, name: string, handle: string, kind: Person["kind"], team?: string];

@@ -1,13 +1,13 @@
-// The requests to service and gateway, for the Traffic panel. Each one appears once, when it is over.
+// Logs the requests to the service and the gateway for the Traffic panel. Each request appears once, when it ends.
 
 import type { Recorded, Requests } from "../service/recorder.ts";
 import type { TrafficLog } from "../slack/traffic.ts";
 
 type TrafficTarget = { readonly traffic: Pick<TrafficLog, "add">; readonly now: () => number };
 
-/** `by` prefixes the line, for a server other than the service. Requests do not end in the order in which they begin. */
+/** Logs requests as they end, which may be in any order. `by` is a prefix for the lines of a server other than the service. */
 export function logRequests({ traffic, now }: TrafficTarget, requests: Requests, by = ""): void {
-  /** All requests up to this number have been reported, and these later ones. */
+  /** All requests up to this number have been logged, and so have those in `logged`. */
   let upTo = 0;
   const logged = new Set<number>();
   requests.subscribe(() => {
@@ -17,7 +17,7 @@ export function logRequests({ traffic, now }: TrafficTarget, requests: Requests,
       logged.add(entry.number);
       log(entry);
     }
-    // The recorder has forgotten the requests before its first one.
+    // The recorder keeps only the latest requests, so everything before its first one counts as logged.
     for (const first = later[0]?.number ?? 0; upTo + 1 < first; upTo += 1) logged.delete(upTo + 1);
     while (logged.delete(upTo + 1)) upTo += 1;
   });

@@ -1,4 +1,4 @@
-// A whole world on one machine: a strict local Slack with its page, the reference service and gateway, and between them the real bot.
+// A complete world on one machine: a strict local Slack with its page, the reference service and gateway, and the real bot between them.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -20,10 +20,10 @@ export type World = {
   readonly gateway: Awaited<ReturnType<typeof startGateway>>;
   /** The clock of Slack and the service. */
   readonly clock: SandboxClock;
-  /** Null when the world was started without one. */
+  /** Null if the world was started without a bot. */
   readonly bot: Bot | null;
   readonly scenes: Scenes | null;
-  /** The environment for a bot of this world. A kept bot gets the newest key at each start. */
+  /** The environment for a bot of this world. The bot that the world runs gets the current key at each start. */
   readonly env: { readonly [name: string]: string };
   stop(): Promise<void>;
 };
@@ -31,32 +31,32 @@ export type World = {
 type Environment = { readonly [name: string]: string };
 
 export type WorldOptions = {
-  /** The page's port; 0: any free one. */
+  /** The port of the page. 0 means any free port. */
   readonly port?: number;
-  /** How fast runs go: 1 as a person likes to watch, 0 without waiting. */
+  /** Scales the duration of runs. 1 is a good pace to watch; 0 does not wait at all. */
   readonly tempo?: number;
   readonly databaseUrl: string;
   readonly entrance?: "socket" | "http";
   readonly slack?: Pick<SlackOptions, "timing" | "rateLimits" | "now" | "publicUrl">;
   readonly service?: Partial<Parameters<typeof startService>[0]>;
-  /** Keeps the real bot as a process of its own, started as early as possible. Without it, the caller starts one. */
+  /** Runs the real bot in a separate process, started as early as possible. Without this, the caller starts a bot. */
   readonly bot?: {
-    /** More of its variables, or what becomes of those that it gets. */
-    readonly env?: Environment | ((given: Environment) => Environment);
-    /** The policy to start with; without one, the bot's built-in policy. */
+    /** Additional variables, or a function that changes the bot's environment. */
+    readonly env?: Environment | ((environment: Environment) => Environment);
+    /** The policy to start with. The default is the bot's built-in policy. */
     readonly policyFile?: string | null;
-    /** How many processes share the work (1). Several need a database that several can use. */
+    /** How many processes share the work (default: 1). Several processes need PostgreSQL. */
     readonly replicas?: number;
     readonly echo?: (text: string) => void;
     readonly say?: (words: string) => void;
   };
-  /** How long a scene's caption stands (ms). */
+  /** How long a caption of a scene is shown (ms). */
   readonly paceMs?: (words: string) => number;
 };
 
 export const MANIFEST = fileURLToPath(new URL("../../manifest.yml", import.meta.url));
 
-/** Starts everything but the bot, and with `keep` the bot too. All servers are bound to loopback, and every token is new. */
+/** Starts everything, including the bot if `bot` is set. All servers listen on loopback, and every token is new. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { port = 0, tempo = 1, entrance = "socket" } = options;
   const clock = createSandboxClock();
@@ -78,7 +78,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const kept = options.bot === undefined ? null : keptBot(options.bot, { ports, env }, clock);
   const parts = { slack, service, gateway, clock, kept, manifestPath: MANIFEST, entrance };
   const { scenes } = await mount(slack, async () => {
-    // Loads while the bot starts.
+    // These modules load while the bot starts.
     const { createMounted } = await import("./mounted.ts");
     return createMounted({ ...parts, paceMs: options.paceMs ?? captionMs });
   });
@@ -99,7 +99,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-/** At least one; all different. */
+/** Returns at least one port. All are different. */
 async function freePorts(count: number): Promise<[number, ...number[]]> {
   const ports: [number, ...number[]] = [await freePort()];
   while (ports.length < count) {
@@ -111,7 +111,7 @@ async function freePorts(count: number): Promise<[number, ...number[]]> {
 
 type Stoppable = { stop(): Promise<unknown> };
 
-/** If one server does not start, stops the others and rejects: a process with an open server does not end. */
+/** If one server does not start, stops the others and rejects, because an open server would keep the process alive. */
 async function allOrNone<T extends readonly Promise<Stoppable>[]>(
   starting: readonly [...T],
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -123,7 +123,7 @@ async function allOrNone<T extends readonly Promise<Stoppable>[]>(
 
 type Started = Pick<World, "slack" | "service" | "gateway"> & { readonly entrance: "socket" | "http" };
 
-/** With the key that the service accepts now. */
+/** The environment of a bot, with the key that the service currently accepts. */
 function environment(
   { slack, service, gateway, entrance }: Started,
   databaseUrl: string,
@@ -166,15 +166,15 @@ function keptBot(
       }),
   });
   onChange(() => kept.bot.setAhead(aheadMs()));
-  // Callers that wait for the bot learn of a failure from `ready`.
+  // Callers that wait for the bot get the failure from `ready`.
   kept.bot.start().catch(() => undefined);
   return kept;
 }
 
-/** Time to read a caption: a fixed part, and a part for each letter (ms). */
+/** How long a caption takes to read (ms): 40 ms per character, but at least 2 s and at most 5 s. */
 const captionMs = (words: string): number => Math.min(Math.max(2_000, words.length * 40), 5_000);
 
-/** Requests wait until everything is loaded. */
+/** Mounts the handlers. Requests wait until everything is loaded. */
 async function mount(slack: Slack, load: () => Promise<Mounted>): Promise<Mounted> {
   const loading = load();
   let handlers: readonly Handler[] | null = null;

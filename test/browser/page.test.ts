@@ -204,7 +204,7 @@ describe("live", () => {
   test("the traffic is filtered as it comes in", async () => {
     fillTraffic(stage.traffic);
     await go(`${channel}?traffic`);
-    await page.getByRole("searchbox", { name: "Words that a line must have" }).fill("views");
+    await page.getByRole("searchbox", { name: "Words that a line must contain" }).fill("views");
     stage.traffic.add("app", "views.open", {});
     await page.getByText("views.open").first().waitFor();
     expect(await page.getByText("auth.test").isVisible()).toBe(false);

@@ -54,7 +54,7 @@ describe("axe finds nothing", () => {
   test.for(["light", "dark"] as const)("in the help for the keyboard, %s", async (colorScheme) => {
     const page = await on.look.tab(channel, await on.look.window({ colorScheme }));
     await page.keyboard.press("Control+/");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     expect(await violations(page)).toEqual([]);
   });
 });
@@ -84,17 +84,17 @@ describe("the service panel", () => {
 
   test("forms ask for what was typed and chosen, and all of it fits the acts there are", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
-    await page.getByText("Something else goes wrong").click();
-    await page.getByLabel("Of the next").fill("3");
+    await page.getByText("Inject another fault").click();
+    await page.getByLabel("For the next").fill("3");
     await page.locator("#fault-route").selectOption("a decision");
     await page.locator("#fault-kind").selectOption("is cut off");
-    await button(page, "Make it so");
+    await button(page, "Inject");
     await page.getByLabel("Task of a run").fill("deploy elsewhere");
     await button(page, "Start a run");
-    await page.getByLabel("reason of run_waits").fill("Because.");
+    await page.getByLabel("reason for run_waits").fill("Because.");
     for (const end of ["Finish", "Fail", "Cancel"]) await button(page, `${end} run_waits`);
     await page.getByText("Change it").click();
-    await page.getByLabel("What apr_1 asks for").fill("Deploy to staging");
+    await page.getByLabel("The action that apr_1 asks for").fill("Deploy to staging");
     await button(page, "Change");
     await page.getByText("Ask for one more approval").click();
     await button(page, "Ask");
@@ -142,7 +142,7 @@ describe("the service panel", () => {
 
   test("of the choices only what one has changed is sent", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
-    await page.getByText("Choices of the service").click();
+    await page.getByText("Service profile").click();
     await page.getByLabel("denyWord").fill("reject");
     await page.getByLabel("staleReads").fill("2");
     await page.getByLabel("readEchoesInput").selectOption("yes");
@@ -155,12 +155,12 @@ describe("the service panel", () => {
   test("what one types and opens stays while the runs go on", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Ask for one more approval").click();
-    await page.getByLabel("What run_waits asks for too").fill("half a sent");
+    await page.getByLabel("What else run_waits asks for").fill("half a sent");
     const [waiting, ...others] = on.board.panelState.service().runs;
     if (waiting === undefined) throw new Error("there is no run");
     on.board.service({ runs: [{ ...waiting, input: "another task by now" }, ...others], slowMs: 2000 });
     await page.getByText("another task by now", { exact: true }).waitFor();
-    const field = page.getByLabel("What run_waits asks for too");
+    const field = page.getByLabel("What else run_waits asks for");
     expect(await field.inputValue()).toBe("half a sent");
     expect(await field.evaluate("document.activeElement.id")).toBe("ask-run_waits");
   });
@@ -191,7 +191,7 @@ describe("the traffic", () => {
     fillTraffic(on.stage.traffic);
     const page = await on.look.tab(`${channel}?panel=traffic`);
     const shown = page.locator('[data-list="traffic"] > li:visible');
-    await page.getByLabel("Whose lines").selectOption("service");
+    await page.getByLabel("Sender or receiver").selectOption("service");
     await expect.poll(() => shown.count()).toBe(1);
     on.stage.traffic.add("service", "POST /v1/agent/runs → 503", {}, "HTTP 503");
     await page.getByText("2 of 8 lines").waitFor();
@@ -206,9 +206,9 @@ describe("the traffic", () => {
     const page = await on.look.tab(`${channel}?panel=traffic`);
     await page.getByRole("button", { name: "Pause" }).click();
     on.stage.traffic.add("app", "late.one", {});
-    await page.getByText("1 wait").waitFor();
+    await page.getByText("1 waiting").waitFor();
     expect(await page.getByText("late.one").count()).toBe(0);
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await page.getByText("late.one").waitFor();
   });
 
@@ -227,7 +227,7 @@ describe("the traffic", () => {
     await page.getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByText("Copied").waitFor();
     expect(await copied()).toMatchObject([{ what: "one", detail: { text: long } }]);
-    await page.getByLabel("Whose lines").selectOption("Slack");
+    await page.getByLabel("Sender or receiver").selectOption("Slack");
     await page.getByRole("button", { name: "Copy all shown" }).click();
     await expect.poll(async () => (await copied()).map(({ what }) => what)).toEqual(["one", "two"]);
   });
@@ -274,7 +274,7 @@ describe("the keyboard", () => {
     await composer.press("?");
     expect(await composer.inputValue()).toBe("?");
     await page.getByRole("log", { name: "Messages in ops-agents" }).press("?");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });

@@ -46,13 +46,13 @@ describe("several replicas", () => {
     on.board.service({ replicas: ALL });
     const page = await on.look.tab(`/as/U0BEN/C0RELEASES`);
     const state = page.locator("[data-connection]");
-    await expect.poll(() => state.textContent()).toBe("Countersign is connected, 3 of 3 replicas run");
+    await expect.poll(() => state.textContent()).toBe("Countersign is connected, 3 of 3 replicas running");
     expect(await state.getAttribute("data-connection")).toBe("up");
     on.board.service({ replicas: [replica(1), replica(2, { state: "stopped" }), replica(3)] });
-    await page.getByText("Countersign is connected, 2 of 3 replicas run").waitFor();
+    await page.getByText("Countersign is connected, 2 of 3 replicas running").waitFor();
     expect(await state.getAttribute("data-connection")).toBe("partly");
     on.board.service({ replicas: MIXED });
-    await page.getByText("Countersign is connected, 1 of 3 replicas runs").waitFor();
+    await page.getByText("Countersign is connected, 1 of 3 replicas running").waitFor();
     on.board.service({ bot: "paused", replicas: ALL.map((each) => ({ ...each, state: "paused" })) });
     await page.getByText("Countersign is paused").waitFor();
     expect(await state.getAttribute("data-connection")).toBe("down");
@@ -62,15 +62,15 @@ describe("several replicas", () => {
     on.board.service({ replicas: ALL });
     const page = await on.look.tab(path);
     const press = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
-    await page.getByText("3 of 3 replicas run", { exact: true }).waitFor();
+    await page.getByText("3 of 3 replicas running", { exact: true }).waitFor();
     await press("Pause: replica 2");
     await press("Kill: replica 3");
     await expect.poll(() => on.served.asked.length).toBe(2);
     on.board.service({ replicas: MIXED });
-    await page.getByText("1 of 3 replicas runs", { exact: true }).waitFor();
+    await page.getByText("1 of 3 replicas running", { exact: true }).waitFor();
     // The focus stays where the button was.
     expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Start: replica 3");
-    for (const name of ["Go on: replica 2", "Start: replica 3", "Start all"]) await press(name);
+    for (const name of ["Resume: replica 2", "Start: replica 3", "Start all"]) await press(name);
     await expect.poll(() => on.served.asked.length).toBe(5);
     expect(on.served.asked).toEqual([
       { act: "bot.pause", args: { replica: "replica 2" } },

@@ -1,4 +1,4 @@
-// The use cases over a real store in memory, a clock turned by hand, and a service, a Slack and people written by hand.
+// The use cases on a real store in memory, with a manual clock and hand-written fakes of the service, Slack and people.
 
 import { afterEach } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -55,14 +55,14 @@ export const failure = (
   facts: Partial<ConstructorParameters<typeof PortError>[1]> = {},
 ): PortError => new PortError(code, { applied: "no", retry: "later", code, ...facts });
 
-/** A service whose runs are set by hand. `before` may wait or reject. */
+/** A service whose runs a test sets. `beforeLook` may wait or reject. */
 export type HandAgents = AgentService & {
   readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
   readonly unreadable: Map<RunId, readonly UnreadableItem[]>;
   readonly statuses: Map<RunId, string>;
-  /** The runs that wait for approval without a list of approvals. */
+  /** The runs that wait for approval but do not list their approvals. */
   readonly untold: Set<RunId>;
-  /** The task that the service reports, if it is not "task". */
+  /** The task that the service reports for a run. The default is "task". */
   readonly inputs: Map<RunId, string | null>;
   readonly looks: { readonly id: RunId; readonly at: number; readonly timeoutMs: number | undefined }[];
   readonly resolved: { readonly approval: ApprovalId; readonly verdict: string; readonly reason: string }[];
@@ -117,7 +117,7 @@ function handAgents(clock: HandClock): HandAgents {
   return agents;
 }
 
-/** A Slack that obeys at once. */
+/** A Slack that does everything immediately. */
 export type HandChat = Chat & {
   readonly posts: { readonly slot: Slot; readonly channel: ChannelId; readonly ts: MessageTs }[];
   readonly told: { readonly to: UserId | ChannelId; readonly says: NoticeContent }[];
@@ -159,13 +159,13 @@ function handChat(): HandChat {
 }
 
 export type HandPeople = People & {
-  /** Of everyone who is asked about. */
+  /** Facts about everyone who is looked up. */
   facts: Partial<Person>;
   before: (maxAgeMs: number) => Promise<void>;
   channels: ReadonlySet<ChannelId>;
-  /** The groups and channels that everyone who is asked about is in. */
+  /** The groups and channels that everyone who is looked up is in. */
   sets: ReadonlySet<GroupId | ChannelId>;
-  /** Those of single people, beside `sets`. */
+  /** Additional groups and channels of individual people. */
   ownSets: ReadonlyMap<UserId, ReadonlySet<GroupId | ChannelId>>;
   names: ReadonlyMap<string, string>;
 };
@@ -208,20 +208,20 @@ export type Bench = {
   readonly notificationSender: HandMail;
   readonly ownMessages: HandOwnMessages;
   readonly refusals: string[];
-  /** What the metric of an outage was set to, in order. */
+  /** The values that the outage metric was set to, in order. */
   readonly outages: boolean[];
-  /** In force from the next moment on. */
+  /** The policy in force. A change applies immediately. */
   policy: Policy;
-  /** To Slack. */
+  /** The state of the connection to Slack. */
   connection: ReturnType<SlackHealth["connection"]>;
   readonly warnings: string[];
   readonly errors: string[];
   flow: Bot;
-  /** The process stops and another takes its place, on the same store; the machine's clock is set forward or back meanwhile. */
+  /** Replaces the process by a new one on the same store. Meanwhile, the machine's clock is set forward or back by `stepMs`. */
   restart(stepMs?: number): Promise<void>;
   run(id: RunId): Promise<Run>;
   revision(id: RunId): Promise<number>;
-  /** A watched run with its card up; resolves to the click that its approver makes on it. */
+  /** Creates a watched run whose card is posted, and resolves to the click that an approver makes on it. */
   withCard(): Promise<{ id: RunId; approval: ApprovalId; click: Click }>;
 };
 
@@ -238,7 +238,7 @@ afterEach(async () => {
   }
 });
 
-/** `database`: a file, so that a restart opens it anew. */
+/** Creates a bench. If `database` is a file, a restart opens it again. */
 export async function createBench(
   limits: Partial<typeof LIMITS> = {},
   random = 0,
@@ -368,7 +368,7 @@ function acts(
 
 const REQUESTER_OF_BENCH = aWatchedRun().requester;
 
-/** The click that an approver makes on the run's first card as it now is. */
+/** Returns the click that an approver makes on the current version of the run's first card. */
 export function clickOn(run: Run): { approval: ApprovalId; click: Click } {
   const id = run.approvals[0]?.id;
   const approval = id === undefined ? null : findApproval(run, id);

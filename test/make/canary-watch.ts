@@ -1,8 +1,8 @@
-// Reads along whatever a run of the tests writes out, of all its processes. A secret in it fails the run.
+// Watches everything that the processes of a test run print. A secret in it fails the run.
 
 import { canaryIn } from "./canary.ts";
 
-/** Longer than a secret and its prefix, because it may come in two pieces (characters). */
+/** How much of the previous piece is kept (characters). It is longer than a secret, because a secret may arrive in two pieces. */
 const KEPT_CHARS = 400;
 
 export default function watch(): () => void {
@@ -20,6 +20,6 @@ export default function watch(): () => void {
   }
   return () => {
     if (found.length === 0) return;
-    throw new Error(`${found.length} secrets stand in the output of this run, the first here: ${found[0]}`);
+    throw new Error(`The output of this run contains ${found.length} secrets. The first is: ${found[0]}`);
   };
 }

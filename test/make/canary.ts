@@ -1,9 +1,8 @@
-// The sandbox's tokens and keys say of themselves that they are canaries, and so do those that tests make up: where one is seen, a
-// secret has got out.
+// The tokens and keys of the sandbox and of tests contain the word "canary". Wherever one appears, a secret has leaked.
 
 const CANARY = /canary-[\w-]{16,}/;
 
-/** The first one in the text, without its end, so that the report is not another leak. */
+/** Returns the first canary in the text, with its context and without its end, so that the report is not another leak. */
 export function canaryIn(text: string): string | null {
   const at = text.search(CANARY);
   return at < 0 ? null : `${text.slice(Math.max(at - 60, 0), at + 10)}…`;

@@ -15,7 +15,7 @@ export function makeAuthority(folder: string, name: string): void {
   openssl(folder, "req", "-x509", ...EC_KEY, "-days", "2", "-subj", `/CN=${name}`, ...files);
 }
 
-/** The same for a server, signed by the authority `by`. `names`: as in `subjectAltName`, for example "DNS:localhost". */
+/** Writes the same files for a server, signed by the authority `by`. `names` is a `subjectAltName`, for example "DNS:localhost". */
 export function makeCertificate(folder: string, name: string, by: string, names: string): void {
   const asked = `${name}.csr`;
   openssl(folder, "req", ...EC_KEY, "-keyout", `${name}.key`, "-out", asked, "-subj", "/CN=server");

@@ -1,8 +1,8 @@
-// Chance that can be repeated.
+// Reproducible random numbers.
 
 export type Chance = { below(limit: number): number; of<Item>(items: readonly [Item, ...Item[]]): Item };
 
-/** Mulberry32: small, and the same for the same seed. */
+/** Mulberry32, a small generator that returns the same numbers for the same seed. */
 export function chanceOf(seed: number): Chance {
   let state = seed >>> 0;
   const below = (limit: number): number => {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** Chromium without windows: the same engine, at little more than half the work for a page. Playwright, too, prefers it. */
+/** Chromium without windows: the same engine, with little more than half the work per page. Playwright prefers it, too. */
 const SHELL = "/usr/bin/chromium-headless-shell";
 const WHOLE = "/usr/bin/chromium";
 
-/** The machine's own Chromium (`CHROMIUM` names another), without its habit of calling home. */
+/** Starts the machine's own Chromium, or the one that `CHROMIUM` names, with its background connections disabled. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? (existsSync(SHELL) ? SHELL : WHOLE),

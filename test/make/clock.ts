@@ -2,27 +2,27 @@ import type { Clock } from "#src/engine/clock.ts";
 import { NOON } from "./run.ts";
 
 export type HandClock = Clock & {
-  /** Lets `ms` pass: rings what comes due, in order, and lets everything that follows from each ring happen. */
+  /** Moves the time forward by `ms`. Fires alarms in order, and waits after each until all its consequences have happened. */
   pass(ms: number): Promise<void>;
-  /** Lets everything happen that needs no time. */
+  /** Waits until everything has happened that needs no time. */
   rest(): Promise<void>;
-  /** Sets the wall clock forward or back. Time itself goes on as before. */
+  /** Sets the wall clock forward or back. Monotonic time does not change. */
   step(ms: number): void;
-  /** As the machine starts anew: monotonic time begins at the wall clock. */
+  /** Restarts monotonic time at the wall clock, as a reboot of the machine does. */
   reboot(): void;
-  /** As `createClock` has it. */
+  /** The same as in `createClock`. */
   readonly continueAfter: (stored: number) => void;
-  /** How many alarms are set. */
+  /** Returns how many alarms are set. */
   waiting(): number;
 };
 
-/** Rounds of the event loop in which nothing is left to happen. The store and the ports of tests need a few, never a timer. */
+/** After this many rounds of the event loop, everything has happened: the store and the ports of tests need a few rounds, never a timer. */
 const ROUNDS = 6;
 
-/** More alarms at one moment are a loop of the code under test, in which a test would hang. */
+/** More alarms than this at one moment mean an endless loop in the code under test. */
 const MAX_AT_ONCE = 2_000;
 
-/** A clock that a test sets. Starts at noon. */
+/** Creates a clock that a test controls. It starts at noon. */
 export function createHandClock(): HandClock {
   let now = NOON;
   let wall = 0;
@@ -58,12 +58,13 @@ export function createHandClock(): HandClock {
     waiting: () => alarms.size,
     async pass(ms) {
       const until = now + ms;
-      let rung = { at: now, times: 0 };
+      let fired = { at: now, times: 0 };
       await rest();
       for (let alarm = next(until); alarm !== null; alarm = next(until)) {
         now = Math.max(now, alarm.at);
-        rung = { at: now, times: rung.at === now ? rung.times + 1 : 1 };
-        if (rung.times > MAX_AT_ONCE) throw new Error("time stands still: what is due is due again at once");
+        fired = { at: now, times: fired.at === now ? fired.times + 1 : 1 };
+        if (fired.times > MAX_AT_ONCE)
+          throw new Error("endless loop: alarms keep becoming due at the same moment");
         alarms.delete(alarm.id);
         alarm.what();
         await rest();

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 
-/** How many code points are no surrogates, and where the surrogates begin. */
+/** How many code points are not surrogates, and where the surrogates begin. */
 const MANY = 0x11_0000 - 0x800;
 const SURROGATES = 0xd800;
 
 /**
- * The unit of `fc.string` with the same code points as its "binary". That one keeps a table of all of them, which takes seconds of a
- * processor in each file that uses it.
+ * A unit for `fc.string` with the same code points as "binary". The built-in unit creates a table of all code points, which takes seconds
+ * of CPU time in each file that uses it.
  */
 export const anyCodePoint: fc.Arbitrary<string> = fc.nat({ max: MANY - 1 }).map(
   (index) => String.fromCodePoint(index < SURROGATES ? index : index + 0x800),

@@ -1,10 +1,10 @@
-// The command lines of the campaigns and benchmarks, all of one kind.
+// Reads the command lines of the campaigns and benchmarks.
 
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
 /**
- * What the options of this process say. `read` makes of it what the program needs, and throws what is wrong with it. With `--help` the
- * usage is printed and the process ends well; with anything wrong it ends with code 2.
+ * Reads the options of this process. `read` converts them, and throws an error if they are invalid. With `--help`, prints the usage and
+ * exits with 0. With invalid options, exits with 2.
  */
 export function readCommandLine<Options extends ParseArgsOptionsConfig, Wanted>(
   usage: string,
@@ -23,9 +23,9 @@ export function readCommandLine<Options extends ParseArgsOptionsConfig, Wanted>(
   }
 }
 
-/** Throws unless it is a whole number from 1, which the option is told to take. */
-export function wholeNumber(option: string, given: string): number {
-  const number = Number(given);
+/** Reads a whole number of at least 1. Throws an error that names the option if the text is not such a number. */
+export function wholeNumber(option: string, text: string): number {
+  const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${option} takes a whole number from 1`);
   return number;
 }

@@ -1,5 +1,5 @@
-// Node writes what it has compiled when a process exits, and a bot that is killed never does so. One start before all tests, which lacks its
-// configuration and ends at once, spares the hundreds of others half of their work.
+// Node writes its compile cache when a process exits normally, so a bot that is killed never writes it. One start before all tests, which
+// fails at once for lack of configuration, halves the start time of the hundreds of later starts.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

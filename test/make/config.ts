@@ -1,4 +1,4 @@
-// A configuration that starts, and its reading, for tests of the variables.
+// A valid configuration and its reader, for tests of the variables.
 
 import { type Config, explainFaults, readConfig } from "#src/config.ts";
 
@@ -9,7 +9,7 @@ export const SOCKET = {
   AGENT_API_KEY: "key",
 };
 
-/** Throws the faults. */
+/** Reads a configuration. Throws an error with all faults. */
 export function config(env: Record<string, string | undefined>): Config {
   const read = readConfig(env);
   if (!read.ok) throw new Error(explainFaults(read.error));

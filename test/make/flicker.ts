@@ -1,4 +1,4 @@
-// An agent that asks for an approval and takes it back, again and again, with no person in between.
+// An agent that asks for an approval and withdraws it, again and again, without any person involved.
 
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { auditOfChange, capUndecidedEntries } from "#src/audit/run-diff.ts";
@@ -9,7 +9,7 @@ import { aRunId, aWatchedRun } from "./run.ts";
 
 export type Step = { readonly after: number; readonly id: string; readonly chars: number };
 
-/** Looks at the service before an approval that is gone is taken for gone (ms after it went). */
+/** When the service is read after an approval disappears (ms). After the last read, the approval counts as gone. */
 const LOOKS_MS = [1, 6_000, 12_000];
 export type Flickering = {
   readonly told: readonly AuditEntry[];
@@ -19,7 +19,7 @@ export type Flickering = {
   run(): Run;
 };
 
-/** As the store gives it back, a copy as JSON makes it. It shares the texts, because a run may hold megabytes of them. */
+/** Returns a copy as the store would return it, like a JSON round trip. Texts are shared, because a run may contain megabytes of them. */
 function storedCopy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(storedCopy);
   if (typeof value !== "object" || value === null) return value;
@@ -60,7 +60,7 @@ export function aFlickering(): Flickering {
   };
 }
 
-/** All audit entries of these steps and of the run's end. */
+/** Returns all audit entries of these steps and of the end of the run. */
 export function flicker(steps: readonly Step[]): readonly AuditEntry[] {
   const agent = aFlickering();
   for (const step of steps) agent.ask(step);

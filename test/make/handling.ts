@@ -1,4 +1,4 @@
-// What people do about a request that waits, in any order, for laws that must hold whatever they do.
+// What people do with a waiting request, in any order, for properties that must always hold.
 
 import * as fc from "fast-check";
 import type { Approval } from "#src/domain/approval.ts";
@@ -33,7 +33,7 @@ const person = fc.constantFrom(...PEOPLE);
 const form = fc.constantFrom(...FORMS);
 const text = fc.constantFrom("Why?", "Is it safe?", " ", "x".repeat(3_001));
 
-/** `passes`: ms since the act before it. */
+/** `passes` is the time since the previous act (ms). */
 export type Deed = {
   readonly passes: number;
   readonly what: "claim" | "release" | "snooze" | "hand-over" | "ask" | "answer" | "extend";
@@ -64,7 +64,7 @@ export const waiting = (): Approval => ({
   appliedRule: { version: "0123456789ab", rule: keptRule(RULE) },
 });
 
-/** Each state in turn, the first one too. */
+/** Returns each state in order, including the first. */
 export function lived(first: Approval, all: readonly Deed[]): readonly Approval[] {
   const states = [first];
   let now = NOON;

@@ -1,4 +1,4 @@
-// Runs with a history, made by the domain's own functions.
+// Runs with a history, created by the domain's own functions.
 
 import type { Delivery, Verdict } from "#src/domain/approval.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
@@ -14,7 +14,7 @@ import { APPROVER, aWatchedRun, NOON, TEAM } from "./run.ts";
 
 let nonces = 0;
 
-/** A context at this many ms after noon. Its digest is the text itself, so that no two texts share one; its nonces are in order. */
+/** A context at this many ms after noon. Its digest is the text itself, so digests never collide. Its nonces are numbered. */
 export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
   return {
     policy,
@@ -33,7 +33,7 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
 
 type Listed = string | { readonly id: string; readonly content: Json };
 
-/** A snapshot of a run at noon. `pending`: the listed approvals; null if the service does not list them. */
+/** A snapshot of a run at noon. `pending` is the listed approvals, or null if the service does not list them. */
 export function aSnapshot(
   run: Run,
   pending: readonly Listed[] | null = [],
@@ -59,13 +59,13 @@ export function aSnapshot(
   };
 }
 
-/** Watched, with these approvals pending since noon. */
+/** A watched run with these approvals pending since noon. */
 export function listedRun(...ids: readonly string[]): Run {
   const run = aWatchedRun();
   return observe(run, aSnapshot(run, ids), contextAt());
 }
 
-/** Its first approval is decided at noon, and not sent yet. */
+/** A run whose first approval was decided at noon. The decision is not sent yet. */
 export function decidedRun(verdict: Verdict = "approve", reason = "it is time"): Run {
   const run = listedRun("apr_1");
   const [approval] = run.approvals;
@@ -78,7 +78,7 @@ export function decidedRun(verdict: Verdict = "approve", reason = "it is time"):
   return result.value;
 }
 
-/** As `decidedRun`, with this delivery of its decision. */
+/** Like `decidedRun`, with this delivery of the decision. */
 export function deliveredRun(delivery: Delivery): Run {
   const run = decidedRun();
   const [approval] = run.approvals;

@@ -1,4 +1,4 @@
-// What people do, as tests say it.
+// What people do in Slack, for tests.
 
 import type { ActResult, Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
@@ -7,13 +7,13 @@ import type { Refusal } from "#src/domain/authorization.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { elementsOf, labelOf, modalSays, modalText, type Sight } from "./journey-sight.ts";
 
-/** What a click is told that comes before the app knows where its card is. */
+/** The answer to a click that arrives before the app knows that its card was posted. */
 const TOO_EARLY = "refusal:being-posted";
-/** What a person is told whom Slack could not name in time. It happens on a loaded machine, and people try again. */
+/** The answer if Slack's look-up of the person took too long. This happens on a loaded machine, and people try again. */
 const UNVERIFIED = "refusal:unverified";
-/** The same beside a field of a form, which stays open. */
+/** The same answer as the error of a field. The form stays open. */
 const NOT_NAMED = refusalWords({ type: "unverified" });
-/** A form is submitted again at most so often. */
+/** How often a form is submitted again at most. */
 const MAX_TRIES = 5;
 
 export type Acting = ReturnType<typeof createActing>;
@@ -41,7 +41,7 @@ export function createActing(world: World, sight: Sight) {
   const timesUnverified = (person: string): number =>
     sight.privately(person).filter((each) => each.says(UNVERIFIED)).length;
 
-  /** A run that waits for its (first) approval. */
+  /** Starts a run, and waits until it asks for its first approval. */
   async function asking(
     person: string,
     channel: string,
@@ -51,7 +51,7 @@ export function createActing(world: World, sight: Sight) {
     return { opening, card: await sight.cardOf(opening) };
   }
 
-  /** Presses the button that is labelled so. */
+  /** Presses the button with this label. */
   async function click(person: string, { channel, ts, blocks }: Message, label: string): Promise<ActResult> {
     const block = blocks.find((each) => elementsOf(each).some((one) => isButton(one, label)));
     const found = elementsOf(block).find((one) => isButton(one, label));
@@ -77,12 +77,12 @@ export function createActing(world: World, sight: Sight) {
       const view = sight.viewOf(person);
       return view !== undefined && view.id !== before && view;
     });
-    // A card is seen a moment before the app has Slack's answer for it. People click again; so does this.
+    // A card is visible a moment before the app receives Slack's answer for it. Click again, as people do.
     const again = modalSays(opened, TOO_EARLY) || modalSays(opened, UNVERIFIED);
     return again ? openForm(person, card, label) : opened;
   }
 
-  /** Presses Approve or Deny, and is privately told this instead of getting the form. */
+  /** Presses Approve or Deny, and expects this private refusal instead of the form. */
   async function isRefused(
     person: string,
     card: Message,
@@ -101,7 +101,7 @@ export function createActing(world: World, sight: Sight) {
     await isRefused(person, card, label, refusal);
   }
 
-  /** Decides as people do: the button, the reason, the modal closes. The window of a held approval has Undo and is closed. */
+  /** Decides like a person: presses the button and submits the reason. Closes the window of a held approval, which has Undo. */
   async function decide(
     person: string,
     card: Message,
@@ -120,7 +120,7 @@ export function createActing(world: World, sight: Sight) {
       throw new Error(`the modal stays open: ${JSON.stringify([still.errors, still.view])}`);
   }
 
-  /** The service's run of this task, as soon as it exists and fits. */
+  /** Resolves to the service's run of this task when it exists and `fits` returns true. */
   async function runAt(task: string, fits: (run: Run) => boolean = () => true): Promise<Run> {
     await service.requests.until(() => service.runs.all().some(({ input }) => input === task), {
       timeoutMs: 20_000,
@@ -129,12 +129,12 @@ export function createActing(world: World, sight: Sight) {
     return service.runs.until(id, fits, { timeoutMs: 20_000 });
   }
 
-  /** Slack delivers this once more, or for the first time if it is forged. */
+  /** Delivers a payload, which is a copy of an earlier one or forged. */
   const deliver = (body: Record<string, unknown>) => slack.deliverRaw({ kind: "interactive", body });
   const deliverCommand = (body: Record<string, unknown>) =>
     slack.deliverRaw({ kind: "slash_commands", body });
 
-  /** Submits a modal in a person's name, also one that another person opened, without the checks of Slack's client. */
+  /** Submits a modal as a person, without the checks of Slack's client. Another person may have opened it. */
   const forgeSubmit = (person: string, { id, hash, view }: OpenView, reason: string | null) =>
     deliver({
       type: "view_submission",
@@ -163,7 +163,7 @@ export function createActing(world: World, sight: Sight) {
   };
 }
 
-/** What a submit sends of a form whose first field holds this text. */
+/** Returns the submitted values of a form with this text in its first field. */
 export function inFirstField(
   open: OpenView,
   text: string,
@@ -188,5 +188,5 @@ function isButton(element: { readonly [name: string]: unknown }, label: string):
 }
 
 export function accepted(result: ActResult): void {
-  if (!result.ok) throw new Error(`Slack told the person: ${result.error}`);
+  if (!result.ok) throw new Error(`Slack refused the act: ${result.error}`);
 }

@@ -1,4 +1,4 @@
-// What people and the service see, as tests ask for it.
+// What people and the service see, for tests.
 
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
@@ -10,16 +10,16 @@ type PrivatelySaid = { readonly text: string; says(id: Saying): boolean };
 
 type Drawn = { readonly blocks: readonly Block[] };
 
-/** Nothing takes this long but a fault of ours (ms); other people use this machine too. */
+/** A time limit that only a bug exceeds (ms), even on a busy machine. */
 const PATIENCE_MS = 45_000;
 
-/** `logged`: what the app has logged, one JSON line each. */
+/** `logged` is the app's log, one JSON line per entry. */
 export function createSight(world: World, logged: readonly string[] = []) {
   const { slack, service } = world;
   const { workspace } = slack;
   const app = workspace.app.person;
 
-  /** The first truthy answer, asked now and after every change. A timeout reports the state instead. */
+  /** Calls `probe` now and after every change, and resolves to its first truthy result. A timeout rejects with the current state. */
   function until<T>(probe: () => T | undefined | null | false, there: () => string = all): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const look = (): void => {
@@ -38,10 +38,10 @@ export function createSight(world: World, logged: readonly string[] = []) {
       reject(
         new Error(
           [
-            `still not so: ${probe.toString()}`,
-            "instead there is:",
+            `not reached: ${probe.toString()}`,
+            "current state:",
             there(),
-            "logged last:",
+            "end of the log:",
             ...logged.slice(-20),
           ].join("\n"),
         ),
@@ -56,7 +56,7 @@ export function createSight(world: World, logged: readonly string[] = []) {
 
   const all = (): string => workspace.messages.map((each) => `${each.ts} ${textOf(each)}`).join("\n---\n");
 
-  /** Our messages that everyone sees. */
+  /** The app's messages that everyone can see. */
   const posted = (channel?: string): Message[] =>
     workspace.messages.filter(
       (each) =>
@@ -68,10 +68,10 @@ export function createSight(world: World, logged: readonly string[] = []) {
     posted(channel).filter(({ thread }) => thread === ts);
   const cardsOf = (opening: Message): Message[] => threadOf(opening).filter(({ broadcast }) => broadcast);
 
-  /** The run's card, as soon as it is there. */
+  /** Resolves to the run's card when it is posted. */
   const cardOf = (opening: Message, nth = 0): Promise<Message> => until(() => cardsOf(opening)[nth]);
 
-  /** The message, as soon as it says (one of) these; for a card, its state. `words`: what people or the service said, which it must show too. */
+  /** Resolves to the message when it has one of these ids (for a card, its state) and shows these words of people or the service. */
   const becomes = (
     message: Message,
     id: Saying | readonly Saying[],
@@ -83,14 +83,14 @@ export function createSight(world: World, logged: readonly string[] = []) {
         `${idOf(message)}: ${textOf(message)}\n(wanted: ${[id, words].flat().join(" | ")})\nall:\n${all()}`,
     );
 
-  /** The message, as soon as it shows these words of people, of the service or of the rule. */
+  /** Resolves to the message when it shows these words of people, of the service or of the rule. */
   const reads = (message: Message, ...words: readonly string[]): Promise<Message> =>
     until(
       () => shows(textOf(message), words) && message,
       () => `${textOf(message)}\n(wanted: ${words.join(" | ")})\nall:\n${all()}`,
     );
 
-  /** A message of the run's thread that says this, with these words of people or of the service. */
+  /** Resolves to a message of the run's thread that has this id and these words of people or of the service. */
   const saidIn = (opening: Message, id: Saying, ...words: readonly string[]): Promise<Message> =>
     until(() => threadOf(opening).find((each) => says(id, each) && shows(textOf(each), words)));
 
@@ -104,7 +104,7 @@ export function createSight(world: World, logged: readonly string[] = []) {
     return channel?.kind === "dm" && channel.members.includes(person);
   };
   const directTo = (person: string): Message[] => posted().filter(({ channel }) => isDirect(channel, person));
-  /** What only this person sees now: private messages, direct ones, and the topmost modal. */
+  /** What only this person currently sees: private messages, direct messages and the topmost modal. */
   const privately = (person: string): PrivatelySaid[] => {
     const view = viewOf(person);
     const messages = [...ephemeralMessages(person), ...directTo(person)];
@@ -114,7 +114,7 @@ export function createSight(world: World, logged: readonly string[] = []) {
     ];
   };
 
-  /** What this person is privately told, in the channel or in a modal, as soon as it says (one of) this, with these words of others. */
+  /** Resolves to the text of a private message or modal of this person that has one of these ids and contains these words. */
   const told = async (
     person: string,
     id: Saying | readonly Saying[],
@@ -132,37 +132,37 @@ export function createSight(world: World, logged: readonly string[] = []) {
     );
     return found.text;
   };
-  /** Has the person a form open that could be submitted? */
+  /** Whether the person has a form open that can be submitted. */
   const hasForm = (person: string): boolean => viewOf(person)?.view["submit"] !== undefined;
 
-  /** The topmost modal that this person has open, as soon as there is one (that says this). */
+  /** Resolves to the person's topmost modal when one is open, with this id if given. */
   const modalOf = (person: string, id?: Saying): Promise<OpenView> =>
     until(() => {
       const view = viewOf(person);
       return view !== undefined && (id === undefined || modalSays(view, id)) && view;
     });
 
-  /** All states that the card has had since now, oldest first. */
+  /** Returns a live list of the states of the card from now on, oldest first. */
   function followedStates(card: Message): readonly (string | null)[] {
     const states = [cardStateOf(card)];
     workspace.onChange(() => states.at(-1) !== cardStateOf(card) && states.push(cardStateOf(card)));
     return states;
   }
 
-  /** All that the message has said since now, oldest first. */
+  /** Returns a live list of the texts of the message from now on, oldest first. */
   function followed(message: Message): readonly string[] {
     const said = [textOf(message)];
     workspace.onChange(() => said.at(-1) !== textOf(message) && said.push(textOf(message)));
     return said;
   }
 
-  /** Waits until this many ms have passed, checked after every change: for answers that may be shared for a while. */
+  /** Waits until this many ms have passed, checked after every change. For answers that may be cached for a while. */
   async function lateBy(ms: number): Promise<void> {
     const since = Date.now();
     await until(() => Date.now() - since > ms);
   }
 
-  /** Those that have arrived in full. */
+  /** The bodies that have arrived in full. */
   const bodies = (route: string) =>
     service.requests
       .all({ method: "POST", route })
@@ -189,10 +189,10 @@ export function createSight(world: World, logged: readonly string[] = []) {
     followedStates,
     lateBy,
     decisionPosts: () => bodies("decide"),
-    /** Every decision the service was sent, oldest first. */
+    /** Every decision that the service received, oldest first. */
     decisions: () =>
       bodies("decide").map(({ body }) => JSON.parse(body) as { decision: string; reason: string }),
-    /** Every task the service was sent, oldest first. */
+    /** Every task that the service received, oldest first. */
     tasksSent: () => bodies("create-run").map(({ body }) => (JSON.parse(body) as { input: string }).input),
     /** The newest payload of this kind that Slack sent the app. */
     lastPayload: (
@@ -206,12 +206,12 @@ export function createSight(world: World, logged: readonly string[] = []) {
   };
 }
 
-/** All text that a reader sees in the blocks, joined; people are `@U…`. */
+/** Returns all text that a reader sees in the blocks. People appear as `@U…`. */
 export function textOf({ blocks, ...rest }: Drawn & { readonly text?: string }): string {
   return blocks.length === 0 ? (rest.text ?? "") : wordsIn(blocks).join("");
 }
 
-/** Whether the modal says this, or has this error beside a field. */
+/** Whether the modal has this id, or this error at a field. */
 export const modalSays = ({ view, errors }: OpenView, id: Saying): boolean =>
   says(id, view, Object.values(errors));
 
@@ -236,7 +236,7 @@ function wordsIn(value: unknown): string[] {
 const endsLine = (fields: ReadonlyMap<string, unknown>): boolean =>
   fields.has("block_id") || String(fields.get("type")).startsWith("rich_text_");
 
-/** All elements in the blocks, at any depth. */
+/** Returns all elements in the blocks, at any depth. */
 export function elementsOf(value: unknown): { readonly [name: string]: unknown }[] {
   if (Array.isArray(value)) return value.flatMap((each) => elementsOf(each));
   if (typeof value !== "object" || value === null) return [];
@@ -246,10 +246,10 @@ export function elementsOf(value: unknown): { readonly [name: string]: unknown }
   ];
 }
 
-/** On every card that waits. */
+/** Buttons that every waiting card has. */
 const BESIDE_DECIDING = new Set(["Details", "Stop", "I'm looking at it"]);
 
-/** What can be clicked, by its label, except Details, which every card has. */
+/** Returns the labels of all buttons, except those that every waiting card has. */
 export function buttonsOf({ blocks }: Drawn): string[] {
   return elementsOf(blocks)
     .filter(({ type }) => type === "button")

@@ -3,10 +3,10 @@
 import { MessageTs, type UserId } from "#src/domain/ids.ts";
 import type { Notification, NotificationFacts, NotificationSender } from "#src/ports/notification.ts";
 
-/** Direct messages and an audit channel that obey at once. */
+/** Direct messages and an audit channel that do everything immediately. */
 export type HandMail = NotificationSender & {
   readonly posted: { readonly notification: Notification; readonly facts: NotificationFacts }[];
-  /** Their receipts, message by message. */
+  /** The receipts of each message. */
   readonly together: (readonly Notification["id"][])[];
   readonly given: { readonly to: UserId; readonly name: string; readonly text: string }[];
   post: NotificationSender["post"];
@@ -14,7 +14,7 @@ export type HandMail = NotificationSender & {
   find: NotificationSender["find"];
   remove: NotificationSender["remove"];
   file: NotificationSender["file"];
-  /** The pictures in threads. */
+  /** The images in threads. */
   readonly pictures: { readonly ts: MessageTs; readonly alt: string; readonly bytes: Uint8Array }[];
   attach: NotificationSender["attach"];
 };

@@ -1,4 +1,4 @@
-// What a message or view says, read from the id of its first block. Tests wait for it, so titles and sentences are free to change.
+// Recognizes a message or view by the id of its first block. Tests wait for ids, so titles and sentences can change freely.
 
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import type { MessageId, PartId } from "#src/adapters/slack/blocks/message-id.ts";
@@ -11,7 +11,7 @@ import type { CommandRefusal } from "#src/usecases/access.ts";
 type Drawn = { readonly blocks: readonly { readonly block_id?: unknown }[] };
 type FieldError = keyof typeof FIELD_ERRORS;
 
-/** `v2`: the version of a card. `error:…`: an error beside a field of a form that stays open. The last two: a field of a form. */
+/** `v2` is the version of a card. `error:…` is an error at a field of a form that stays open. The last two are fields of a form. */
 export type Saying =
   | MessageId
   | PartId
@@ -21,12 +21,12 @@ export type Saying =
   | typeof TASK_BLOCK
   | typeof WORD_BLOCK;
 
-/** The id of the message; for the card of an approval, the name of its state. Null: it has none of ours. */
+/** The id of the message or, for the card of an approval, the name of its state. Null if it has no id of ours. */
 export function idOf({ blocks }: Drawn): string | null {
   return cardStateOf({ blocks }) ?? firstId({ blocks });
 }
 
-/** Null: the message is not the card of an approval. */
+/** The state of a card. Null if the message is not the card of an approval. */
 export function cardStateOf({ blocks }: Drawn): string | null {
   const id = firstId({ blocks });
   if (id === null || !id.startsWith(CARD_STATE_BLOCK)) return null;
@@ -36,21 +36,21 @@ export function cardStateOf({ blocks }: Drawn): string | null {
 export const isInState = (message: Drawn, ...states: readonly CardStateName[]): boolean =>
   states.some((each) => cardStateOf(message) === each);
 
-/** Whether the message or view says this; `errors` are those beside the fields of a form. */
+/** Whether the message or view has this id. `errors` are the errors at the fields of a form. */
 export const says = (id: Saying, drawn: Drawn, errors: readonly string[] = []): boolean =>
   idOf(drawn) === id ||
   drawn.blocks.some(({ block_id }) => block_id === id) ||
   versionOf(drawn) === id ||
   errors.some((each) => fieldErrors(id).includes(each));
 
-/** The same of an answer to a submit as it stands in JSON. */
+/** The same for the JSON of an answer to a submit. */
 export const saysInJson = (id: Saying, json: string): boolean =>
   [id, ...fieldErrors(id)].some((each) => json.includes(JSON.stringify(each)));
 
-/** Refusals that may stand beside a field, except those whose words hold a number or a word of the rule. */
+/** Refusals that may appear at a field, except those that contain a number or a word of the rule. */
 const BESIDE_FIELD = ["unverified", "reason-needed"];
 
-/** Slack gives an error beside a field no id, so it is compared with the words that the app has for it now. */
+/** Errors at a field have no id in Slack, so they are compared with the app's current texts. */
 function fieldErrors(id: Saying): readonly string[] {
   const [kind, type = ""] = id.split(":");
   if (kind === "error") return [FIELD_ERRORS[type as FieldError]];

@@ -1,4 +1,4 @@
-// A Slack that holds messages of ours, set by hand, whatever the store knows of them.
+// A Slack with messages of ours that a test sets, independently of the store.
 
 import { ChannelId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Orphan, OwnMessage } from "#src/domain/after-restore.ts";
@@ -9,7 +9,7 @@ import { CHANNEL } from "./run.ts";
 export type HandOwnMessages = OwnMessages & {
   readonly messages: OwnMessage[];
   readonly closed: { readonly ts: MessageTs; readonly orphan: Orphan }[];
-  /** The moments since which the history was asked for. */
+  /** The start times of the requested histories. */
   readonly asked: number[];
   beforeRead: () => Promise<void>;
   beforeClose: () => Promise<void>;
@@ -17,7 +17,7 @@ export type HandOwnMessages = OwnMessages & {
 
 const markOf = (run: { readonly key: RunKey }, slot: Slot): string => `${run.key} ${slot}`;
 
-/** As Slack has it: with buttons. */
+/** A message as Slack has it, with buttons. */
 export function anOwnMessage(
   run: { readonly key: RunKey },
   slot: Slot,

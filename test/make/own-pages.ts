@@ -1,4 +1,4 @@
-// The bot's own pages, as a probe asks for them.
+// The bot's own pages, as a probe requests them.
 
 import { expect, vi } from "vitest";
 import type { Stage } from "./world.ts";
@@ -11,7 +11,7 @@ export async function ready(
   return { status: response.status, says: body.status, checks: body.checks };
 }
 
-/** Asks again, as a probe does. */
+/** Requests the page again and again, like a probe, until the part says this. */
 export async function becomes(
   world: Stage,
   part: string,

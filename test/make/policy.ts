@@ -1,4 +1,4 @@
-// Policies as the core knows them, and as people write them.
+// Policies as the domain represents them, and as files.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ export const these = (users: readonly UserId[], groups: readonly GroupId[] = [])
 
 export type PolicyFile = { readonly path: string; write(text: string): void };
 
-/** A file that is gone when the test ends. */
+/** Creates a policy file that is removed when the test ends. */
 export function policyFile(
   text: string,
   { onTestFinished: end }: { onTestFinished: typeof onTestFinished } = { onTestFinished },

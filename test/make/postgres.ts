@@ -1,4 +1,4 @@
-// A PostgreSQL server for tests: the machine's own programs, a folder of its own, gone when the tests end, however they end.
+// A PostgreSQL server for tests. It uses the machine's own programs and its own folder, which is removed when the tests end in any way.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -26,16 +26,16 @@ const isRoot = process.getuid?.() === 0;
 export const SERVER_USER = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 
 export type PostgresServer = {
-  /** The URL of a new, empty database. */
+  /** Creates an empty database, and resolves to its URL. */
   database(): Promise<string>;
-  /** Runs one statement, or several without values, past the store. */
+  /** Runs one statement, or several without values, bypassing the store. */
   run(url: string, sql: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
-  /** The folder of its socket, and its port there. */
+  /** The folder of its socket. */
   readonly folder: string;
   readonly port: number;
-  /** What it has logged so far. */
+  /** Returns what it has logged so far. */
   log(): string;
-  /** Ends it at once, as a crash does; the data stay. */
+  /** Ends it at once, like a crash. The data stays. */
   kill(): Promise<void>;
   /** Makes a standby a primary. */
   promote(): Promise<void>;
@@ -47,20 +47,20 @@ export type PostgresServer = {
 export type ServerOptions = {
   /** Lines of postgresql.conf, such as "max_connections=20". */
   readonly settings?: readonly string[];
-  /** It listens on 127.0.0.1 too. */
+  /** Also listen on 127.0.0.1. */
   readonly tcp?: true;
-  /** Makes files in the folder of the data before the server starts. */
+  /** Creates files in the data folder before the server starts. */
   readonly prepare?: (data: string) => void;
-  /** It is a standby of this server. */
+  /** Start a standby of this server. */
   readonly standbyOf?: PostgresServer;
 };
 
-/** A number in the name of the socket, which stands in a folder of its own. */
+/** The number in the name of the socket. Sockets do not collide, because each is in its own folder. */
 const USUAL_PORT = 5_432;
-/** Waits this long for the server to answer (ms). */
+/** How long to wait until the server answers (ms). */
 const START_MS = 20_000;
 
-/** Throws, and says what to install, where the machine has no PostgreSQL. */
+/** Starts a server. Rejects with an error that says what to install if the machine has no PostgreSQL. */
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "pg-"));
   const data = join(folder, "data");
@@ -110,19 +110,19 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
 
 const INIT = ["initdb", ["-U", "postgres", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8"]] as const;
 
-/** With what makes the copy follow its origin. */
+/** The command that creates a copy that follows its origin. */
 const copied = ({ folder, port }: PostgresServer) =>
   [
     "pg_basebackup",
     ["-h", folder, "-p", String(port), "-U", "postgres", "-R", "-c", "fast", "--no-sync"],
   ] as const;
 
-/** Call `end` with the signal that ends it; without one, with its usual one. */
+/** `end` sends the signal, by default the usual signal of the program. */
 type Running = { readonly keeper: ChildProcess; end(signal?: NodeJS.Signals): Promise<void> };
 
 /**
- * A shell stands between, and reads its input, which ends when the process of the tests ends, even if it is killed. Then the shell ends
- * the program and removes the folder.
+ * A shell between the tests and the program. Its standard input closes when the test process ends, even if it is killed. Then the shell
+ * ends the program and removes the folder.
  */
 const KEEPER = `
   folder=$1 log=$2 usual=$3; shift 3
@@ -161,21 +161,21 @@ function keep({ folder, log, usual, command }: Program): Running {
 type Place = { readonly folder: string; readonly data: string; readonly port: number; readonly host: string };
 
 function keptServer({ folder, data, port, host }: Place, settings: readonly string[] = []): Running {
-  // Flushes cost time, and no test pulls the plug of the machine.
+  // Flushes cost time, and no test cuts the machine's power.
   const all = ["fsync=off", "shared_buffers=16MB", "max_connections=60", ...settings];
   const where = ["-D", data, "-k", folder, "-p", String(port), "-h", host];
   const command = [join(binaries(), "postgres"), ...where, ...all.flatMap((each) => ["-c", each])];
-  // INT: a fast shutdown, which waits for no client.
+  // INT is a fast shutdown, which does not wait for clients.
   return keep({ folder, log: join(folder, "log"), usual: "SIGINT", command });
 }
 
 export type Bouncer = {
-  /** The same database, through PgBouncer. */
+  /** Returns the URL of the same database through PgBouncer. */
   through(url: string): string;
   stop(): Promise<void>;
 };
 
-/** PgBouncer in transaction mode before the server, with fewer connections than its clients have. */
+/** Starts PgBouncer in transaction mode in front of the server, with fewer connections than its clients have. */
 export async function startPgBouncer(server: PostgresServer): Promise<Bouncer> {
   const { folder } = server;
   const ini = join(folder, "pgbouncer.ini");
@@ -198,7 +198,7 @@ default_pool_size = 3
     .find(isProgram);
   if (program === undefined)
     throw new Error(
-      "This test needs PgBouncer, and this machine has none. Install it: apt-get install pgbouncer",
+      "This test needs PgBouncer, which is not installed. Install it: apt-get install pgbouncer",
     );
   const running = keep({ folder: own, log: join(own, "log"), usual: "SIGKILL", command: [program, ini] });
   await answering(`postgres://postgres@localhost/postgres?host=${own}`, running);
@@ -247,10 +247,10 @@ async function run(
   }
 }
 
-/** Debian keeps the server's programs out of PATH. */
+/** Debian installs the server's programs outside PATH. */
 const DEBIAN = "/usr/lib/postgresql";
 
-/** The folder with `initdb` and `postgres`, of the newest version. */
+/** The folder with `initdb` and `postgres` of the newest version. */
 function binaries(): string {
   const versions = listed(DEBIAN).toSorted((a, b) => Number(b) - Number(a));
   const folders = [
@@ -258,10 +258,10 @@ function binaries(): string {
     ...versions.map((version) => join(DEBIAN, version, "bin")),
   ];
   const found = folders.find((each) => isProgram(join(each, "postgres")) && isProgram(join(each, "initdb")));
-  // PATH may hold links to some of the programs; the others lie beside what they lead to.
+  // PATH may contain links to only some of the programs. The others are next to the targets of the links.
   if (found !== undefined) return dirname(realpathSync(join(found, "postgres")));
   throw new Error(
-    "These tests need the programs of PostgreSQL, and neither PATH nor /usr/lib/postgresql has them. Install them: apt-get install postgresql",
+    "These tests need PostgreSQL, but neither PATH nor /usr/lib/postgresql has its programs. Install them: apt-get install postgresql",
   );
 }
 

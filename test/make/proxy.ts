@@ -1,5 +1,5 @@
-// A proxy as companies run them: it tunnels (CONNECT) and forwards, asks for a password, and knows names that the machine itself does
-// not know.
+// A typical corporate proxy: it tunnels (CONNECT) and forwards, requires a password, and resolves names that the machine itself cannot
+// resolve.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -9,16 +9,16 @@ import { onTestFinished } from "vitest";
 export const PROXY_PASSWORD = "pa$s word-canary";
 
 export type Proxy = {
-  /** With user and password. */
+  /** The URL, including user and password. */
   readonly url: string;
-  /** What it was asked for, in order: "CONNECT host:port", or "GET http://host/path". */
+  /** The requests in order: "CONNECT host:port" or "GET http://host/path". */
   readonly asked: readonly string[];
   readonly port: number;
 };
 
 /**
- * `where`: the port on this machine for each host name; names that are missing get a 502. Ends with the test. `answer`: what it says to
- * each CONNECT instead, as a status; null: nothing at all.
+ * Starts a proxy, which ends with the test. `where` maps host names to ports on this machine; other names get 502. `answer` is a status to
+ * answer to each CONNECT instead, or null to never answer.
  */
 export async function startProxy(
   where: { readonly [host: string]: number },

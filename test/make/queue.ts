@@ -1,4 +1,4 @@
-// One page of a queue, as Home and "pending" draw it.
+// One page of a queue, as the Home tab and `pending` draw it.
 
 import type { QueuePage } from "#src/adapters/slack/blocks/queue-list.ts";
 import { EVERYTHING } from "#src/adapters/slack/queue-choice.ts";
@@ -12,7 +12,7 @@ export const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", sees
 
 type Seen = { readonly by?: Person; readonly policy?: Policy; readonly now?: number };
 
-/** Of these runs, in all of their channels. */
+/** A queue of these runs, in all of their channels. */
 export function aQueue(
   runs: readonly Run[],
   { by = MEMBER, policy = BUILT_IN, now = NOON }: Seen = {},

@@ -1,4 +1,4 @@
-// A log and counters that keep only what a test asks about.
+// A log and counters that record only what tests check.
 
 import type { Counters, EventLog } from "#src/ports.ts";
 

@@ -1,4 +1,4 @@
-// A decision by the approver, and the notifications that follow from it.
+// A decision by the approver, and the notifications that result from it.
 
 import { type Bench } from "./bot.ts";
 import { APPROVER, TEAM } from "./run.ts";

@@ -1,4 +1,4 @@
-// Backs up the database of a running app, and puts the copy in its place later, as docs/backup.md says.
+// Backs up the database of a running app, and later restores it, as docs/backup.md describes.
 
 import { copyFileSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -6,9 +6,9 @@ import { backUp } from "#src/adapters/store/back-up.ts";
 import type { Stage } from "./world.ts";
 
 export type BackUp = {
-  /** Stops the app, puts the copy in the place of its database, and starts it again. */
+  /** Stops the app, replaces its database with the copy, and starts it again. */
   restore(): Promise<void>;
-  /** The same with a copy that another program made, which carries no mark. */
+  /** Does the same with a copy that another program made, which has no mark. */
   restoreUnmarked(): Promise<void>;
 };
 

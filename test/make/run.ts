@@ -1,4 +1,4 @@
-// Builders of runs and approvals, through the domain's own functions. Each call makes new ids unless it is given some.
+// Builders of runs and approvals, using the domain's own functions. Each call creates new ids, unless ids are given.
 
 import { createHash, randomUUID } from "node:crypto";
 import { type Approval, type Request } from "#src/domain/approval.ts";
@@ -37,12 +37,12 @@ function runFacts(facts: RunFacts): Parameters<typeof newRun>[0] {
   };
 }
 
-/** Asked for, not yet created. */
+/** A run that was requested but not yet created. */
 export function aRun(facts: RunFacts = {}): Run {
   return newRun(runFacts(facts));
 }
 
-/** Known to the service. */
+/** A run that the service knows. */
 export function aWatchedRun(id: RunId = aRunId(), facts: RunFacts = {}): Run {
   return adoptedRun(id, runFacts(facts));
 }
@@ -59,7 +59,7 @@ export function aRequest(content: Json = { action: "delete the old certificate" 
   };
 }
 
-/** Pending, its card at version 1. */
+/** A pending approval whose card has version 1. */
 export function anApproval(id = `apr_${fresh()}`): Approval {
   return newApproval(ApprovalId(id), aRequest(), aNonce(), { now: NOON, monotonic: NOON });
 }

@@ -1,6 +1,6 @@
-// The words of SQL that Countersign sends to a server, from the server's own log.
+// The SQL keywords that Countersign sends to a server, taken from the server's log.
 
-/** For startPostgres: each statement in the log begins with the name of its application, and has no values. */
+/** Settings for startPostgres: each logged statement begins with the name of the application, and contains no values. */
 export const STATEMENTS_LOGGED = [
   "log_statement=all",
   "log_parameter_max_length=0",
@@ -9,7 +9,7 @@ export const STATEMENTS_LOGGED = [
 
 const BEGINS = /^(?<application>[^|]*)\|LOG: {2}(?:statement|execute [^:]*): (?<text>.*)$/;
 
-/** Without names in quotation marks, texts, comments and numbers. `names`: of our tables and columns. */
+/** Returns the words, without quoted names, texts, comments, numbers and `names`, which are those of our tables and columns. */
 export function wordsSent(log: string, names: ReadonlySet<string>): ReadonlySet<string> {
   const words = new Set<string>();
   for (const statement of statements(log)) {
@@ -31,7 +31,7 @@ function statements(log: string): string[] {
     if (text !== undefined) {
       ours = application?.startsWith("countersign") === true;
       if (ours) found.push(text);
-      // A statement of several lines goes on behind tabs.
+      // A statement of several lines continues after a tab.
     } else if (line.startsWith("\t") && ours) found.push(`${found.pop() ?? ""}\n${line}`);
     else ours = false;
   }

@@ -1,4 +1,4 @@
-// What the compiler says of a file that a test writes, such as a document held to published types.
+// Compiles a source text that a test creates, for example a document that is checked against published types.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const OPTIONS = ["--noEmit", "--strict", "--skipLibCheck", "--ignoreConfig", "--module", "nodenext"];
 
-/** Empty: it compiles. */
+/** Returns the compiler's errors. Empty if the source compiles. */
 export function typeFaults(source: string): string {
-  // Inside the repository, where the compiler finds the packages.
+  // The folder is inside the repository, so that the compiler finds the packages.
   const folder = mkdtempSync(join(ROOT, "node_modules/.types-"));
   const file = join(folder, "document.ts");
   writeFileSync(file, source);

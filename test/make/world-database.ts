@@ -1,4 +1,4 @@
-// The database of a world: a file of SQLite, or a database of a PostgreSQL server that this test file starts.
+// The database of a world: a SQLite file, or a database on a PostgreSQL server that this test file starts.
 
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -14,32 +14,32 @@ import { type PostgresServer, startPostgres } from "./postgres.ts";
 type Row = Record<string, unknown>;
 
 export type WorldDatabase = {
-  /** DATABASE_URL. */
+  /** The value of DATABASE_URL. */
   readonly url: string;
-  /** As `openAuditFile` takes it. */
+  /** The argument for `openAuditFile`. */
   readonly place: string;
-  /** What a bot needs beside the URL. */
+  /** The variables that a bot needs in addition to the URL. */
   readonly env: { readonly [name: string]: string };
-  /** Null: no bot has made one yet. */
+  /** The audit key. Null if no bot has created one yet. */
   key(): AuditKey | null;
-  /** All that is stored, for a search. */
+  /** Returns everything that is stored, to be searched. */
   stored(): Promise<string>;
-  /** What a query finds now. Both engines must know it. */
+  /** Returns the result of a query, which must be valid for both engines. */
   rows(query: string): readonly Row[];
-  /** One statement past the bot; the rows that it gives. Both engines must know it. */
+  /** Runs a statement, bypassing the bot, and resolves to its rows. It must be valid for both engines. */
   readonly sql: (statement: string) => Promise<readonly Row[]>;
-  /** Takes the append-only rules away. */
+  /** Removes the append-only rules. */
   dropRules(): Promise<void>;
   remove(): Promise<void>;
 };
 
-/** Up to eight worlds are open at a time, and each bot opens up to eleven connections. */
+/** Enough for eight worlds at a time, each with a bot that opens up to eleven connections. */
 const SETTINGS = ["max_connections=200"];
 
 let usesPostgres = process.env["TEST_STORE"] === "postgres";
 let server: PostgresServer | null = null;
 
-/** From now on, the worlds of this file have PostgreSQL. To be called before the first world is asked for. */
+/** Makes the worlds of this file use PostgreSQL. Must be called before the first world is created. */
 export function usePostgres(): void {
   usesPostgres = true;
   beforeAll(async () => {
@@ -52,7 +52,8 @@ if (usesPostgres) usePostgres();
 
 export function createDatabase(): Promise<WorldDatabase> {
   if (!usesPostgres) return Promise.resolve(createFile());
-  if (server === null) throw new Error("the PostgreSQL of this file is not there yet, or any more");
+  if (server === null)
+    throw new Error("the PostgreSQL server of this file has not started yet, or has already stopped");
   return createOn(server);
 }
 
@@ -95,14 +96,14 @@ function onFile<Answer>(path: string, work: (raw: DatabaseSync) => Answer): Answ
   }
 }
 
-/** Tests ask within probes that cannot wait, so this is PostgreSQL's own shell. */
+/** Runs a query synchronously with psql, because tests query within probes that cannot wait. */
 function rowsNow(url: string, query: string): readonly Row[] {
   const asked = `select coalesce(json_agg(found), '[]') from (${query}) found`;
   const said = execFileSync("psql", ["-XAtq", "-d", url, "-c", asked], { encoding: "utf8" });
   return JSON.parse(said) as Row[];
 }
 
-/** A text as SQL writes it. */
+/** Returns the text as an SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 async function createOn({ database, run }: Pick<PostgresServer, "database" | "run">): Promise<WorldDatabase> {
@@ -126,7 +127,7 @@ async function createOn({ database, run }: Pick<PostgresServer, "database" | "ru
       for (const table of ["audit", "audit_texts"])
         await run(url, `alter table ${table} disable trigger user`);
     },
-    // It goes with the server.
+    // The database is removed with its server.
     remove: () => Promise.resolve(),
   };
 }

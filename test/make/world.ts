@@ -1,5 +1,5 @@
-// A whole world for one test: the real app in this process, on the sandbox's Slack and service, over real HTTP and WebSockets.
-// Tests act as people and look at what people and the service see. Waiting is always for a state, never for a time.
+// A complete world for one test: the real app in this process, with the sandbox's Slack and service, over real HTTP and WebSockets.
+// Tests act as people and check what people and the service see. They always wait for a state, never for a time.
 
 import { request } from "undici";
 import { afterAll, beforeAll, type TestContext, vi } from "vitest";
@@ -17,7 +17,7 @@ import { expectNoCanary } from "./canary.ts";
 import { createSight, type Sight } from "./journey-sight.ts";
 import { createDatabase, type WorldDatabase } from "./world-database.ts";
 
-// A journey is many round trips, and some wait for a linger of several seconds on purpose. They wait side by side.
+// A journey takes many round trips, and some wait several seconds on purpose. Therefore journeys run concurrently.
 vi.setConfig({ testTimeout: 60_000, maxConcurrency: 8 });
 
 export const ana = "U0ANA";
@@ -28,31 +28,31 @@ export const outsider = "U0ODA";
 export const bot = "U0ROTA";
 export const opsAgents = "C0OPSAGENTS";
 export const releases = "C0RELEASES";
-/** Private: Ana, Ben and Countersign. */
+/** A private channel with Ana, Ben and Countersign. */
 export const payments = "C0PAYMENTS";
-/** Countersign is not in it. */
+/** A channel without Countersign. */
 export const random = "C0RANDOM";
 
 /**
- * Slack waits three seconds for the app (ms). Here up to eight worlds share a process, and other people the machine, so the app may
- * have its turn later. The kills keep Slack's own time: there the app is a process of its own.
+ * Time limits of Slack (ms), which are 3 s in reality. Here, up to eight worlds share a process on a busy machine, so the app may answer
+ * later. The kill tests use Slack's real limits, because their app runs in its own process.
  */
 const PATIENT = { ackMs: 15_000, triggerMs: 15_000 };
 
 export type Choices = {
   readonly entrance?: "socket" | "http";
-  /** 0: the service does at once whatever needs no person. */
+  /** With 0, the service does everything that needs no person immediately. */
   readonly tempo?: number;
   readonly profile?: NonNullable<NonNullable<WorldOptions["service"]>["profile"]>;
   readonly rateLimits?: boolean;
-  /** Left out: `PATIENT`. `slackTiming`: Slack's own, for tests whose fact is that the app answers within its three seconds. */
+  /** The default is `PATIENT`. Use `slackTiming` for tests that check that the app answers within Slack's three seconds. */
   readonly timing?: Partial<Timing>;
   readonly env?: { readonly [name: string]: string };
-  /** In this test someone else writes the database. */
+  /** Whether someone else writes to the database in this test. */
   readonly tampered?: boolean;
-  /** This test makes the app log errors, or Slack refuse a call. */
+  /** Whether this test makes the app log errors or makes Slack refuse a call. */
   readonly troubled?: boolean;
-  /** In this test an approval is rightly decided a second time, with another reason. */
+  /** Whether an approval is legitimately decided twice in this test, with different reasons. */
   readonly decidedAnew?: boolean;
 };
 
@@ -62,25 +62,25 @@ export type Stage = Acting &
     readonly slack: World["slack"];
     readonly service: World["service"];
     readonly database: WorldDatabase;
-    /** Where the app's own pages are. */
+    /** Returns the address of the app's own pages. */
     readonly url: () => string;
     stopApp(): Promise<void>;
-    /** On the same database, as after a restart. */
+    /** Starts the app on the same database, as after a restart. */
     startApp(): Promise<void>;
-    /** As on SIGHUP. */
+    /** Reloads the configuration, as on SIGHUP. */
     reload(): Promise<void>;
-    /** What the app logged, one JSON line each. */
+    /** The app's log, one JSON line per entry. */
     readonly logged: readonly string[];
   };
 
-/** A world for this test. When the test ends, the world is checked for what holds in every test, and stopped. */
+/** Creates a world for this test. When the test ends, checks what must hold in every test, and stops the world. */
 export async function aWorld({ onTestFinished, task }: TestContext, choices: Choices = {}): Promise<Stage> {
   const { stage, end } = await open(choices);
   onTestFinished(() => end(task.result?.state !== "fail"));
   return stage;
 }
 
-/** One world for all tests of a file, which must not change it. It is checked like the others after the last test. */
+/** Creates one world for all tests of a file, which must not change it. After the last test, it is checked like any other world. */
 export function aSharedWorld(choices: Choices = {}): () => Stage {
   let opened: Opened | null = null;
   beforeAll(async () => {
@@ -88,7 +88,7 @@ export function aSharedWorld(choices: Choices = {}): () => Stage {
   });
   afterAll(() => opened?.end(true));
   return () => {
-    if (opened === null) throw new Error("the world is there only while a test runs");
+    if (opened === null) throw new Error("the world exists only while a test runs");
     return opened.stage;
   };
 }
@@ -154,7 +154,7 @@ function createStarter(
   let app: App | null = null;
   const destination = { write: (line: string) => void logged.push(line.trim()) };
   const log = createLog({ level: "info", pretty: false, destination });
-  // Only Slack's requests must find the port that was handed out; any free one will do for our own pages.
+  // Slack's requests need the allocated port. For our own pages alone, any free port will do.
   const port = entrance === "socket" ? { PORT: "0" } : {};
   const quick = { POLL_MIN_MS: "20", POLL_MAX_MS: "100", ...port };
   return {
@@ -178,7 +178,7 @@ async function metricsOf(url: string): Promise<string> {
   return body.text();
 }
 
-/** Null: it was never written, or cannot be verified here. */
+/** Verifies the audit. Resolves to null if it was never written or cannot be verified here. */
 async function auditIn(database: WorldDatabase, { env = {} }: Choices): Promise<AuditVerdict | null> {
   const given = env["AUDIT_KEY"];
   const key = given === undefined ? database.key() : auditKeyOf(given);
@@ -191,15 +191,15 @@ async function auditIn(database: WorldDatabase, { env = {} }: Choices): Promise<
   }
 }
 
-/** Only a test's attacker writes the database, so any other finding is a false alarm or a fault of ours. */
+/** Only the attacker of a test writes to the database, so any other finding is a false alarm or a bug. */
 function expectWhole(verdict: AuditVerdict, metrics: string, { tampered = false }: Choices): void {
   if (tampered) return;
-  if (!verdict.ok) throw new Error(`the audit is called tampered with: ${JSON.stringify(verdict)}`);
+  if (!verdict.ok) throw new Error(`the audit does not verify: ${JSON.stringify(verdict)}`);
   const found = /^countersign_tampering_findings ([1-9].*)$/m.exec(metrics);
   if (found !== null) throw new Error(`${found[1] ?? ""} findings of tampering`);
 }
 
-/** Tokens, the signing secret and the service's key appear only where they are used. */
+/** Checks that tokens, the signing secret and the service's key appear only where they are used. */
 function expectSecretsKept({ slack, service }: Stage, told: { readonly [where: string]: string }): void {
   for (const [where, text] of Object.entries(told)) expectNoCanary(`in the ${where}`, text);
   const { messages, views } = slack.workspace;
@@ -208,7 +208,7 @@ function expectSecretsKept({ slack, service }: Stage, told: { readonly [where: s
   expectNoCanary("in what the service was sent", JSON.stringify(asked));
 }
 
-/** What holds in every test. */
+/** Checks what must hold in every test. */
 function checkAfterwards(
   stage: Stage,
   logged: readonly string[],
@@ -225,8 +225,8 @@ function checkAfterwards(
   if (troubled) return;
   const errors = logged.filter((line) => line.includes('"level":"error"'));
   if (errors.length > 0) throw new Error(`the app logged errors:\n${errors.join("\n")}`);
-  // A click that is delivered twice comes with a trigger that is spent.
-  const expected = /^spoiled by a test$|trigger_id$/;
+  // A click that is delivered twice has a trigger that is already used.
+  const expected = /^replaced by a fault$|trigger_id$/;
   const refused = stage.slack.traffic
     .lines()
     .find((line) => line.from === "app" && line.refused !== null && !expected.test(line.refused));

@@ -77,7 +77,7 @@ test("a port that someone asked for and another has is named, and the sandbox en
   const port = typeof address === "object" ? String(address?.port) : "";
   const asked = await sandbox("--port", port);
   expect(await asked.ended).toBe(2);
-  expect(asked.said()).toBe(`Port ${port} is in use. Name another with --port, or leave it out.\n`);
+  expect(asked.said()).toBe(`Port ${port} is in use. Choose another with --port, or leave the option out.\n`);
   expect(await asked.left()).toEqual([]);
 }, 30_000);
 

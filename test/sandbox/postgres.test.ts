@@ -69,6 +69,6 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
 
 test("a machine without PostgreSQL is told what to install", () => {
   expect(() => programsFolder("/nowhere:/also-nowhere", "/no-such-folder")).toThrow(
-    /There is no PostgreSQL on this machine[^]*apt-get install postgresql[^]*leave out --postgres/,
+    /PostgreSQL is not installed on this machine[^]*apt-get install postgresql[^]*leave out --postgres/,
   );
 });

@@ -2,10 +2,10 @@ import { html } from "./html.ts";
 import type { Html } from "./html.ts";
 import type { Person, PersonId } from "../../slack/model.ts";
 
-/** CSS colours the tones. A person's tone follows from the name; those of the seeded people all differ. */
+/** How many tones the style sheet colors. A person's tone is computed from the name; the seeded people all have different tones. */
 const TONES = 16;
 
-/** The app has a picture, the others have their initials. */
+/** Draws a picture for the app and initials for everyone else. */
 export function avatar(person: Person | undefined, app?: PersonId): Html {
   if (person !== undefined && person.id === app) {
     return html`<span data-avatar="app" aria-hidden="true"

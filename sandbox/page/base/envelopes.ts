@@ -1,5 +1,5 @@
-// The traffic as envelopes between three stations: calls of the app to Slack, payloads of Slack to the app, calls of the app to the
-// service. Acknowledgements and the lines about sockets are none.
+// The traffic as envelopes between three stations: the app's calls to Slack, Slack's payloads to the app, and the app's calls to the
+// service. Acknowledgements and lines about sockets are not envelopes.
 import type { Traffic } from "../../slack/model.ts";
 import { record } from "./read-blocks.ts";
 
@@ -14,21 +14,21 @@ export type Envelope = {
   readonly lost: boolean;
 };
 
-/** What one view has seen since it began. */
+/** What one view has seen since it was opened. */
 export type Seen = {
-  /** The newest ones, oldest first. */
+  /** The newest envelopes, oldest first. */
   readonly newest: readonly Envelope[];
-  /** How many came at once beyond those. */
+  /** How many more arrived together with them. */
   readonly more: number;
   readonly counts: Readonly<Record<Way, number>>;
   readonly lost: number;
   readonly lastLost: Envelope | null;
 };
 
-/** More dots at once would cost much and show little. */
+/** How many dots are shown at once. More would be costly and hard to see. */
 const SHOWN = 20;
 
-/** Each call counts the lines that came since the call before. The first one begins. */
+/** Returns a function that counts the lines since its previous call. Its first call only sets the starting point. */
 export function createEnvelopes(): (lines: readonly Traffic[]) => Seen {
   let upTo: number | null = null;
   let seen: Seen = {
@@ -51,17 +51,17 @@ export function createEnvelopes(): (lines: readonly Traffic[]) => Seen {
 function withNews(before: Seen, lines: readonly Traffic[]): Seen {
   const counts = { ...before.counts };
   const dots: Envelope[] = [];
-  const unanswered = new Set<number>();
+  const unacknowledged = new Set<number>();
   for (const line of lines) {
     const envelope = envelopeOf(line) ?? lossOf(line);
     if (envelope === null) continue;
     dots.push(envelope);
     if (lossOf(line) === null) counts[envelope.way] += 1;
-    else unanswered.add(line.answers ?? 0);
+    else unacknowledged.add(line.answers ?? 0);
   }
   const lost = dots.filter((one) => one.lost);
-  // An envelope that was lost at once is one dot, not two.
-  const all = [...before.newest, ...dots].filter(({ number }) => !unanswered.has(number));
+  // If an envelope and its loss are both new, they become one dot, not two.
+  const all = [...before.newest, ...dots].filter(({ number }) => !unacknowledged.has(number));
   return {
     newest: all.slice(-SHOWN),
     more: Math.max(0, dots.length - SHOWN),
@@ -71,7 +71,7 @@ function withNews(before: Seen, lines: readonly Traffic[]): Seen {
   };
 }
 
-/** Calls that are no methods of the Web API. */
+/** Calls of the app that are not Web API methods. */
 const OTHER_CALLS: ReadonlySet<string> = new Set(["response_url", "file upload"]);
 
 function envelopeOf({ number, from, what, detail, ms, answers, lost }: Traffic): Envelope | null {
@@ -81,7 +81,7 @@ function envelopeOf({ number, from, what, detail, ms, answers, lost }: Traffic):
   return isCall ? { number, way: "app-slack", what, lost } : null;
 }
 
-/** The line that says that no acknowledgement came. */
+/** The envelope of a line that reports a missing acknowledgement. Null for other lines. */
 function lossOf({ number, from, what, detail, answers, lost }: Traffic): Envelope | null {
   if (from !== "slack" || !lost || answers === null || "payload" in record(detail)) return null;
   return { number, way: "slack-app", what, lost };

@@ -1,6 +1,6 @@
-// Auto-escaping templates: whatever is put into `html` is text, unless it came out of `html` itself.
+// Auto-escaping templates: every value in an `html` template is escaped, unless it was made by `html` itself.
 
-/** A class, so that no object that arrived as JSON can pass for markup. */
+/** A class, so that an object parsed from JSON can never be taken for markup. */
 export class Html {
   readonly #markup: string;
   constructor(markup: string) {
@@ -25,7 +25,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => ENTITIES[mark] ?? "");
 }
 
-/** Attributes in these templates are always quoted; that is what makes one kind of escaping enough. */
+/** Builds markup from a template. Attributes in these templates are always quoted, so one kind of escaping is enough. */
 export function html(parts: TemplateStringsArray, ...values: Part[]): Html {
   return new Html(
     parts.reduce((sum, part, i) => sum + part + (i < values.length ? flat(values[i]) : ""), ""),
@@ -39,13 +39,13 @@ function flat(part: Part): string {
   return escapeHtml(String(part));
 }
 
-/** ` name="value"`, or nothing at all for a value that is absent; `true` gives the bare attribute. */
+/** Returns ` name="value"`, or null if there is no value. `true` gives the bare attribute. */
 export function attr(name: string, value: string | number | boolean | null | undefined): Html | null {
   if (value === null || value === undefined || value === false) return null;
   return new Html(value === true ? ` ${name}` : ` ${name}="${escapeHtml(String(value))}"`);
 }
 
-/** How much of a long text is shown; the rest can be opened. */
+/** How many characters of a long text are shown. The rest can be opened. */
 const CHARACTERS = 280;
 
 export function long(text: string): Part {
@@ -58,7 +58,7 @@ export function long(text: string): Part {
     </details>`;
 }
 
-// Buttons and forms of the panels. Each names one act on the sandbox's world; the browser posts it to /control/do.
+// Buttons and forms of the panels. Each names one act of the control API, which the browser posts to /control/do.
 
 export type Act = {
   readonly act: string;
@@ -67,7 +67,7 @@ export type Act = {
   /** The name for screen readers. Default: `words`. */
   readonly label?: string;
   readonly look?: "plain" | "primary" | "danger";
-  /** Two buttons that replace each other share one id, so that the focus stays. */
+  /** Two buttons that replace each other share one id, so that the focus stays on them. */
   readonly id?: string;
   readonly off?: boolean;
 };

@@ -6,24 +6,24 @@ import type { Memory } from "./tab-memory.ts";
 import type { Lists, Slot } from "./regions.ts";
 import type { Times } from "./times.ts";
 
-/** As the manifest has them. */
+/** A slash command, as the manifest declares it. */
 export type SlashCommand = {
   readonly command: string;
   readonly description: string;
   readonly usage_hint?: string | undefined;
 };
 
-/** A shortcut of the app in the menu of a message. */
+/** A shortcut that the app adds to the menu of a message. */
 export type MessageShortcut = { readonly callbackId: string; readonly name: string };
 
-/** What the page is made of; it reads the workspace and changes nothing except through `acts`. */
+/** What the page works with. It reads the workspace, and changes it only through `acts`. */
 export type PageParts = {
   readonly workspace: Workspace;
   readonly acts: Acts;
   readonly traffic: Pick<TrafficLog, "lines" | "onLine">;
   /** Whether a command or a click would reach the app. */
   readonly connected: () => boolean;
-  /** Tells the app that a person opened its Home tab; null if it has none. */
+  /** Notifies the app that a person opened its Home tab. Null if the app has no Home tab. */
   readonly openHome: ((person: PersonId) => Promise<unknown>) | null;
   readonly commands: readonly SlashCommand[];
   readonly shortcuts: readonly MessageShortcut[];
@@ -32,11 +32,11 @@ export type PageParts = {
     callbackId: string,
     on: { readonly channel: ChannelId; readonly ts: string },
   ) => Promise<ActResult>;
-  /** Commands for a newcomer to try first. A click puts one into the composer. */
+  /** Commands for a new user to try first. A click copies one into the composer. */
   readonly examples: readonly string[];
-  /** The Service and Scenes panels; null for a page without them. Their buttons post control acts to /control/do. */
+  /** The state behind the Service and Scenes panels, whose buttons post acts to /control/do. Null for a page without them. */
   readonly panelState: PanelState | null;
-  /** Default: the machine's zone. */
+  /** The default is the machine's time zone. */
   readonly timeZone?: string;
 };
 
@@ -54,7 +54,7 @@ export type PanelState = {
   readonly replicas: () => readonly BotState[];
   readonly servicePanel: ServicePanel;
   readonly scenes: () => SceneState;
-  /** Calls the listener after every change of these. */
+  /** Calls the listener after every change of this state. */
   readonly onChange: (listener: () => void) => () => void;
 };
 
@@ -63,7 +63,7 @@ export type Caption = {
   readonly text: string;
   /** The person who sees what the caption describes, such as an open form. */
   readonly eyes: PersonId | null;
-  /** Where it is; null if it has no place. */
+  /** Where it can be seen. Null if it has no place. */
   readonly spot: Spot | null;
 };
 
@@ -76,15 +76,15 @@ type Scene = {
   readonly what: string;
   /** What the scene shows about the app, for people who have just watched it. */
   readonly lesson: string;
-  /** What a newcomer is dared to try, if the scene shows that. */
+  /** What a new user is invited to try, if the scene shows exactly that. */
   readonly dare: string | null;
 };
 
 export type SceneState = {
   readonly scenes: readonly Scene[];
-  /** The names of the scenes that were played to their end. */
+  /** The names of the scenes that have played to the end. */
   readonly done: ReadonlySet<string>;
-  /** The scene that plays, or played last. */
+  /** The scene that is playing or played last. */
   readonly playing: {
     readonly name: string;
     readonly captions: readonly Caption[];

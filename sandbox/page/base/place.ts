@@ -1,6 +1,6 @@
 import type { ChannelId, PersonId } from "../../slack/model.ts";
 
-/** A state of the page: person, channel, thread, panel. Each has an address, so that two tabs can be two people. */
+/** What a tab shows: person, channel, thread and panel. Each place has an address, so that two tabs can be two people. */
 export type Place = {
   readonly person: PersonId;
   /** A channel's id, or "home" for the app's Home tab. */
@@ -14,14 +14,14 @@ export type Panel = (typeof PANELS)[number];
 
 export const PANELS = ["traffic", "service", "scenes", "phone"] as const;
 
-/** The service and the scenes are there only in a whole sandbox. */
+/** Whether the panel exists only in the full sandbox, which has the service and the scenes. */
 export const needsWorld = (panel: Panel): boolean => panel === "service" || panel === "scenes";
 
 const ID = "[A-Za-z0-9_-]{1,64}";
 const PATH = new RegExp(`^/as/(${ID})/(${ID})(?:/(\\d+\\.\\d+))?/?$`);
 const PERMALINK = new RegExp(`^/archives/(${ID})/p(\\d+)(\\d{6})$`);
 
-/** The phone is a person's. Above the other panels stands the wire. */
+/** Whether the wire is drawn above the panel. The phone has none, because it belongs to one person. */
 export const showsWire = (panel: Panel | null): boolean => panel !== null && panel !== "phone";
 
 export function parsePlace(url: URL): Place | undefined {
@@ -32,7 +32,7 @@ export function parsePlace(url: URL): Place | undefined {
   return { person, where, thread: thread ?? null, panel: panelOf(url) };
 }
 
-/** `?traffic` is the older address of that panel. */
+/** `?traffic` is the old address of the Traffic panel. */
 function panelOf(url: URL): Panel | null {
   if (url.searchParams.has("traffic")) return "traffic";
   return PANELS.find((one) => one === url.searchParams.get("panel")) ?? null;
@@ -43,12 +43,12 @@ export function hrefOf(place: Place, message?: string): string {
   return `${path}${place.panel ? `?panel=${place.panel}` : ""}${message === undefined ? "" : `#${anchorOf(message, place)}`}`;
 }
 
-/** A thread's first message is on the page twice, so an anchor names the pane too. */
+/** Returns the anchor of a message. It names the pane, because a thread's first message is on the page twice. */
 export function anchorOf(ts: string, place: { thread: string | null }): string {
   return `${place.thread === null ? "m" : "t"}-${ts}`;
 }
 
-/** Two people in one place, left and right. */
+/** Two people in the same channel, left and right. */
 export type SideBySide = { readonly people: readonly [PersonId, PersonId]; readonly where: ChannelId };
 
 const SIDE = new RegExp(`^/side/(${ID})/(${ID})/(${ID})/?$`);
@@ -65,7 +65,7 @@ export function sideBySideHref({ people, where }: SideBySide): string {
 
 export type Permalink = { readonly channel: ChannelId; readonly ts: string; readonly thread: string | null };
 
-/** A link to a message in the format of `chat.getPermalink`, with any host. */
+/** Parses a link to a message in the format of `chat.getPermalink`. The host can be any. */
 export function parsePermalink(url: URL): Permalink | undefined {
   const [, channel, seconds, micros] = PERMALINK.exec(url.pathname) ?? [];
   if (channel === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Reads Block Kit as it was sent. These functions never throw.
+// Reads Block Kit as the app sent it. These functions never throw.
 
 export type Json = Record<string, unknown>;
 
@@ -18,7 +18,7 @@ export function number(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** The string in a text object, of either kind. */
+/** The string in a `plain_text` or `mrkdwn` object. */
 export function textOf(value: unknown): string {
   return string(record(value)["text"]);
 }

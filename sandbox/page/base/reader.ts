@@ -5,22 +5,22 @@ import type { PageParts } from "./parts.ts";
 import { createTimes } from "./times.ts";
 import type { Times } from "./times.ts";
 
-/** The person who looks at the page: what ids mean to them, and where links lead. */
+/** The person who looks at the page: what names they see for ids, and where links lead. */
 export type Reader = {
   readonly place: Place;
   readonly times: Times;
   nameOf(person: PersonId): string | undefined;
-  /** Undefined for a channel that this person cannot see, because its name would reveal it. */
+  /** Returns undefined for a channel that this person cannot see, so that the name does not leak. */
   channelName(channel: ChannelId): string | undefined;
   channelCalled(name: string): ChannelId | undefined;
-  /** A user group's handle. */
+  /** Returns the handle of a user group. */
   groupName(group: string): string | undefined;
   people(): readonly { id: PersonId; name: string }[];
-  /** Where a link leads: one to a message stays with the person who reads; null when it is no web address. */
+  /** Returns where a link leads, or null if it is not a web address. A link to a message opens it as the same person. */
   linkTo(address: string): string | null;
 };
 
-/** As in Slack: members see every public channel, guests and outsiders only those they are in. */
+/** As in Slack, members see every public channel, and guests and outsiders only the channels they are in. */
 export function channelsSeenBy(workspace: PageParts["workspace"], person: PersonId): Channel[] {
   const open = workspace.people.get(person)?.kind === "member";
   return [...workspace.channels.values()].filter(
@@ -57,7 +57,7 @@ export function channelTitle({ workspace }: PageParts, reader: Reader, channel: 
   return workspace.people.get(other ?? "")?.name ?? channel.name;
 }
 
-/** The same place for another person, or the first channel that they may see. */
+/** The address of the same place for another person, or of the first channel that they can see. */
 export function hrefAs(parts: PageParts, place: Place, person: Person): string {
   const seen = channelsSeenBy(parts.workspace, person.id);
   const here = place.where === "home" || seen.some((one) => one.id === place.where);

@@ -1,19 +1,19 @@
-// The live parts of the page: named lists of keyed pieces. A piece has a mark, a digest of its markup, so that both sides know
-// whether it has changed without comparing texts.
+// The live parts of the page: named lists of keyed pieces. Each piece has a mark, a digest of its markup, so that server and browser can
+// tell whether it has changed without comparing the markup.
 import { hash } from "node:crypto";
 import { Html, html } from "./html.ts";
 
 export type Item = { readonly key: string; readonly inner: Html };
 export type Lists = Readonly<Record<string, readonly Item[]>>;
 
-/** Draws the container of a list with what is in it now. */
+/** Draws the container of a list with its current items. */
 export type Slot = (name: string) => Html;
 
 const ORDERED = new Set(["messages", "replies", "traffic", "runs"]);
 
 type Piece = { readonly key: string; readonly mark: string; readonly html: string };
 
-/** The changes of one list. `keys`: its new order, if that changed. */
+/** The changes of one list. `keys` is its new order, if the order changed. */
 export type Patch = {
   readonly list: string;
   readonly keys?: readonly string[];
@@ -30,13 +30,13 @@ export function slots(lists: Lists): Slot {
   };
 }
 
-/** A memory returns the same item until it looks different, so its mark is computed once. */
+/** A memory returns the same item until its drawing changes, so each mark is computed once. */
 const pieces = new WeakMap<Item, Piece>();
 
 function piece(list: string, item: Item): Piece {
-  const known = pieces.get(item) ?? newPiece(list, item);
-  pieces.set(item, known);
-  return known;
+  const found = pieces.get(item) ?? newPiece(list, item);
+  pieces.set(item, found);
+  return found;
 }
 
 function newPiece(list: string, item: Item): Piece {
@@ -47,7 +47,7 @@ function newPiece(list: string, item: Item): Piece {
   return { key: item.key, mark, html: `<${tag} ${body.toString()}>${inner}</${tag}>` };
 }
 
-/** Remembers what one tab has and returns only the differences. A new tab gets everything. */
+/** Returns a function that remembers what one tab has, and returns only the differences. Its first call returns everything. */
 export function createDiffer(): (lists: Lists) => Patch[] {
   let sent = new Map<string, Map<string, string>>();
   return (lists) => {

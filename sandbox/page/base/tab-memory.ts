@@ -1,12 +1,12 @@
-// Remembers what one tab was drawn, so that of five hundred messages only the changed ones are drawn again.
+// Remembers what was drawn for one tab, so that only the changed ones of five hundred messages are drawn again.
 import type { Html } from "./html.ts";
 import type { Item } from "./regions.ts";
 
-/** All that a piece is drawn from. The piece is drawn again if one of them changes. */
+/** All values that a piece is drawn from. The piece is drawn again if one of them changes. */
 export type Stamp = readonly unknown[];
 
 export type Memory = {
-  /** Begins another drawing. Items that it does not ask for are forgotten at the next. */
+  /** Starts the next drawing. Items that a drawing does not ask for are forgotten when the next one starts. */
   readonly look: () => void;
   readonly item: (
     at: { readonly list: string; readonly key: string },

@@ -1,11 +1,11 @@
-// Times as Slack shows them: in the reader's zone, by default the machine's.
+// Times as Slack shows them, in the reader's time zone. The default is the machine's time zone.
 
 export type Times = {
   /** "12:38" */
   clock(atMs: number): string;
   /** "21 Nov 2026, 12:38:05" */
   full(atMs: number): string;
-  /** "12:38:05.123", for the traffic panel, where the distance between lines matters. */
+  /** "12:38:05.123", for the Traffic panel, where the time between lines matters. */
   fine(atMs: number): string;
   /** Fills the tokens of `<!date^…>` and of rich-text dates. */
   tokens(format: string, atMs: number): string;
@@ -75,7 +75,7 @@ export function durationOf(ms: number): string {
     [Math.round(ms / 1000) % 60, "s"],
   ] as const;
   return parts
-    .filter(([many]) => many > 0)
-    .map(([many, unit]) => `${many} ${unit}`)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
     .join(" ");
 }

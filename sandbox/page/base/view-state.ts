@@ -3,17 +3,17 @@ import type { Workspace } from "../../slack/workspace.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { createMemory, type Memory } from "./tab-memory.ts";
 
-/** What drawing a page needs beside the workspace. */
+/** What drawing a page needs in addition to the workspace. */
 export type ViewState = {
   readonly unread: Unread;
   readonly memory: Memory;
   readonly notifications: Notifications;
   readonly envelopes: ReturnType<typeof createEnvelopes>;
-  /** Changes whenever a message might look different although nothing in it has changed. */
+  /** Changes whenever a message might look different even though nothing in it has changed. */
   readonly epoch: () => string;
 };
 
-/** Each tab has its own memory, and its own count of envelopes. What has been read is the same for all. */
+/** Each tab has its own memory and its own count of envelopes. All tabs share what has been read. */
 export function createViewStates(workspace: Workspace): () => ViewState {
   const unread = createUnread(workspace);
   const notifications = createNotifications(workspace);
@@ -21,12 +21,12 @@ export function createViewStates(workspace: Workspace): () => ViewState {
   workspace.onChange(({ kind }) => {
     if (kind === "person" || kind === "channel") changes += 1;
   });
-  // A message may call a day "today".
+  // The date is included, because a message may call a day "today".
   const epoch = (): string => `${changes} ${new Date(workspace.now()).toDateString()}`;
   return () => ({ unread, notifications, memory: createMemory(), envelopes: createEnvelopes(), epoch });
 }
 
-/** Which channels have something a person has not seen. What was there before the page began counts as seen. */
+/** Knows which channels have messages that a person has not seen. Messages from before the page started count as seen. */
 export function createUnread(workspace: Workspace) {
   const begun = workspace.messages.length;
   const seen = new Map<string, string>();
@@ -49,8 +49,8 @@ export function createUnread(workspace: Workspace) {
 
 export type Unread = ReturnType<typeof createUnread>;
 
-// What Slack would show on a person's lock screen: the `text` of each message as it was when it came. A later change notifies
-// nobody.
+// What Slack would show on a person's lock screen: the `text` of each message as it was when it arrived. A later change causes no
+// notification.
 
 export type Notification = {
   readonly ts: string;
@@ -61,12 +61,12 @@ export type Notification = {
   readonly at: number;
 };
 
-/** A lock screen shows the newest; older ones are in their channels (count per person). */
+/** How many notifications are kept per person. Older messages can be read in their channels. */
 const KEPT = 30;
 
 export type Notifications = { readonly of: (person: PersonId) => readonly Notification[] };
 
-/** Newest first. What was there before the page began has notified nobody. */
+/** The notifications of each person, newest first. Messages from before the page started cause none. */
 function createNotifications(workspace: Workspace): Notifications {
   const byPerson = new Map<PersonId, readonly Notification[]>();
   workspace.onChange(({ message }) => {
@@ -80,7 +80,7 @@ function createNotifications(workspace: Workspace): Notifications {
   return { of: (person) => byPerson.get(person) ?? [] };
 }
 
-/** Direct messages notify the other; in a channel a mention notifies its members. A message for one person alone is not pushed. */
+/** A direct message notifies the other person, and a mention in a channel notifies members. An ephemeral message notifies no one. */
 function notifiedBy(workspace: Workspace, message: Message): PersonId[] {
   const channel = workspace.channels.get(message.channel);
   if (channel === undefined || message.ephemeralFor !== null) return [];

@@ -1,5 +1,5 @@
 // @ts-check
-// What a person does, sent to the sandbox; and what it, or Slack, says back to them.
+// Sends what a person does to the sandbox, and shows the errors that the sandbox or Slack answers.
 
 /** @typedef {{ ok: true } | { ok: false, error: string }} ActResult */
 
@@ -12,7 +12,7 @@ export function act(what) {
 }
 
 /**
- * What one does to the sandbox's world itself.
+ * Performs an act of the control API.
  * @param {string} name
  * @param {Record<string, unknown>} args
  */
@@ -36,17 +36,18 @@ async function post(path, what) {
 }
 
 /**
+ * Shows the error of a result, or hides the place if there is none.
  * @param {Element | null | undefined} place
  * @param {ActResult} result
  */
-export function tell(place, result) {
+export function showResult(place, result) {
   if (!(place instanceof HTMLElement)) return;
   place.hidden = result.ok;
   place.textContent = result.ok ? "" : result.error;
 }
 
 /**
- * Shows that an answer is awaited, and keeps a second press from counting.
+ * Marks the element as busy while `work` is under way, and ignores further presses.
  * @param {Element} element
  * @param {() => Promise<ActResult>} work
  * @returns {Promise<ActResult>}

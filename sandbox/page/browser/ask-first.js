@@ -1,9 +1,9 @@
 // @ts-check
-// The question before a choice counts, for menus and fields. A button's own question is asked where its press is.
+// The confirmation dialog of menus and fields. The confirmation of a button is handled with its press, in page.js.
 
 const CONTROL = "[data-asks-first]";
 
-/** Choices that were confirmed and go on their way. @type {WeakSet<Element>} */
+/** Controls whose choice was confirmed and is being sent. @type {WeakSet<Element>} */
 const confirmed = new WeakSet();
 
 export function startAsking() {
@@ -62,7 +62,7 @@ function groupOf(field) {
   return [...(field.closest("[data-choices]")?.querySelectorAll("input") ?? [field])];
 }
 
-/** A choice that was not confirmed is taken back; one that was is what the next one falls back to. @param {Element} field @param {boolean} yes */
+/** Reverts an unconfirmed choice. A confirmed choice becomes the state to revert to. @param {Element} field @param {boolean} yes */
 function settle(field, yes) {
   if (field instanceof HTMLSelectElement)
     for (const option of field.options) {
@@ -70,7 +70,9 @@ function settle(field, yes) {
       else option.selected = option.defaultSelected;
     }
   if (!(field instanceof HTMLInputElement)) return;
-  if (yes) [field.defaultChecked, field.defaultValue] = [field.checked, field.value];
-  else if (["checkbox", "radio"].includes(field.type)) field.checked = field.defaultChecked;
+  if (yes) {
+    field.defaultChecked = field.checked;
+    field.defaultValue = field.value;
+  } else if (["checkbox", "radio"].includes(field.type)) field.checked = field.defaultChecked;
   else field.value = field.defaultValue;
 }

@@ -1,11 +1,11 @@
 // @ts-check
-// The newest caption of a scene. An open form makes everything beside it unreachable, so the caption moves into the form.
+// The newest caption of a scene. An open form makes the rest of the page inert, so the caption moves into the form.
 
 const HIDDEN = "caption hidden";
 
-/** It is never drawn again as a whole, only what is in it. @type {HTMLElement | null} */
+/** The bar that holds the caption. Only its contents are redrawn. @type {HTMLElement | null} */
 const bar = document.querySelector("[data-caption-bar]");
-/** The element before it while no form is open. */
+/** The element before the bar while no form is open. */
 const before = bar?.previousElementSibling ?? null;
 
 export function startCaption() {
@@ -14,7 +14,7 @@ export function startCaption() {
     localStorage.setItem(HIDDEN, captionIn()?.getAttribute("data-of") ?? "");
     showCaption();
   });
-  // A browser may close a form by itself; the event does not bubble.
+  // A browser may close a form by itself. The event does not bubble, so listen in the capture phase.
   document.addEventListener("close", showCaption, true);
   showCaption();
 }
@@ -29,12 +29,12 @@ export function showCaption() {
   move(plays ? document.querySelector("dialog[data-modal][open]") : null);
 }
 
-/** What comes for it while its form goes must find it. @param {Element} going */
+/** Moves the bar out of a form that is about to be removed, so that new captions can find it. @param {Element} going */
 export function saveCaption(going) {
   if (going.contains(bar)) move(null);
 }
 
-/** @param {Element | null} form  Null: back to the page. */
+/** @param {Element | null} form  Null to move the bar back to the page. */
 function move(form) {
   if (bar === null || bar.parentElement === (form ?? before?.parentElement)) return;
   const focused = bar.contains(document.activeElement) ? document.activeElement : null;

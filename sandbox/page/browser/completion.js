@@ -1,5 +1,5 @@
 // @ts-check
-// Offers the subcommands while a slash command is typed.
+// Offers subcommands while a slash command is being typed.
 
 /**
  * @param {HTMLTextAreaElement} text
@@ -13,7 +13,7 @@ export function fill(text, value) {
 }
 
 /**
- * The offered uses; none is chosen until an arrow key chooses, for Enter on a whole command must send it.
+ * The offered uses. None is selected until an arrow key selects one, because Enter must send a complete command.
  * @param {HTMLElement} list
  * @param {HTMLTextAreaElement} text
  */
@@ -64,7 +64,7 @@ export function completion(form, text) {
     const one = event.target instanceof Element ? event.target.closest("[data-fill]") : null;
     if (one instanceof HTMLElement) fill(text, one.dataset["fill"] ?? "");
   });
-  /** Says whether the key was the list's. @param {KeyboardEvent} event */
+  /** Handles a key, and returns whether it was for the list. @param {KeyboardEvent} event */
   const takes = (event) => {
     if (list.hidden || event.shiftKey) return false;
     const at = uses.at();

@@ -1,6 +1,6 @@
 // @ts-check
-// Typing: drafts that outlive everything but the tab, commands completed, Enter to send.
-import { act, tell } from "./acts.js";
+// The composer: drafts that last as long as the tab, completion of commands, and Enter to send.
+import { act, showResult } from "./acts.js";
 import { completion, fill } from "./completion.js";
 
 export function startComposers() {
@@ -31,7 +31,7 @@ function startComposer(form) {
   const uses = completion(form, text);
   text.addEventListener("input", () => {
     sessionStorage.setItem(draft, text.value);
-    tell(form.querySelector("[data-alert]"), { ok: true });
+    showResult(form.querySelector("[data-alert]"), { ok: true });
     uses.offer();
   });
   text.addEventListener("blur", () => uses.close());
@@ -61,7 +61,7 @@ async function send(form, text, { draft, channel, thread }) {
   form.setAttribute("aria-busy", "true");
   const result = await act({ do: "say", channel, thread, text: typed });
   form.removeAttribute("aria-busy");
-  tell(form.querySelector("[data-alert]"), result);
+  showResult(form.querySelector("[data-alert]"), result);
   if (!result.ok && text.value === "") {
     text.value = typed;
     sessionStorage.setItem(draft, typed);

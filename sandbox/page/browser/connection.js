@@ -1,37 +1,37 @@
 // @ts-check
-// How this tab hears of changes: through the worker that all tabs share or, where there is none, by a stream of its own.
+// How this tab receives changes: through the worker that all tabs share or, if there is none, over its own stream.
 import { createWire } from "./wire.js";
 
 /** @typedef {import("./wire.js").Patch} Patch */
 /** @typedef {import("./wire.js").Watched} Watched */
-/** @typedef {import("./wire.js").Hears} Hears */
+/** @typedef {import("./wire.js").Listener} Listener */
 
 /**
  * @param {string} tab
- * @param {Hears} hears
+ * @param {Listener} listener
  * @returns {(watched: Watched) => void}
  */
-export function connect(tab, hears) {
-  if (typeof SharedWorker === "undefined") return connectAlone(hears);
+export function connect(tab, listener) {
+  if (typeof SharedWorker === "undefined") return connectAlone(listener);
   const worker = new SharedWorker(new URL("hub.js", import.meta.url), { type: "module" });
   /** @type {ReturnType<typeof connectAlone> | undefined} */
   let alone;
   /** @type {Watched | undefined} */
   let newest;
   worker.port.addEventListener("message", ({ data }) => {
-    const news = /** @type {{ patches?: Patch[], up?: boolean, live?: true, gone?: true }} */ (data);
-    if (news.patches !== undefined) hears.patches(tab, news.patches);
-    if (news.up !== undefined) hears.up(news.up);
-    if (news.live) hears.live(tab);
-    if (news.gone) hears.gone(tab);
+    const message = /** @type {{ patches?: Patch[], up?: boolean, live?: true, gone?: true }} */ (data);
+    if (message.patches !== undefined) listener.patches(tab, message.patches);
+    if (message.up !== undefined) listener.up(message.up);
+    if (message.live) listener.live(tab);
+    if (message.gone) listener.gone(tab);
   });
   worker.addEventListener("error", () => {
-    alone ??= connectAlone(hears);
+    alone ??= connectAlone(listener);
     if (newest !== undefined) alone(newest);
   });
   worker.port.start();
   const held = new Promise((resolve) => {
-    // Never let go: it is gone when the tab is.
+    // Never released by the tab itself, so the lock ends only with the tab.
     void navigator.locks.request(tab, () => new Promise(() => resolve(undefined)));
   });
   return (watched) => {
@@ -42,11 +42,11 @@ export function connect(tab, hears) {
 }
 
 /**
- * A stream for this tab alone; it must not hold one of the six connections while nobody looks.
- * @param {Hears} hears
+ * Opens a stream for this tab alone. It is closed while the tab is hidden, because a browser opens only six connections.
+ * @param {Listener} listener
  */
-function connectAlone(hears) {
-  const wire = createWire(hears);
+function connectAlone(listener) {
+  const wire = createWire(listener);
   let open = false;
   return (/** @type {Watched} */ watched) => {
     wire.watch(watched.tab, watched);

@@ -1,6 +1,6 @@
 // @ts-check
-// Modals and confirmations. The sandbox opens and closes a modal; closing it here only asks for that.
-import { act, tell, whileBusy } from "./acts.js";
+// Modals and confirmations. The sandbox opens and closes modals. Closing one here only asks the sandbox to close it.
+import { act, showResult, whileBusy } from "./acts.js";
 import { startAsking } from "./ask-first.js";
 import { forgetParked, isComplete, keepPlace, park, showError, unpark } from "./form.js";
 import { pathTo } from "./live.js";
@@ -8,16 +8,16 @@ import { hideDismissed, startDismissing } from "./private.js";
 
 export { carryOver } from "./form.js";
 
-/** The focus when a press opened a modal: the button, or else its message. @type {(string | null)[]} */
+/** The paths of the button that opened a modal and, as a fallback, of its message. @type {(string | null)[]} */
 let opener = [];
 
-/** Where the focus returns to after the modals that a press opened. @param {Element} pressed */
+/** Remembers where the focus returns after the modals that a press opens are closed. @param {Element} pressed */
 export function rememberOpener(pressed) {
   if (pressed.closest("dialog[data-modal]") === null)
     opener = [pathTo(pressed), pathTo(pressed.closest("[data-message]"))];
 }
 
-/** The message with the focus. A card may lose its buttons while one of them has the focus. @type {string | null} */
+/** The path of the message with the focus. A card may lose its buttons while one of them has the focus. @type {string | null} */
 let within = null;
 
 export function startDialogs() {
@@ -31,7 +31,7 @@ export function startDialogs() {
     const dialog = button?.closest("dialog");
     if (dialog) void dismiss(dialog, button?.getAttribute("data-dismiss") ?? "");
   });
-  // Neither event bubbles. A browser may close at the second Escape without asking, hence both.
+  // Neither event bubbles. Both are needed, because a browser may close a dialog at the second Escape without a cancel event.
   document.addEventListener("cancel", (event) => isModal(event.target) && event.preventDefault(), true);
   document.addEventListener("cancel", (event) => isModal(event.target) && void dismiss(event.target), true);
   document.addEventListener("close", (event) => isModal(event.target) && void dismiss(event.target), true);
@@ -41,7 +41,7 @@ export function startDialogs() {
   document.addEventListener("focusin", ({ target }) => {
     within = target instanceof Element ? pathTo(target.closest("[data-message]")) : null;
   });
-  // The focus is not brought back to a person who moved it. A removed element loses the focus before it is gone.
+  // If the person moved the focus away, it is not brought back. A removed element loses the focus before it is removed.
   document.addEventListener("focusout", ({ target, relatedTarget }) => {
     const left = () => target instanceof Element && target.isConnected && (within = null);
     if (relatedTarget === null) setTimeout(left);
@@ -59,7 +59,7 @@ function parkOpen({ target }) {
   waitForFields(dialog);
 }
 
-/** Ctrl+Enter, or ⌘, sends a form from anywhere in it. @param {KeyboardEvent} event */
+/** Ctrl+Enter or ⌘+Enter submits a form from anywhere in it. @param {KeyboardEvent} event */
 function submitByKeys(event) {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
   const form = event.target instanceof Element ? event.target.closest("form[data-modal-form]") : null;
@@ -79,7 +79,7 @@ function isModal(target) {
 
 let shown = false;
 
-/** Shows the dialog that the sandbox drew, or puts the focus back when it is gone. */
+/** Shows the dialog that the sandbox drew, or restores the focus after it is removed. */
 export function openModal() {
   hideDismissed();
   const dialog = document.querySelector('[data-list="modal"] dialog');
@@ -102,12 +102,12 @@ function show(dialog) {
     dialog.querySelector('[aria-invalid="true"], [autofocus]') ??
     dialog.querySelector("[data-blocks] :is(input, textarea, select)") ??
     dialog.querySelector("[data-blocks]");
-  // A long request starts at its beginning. Its field at the end gets the focus only if it has an error.
+  // A long request is shown from its beginning. The page scrolls to the field at its end only if the field has an error.
   if (first instanceof HTMLElement) first.focus({ preventScroll: true });
   showError(dialog);
 }
 
-/** The first of these that is there. @param {(string | null)[]} paths */
+/** Focuses the first of these elements that exists and is visible. @param {(string | null)[]} paths */
 function focusOn(paths) {
   for (const path of paths) {
     const back = path === null ? null : document.querySelector(path);
@@ -116,7 +116,7 @@ function focusOn(paths) {
   }
 }
 
-/** A view may keep its submit button shut until its fields are filled in. @param {Element} dialog */
+/** A view may disable its submit button until its fields are filled in. @param {Element} dialog */
 function waitForFields(dialog) {
   const button = dialog.querySelector("[data-waits]");
   const form = dialog.querySelector("form");
@@ -124,7 +124,7 @@ function waitForFields(dialog) {
 }
 
 /**
- * `views`: all to be closed, the topmost first; only the shown one when none is named.
+ * Closes the views with these ids, the topmost first. Without ids, closes the view that is shown.
  * @param {HTMLDialogElement} dialog
  * @param {string} views
  */
@@ -139,13 +139,13 @@ async function dismiss(dialog, views = "") {
   });
   if (result.ok) return;
   if (!dialog.open && dialog.isConnected) dialog.showModal();
-  tell(dialog.querySelector("[data-alert]"), result);
+  showResult(dialog.querySelector("[data-alert]"), result);
 }
 
-/** The view that waits for its acknowledgement. Its form may be redrawn meanwhile. */
+/** The id of the view that waits for its acknowledgement. Its form may be redrawn in the meantime. */
 let submitting = "";
 
-/** Shows on the current form whether it waits for an answer. */
+/** Marks the current form as busy while it waits for an answer. */
 export function markBusy() {
   for (const form of document.querySelectorAll("dialog[data-modal] form")) {
     const awaited = form.closest("dialog")?.dataset["view"] === submitting;
@@ -161,11 +161,11 @@ async function submit(form) {
   const view = form.closest("dialog")?.dataset["view"] ?? "";
   if (submitting !== "" || !isComplete(form)) return;
   const fields = [...new FormData(form)].filter(([, value]) => typeof value === "string");
-  tell(form.querySelector("[data-alert]"), { ok: true });
+  showResult(form.querySelector("[data-alert]"), { ok: true });
   submitting = view;
   markBusy();
   const result = await act({ do: "submit", view, fields });
   submitting = "";
   markBusy();
-  if (!result.ok) tell(document.querySelector("dialog[data-modal][open] [data-alert]"), result);
+  if (!result.ok) showResult(document.querySelector("dialog[data-modal][open] [data-alert]"), result);
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// Typed text in an open form survives a change of place or person and a reload, because the form stays open.
+// Keeps the text typed into an open form across a change of place or person and a reload, because the form stays open.
 
 /** @param {string} view */
 const nameOf = (view) => `form ${view}`;
@@ -55,7 +55,7 @@ function fill(field, values) {
   }
 }
 
-/** Forms that are not open any more leave nothing behind. The person's own are on the page, others may be open elsewhere. */
+/** Deletes the draft of the form that this page showed last, once it is closed. Forms of other people may be open in other tabs. */
 export function forgetClosed() {
   const open = document.querySelector('[data-list="modal"] [data-view]')?.getAttribute("data-view");
   if (shown !== undefined && shown !== open) sessionStorage.removeItem(nameOf(shown));

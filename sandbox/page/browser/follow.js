@@ -1,11 +1,11 @@
 // @ts-check
-// The tab that played a scene follows it: to the person and the place of its newest caption, and to the message
-// there, which glows for a moment. A tab that was moved elsewhere stays there, with a link back.
+// The tab that started a scene follows it to the person, the place and the message of the newest caption. The message glows for a moment.
+// A tab that the user moves to another place stays there, with a button to follow again.
 import { bringIntoView } from "./scroll.js";
 
 /** Set while this tab follows the scene. */
 const KEPT = "follows the scene";
-/** How long the message glows (ms); the style sheet's animation is as long. */
+/** How long the message glows (ms). The animation in the style sheet has the same duration. */
 const GLOW_MS = 2_600;
 
 export function startFollowing() {
@@ -17,7 +17,7 @@ export function startFollowing() {
   followScene();
 }
 
-/** Side by side no half follows: the people stay, and both halves share the tab's storage. */
+/** In the side-by-side view, neither half follows: each shows a fixed person, and both share the tab's storage. */
 const isFramed = window !== window.top;
 
 function follow() {
@@ -44,7 +44,7 @@ export function followScene() {
   if (goesTo !== document.body.dataset["place"]) return location.assign(goesTo);
   const now = `${of} ${step}`;
   if (shown === now) return glow();
-  // On a page that the scene has led to, its own entry may be out of sight.
+  // On a page that the scene has opened, its entry in the list may be out of sight.
   if (shown === "") document.querySelector("[data-scene][data-plays]")?.scrollIntoView({ block: "nearest" });
   shown = now;
   light(spot);
@@ -60,7 +60,7 @@ function light(ts) {
   if (message !== undefined) bringIntoView(message);
 }
 
-/** A message that was drawn again glows on. */
+/** Makes the message glow. Called again after a redraw, so that a redrawn message keeps glowing. */
 function glow() {
   if (lit === null || performance.now() > lit.until) return [];
   const messages = [...document.querySelectorAll(`[data-message][data-ts="${CSS.escape(lit.ts)}"]`)];

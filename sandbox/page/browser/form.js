@@ -1,10 +1,10 @@
 // @ts-check
-// The fields of a modal: checks them before the form is sent, and keeps typed text while the view changes.
+// The fields of a modal. Checks them before the form is submitted, and keeps typed text while the view changes.
 
 /** @typedef {HTMLElement & { name: string, validity: ValidityState, validationMessage: string }} Field */
 
 /**
- * Slack's own client asks for what is missing before it asks the app.
+ * Checks the fields as Slack's client does before it submits to the app, and shows what is missing.
  * @param {HTMLFormElement} form
  */
 export function isComplete(form) {
@@ -57,9 +57,9 @@ function complain(field, text) {
   );
 }
 
-/** What is typed where; an option is known by its words, for its number may change. @typedef {Map<string, string[]>} Typed */
+/** The input of each field. An option is identified by its text, because its number may change. @typedef {Map<string, string[]>} Typed */
 
-/** What was typed into views that others were pushed onto. @type {Map<string, Typed>} */
+/** The input of views that are covered by a pushed view. @type {Map<string, Typed>} */
 const parked = new Map();
 
 /** @param {HTMLFormElement} form @returns {Typed} */
@@ -107,7 +107,7 @@ function wordsBeside(field) {
 const formIn = (within) => within.querySelector("form[data-modal-form]");
 
 /**
- * What was typed into a view that the app changes meanwhile stays, for the fields that stay.
+ * Keeps what was typed into a view when the app changes the view, for the fields that still exist.
  * @param {HTMLElement} before
  * @param {HTMLElement} after
  */
@@ -118,10 +118,10 @@ export function carryOver(before, after) {
   if (old instanceof HTMLFormElement && drawn instanceof HTMLFormElement) fill(drawn, typedIn(old));
 }
 
-/** How far one had read a view that was drawn again; null while none was. @type {number | null} */
+/** The scroll position of a view that was just redrawn. Null if none was. @type {number | null} */
 let redrawn = null;
 
-/** A redrawn view keeps its scroll position, or shows its first error. @param {Element} dialog */
+/** Restores the scroll position of a redrawn view, or scrolls to its first error. @param {Element} dialog */
 export function keepPlace(dialog) {
   const scroller = dialog.querySelector("[data-blocks]");
   if (redrawn === null || scroller === null) return;
@@ -135,13 +135,13 @@ export function showError(dialog) {
   dialog.querySelector('[aria-invalid="true"]')?.closest("[data-kind]")?.scrollIntoView({ block: "nearest" });
 }
 
-/** Remembers an open form's words, should another view come upon it. @param {Element} dialog */
+/** Remembers the input of an open form, in case another view is pushed onto it. @param {Element} dialog */
 export function park(dialog) {
   const form = formIn(dialog);
   if (form instanceof HTMLFormElement) parked.set(dialog.getAttribute("data-view") ?? "", typedIn(form));
 }
 
-/** Gives a form that is shown again what was typed into it. @param {Element} dialog */
+/** Restores the input of a form that is shown again. @param {Element} dialog */
 export function unpark(dialog) {
   const form = formIn(dialog);
   const typed = parked.get(dialog.getAttribute("data-view") ?? "");

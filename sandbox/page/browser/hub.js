@@ -1,5 +1,5 @@
 // @ts-check
-// The worker that all tabs of one browser share: it holds the one stream, for a browser allows six connections to one host.
+// The worker that all tabs of one browser share. It holds the only stream, because a browser opens only six connections to one host.
 import { createWire } from "./wire.js";
 
 /** @typedef {import("./wire.js").Watched} Watched */
@@ -31,7 +31,7 @@ addEventListener("connect", (event) => {
 });
 
 /**
- * A tab holds a lock of its name while it lives; nothing else tells that it was closed or has crashed.
+ * A tab holds a lock with its name while it lives. Only the release of this lock shows that the tab was closed or has crashed.
  * @param {string} tab
  * @param {MessagePort} port
  */

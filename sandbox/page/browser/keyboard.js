@@ -1,5 +1,5 @@
 // @ts-check
-// Keys to change the person, the place and the panel, and for the help that lists them.
+// Keyboard shortcuts for the person, the channel, the panel and the help.
 
 import { stopFollowing } from "./follow.js";
 
@@ -29,7 +29,7 @@ function become(href) {
 }
 
 /**
- * Says whether the key was one of these.
+ * Handles a key, and returns whether it was a shortcut.
  * @param {KeyboardEvent} event
  */
 function takes(event) {
@@ -62,12 +62,12 @@ function isTyping(target) {
 function go(links, index) {
   const link = document.querySelectorAll(links)[index];
   if (!(link instanceof HTMLAnchorElement)) return false;
-  // A real click, so that the listeners of clicks get it.
+  // A real click, so that click listeners are called.
   link.click();
   return true;
 }
 
-/** The channel above or below. @param {number} step */
+/** Goes to the channel above or below. @param {number} step */
 function goNext(step) {
   const links = [...document.querySelectorAll('[data-list="sidebar"] a')];
   const at = links.findIndex((one) => one.getAttribute("aria-current") === "page");
@@ -84,7 +84,7 @@ function nextPart(step) {
   return target !== undefined;
 }
 
-/** The current entry, or else the first. @param {Element | undefined} part */
+/** Returns the current entry of the part, or else its first one. @param {Element | undefined} part */
 function firstIn(part) {
   const all = [
     ...(part?.querySelectorAll('a, button, select, input, textarea, [tabindex="0"]') ?? []),

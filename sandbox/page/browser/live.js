@@ -1,6 +1,6 @@
 // @ts-check
-// Applies the changes that the sandbox streams. What did not change stays: a text being typed, an
-// opened detail, the focus and the scroll position.
+// Applies the changes that the sandbox streams. Everything else stays as it is: text being typed, opened details, the focus and the
+// scroll position.
 import { connect } from "./connection.js";
 import { replace } from "./redraw.js";
 import { keepingScroll } from "./scroll.js";
@@ -10,12 +10,12 @@ export { pathTo } from "./redraw.js";
 /** @typedef {import("./wire.js").Patch} Patch */
 /**
  * @typedef {object} Hooks
- * @property {(before: HTMLElement, after: HTMLElement) => void} replaced  A piece is about to be drawn again.
- * @property {(piece: Element) => void} removed  A piece is about to go.
- * @property {() => void} applied  All that came is in the page.
+ * @property {(before: HTMLElement, after: HTMLElement) => void} replaced  Called before a piece is redrawn.
+ * @property {(piece: Element) => void} removed  Called before a piece is removed.
+ * @property {() => void} applied  Called after all received changes are in the page.
  */
 
-/** Hidden tabs draw no frames, so changes are applied after this time (ms). */
+/** Changes are applied after this time at the latest (ms), because hidden tabs draw no frames. */
 const FRAME_MS = 100;
 
 /** @param {Hooks} hooks */
@@ -24,18 +24,18 @@ export function goLive(hooks) {
   if (at === undefined) return;
   const tab = `tab ${crypto.randomUUID()}`;
   const lost = document.querySelector("[data-lost]");
-  const hears = {
+  const listener = {
     patches: (/** @type {string} */ _tab, /** @type {Patch[]} */ patches) => gather(patches, hooks),
     up: (/** @type {boolean} */ up) => void lost?.toggleAttribute("hidden", up),
     live: () => void (document.body.dataset["live"] = ""),
     gone: () => location.reload(),
   };
-  const watch = connect(tab, hears);
-  const say = () => watch({ tab, at, drawn, awake: document.visibilityState === "visible" });
-  document.addEventListener("visibilitychange", say);
-  // A page that comes back from the browser's memory has lost its place.
+  const watch = connect(tab, listener);
+  const report = () => watch({ tab, at, drawn, awake: document.visibilityState === "visible" });
+  document.addEventListener("visibilitychange", report);
+  // A page restored from the back/forward cache has lost its stream.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
-  say();
+  report();
 }
 
 /** @type {Patch[]} */
@@ -43,7 +43,7 @@ let gathered = [];
 let planned = false;
 
 /**
- * All that comes before the next frame is drawn at once.
+ * Collects changes, and applies all of them at the next frame.
  * @param {Patch[]} patches
  * @param {Hooks} hooks
  */
@@ -65,7 +65,7 @@ function gather(patches, hooks) {
   setTimeout(draw, FRAME_MS);
 }
 
-/** Paused lists, with the changes that wait for them. @type {Map<string, Patch[]>} */
+/** Paused lists, each with the changes that wait for it. @type {Map<string, Patch[]>} */
 const held = new Map();
 
 /** @param {string} list */
@@ -83,7 +83,7 @@ export function release(list, hooks) {
   if (patches.length > 0) gather(patches, hooks);
 }
 
-/** How many changes wait for a paused list. @param {string} list */
+/** Returns how many changes wait for a paused list. @param {string} list */
 export function waiting(list) {
   return held.get(list)?.reduce((sum, patch) => sum + patch.items.length, 0) ?? 0;
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// The page's one script: presses and choices go to the sandbox, changes come from it.
-import { act, tell, whileBusy } from "./acts.js";
+// The page's only script. It sends presses and choices to the sandbox, and applies the changes that it receives.
+import { act, showResult, whileBusy } from "./acts.js";
 import { saveCaption, showCaption, startCaption } from "./caption.js";
 import { startComposers } from "./composer.js";
 import { carryOver, markBusy, openModal, rememberOpener, startDialogs } from "./dialogs.js";
@@ -32,12 +32,13 @@ document.addEventListener(
 );
 
 /**
- * A menu opens downwards, and upwards where what scrolls ends before the menu does.
+ * A menu opens downwards, or upwards if it would extend beyond the end of its scroll area.
  * @param {HTMLDetailsElement} menu
  */
 function openWithinView(menu) {
   menu.removeAttribute("data-upwards");
-  const [list, view] = [menu.querySelector("ul"), menu.closest("[data-scroll], dialog")];
+  const list = menu.querySelector("ul");
+  const view = menu.closest("[data-scroll], dialog");
   if (!menu.open || list === null || view === null) return;
   const isCut = list.getBoundingClientRect().bottom > view.getBoundingClientRect().bottom;
   menu.toggleAttribute("data-upwards", isCut);
@@ -112,7 +113,7 @@ async function click(element, chosen) {
   const { block, action } = element.dataset;
   const result = await whileBusy(element, () => act({ do: "click", at, block, action, chosen }));
   const inModal = document.querySelector("dialog[data-modal][open] [data-alert]");
-  tell(inModal ?? document.querySelector("[data-toast]"), result);
+  showResult(inModal ?? document.querySelector("[data-toast]"), result);
 }
 
 /**
@@ -123,7 +124,7 @@ async function useShortcut(pressed, shortcut) {
   const message = pressed.closest("[data-message]");
   const at = { channel: message?.getAttribute("data-channel"), ts: message?.getAttribute("data-ts") };
   const result = await whileBusy(pressed, () => act({ do: "shortcut", at, shortcut }));
-  tell(document.querySelector("[data-toast]"), result);
+  showResult(document.querySelector("[data-toast]"), result);
 }
 
 /** @type {import("./live.js").Hooks} */

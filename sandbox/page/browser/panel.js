@@ -1,6 +1,6 @@
 // @ts-check
-// The panels' buttons and forms: each names an act on the sandbox's world, and its arguments.
-import { control, tell, whileBusy } from "./acts.js";
+// The buttons and forms of the panels. Each names an act of the control API and its arguments.
+import { control, showResult, whileBusy } from "./acts.js";
 
 export function startPanels() {
   document.addEventListener("click", (event) => {
@@ -26,9 +26,9 @@ export function startPanels() {
  * @param {Record<string, unknown>} args
  */
 async function send(pressed, act, args) {
-  tell(document.querySelector("[data-toast]"), { ok: true });
+  showResult(document.querySelector("[data-toast]"), { ok: true });
   const result = await whileBusy(pressed, () => control(act, args));
-  tell(document.querySelector("[data-toast]"), result);
+  showResult(document.querySelector("[data-toast]"), result);
   const form = pressed.closest("form");
   if (result.ok && form?.hasAttribute("data-alone")) form.reset();
 }
@@ -45,7 +45,7 @@ function argsOf(element) {
 
 /**
  * @param {HTMLFormElement} form
- * @param {string | undefined} wordsAs  The argument that the form's one text goes into.
+ * @param {string | undefined} wordsAs  The name of the argument that takes the form's text field.
  * @returns {Record<string, unknown>}
  */
 function filledIn(form, wordsAs) {
@@ -61,7 +61,7 @@ function filledIn(form, wordsAs) {
 }
 
 /**
- * Undefined: not given.
+ * Returns the argument in a field, or undefined if the field has none.
  * @param {Field} field
  * @returns {unknown}
  */
@@ -81,7 +81,7 @@ function taken({ dataset, value }) {
 }
 
 /**
- * What one is typing into a panel stays when its piece is drawn again.
+ * Keeps what is being typed into a panel when its piece is redrawn.
  * @param {HTMLElement} before
  * @param {HTMLElement} after
  */

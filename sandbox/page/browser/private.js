@@ -1,5 +1,5 @@
 // @ts-check
-// Private messages. One that is dismissed stays hidden in this tab.
+// Private messages. A dismissed message stays hidden in this tab.
 
 const KEPT = "dismissed messages";
 
@@ -22,7 +22,7 @@ export function startDismissing() {
   hideDismissed();
 }
 
-/** Also those that were drawn again. */
+/** Hides dismissed messages. Called again after each redraw. */
 export function hideDismissed() {
   const gone = new Set(dismissed());
   for (const message of document.querySelectorAll("[data-message][data-ephemeral]")) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Replaces a piece by its new drawing. Opened details stay open, and the focus stays.
+// Replaces a piece with its new drawing. Opened details stay open, and the focus stays.
 
 /**
  * @param {HTMLElement} before
@@ -18,13 +18,13 @@ export function replace(before, after, replaced) {
 }
 
 /**
- * Details are known by the words of their summary, but for numbers, which count; and by which of those with these words they are.
+ * Carries over which details are open. They are matched by their summary without its numbers, which may count, and by their order.
  * @param {HTMLElement} before
  * @param {HTMLElement} after
  */
 function keepOpen(before, after) {
-  const was = namedDetails(before);
-  for (const [name, details] of namedDetails(after)) details.open = was.get(name)?.open ?? details.open;
+  const old = namedDetails(before);
+  for (const [name, details] of namedDetails(after)) details.open = old.get(name)?.open ?? details.open;
 }
 
 /**
@@ -44,7 +44,7 @@ function namedDetails(within) {
 }
 
 /**
- * An open modal gets new contents and stays open: a new dialog would flicker. What is no part of the view stays in it.
+ * Replaces the contents of an open modal, because a new dialog would flicker. The caption bar in it stays.
  * @param {HTMLElement} before
  * @param {HTMLElement} after
  */
@@ -63,7 +63,7 @@ function swap(before, after) {
 }
 
 /**
- * How to find an element again after its piece was drawn again.
+ * Returns a selector that finds the element again after its piece was redrawn. Null if there is none.
  * @param {Element | null} element
  * @returns {string | null}
  */

@@ -1,16 +1,16 @@
 // @ts-check
-// Keeps the scroll position: at the end it stays at the end; elsewhere a button counts what came below.
+// Keeps the scroll position. A reader at the end stays at the end. For all others, a button counts what arrived below.
 
-/** Near enough to the end to count as reading the newest. */
+/** A reader this close to the end counts as reading the newest piece. */
 const END_PIXELS = 60;
 
 const SCROLLERS =
   '[data-scroll]:has(> :is([data-list="messages"], [data-list="replies"], [data-list="traffic"]))';
 
-/** The lists that are scrolled to their end. Only the reader's own scrolling changes that, not a layout. @type {WeakSet<Element>} */
+/** The lists that are scrolled to their end. Only the reader's scrolling changes this, never a layout change. @type {WeakSet<Element>} */
 const following = new WeakSet();
 
-/** The first piece that came while the reader was further up. @type {WeakMap<Element, string>} */
+/** The key of the first piece that arrived while the reader was further up. @type {WeakMap<Element, string>} */
 const firstNew = new WeakMap();
 
 /** @param {() => void} change */
@@ -36,7 +36,7 @@ export function keepingScroll(change) {
 }
 
 /**
- * The first piece after the former last one; null if nothing came below.
+ * Returns the first piece after the former last piece. Null if nothing was added below.
  * @param {Element} node
  * @param {string | null} lastKey
  */
@@ -48,7 +48,7 @@ function after(node, lastKey) {
   return pieces[at + 1] ?? null;
 }
 
-/** Draws the line above the first new piece, and counts on the button how many there are. @param {Element} node */
+/** Draws the line above the first new piece, and shows the number of new pieces on the button. @param {Element} node */
 function mark(node) {
   const list = listOf(node);
   const key = firstNew.get(node);
@@ -57,9 +57,9 @@ function mark(node) {
   pieces.forEach((one, i) => one.toggleAttribute("data-first-new", i === at));
   const button = newBelow(node);
   if (button === null || at < 0) return;
-  const many = pieces.length - at;
+  const newCount = pieces.length - at;
   const what = list?.getAttribute("data-list") === "traffic" ? "line" : "message";
-  button.textContent = `${many} new ${what}${many === 1 ? "" : "s"} ↓`;
+  button.textContent = `${newCount} new ${what}${newCount === 1 ? "" : "s"} ↓`;
   button.removeAttribute("hidden");
 }
 
@@ -90,7 +90,7 @@ function newBelow(scroller) {
   return scroller.parentElement?.querySelector("[data-new]") ?? null;
 }
 
-/** Starts at the newest unless the address names a message, and offers the way down when something came meanwhile. */
+/** Starts at the newest piece, unless the address names a message. A button leads down when something new arrives. */
 export function startAtEnd() {
   for (const node of document.querySelectorAll(SCROLLERS)) {
     const named =
@@ -102,7 +102,7 @@ export function startAtEnd() {
       button.setAttribute("hidden", "");
     });
     stickToEnd(node);
-    // The line above the first new message stays until the next one comes, for readers who scroll down.
+    // The line above the first new message stays until the next message arrives, for readers who scroll down.
     node.addEventListener("scroll", () => isAtEnd(node) && button?.setAttribute("hidden", ""), {
       passive: true,
     });
@@ -110,8 +110,8 @@ export function startAtEnd() {
 }
 
 /**
- * A list at its end stays there when its height changes, as for a caption or a long text being typed, and when a
- * message grows, but not when the reader opens something in it.
+ * A list at its end stays there when its height changes, for example for a caption or a long draft, and when a message grows, but not when
+ * the reader opens something in it.
  * @param {Element} node
  */
 function stickToEnd(node) {
@@ -119,7 +119,7 @@ function stickToEnd(node) {
   if (isAtEnd(node)) following.add(node);
   const scrolled = () => {
     if (isAtEnd(node)) following.add(node);
-    // A browser scrolls by itself when heights change. At the same heights it was the reader.
+    // A browser scrolls by itself when heights change. If the heights are the same, the reader scrolled.
     else if (sizes === sizesOf(node)) following.delete(node);
   };
   node.addEventListener("scroll", scrolled, { passive: true });
@@ -130,7 +130,7 @@ function stickToEnd(node) {
     sizes = sizesOf(node);
     if (following.has(node)) node.scrollTop = node.scrollHeight;
   });
-  for (const each of [node, ...node.children]) resized.observe(each);
+  for (const element of [node, ...node.children]) resized.observe(element);
 }
 
 /** @param {Element} node */
@@ -138,7 +138,7 @@ function sizesOf({ scrollHeight, clientHeight }) {
   return `${scrollHeight} ${clientHeight}`;
 }
 
-/** One that is taller than its pane begins at the top of it. @param {Element} message */
+/** Scrolls to the message. A message taller than its pane is aligned with the top of the pane. @param {Element} message */
 export function bringIntoView(message) {
   const scroller = message.closest("[data-scroll]");
   const pane = scroller?.getBoundingClientRect();

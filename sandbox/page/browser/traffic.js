@@ -1,5 +1,5 @@
 // @ts-check
-// The traffic panel: filters its lines, pauses while the reader scrolls, and clears and copies lines.
+// The Traffic panel: filters, pauses, clears and copies its lines.
 import { hold, waiting } from "./live.js";
 
 /** @typedef {{ words: string, side: string, refused: boolean, clearedN: number, clearedAt: number }} Wanted */
@@ -11,7 +11,7 @@ const EVERYTHING = { words: "", side: "", refused: false, clearedN: 0, clearedAt
 /** @type {Wanted} */
 let wanted = EVERYTHING;
 
-/** @param {() => void} resume  Lets the lines flow again. */
+/** @param {() => void} resume  Applies the lines that waited during a pause. */
 export function startTraffic(resume) {
   const form = document.querySelector("form[data-filter]");
   if (!(form instanceof HTMLFormElement)) return;
@@ -66,7 +66,7 @@ function clear() {
   want({ clearedN: Math.max(0, ...numbers), clearedAt: Math.max(0, ...times) });
 }
 
-/** Words are taken from a line once: it does not change. @type {WeakMap<Element, string>} */
+/** The text of each line, read once because lines do not change. @type {WeakMap<Element, string>} */
 const texts = new WeakMap();
 
 /** @param {Element} line */
@@ -76,7 +76,7 @@ function textOf(line) {
   return text;
 }
 
-/** After a restart numbers begin again, but time does not. @param {Element} line */
+/** Checks number and time, because a restart resets the numbers but not the time. @param {Element} line */
 function isCleared(line) {
   const { clearedN, clearedAt } = wanted;
   return (
@@ -84,7 +84,7 @@ function isCleared(line) {
   );
 }
 
-/** Lines come in at any time, so this is done again after every change. */
+/** Applies the filter. Called after every change, because new lines may arrive at any time. */
 export function filterTraffic() {
   const list = document.querySelector('[data-list="traffic"]');
   if (list === null) return;
@@ -114,7 +114,7 @@ function count(cleared) {
   const parts = [
     `${shown().length} of ${all} lines`,
     ...(cleared > 0 ? [`${cleared} cleared`] : []),
-    ...(late > 0 ? [`${late} wait`] : []),
+    ...(late > 0 ? [`${late} waiting`] : []),
   ];
   const text = parts.join(" · ");
   if (output.textContent !== text) output.textContent = text;
@@ -128,17 +128,17 @@ function count(cleared) {
 function pause(button, resume) {
   const paused = button.getAttribute("aria-pressed") !== "true";
   button.setAttribute("aria-pressed", String(paused));
-  button.textContent = paused ? "Go on" : "Pause";
+  button.textContent = paused ? "Resume" : "Pause";
   if (paused) hold("traffic");
   else resume();
   filterTraffic();
 }
 
 /** How long a button shows its result (ms). */
-const TOLD_MS = 1500;
+const RESULT_MS = 1500;
 
 /**
- * As JSON lines, each whole: the page shows the beginning of a long one only.
+ * Copies the lines in full, as JSON lines. The page itself shows only the beginning of a long line.
  * @param {Element} button
  * @param {Element[]} lines
  */
@@ -146,10 +146,10 @@ async function copy(button, lines) {
   const words = button.textContent;
   const wanted = new Set(lines.map((line) => Number(line.getAttribute("data-line"))));
   button.textContent = await take(wanted).then(
-    (many) => (many === wanted.size ? "Copied" : `Copied ${many}; the rest is not kept any more`),
-    () => "Could not be copied",
+    (copied) => (copied === wanted.size ? "Copied" : `Copied ${copied}; the other lines are no longer kept`),
+    () => "Could not copy",
   );
-  setTimeout(() => (button.textContent = words), TOLD_MS);
+  setTimeout(() => (button.textContent = words), RESULT_MS);
 }
 
 /** @param {Set<number>} wanted */

@@ -1,5 +1,5 @@
 // @ts-check
-// One stream for any number of tabs. It runs in a worker that all tabs of the browser share or, where there is none, in the tab.
+// One stream for any number of tabs. It runs in a worker that all tabs of the browser share or, if there is none, in the tab.
 
 /** @typedef {{ key: string, mark: string, html: string }} Piece */
 /** @typedef {{ list: string, keys?: string[], items: Piece[] }} Patch */
@@ -11,28 +11,28 @@
  *   up: (up: boolean) => void,
  *   live: (tab: string) => void,
  *   gone: (tab: string) => void,
- * }} Hears
+ * }} Listener
  */
 
-/** A refused stream is not tried again by the browser itself (ms). */
-const AGAIN_MS = 1000;
+/** How long to wait before a refused stream is opened again (ms). The browser does not retry a refused stream. */
+const RETRY_MS = 1000;
 
-/** @param {Hears} hears */
-export function createWire(hears) {
+/** @param {Listener} listener */
+export function createWire(listener) {
   /** @type {Map<string, Watched>} */
   const tabs = new Map();
   /** @type {EventSource | undefined} */
   let source;
   let stream = "";
   const inTurn = createTurns();
-  const tell = (/** @type {string} */ tab) => inTurn(() => say(tab));
+  const update = (/** @type {string} */ tab) => inTurn(() => sendState(tab));
   /** @param {string} tab */
-  const say = async (tab) => {
+  const sendState = async (tab) => {
     if (stream === "") return;
     const { at = null, awake = false, drawn = "" } = tabs.get(tab) ?? {};
     const answer = await post({ stream, tab, at, awake, drawn });
-    if (answer.ok) return hears.live(tab);
-    if (answer.because === "gone") hears.gone(tab);
+    if (answer.ok) return listener.live(tab);
+    if (answer.because === "gone") listener.gone(tab);
     else reopen();
   };
   const close = () => {
@@ -44,26 +44,26 @@ export function createWire(hears) {
     open();
   };
   const open = () => {
-    source = startStream(hears, (name, refused) => {
+    source = startStream(listener, (name, refused) => {
       stream = name;
-      hears.up(name !== "");
-      for (const tab of tabs.keys()) tell(tab);
-      if (refused) setTimeout(reopen, AGAIN_MS);
+      listener.up(name !== "");
+      for (const tab of tabs.keys()) update(tab);
+      if (refused) setTimeout(reopen, RETRY_MS);
     });
   };
   return {
     open,
     close,
-    /** Null: the tab is gone. @param {string} tab @param {Watched | null} watched */
+    /** Adds or updates a tab. Null removes it. @param {string} tab @param {Watched | null} watched */
     watch: (tab, watched) => {
       if (watched === null) tabs.delete(tab);
       else tabs.set(tab, watched);
-      tell(tab);
+      update(tab);
     },
   };
 }
 
-/** One after the other, so that the newest is the last to arrive. */
+/** Runs requests one after another, so that the newest state arrives last. */
 function createTurns() {
   let queue = Promise.resolve();
   return (/** @type {() => Promise<void>} */ work) => {
@@ -72,10 +72,10 @@ function createTurns() {
 }
 
 /**
- * @param {Hears} hears
- * @param {(name: string, refused: boolean) => void} named  The stream's name; empty while it is lost.
+ * @param {Listener} listener
+ * @param {(name: string, refused: boolean) => void} named  Called with the stream's name, which is empty while the stream is lost.
  */
-function startStream(hears, named) {
+function startStream(listener, named) {
   const source = new EventSource("/page/live");
   source.addEventListener("name", (event) => named(String(event.data), false));
   source.addEventListener("error", () => named("", source.readyState === EventSource.CLOSED));
@@ -83,7 +83,7 @@ function startStream(hears, named) {
     const { tab, patches } = /** @type {{ tab: string, patches: Patch[] }} */ (
       JSON.parse(String(event.data))
     );
-    hears.patches(tab, patches);
+    listener.patches(tab, patches);
   });
   return source;
 }

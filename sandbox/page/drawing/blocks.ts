@@ -1,4 +1,4 @@
-// Block Kit → HTML. What cannot be drawn is named, so that nothing that an app sends vanishes.
+// Block Kit → HTML. Blocks that cannot be drawn are named, so that nothing that an app sends disappears.
 
 import type { Block } from "../../slack/model.ts";
 import { attr, html, type Html, type Part } from "../base/html.ts";

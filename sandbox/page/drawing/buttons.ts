@@ -1,4 +1,4 @@
-// Elements that act and hold no value, and the confirmation that any element may ask for.
+// Elements that act and hold no value, and the confirmation dialog that any element can have.
 import { attr, html, type Html } from "../base/html.ts";
 import { type Json, record, string, textOf } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
@@ -67,20 +67,20 @@ export function description(option: Json, reader: Reader): Html | null {
   return html`<small>${drawText(record(option["description"]), reader)}</small>`;
 }
 
-/** The id of the dialog that confirms a choice. A button has its dialog right behind it. */
+/** The attribute that names the confirmation dialog of a choice. A button needs none: its dialog follows it in the markup. */
 export function asksFirst(element: Json, context: ElementContext): Html | null {
   return asks(element, context) ? attr("data-asks-first", confirmId(element, context)) : null;
 }
 
-/** In a form nothing happens before it is sent, so nothing is confirmed. */
+/** Whether the element asks for confirmation. An input of a form does not, because nothing happens before the form is submitted. */
 const asks = (element: Json, context: ElementContext): boolean =>
-  context.tells && element["confirm"] !== undefined;
+  context.dispatches && element["confirm"] !== undefined;
 
 function confirmId(element: Json, context: ElementContext): string {
   return `${context.id}-${string(element["action_id"])}-confirm`;
 }
 
-/** docs.slack.dev: Slack's words if the app gives none. */
+/** The confirmation dialog. docs.slack.dev: the default texts if the app gives none. */
 export function confirm(element: Json, context: ElementContext): Html | null {
   if (!asks(element, context)) return null;
   const dialog = record(element["confirm"]);

@@ -1,4 +1,4 @@
-// Decodes what a person typed or chose from what the app sent: the browser sends only fields and numbers of options.
+// Decodes what a person typed or chose. The browser sends only fields and option numbers; the options come from what the app sent.
 import type { Block, OpenView } from "../../slack/model.ts";
 import { type Json, record, records, string } from "../base/read-blocks.ts";
 import { fieldName, optionsOf } from "./element-context.ts";
@@ -17,10 +17,10 @@ function elementsIn(block: Json): Placed[] {
     .map((element) => ({ block: string(block["block_id"]), action: string(element["action_id"]), element }));
 }
 
-/** They act and hold no value. */
+/** Element types that act and hold no value. */
 const STATELESS = new Set(["button", "overflow"]);
 
-/** In the form of `OpenView.values`. */
+/** Returns the values in the format of `OpenView.values`. */
 export function valuesOf(blocks: readonly Block[], fields: Fields): OpenView["values"] {
   const values: OpenView["values"] = {};
   for (const { block, action, element } of elementsOf(blocks)) {
@@ -32,7 +32,7 @@ export function valuesOf(blocks: readonly Block[], fields: Fields): OpenView["va
   return values;
 }
 
-/** Undefined if the element is gone, as after an update of the message. */
+/** Returns undefined if the element no longer exists, for example after the message was updated. */
 export function chosenAt(
   blocks: readonly Block[],
   at: { block: string; action: string },
@@ -64,7 +64,7 @@ function chosen(element: Json, raw: readonly string[]): unknown {
 
 const indexOf = (index: string): number => (index === "" ? -1 : Number(index));
 
-/** A browser sends line breaks as CR LF; Slack hands apps LF. */
+/** A browser sends line breaks as CR LF, but Slack sends LF to apps. */
 function typed(raw: readonly string[]): string {
   return raw[0]?.replaceAll("\r\n", "\n") ?? "";
 }

@@ -1,4 +1,4 @@
-// The context of an element: its block, and what its drawing needs beside it.
+// The context of an element: its block, and what else its drawing needs.
 
 import type { OpenView } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
@@ -7,8 +7,8 @@ import { type Json, records, string } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 
 /**
- * `id` is unique on the page; a view brings the errors and the values its inputs show. Without a workspace, selects of channels
- * offer only the one that the reader is in.
+ * `id` is unique on the page. `view` has the errors and values that inputs show. Without a workspace, selects of channels offer no
+ * channels.
  */
 export type Surface = {
   readonly reader: Reader;
@@ -19,11 +19,11 @@ export type Surface = {
 
 export type ElementContext = FieldContext & {
   readonly workspace: Workspace | undefined;
-  /** In an input block: a label names it, and it may take the focus when its form opens. */
+  /** Whether the element is in an input block, where a label names it and it may take the focus when its form opens. */
   readonly labelled: boolean;
 };
 
-/** `id` is the element's own. Outside of input blocks every use goes to the app at once. */
+/** The context of an element outside input blocks, where every use goes to the app at once. `id` is the id of the element. */
 export function elementContextOf(
   block: Json,
   element: Json,
@@ -39,34 +39,34 @@ export function elementContextOf(
     describedBy: null,
     invalid: false,
     required: false,
-    tells: true,
+    dispatches: true,
     labelled: false,
   };
 }
 
-// What the browser knows about an interactive element: its id and, for choices, the options' numbers. It cannot
-// forge a button's value, because the server looks up everything else in what the app sent.
+// The browser knows only the id of an interactive element and, for choices, the numbers of the options. It cannot forge a button's
+// value, because the server looks up everything else in what the app sent.
 
 /** An element's block, and what the person chose before. */
 export type FieldContext = {
   readonly reader: Reader;
   readonly block: string;
-  /** Unique on the page; ids of labels and errors are made from it. */
+  /** Unique on the page. The ids of labels and errors derive from it. */
   readonly id: string;
-  /** In the form of `OpenView.values`; undefined when the person has chosen nothing yet. */
+  /** The person's choice, in the format of `OpenView.values`. Undefined if there is none yet. */
   readonly kept: unknown;
   readonly describedBy: string | null;
   readonly invalid: boolean;
   readonly required: boolean;
-  /** Whether a change goes to the app at once, as outside of input blocks. */
-  readonly tells: boolean;
+  /** Whether a change goes to the app at once, as it does outside input blocks. */
+  readonly dispatches: boolean;
 };
 
 export function fieldName(block: string, action: string): string {
   return JSON.stringify([block, action]);
 }
 
-/** Options in their order, those of groups one after the other. */
+/** All options in order, including those in groups. */
 export function optionsOf(element: Json): Json[] {
   const groups = records(element["option_groups"]);
   return groups.length > 0

@@ -1,4 +1,4 @@
-// The usual shortcodes. Any other is shown as it was written.
+// Common emoji shortcodes. All others are shown as written.
 const EMOJI: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "+1": "👍",
@@ -76,12 +76,12 @@ export function emoji(name: string): string | undefined {
   return EMOJI.get(name.replace(/::skin-tone-\d$/, ""));
 }
 
-/** Every `:name:` that is known, replaced. */
+/** Replaces every known `:name:`. */
 export function withEmoji(text: string): string {
   return text.replace(/:([a-z0-9_+'-]+):/g, (whole, name: string) => emoji(name) ?? whole);
 }
 
-/** Slack's `unicode`: code points in hexadecimal, with hyphens between them. */
+/** Decodes Slack's `unicode` field: hexadecimal code points, separated by hyphens. */
 export function fromCodePoints(unicode: string): string | undefined {
   const points = unicode
     .split("-")

@@ -8,10 +8,10 @@ import { drawText } from "./mrkdwn.ts";
 export function common(element: Json, context: ElementContext): Html {
   const name = attr("name", fieldName(context.block, string(element["action_id"])));
   const focus = attr("autofocus", context.labelled && element["focus_on_load"] === true);
-  return html`${name}${attr("aria-describedby", context.describedBy)}${attr("aria-invalid", context.invalid ? "true" : null)}${focus}${context.tells ? act(element, context) : null}`;
+  return html`${name}${attr("aria-describedby", context.describedBy)}${attr("aria-invalid", context.invalid ? "true" : null)}${focus}${context.dispatches ? act(element, context) : null}`;
 }
 
-/** Outside of an input block, the placeholder is a field's only label. */
+/** Outside an input block, the placeholder is the only label of a field. */
 export function naming(element: Json, context: ElementContext): Html | null {
   return context.labelled ? null : attr("aria-label", textOf(element["placeholder"]) || "Choose");
 }
@@ -63,11 +63,11 @@ function area(
     rows="4"
     ${common(element, context)}${naming(element, context)}${rules}
   ></textarea>`;
-  // A parser drops the line break right after the tag, so the value's own first line break stays.
+  // HTML drops a line break right after the tag. This one is dropped, so that the value keeps its own first line break.
   return new Html(open.toString().replace("></textarea>", () => `>\n${escapeHtml(value)}</textarea>`));
 }
 
-/** No `maxlength`: a browser would silently cut what is pasted, while Slack says that it is too long. */
+/** There is no `maxlength`: a browser would silently truncate pasted text, whereas Slack reports that it is too long. */
 function limits(element: Json): Html | null {
   return attr("minlength", number(element["min_length"]));
 }

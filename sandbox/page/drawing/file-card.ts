@@ -1,13 +1,13 @@
-// A file of the workspace: its name, a download link, and for a text a preview.
+// A file of the workspace: its name, a download link and, for a text file, a preview.
 import type { File } from "../../slack/model.ts";
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
 
-/** How much of a file a message shows; the rest is in the download. */
+/** How many characters of a file a message shows. The download has the rest. */
 const PREVIEW_CHARACTERS = 20_000;
 
 export function fileCard(file: File | undefined, id: string): Html {
-  if (file === undefined) return html`<p data-undrawn>A file that is not here any more (${id}).</p>`;
+  if (file === undefined) return html`<p data-undrawn>This file no longer exists (${id}).</p>`;
   const name = file.title || file.name;
   const text = plainText(file.bytes);
   const about = [name === file.name ? "" : file.name, kindOf(file.name, text), sizeOf(file.bytes.length)];

@@ -1,4 +1,4 @@
-// The input block: a label, a field, what is wrong with it and a hint.
+// The input block: a label, a field, an error and a hint.
 import { drawElement } from "./elements.ts";
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
@@ -26,7 +26,7 @@ export function input(block: Block, surface: Surface, id: string): Html {
     describedBy: described.length > 0 ? described.join(" ") : null,
     invalid: error !== undefined,
     required: !optional,
-    tells: block["dispatch_action"] === true,
+    dispatches: block["dispatch_action"] === true,
     labelled: true,
   });
   const label = html`${drawText(record(block["label"]), reader)}${optional ? html` <small>(optional)</small>` : null}`;

@@ -1,4 +1,4 @@
-// The `markdown` block: a small, safe part of Markdown, drawn from the lexer's tokens. Anything else is shown as it was written.
+// The `markdown` block: a small, safe subset of Markdown, drawn from the lexer's tokens. Everything else is shown as written.
 import { Marked, type Token, type Tokens } from "marked";
 import { attr, html, type Html, type Part } from "../base/html.ts";
 import type { Reader } from "../base/reader.ts";
@@ -113,7 +113,7 @@ function inline(token: Token, reader: Reader): Part {
   }
 }
 
-/** Markdown knows HTML's entities; the three that Slack's own escaping makes are enough here. */
+/** Decodes the three entities that Slack's escaping produces. Markdown allows all of HTML's, but these are enough here. */
 function decoded(raw: string): string {
   return raw.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }

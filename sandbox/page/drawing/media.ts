@@ -1,4 +1,4 @@
-// Foreign pictures are described, never fetched: fetching would tell their host who looks, and when.
+// External images are described, never fetched: fetching would reveal to their host who looks at them, and when.
 
 import { html, type Html } from "../base/html.ts";
 import { type Json, record, string } from "../base/read-blocks.ts";
@@ -15,7 +15,7 @@ export function picture(block: Json, reader: Reader): Html {
   </figure>`;
 }
 
-/** An image beside other elements: a short text with its address. */
+/** An image among other elements: its description, with the address as a tooltip. */
 export function thumbnail(element: Json): Html {
   return html`<span data-thumbnail title="${addressOf(element)}"
     ><span aria-hidden="true">🖼</span> ${altOf(element)}</span
@@ -23,7 +23,7 @@ export function thumbnail(element: Json): Html {
 }
 
 function altOf(element: Json): string {
-  return string(element["alt_text"]) || "A picture without a description";
+  return string(element["alt_text"]) || "An image without a description";
 }
 
 function addressOf(element: Json): string {
@@ -31,7 +31,7 @@ function addressOf(element: Json): string {
   return string(element["image_url"]) || string(file["url"]) || string(file["id"]);
 }
 
-// Nothing that an app sends may vanish: what cannot be drawn is shown with its name and its JSON.
+// Nothing that an app sends may disappear, so what cannot be drawn is shown with its type and its JSON.
 
 export function undrawn(what: string, value: unknown): Html {
   return html`<details data-undrawn>
@@ -40,7 +40,7 @@ export function undrawn(what: string, value: unknown): Html {
   </details>`;
 }
 
-/** In running text, where nothing can be opened. */
+/** Like `undrawn`, for running text, where nothing can be opened. */
 export function undrawnWord(what: string, value: unknown): Html {
   return html`<span data-undrawn>${saying(what, value)} <code>${JSON.stringify(value) ?? ""}</code></span>`;
 }

@@ -1,4 +1,4 @@
-// People, channels, broadcasts and links in text, drawn alike for mrkdwn and rich text.
+// People, channels, broadcasts and links in text, drawn the same way for mrkdwn and rich text.
 
 import { attr, html, type Html, type Part } from "../base/html.ts";
 import { hrefOf } from "../base/place.ts";
@@ -22,7 +22,7 @@ export function groupMention(reader: Reader, id: string, label = ""): Html {
   return html`<span data-mention="group" title="${id}">${label || `@${reader.groupName(id) ?? id}`}</span>`;
 }
 
-/** Loud on purpose: an app that lets this through from untrusted text has a fault. */
+/** Conspicuous on purpose: an app that lets untrusted text produce a broadcast has a bug. */
 export function broadcastMention(range: string): Html {
   return html`<span data-mention="broadcast">@${range}</span>`;
 }
@@ -34,10 +34,10 @@ export function link(reader: Reader, address: string, label: Html | string): Htm
   return html`<a href="${href}" target="_blank" rel="noopener noreferrer" title="${href}">${label}</a>`;
 }
 
-// Preformatted text. A long one is folded in messages, by CSS alone: all of it stays in the page.
+// Preformatted text. In messages, CSS folds long text, but all of it stays in the page.
 
 const SHOWN_LINES = 14;
-/** About the characters of as many lines. */
+/** About as many characters as `SHOWN_LINES` hold. */
 const SHOWN_CHARACTERS = 1_400;
 
 export function codeBox(inner: Part, text: string, language = ""): Html {

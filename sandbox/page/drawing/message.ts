@@ -12,21 +12,21 @@ import type { MessageShortcut } from "../base/parts.ts";
 import type { Place } from "../base/place.ts";
 import type { Reader } from "../base/reader.ts";
 
-/** Within this time Slack does not repeat the name of an author who goes on writing (ms). */
-const SAME_BREATH_MS = 5 * 60_000;
+/** Within this time, Slack does not repeat the name of an author who keeps writing (ms). */
+const SAME_AUTHOR_MS = 5 * 60_000;
 
 /**
- * `replies` are those this reader may see. `pane` is the place this message is drawn in: the channel or its thread. `after` is
- * the message right above it there.
+ * `replies` are the replies that this reader can see. `pane` is where the message is drawn, the channel or its thread. `after` is the
+ * message right above it there.
  */
 export type Shown = {
   readonly message: Message;
   readonly replies: readonly Message[];
   readonly pane: Place;
   readonly after?: Message | undefined;
-  /** The heading above the first message of a day; null for every other. */
+  /** The heading above the first message of a day. Null for all others. */
   readonly day?: string | null;
-  /** Of the app, for the message's menu. */
+  /** The app's shortcuts, for the message's menu. */
   readonly shortcuts: readonly MessageShortcut[];
 };
 
@@ -34,7 +34,7 @@ export function drawMessage(shown: Shown, workspace: Workspace, reader: Reader):
   const { message, pane, day = null } = shown;
   const author = workspace.people.get(message.author);
   const id = anchorOf(message.ts, pane);
-  const joins = goesOn(shown);
+  const joins = joinsPrevious(shown);
   return html`${day === null ? null : html`<h3 data-day><span>${day}</span></h3>`}
     <article
       id="${id}"
@@ -57,7 +57,7 @@ export function drawMessage(shown: Shown, workspace: Workspace, reader: Reader):
     </article>`;
 }
 
-/** Slack offers no shortcut on a private message. */
+/** Slack offers no shortcuts on a private message. */
 function menu({ message, shortcuts }: Shown, workspace: Workspace): Part {
   if (shortcuts.length === 0 || message.ephemeralFor !== null) return null;
   const app = workspace.people.get(workspace.app.person)?.name ?? "app";
@@ -77,16 +77,16 @@ function menu({ message, shortcuts }: Shown, workspace: Workspace): Part {
   </details>`;
 }
 
-/** The same author wrote the message before, and neither message needs a heading. */
-export function goesOn({ message, after, replies, pane, day = null }: Shown): boolean {
+/** Whether the message follows one of the same author and needs no heading of its own. */
+export function joinsPrevious({ message, after, replies, pane, day = null }: Shown): boolean {
   if (after === undefined || after.author !== message.author || day !== null) return false;
   if (message.broadcast || after.broadcast) return false;
-  if (message.at - after.at > SAME_BREATH_MS || after.ephemeralFor !== message.ephemeralFor) return false;
+  if (message.at - after.at > SAME_AUTHOR_MS || after.ephemeralFor !== message.ephemeralFor) return false;
   if (message.ephemeralFor !== null || replies.length > 0) return false;
   return pane.thread === null ? message.thread === null && after.thread === null : after.ts !== pane.thread;
 }
 
-/** A dismissed one is gone from this tab; Slack does not keep it either. */
+/** The header of a private message. A dismissed one disappears from this tab; Slack does not keep it either. */
 function privately(): Html {
   return html`<p data-privately>
     <span aria-hidden="true">👁</span> <span>Only visible to you</span>
@@ -112,7 +112,7 @@ function when({ message, pane }: Shown, reader: Reader): Html {
   >`;
 }
 
-/** A reply that is also in the channel names its thread. */
+/** Names the thread above a reply that was also sent to the channel. */
 function repliedTo({ message, pane }: Shown, workspace: Workspace): Part {
   if (pane.thread !== null || message.thread === null || message.thread === message.ts) return null;
   const parent = workspace.messageAt(message.channel, message.thread);

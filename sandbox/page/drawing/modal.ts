@@ -7,7 +7,7 @@ import type { Html } from "../base/html.ts";
 import { textOf } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 
-/** The errors are in the markup, so a second, different error counts as a change and is drawn. */
+/** Draws an open modal. The errors are part of the markup, so a different error counts as a change and is drawn. */
 export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Html {
   const { view } = open;
   const id = `v-${open.id}`;
@@ -30,7 +30,7 @@ export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Ht
   </dialog>`;
 }
 
-/** A pushed view has a way back; ✕ closes all of them. */
+/** A pushed view has a Back button. ✕ closes all views. */
 function heading(open: OpenView, workspace: Workspace | undefined): Html {
   const stack = workspace?.viewsOf(open.person).map((one) => one.id) ?? [open.id];
   const app = workspace?.people.get(workspace.app.person);

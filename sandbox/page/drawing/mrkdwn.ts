@@ -1,10 +1,10 @@
-// Slack's mrkdwn → HTML. Its own escapes (&amp; &lt; &gt;) are undone for plain text only, never before tokens are found.
+// Slack's mrkdwn → HTML. Its escapes (&amp; &lt; &gt;) are decoded only in plain text, after the tokens have been found.
 import { html, type Html, type Part } from "../base/html.ts";
 import type { Reader } from "../base/reader.ts";
 import { emoji, withEmoji } from "./emoji.ts";
 import { broadcastMention, channelMention, codeBox, groupMention, link, personMention } from "./mention.ts";
 
-/** What Slack makes of bare words: a text object with `verbatim: false` has both, a message's `text` only links. */
+/** What Slack detects in plain words. A text object with `verbatim: false` gets both, a message's `text` only links. */
 export type Guesses = { readonly links: boolean; readonly mentions: boolean };
 
 const STYLES: Record<string, (inner: Part) => Html> = {
@@ -46,7 +46,7 @@ function paragraphs(source: string, reader: Reader, guesses: Guesses): Part[] {
   return out;
 }
 
-/** One line. Each marker without a partner is looked for once per line, so hostile text costs no more than its length. */
+/** Draws one line. A search for a closing marker fails at most once per marker and line, so hostile text costs only linear time. */
 function inline(line: string, reader: Reader, guesses: Guesses): Part[] {
   const out: Part[] = [];
   const hopeless = new Set<string>();
@@ -125,7 +125,7 @@ function date(body: string, fallback: string, reader: Reader): Html {
 
 const GUESS = /https?:\/\/[^\s<>|]+[^\s<>|.,;:!?)\]'"]|(?<![\w@#])[@#][\w-]+|:[a-z0-9_+'-]+:/g;
 
-/** Text between tokens: entities undone, shortcodes drawn, and what Slack would guess to be a link or a mention. */
+/** Draws the text between tokens: decodes entities, and draws shortcodes and what Slack would detect as a link or a mention. */
 function plain(source: string, reader: Reader, guesses: Guesses): Part[] {
   const text = literal(source);
   const out: Part[] = [];
@@ -153,7 +153,7 @@ function literal(source: string): string {
   return source.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-/** A Block Kit text object of either kind, or nothing. */
+/** Draws a Block Kit text object, `plain_text` or `mrkdwn`. Returns null for anything else. */
 export function drawText(
   value: { type?: unknown; text?: unknown; emoji?: unknown; verbatim?: unknown },
   reader: Reader,

@@ -1,4 +1,4 @@
-// Selects: of fixed options, of people, of channels and conversations, one or several.
+// Selects of fixed options, people, channels or conversations, for one choice or several.
 import { channelsSeenBy } from "../base/reader.ts";
 import type { Channel } from "../../slack/model.ts";
 import { asksFirst, confirm } from "./buttons.ts";
@@ -9,8 +9,8 @@ import { number, record, records, string, textOf } from "../base/read-blocks.ts"
 import type { Json } from "../base/read-blocks.ts";
 import { type ElementContext, optionsOf } from "./element-context.ts";
 
-/** `value` is what the browser sends, `is` what the app knows it by. */
-type Choice = { readonly value: string; readonly type: string; readonly words: string };
+/** `value` is what the browser sends, and `id` is what the app receives. */
+type Choice = { readonly value: string; readonly id: string; readonly words: string };
 type Group = { readonly label: string; readonly choices: readonly Choice[] };
 
 export function picker(element: Json, context: ElementContext): Html {
@@ -23,7 +23,7 @@ export function picker(element: Json, context: ElementContext): Html {
 function single(element: Json, context: ElementContext): Html {
   const chosen = string(chosenIn(element, context)[0]);
   const option = (one: Choice): Html =>
-    html`<option value="${one.value}" ${attr("selected", chosen !== "" && one.type === chosen)}>
+    html`<option value="${one.value}" ${attr("selected", chosen !== "" && one.id === chosen)}>
       ${one.words}
     </option>`;
   return html`<select
@@ -46,7 +46,7 @@ function several(element: Json, context: ElementContext): Html {
       ><input
         type="checkbox"
         value="${one.value}"
-        ${common(element, context)}${asksFirst(element, context)}${attr("checked", chosen.includes(one.type))}
+        ${common(element, context)}${asksFirst(element, context)}${attr("checked", chosen.includes(one.id))}
       />
       <span>${one.words}</span></label
     >`;
@@ -99,7 +99,7 @@ function initialOf(element: Json, context: ElementContext): unknown[] {
 
 function groupsOf(element: Json, context: ElementContext): Group[] {
   const ungrouped = (choices: readonly Choice[]): Group[] => [{ label: "", choices }];
-  const byId = (id: string, words: string): Choice => ({ value: id, type: id, words });
+  const byId = (id: string, words: string): Choice => ({ value: id, id, words });
   switch (kindOf(element)) {
     case "person":
       return ungrouped(context.reader.people().map((one) => byId(one.id, one.name)));
@@ -123,7 +123,7 @@ function groupsOf(element: Json, context: ElementContext): Group[] {
 function optionGroups(element: Json): Group[] {
   const all = optionsOf(element).map((option, i) => ({
     value: String(i),
-    type: string(option["value"]),
+    id: string(option["value"]),
     words: [textOf(option["text"]), textOf(option["description"])].filter((one) => one !== "").join(" — "),
   }));
   const groups = records(element["option_groups"]);
@@ -146,7 +146,7 @@ function nameOf(channel: Channel, { workspace, reader }: ElementContext): string
   return workspace?.people.get(other ?? "")?.name ?? channel.name;
 }
 
-/** @slack/types ConversationFilter. The sandbox's direct messages are all with a bot. */
+/** Applies a ConversationFilter of @slack/types. All direct messages in the sandbox are with a bot. */
 function isWanted(channel: Channel, filter: Json): boolean {
   const include = filter["include"];
   const kind = channel.kind === "dm" ? "im" : channel.kind;

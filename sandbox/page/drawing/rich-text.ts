@@ -5,7 +5,7 @@ import { emoji, fromCodePoints } from "./emoji.ts";
 import { undrawn, undrawnWord } from "./media.ts";
 import { broadcastMention, channelMention, codeBox, groupMention, link, personMention } from "./mention.ts";
 
-/** The elements of one `rich_text` block. Nothing in their text is markup: that is why untrusted text goes here. */
+/** Draws the elements of a `rich_text` block. Their text is never markup, which is why untrusted text belongs here. */
 export function richText(elements: unknown, reader: Reader): Html {
   return html`${records(elements).map((element) => part(element, reader))}`;
 }
@@ -79,13 +79,13 @@ function bare(element: Json, reader: Reader): Part {
   }
 }
 
-/** Slack sends the characters of an emoji; a custom one has none. */
+/** Slack sends the code points of a standard emoji. A custom emoji has none, so its name is shown. */
 function emojiOf(element: Json): string {
   const name = string(element["name"]);
   return emoji(name) ?? fromCodePoints(string(element["unicode"])) ?? `:${name}:`;
 }
 
-/** The page's content policy forbids inline styles, but not an SVG's attributes. */
+/** Draws a color as SVG, because the page's Content-Security-Policy forbids inline styles but not SVG attributes. */
 function color(value: string): Html {
   if (!/^#[\da-f]{3,8}$/i.test(value)) return html`<code>${value}</code>`;
   return html`<span data-color

@@ -1,4 +1,4 @@
-// Blocks of rows and columns.
+// Table blocks.
 import { attr, html } from "../base/html.ts";
 import type { Html, Part } from "../base/html.ts";
 import { number, records, string } from "../base/read-blocks.ts";
@@ -10,14 +10,14 @@ type Row = readonly Part[];
 type Table = { readonly caption: string; readonly head: Row; readonly rows: readonly Row[] };
 type Look = { readonly align?: readonly string[]; readonly rowHead?: number | undefined };
 
-/** `table`: the first row is the head. */
+/** Draws a `table` block. Its first row is the head. */
 export function table(block: Json, reader: Reader): Html {
   const settings = records(block["column_settings"]);
   const align = settings.map((one) => string(one["align"]));
   return draw({ ...cellsOf(block, reader), caption: "" }, { align });
 }
 
-/** `data_table`: Slack shows a page at a time; here all of it is shown. */
+/** Draws a `data_table` block. Slack shows one page at a time, but here all rows are shown. */
 export function dataTable(block: Json, reader: Reader): Html {
   const rowHead = number(block["row_header_column_index"]);
   return draw({ ...cellsOf(block, reader), caption: string(block["caption"]) }, { rowHead });

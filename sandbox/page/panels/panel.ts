@@ -13,8 +13,8 @@ import { trafficLists, trafficPanel } from "./traffic-panel.ts";
 import { wireLists, wireStrip } from "./wire-strip.ts";
 
 const ABOUT: Readonly<Record<Panel, { readonly name: string; readonly note: string }>> = {
-  traffic: { name: "Traffic", note: "all that goes over the wires" },
-  service: { name: "Service", note: "and what can go wrong" },
+  traffic: { name: "Traffic", note: "everything on the wire" },
+  service: { name: "Service", note: "state, faults and runs" },
   scenes: { name: "Scenes", note: "one click plays a story" },
   phone: { name: "Phone", note: "direct messages and mentions" },
 };
@@ -46,7 +46,7 @@ export function panelPane(parts: PageParts, place: Place, slot: Slot): Html | nu
       <a href="${hrefOf({ ...place, panel: null })}" data-close aria-label="Hide ${name.toLowerCase()}">✕</a>
     </header>
     ${showsWire(panel) ? wireStrip(slot) : null}
-    ${needsWorld(panel) && parts.panelState === null ? html`<p data-empty>This page is not over a whole sandbox.</p>` : contents(parts, place, slot)}
+    ${needsWorld(panel) && parts.panelState === null ? html`<p data-empty>This panel needs the full sandbox.</p>` : contents(parts, place, slot)}
   </section>`;
 }
 

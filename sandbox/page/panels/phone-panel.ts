@@ -1,4 +1,4 @@
-// A person's phone: their notifications as they arrive, as on a lock screen.
+// A person's phone: their notifications as they arrive, like on a lock screen.
 import { html, type Html } from "../base/html.ts";
 import type { PageParts } from "../base/parts.ts";
 import { hrefOf } from "../base/place.ts";
@@ -10,7 +10,7 @@ import type { Notification, Notifications } from "../base/view-state.ts";
 export function phoneItems(parts: PageParts, reader: Reader, notifications: Notifications): Item[] {
   const all = notifications.of(reader.place.person);
   if (all.length === 0) {
-    const words = "Nothing yet. A direct message or a mention shows up here.";
+    const words = "Nothing yet. Direct messages and mentions appear here.";
     return [{ key: "none", inner: html`<p data-empty>${words}</p>` }];
   }
   return all.map((one) => ({ key: `${one.channel} ${one.ts}`, inner: drawOne(parts, reader, one) }));

@@ -1,4 +1,4 @@
-// The list of the scenes, and the captions over the conversation while one plays.
+// The list of scenes, and the captions above the conversation while a scene plays.
 import type { PersonId } from "../../slack/model.ts";
 import { attr, controlButton, html, type Html } from "../base/html.ts";
 import type { Caption, PageParts, SceneState } from "../base/parts.ts";
@@ -10,7 +10,7 @@ import type { Times } from "../base/times.ts";
 type Scene = SceneState["scenes"][number];
 type Playing = NonNullable<SceneState["playing"]>;
 
-/** The newest caption says why. */
+/** How a scene ended. The newest caption says why. */
 const ENDS: Readonly<Record<NonNullable<Playing["ended"]>, string>> = {
   done: "Done",
   failed: "Failed",
@@ -30,8 +30,8 @@ type Shown = { readonly playing: Playing | null; readonly busy: boolean; readonl
 
 function drawScene({ name, title, what }: Scene, { playing, busy, times }: Shown): Html {
   const id = `scene-${name}`;
-  const here = playing !== null && playing.ended === null;
-  const button = here
+  const isPlaying = playing !== null && playing.ended === null;
+  const button = isPlaying
     ? controlButton({ act: "scene.stop", words: "Stop", label: `Stop: ${title}`, id, look: "danger" })
     : controlButton({
         act: "scene.play",
@@ -42,7 +42,7 @@ function drawScene({ name, title, what }: Scene, { playing, busy, times }: Shown
         off: busy,
         look: busy ? "plain" : "primary",
       });
-  return html`<article data-scene ${attr("data-plays", here)}>
+  return html`<article data-scene ${attr("data-plays", isPlaying)}>
     <h3>${title}</h3>
     ${button}
     <p>${what}</p>
@@ -74,7 +74,7 @@ function secondsSince(begun: number, at: number): string {
   return `+${((at - begun) / 1000).toFixed(1)} s`;
 }
 
-/** The newest caption of a scene is shown over the conversation in every tab, so the panel need not be open. */
+/** Every tab shows the newest caption above the conversation, so the panel need not be open. */
 export function captionBar(parts: PageParts, place: Place): Item[] {
   const state = parts.panelState?.scenes();
   const playing = state?.playing ?? null;
@@ -93,13 +93,13 @@ export function captionBar(parts: PageParts, place: Place): Item[] {
       <a href="${hrefOf({ ...place, panel: "scenes" })}">${title}</a>
       ${ended === null ? null : html`<b>${ENDS[ended]}</b>`}
     </p>
-    ${ended === "done" ? whatHappened(state, playing) : html`<p data-words>${newest?.text ?? "It begins…"}${eyesOf(parts, place, newest?.eyes ?? null)}</p>`}
+    ${ended === "done" ? whatHappened(state, playing) : html`<p data-words>${newest?.text ?? "Starting…"}${eyesOf(parts, place, newest?.eyes ?? null)}</p>`}
     <p data-caption-buttons>${ended === null ? whilePlaying(title) : afterwards(state, playing)}</p>
   </div>`;
   return [{ key: "caption", inner }];
 }
 
-/** The browser shows the way back only in a tab that has left the scene. */
+/** The buttons during a scene. The browser shows Follow only in a tab that has left the scene. */
 function whilePlaying(title: string): Html {
   return html`<button type="button" data-look="plain" data-follow hidden>Follow</button>
     ${controlButton({ act: "scene.stop", words: "Stop", label: `Stop: ${title}` })}`;
@@ -124,7 +124,7 @@ function whatHappened({ scenes }: SceneState, { name, captions }: Playing): Html
   return html`<p data-words><strong>What just happened.</strong> ${captions.at(-1)?.text} ${lesson}</p>`;
 }
 
-/** The address that shows what the caption describes, as the person whom it names. */
+/** The address of what the caption describes, seen as the person whom it names. */
 function viewOf(parts: PageParts, place: Place, caption: Caption | undefined): string | null {
   const { workspace } = parts;
   if (caption === undefined) return null;
@@ -138,7 +138,7 @@ function viewOf(parts: PageParts, place: Place, caption: Caption | undefined): s
   return hrefOf({ ...place, person, where, thread });
 }
 
-/** A link to the view of the person whom the caption names, for all others. */
+/** For everyone else, a link to the view of the person whom the caption names. */
 function eyesOf(parts: PageParts, place: Place, eyes: PersonId | null): Html | null {
   const person = eyes === null || eyes === place.person ? undefined : parts.workspace.people.get(eyes);
   if (person === undefined) return null;

@@ -1,4 +1,4 @@
-// One line of the traffic: sender, receiver, content, the time since the line before, and all details.
+// One line of the traffic: sender, receiver, content, the time since the previous line, and the details.
 
 import type { Traffic } from "../../slack/model.ts";
 import type { Workspace } from "../../slack/workspace.ts";
@@ -6,7 +6,7 @@ import { attr, html, type Html, type Part } from "../base/html.ts";
 import { type Json, record, string } from "../base/read-blocks.ts";
 import type { Times } from "../base/times.ts";
 
-/** More of a detail would make every tab slow. A copy has all of it. */
+/** Longer details would slow down every tab. A copy of the line has all of them. */
 const DETAIL_CHARACTERS = 12_000;
 
 const SIDES: Readonly<Record<Traffic["from"], readonly [from: string, to: string]>> = {
@@ -26,9 +26,9 @@ function jsonLine(line: Traffic): string {
   return JSON.stringify({ number, at: new Date(at).toISOString(), from, to, ...rest });
 }
 
-/** Requests to the gateway count as requests to the service and are labelled. What Slack answers a person does not reach the app. */
+/** Requests to the gateway are recorded as requests to the service. Slack's answers to a person do not reach the app. */
 function sidesOf({ from, what }: Traffic): readonly [from: string, to: string] {
-  if (from === "slack" && what.startsWith("tells ")) return ["Slack", "person"];
+  if (from === "slack" && what.startsWith("answers ")) return ["Slack", "person"];
   if (from === "service" && /\bgateway\b/i.test(what)) return ["app", "gateway"];
   return SIDES[from] ?? [from, "?"];
 }
@@ -54,7 +54,7 @@ export function drawLine(line: Traffic, { workspace, times, before }: Around): H
       <time datetime="${new Date(line.at).toISOString()}" title="${times.full(line.at)}"
         >${times.fine(line.at)}</time
       >
-      <span data-gap title="after the line before">${gap(before, line)}</span>
+      <span data-gap title="since the previous line">${gap(before, line)}</span>
       <span data-way
         ><b data-side="${from}">${from}</b> <span aria-hidden="true">→</span><span class="unseen"> to </span>
         <b data-side="${to}">${to}</b></span
@@ -96,9 +96,9 @@ function detailOf(detail: unknown, workspace: Workspace): Part {
 
 const IDS = /\b([UCDW][0-9A-Z]{2,20}|USLACKBOT)\b/;
 
-/** The text, with the name beside each known id. */
+/** Adds the name after each known id. */
 function named(text: string, workspace: Workspace): Part {
-  // Odd pieces are the ids.
+  // The pieces at odd positions are the ids.
   return text.split(IDS).map((piece, i): Part => {
     const name = i % 2 === 1 ? nameOf(piece, workspace) : undefined;
     return name === undefined ? piece : html`${piece}<i data-name>${name}</i>`;
@@ -116,7 +116,7 @@ function nameOf(id: string, { people, channels }: Workspace): string | undefined
 
 const GIST_CHARACTERS = 90;
 
-/** The place, person and action, from the fields that Web API calls, payloads and people's acts share. */
+/** Place, person and action, taken from the fields that Web API calls, payloads and people's acts have in common. */
 function gist(detail: unknown, workspace: Workspace): Html {
   const about = subjectOf(record(detail));
   const ids = [idIn(about["channel"] ?? about["channel_id"]), idIn(about["user"] ?? about["user_id"])];
@@ -142,7 +142,7 @@ function idIn(value: unknown): string {
   return string(value) || string(record(value)["id"]);
 }
 
-/** The line's detail has all of it. */
+/** Shortens the text for the summary. The line's detail has the full text. */
 function shorten(text: string): string {
   const points = Array.from(text.replace(/\s+/g, " "));
   return points.length > GIST_CHARACTERS ? `${points.slice(0, GIST_CHARACTERS).join("")}…` : points.join("");

@@ -1,4 +1,4 @@
-// The Traffic panel: the newest lines in their order. Successful polls are grouped, so that they do not hide the rest.
+// The Traffic panel: the newest lines in order. Successful polls are grouped, so that they do not hide the rest.
 import type { Traffic } from "../../slack/model.ts";
 import { html } from "../base/html.ts";
 import type { Html } from "../base/html.ts";
@@ -7,11 +7,11 @@ import type { Item, Lists, Slot } from "../base/regions.ts";
 import type { Times } from "../base/times.ts";
 import { drawLine } from "./traffic-line.ts";
 
-/** More would make every tab slow. All kept lines can be downloaded. */
+/** How many lines a tab shows; more would slow it down. All kept lines can be downloaded. */
 const LINES = 300;
 const QUIET_LINES = 500;
 
-/** A growing group is sent again, so it must stay small. */
+/** The most polls in a group. A growing group is sent again with each poll, so it must stay small. */
 const GROUP = 25;
 
 /** Lines never change, so each is drawn once for all tabs. */
@@ -22,12 +22,12 @@ export function trafficLists(parts: PageParts, times: Times): Lists {
   const from = firstShown(all);
   const draw = (line: Traffic, i: number): Item => {
     const before = all[from + i - 1];
-    const known = drawn.get(line) ?? {
+    const item = drawn.get(line) ?? {
       key: `t${line.number}`,
       inner: drawLine(line, { workspace: parts.workspace, times, before }),
     };
-    drawn.set(line, known);
-    return known;
+    drawn.set(line, item);
+    return item;
   };
   const items = all.slice(from).map(draw);
   return {
@@ -36,7 +36,7 @@ export function trafficLists(parts: PageParts, times: Times): Lists {
   };
 }
 
-/** Polls are many and small, so they do not count like the others. */
+/** Returns the index of the first line to show. Polls are numerous and small, so they have a limit of their own. */
 function firstShown(all: readonly Traffic[]): number {
   let loud = 0;
   let quiet = 0;
@@ -58,12 +58,12 @@ function rest(kept: number, shown: number): Html {
   </p>`;
 }
 
-/** A successful poll of a run. Its result shows in what the app does next. */
+/** Whether the line is a successful poll of a run. The app's next actions show its result. */
 function isQuiet({ from, what, refused }: Traffic): boolean {
   return from === "service" && refused === null && /\bGET \S*\/runs\/\S+ → 200\b/.test(what);
 }
 
-/** Successive polls, as one piece that can be opened. */
+/** Combines successive polls into one item that can be opened. */
 function gathered(lines: readonly Traffic[], items: readonly Item[]): Item[] {
   const result: Item[] = [];
   let quiet: Item[] = [];
@@ -81,22 +81,22 @@ function gathered(lines: readonly Traffic[], items: readonly Item[]): Item[] {
   return result;
 }
 
-const groups = new WeakMap<Item, { readonly many: number; readonly item: Item }>();
+const groups = new WeakMap<Item, { readonly count: number; readonly item: Item }>();
 
-/** The newest group grows. It keeps its key: that of its first poll. */
+/** Only the newest group grows. Its key comes from its first poll, so the key stays. */
 function group(items: readonly Item[]): Item[] {
   const [first] = items;
   if (first === undefined || items.length === 1) return [...items];
-  const known = groups.get(first);
-  if (known?.many === items.length) return [known.item];
+  const drawnGroup = groups.get(first);
+  if (drawnGroup?.count === items.length) return [drawnGroup.item];
   const inner = html`<details data-quiet>
-    <summary>${items.length} looks at runs, answered</summary>
+    <summary>${items.length} successful polls of runs</summary>
     <ol>
       ${items.map((one) => html`<li>${one.inner}</li>`)}
     </ol>
   </details>`;
   const item = { key: `q${first.key}`, inner };
-  groups.set(first, { many: items.length, item });
+  groups.set(first, { count: items.length, item });
   return [item];
 }
 
@@ -104,8 +104,8 @@ const SIDES = ["app", "Slack", "service", "gateway", "person"];
 
 export function trafficPanel(slot: Slot): Html {
   return html`<form data-filter role="search" aria-label="Filter the traffic">
-      <input type="search" placeholder="Filter by words" aria-label="Words that a line must have" />
-      <select aria-label="Whose lines">
+      <input type="search" placeholder="Filter by words" aria-label="Words that a line must contain" />
+      <select aria-label="Sender or receiver">
         <option value="">everyone</option>
         ${SIDES.map((one) => html`<option value="${one}">${one}</option>`)}
       </select>

@@ -1,5 +1,5 @@
-// The wire: Slack, the app and the service as three stations, and each envelope as a dot that moves from one to the other. Readers of a
-// screen reader, of a narrow screen and without motion get the numbers.
+// The wire: Slack, the app and the service as three stations, and each envelope as a dot that moves from one to another. With a screen
+// reader, on a narrow screen or with reduced motion, numbers replace the dots.
 import { attr, html, type Html } from "../base/html.ts";
 import type { PageParts } from "../base/parts.ts";
 import type { Item, Lists, Slot } from "../base/regions.ts";
@@ -30,7 +30,7 @@ function stations({ workspace, connected, panelState }: PageParts): Html {
     <b data-station="service">Service</b>`;
 }
 
-/** Dots that come at once start one after the other. The piece of a dot never changes, so the browser moves it once. */
+/** Dots that arrive together start one after another. The markup of a dot never changes, so the browser moves it only once. */
 function dot({ number, way, lost }: Envelope): Item {
   const inner = html`<i
     data-envelope="${way}"
@@ -43,14 +43,14 @@ function dot({ number, way, lost }: Envelope): Item {
 function words({ counts, more, lost, lastLost, newest }: Seen): Html {
   const last = newest.at(-1);
   return html`<p data-wire-words>
-    <span class="unseen">Seen on the wire here:</span>
-    <span>${many(counts["app-slack"], "call")} to Slack</span>
-    <span>${many(counts["slack-app"], "envelope")} from Slack</span>
-    <span>${many(counts["app-service"], "call")} to the service</span>
+    <span class="unseen">Seen on the wire:</span>
+    <span>${plural(counts["app-slack"], "call")} to Slack</span>
+    <span>${plural(counts["slack-app"], "envelope")} from Slack</span>
+    <span>${plural(counts["app-service"], "call")} to the service</span>
     ${more > 0 ? html`<span>${more} more at once</span>` : null}
     ${lost > 0 ? html`<strong>${lost} lost${lastLost === null ? null : html`, last: ${lastLost.what}`}</strong>` : null}
     ${last === undefined ? null : html`<span data-newest>newest: ${last.what}</span>`}
   </p>`;
 }
 
-const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -20,7 +20,7 @@ test("a bot that is killed comes back by itself, and says so", async () => {
   await sandbox.world.bot?.ready();
   expect(await state()).toBe("running");
   expect(connections()).toBe(1);
-  expect(told).toEqual(["The bot stopped (exit code none). It is started again."]);
+  expect(told).toEqual(["The bot stopped (exit code none) and is being restarted."]);
 });
 
 test("a bot that is stopped stays away until it is started", async () => {
@@ -31,7 +31,7 @@ test("a bot that is stopped stays away until it is started", async () => {
   expect(connections()).toBe(0);
   await expect(world.bot?.ready()).rejects.toThrow("The bot is stopped");
   expect(await refusal("bot.kill")).toBe("409 Countersign is not running.");
-  expect(await refusal("bot.stop")).toBe("409 Countersign is stopped already.");
+  expect(await refusal("bot.stop")).toBe("409 Countersign is already stopped.");
   expect(await state()).toBe("stopped");
   await Promise.all([act("bot.start"), act("bot.start")]);
   expect(await state()).toBe("running");
@@ -97,7 +97,7 @@ test("a bot that is killed for good stays away until it is started", async () =>
   expect(await refusal("bot.kill", { back: false })).toBe("409 Countersign is not running.");
   await act("bot.start", { replica: "1" });
   expect(await refusal("bot.start", { replica: "replica 2" })).toBe(
-    '409 There is no "replica 2". Known: replica 1.',
+    '409 There is no "replica 2". Known replicas: replica 1.',
   );
 });
 

@@ -70,7 +70,7 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
   context.gatewayController.fault({}, { kind: "answer", status: 500 }, "all");
   expect(panelState.service()).toMatchObject({ gatewayUp: false, slowMs: 2_000, key: "rotated" });
   expect(panelState.service().faults).toEqual([
-    "each of the next 2 (decision): no answer, ever, after it took effect",
+    "each of the next 2 (decision): never answered, after it took effect",
     "gateway, every request: HTTP 500",
   ]);
   expect(heard).toBe(4);

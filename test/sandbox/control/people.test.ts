@@ -114,7 +114,7 @@ test("what cannot be done is said with what could be", async (context) => {
   const { slack } = await aWorld(context);
   const { act, refusal, read } = controlOf(slack.url);
   expect(await refusal("person.say", { person: "bob", channel: "ops-agents", text: "x" })).toMatch(
-    /^409 Nobody here is called "bob"\. Known: ana, ben/,
+    /^409 There is no person "bob"\. Known people: ana, ben/,
   );
   expect(await refusal("person.say", { person: "ben", channel: "ops", text: "x" })).toMatch(
     /no channel "ops".*ops-agents/,
@@ -126,7 +126,7 @@ test("what cannot be done is said with what could be", async (context) => {
     await refusal("person.command", { person: "ana", channel: "ops-agents", text: "/nothing" }),
   ).toContain("/nothing is not a valid command");
   expect(await refusal("person.press", { person: "ben", channel: "releases", button: "Approve" })).toContain(
-    'No message here has a button "Approve"',
+    'No message here has the button "Approve"',
   );
   expect(await refusal("person.press", { person: "ben", ts: "1.2", button: "Approve" })).toContain(
     "needs the `channel`",
@@ -135,6 +135,6 @@ test("what cannot be done is said with what could be", async (context) => {
   await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent" });
   await read("/control/views", { person: "ana", wait: "20" });
   expect(await refusal("person.submit", { person: "ana", values: { Colour: "red" } })).toMatch(
-    /no field "Colour" here, but "/,
+    /no field "Colour" here. Available: "/,
   );
 });

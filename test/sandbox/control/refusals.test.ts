@@ -52,12 +52,12 @@ test("the page's own header is as good, and its own origin", async () => {
 });
 
 test.for([
-  ["{", 400, "The request is no JSON"],
-  ["[]", 400, "This does not fit"],
+  ["{", 400, "The request is not JSON"],
+  ["[]", 400, "The request is invalid"],
   ['{"act": "service.down", "arg": {}}', 400, 'Unrecognized key: "arg"'],
   ['{"act": "service.dawn"}', 404, 'There is no act "service.dawn"'],
   ['{"act": "service.down", "args": {"now": true}}', 400, 'Unrecognized key: "now"'],
-  [JSON.stringify({ act: "x", args: { text: "x".repeat(1_000_001) } }), 413, "more than 1 MB"],
+  [JSON.stringify({ act: "x", args: { text: "x".repeat(1_000_001) } }), 413, "larger than 1 MB"],
 ] as const)("a wrong request is answered clearly: %s", async ([body, status, told]) => {
   const answer = await post(body);
   expect(answer.status).toBe(status);

@@ -50,7 +50,7 @@ test("one is killed, and comes back by itself while the others run on", async ()
   const [back, ...rest] = await all();
   expect(back?.["pid"]).not.toBe(first?.["pid"]);
   expect(rest).toEqual(others);
-  expect(told.at(-1)).toBe("Replica 1 stopped (exit code none). It is started again.");
+  expect(told.at(-1)).toBe("Replica 1 stopped (exit code none) and is being restarted.");
 });
 
 test("one is killed for good, one is paused, and both start again", async () => {
@@ -59,9 +59,9 @@ test("one is killed for good, one is paused, and both start again", async () => 
   await act("bot.pause", { replica: "3" });
   expect(await states()).toEqual(["running", "stopped", "paused"]);
   expect(await refusal("bot.kill", { replica: "2" })).toBe("409 Replica 2 is not running.");
-  expect(await refusal("bot.stop", { replica: "replica 2" })).toBe("409 Replica 2 is stopped already.");
+  expect(await refusal("bot.stop", { replica: "replica 2" })).toBe("409 Replica 2 is already stopped.");
   expect(await refusal("bot.start", { replica: "replica 9" })).toBe(
-    '409 There is no "replica 9". Known: replica 1, replica 2, replica 3.',
+    '409 There is no "replica 9". Known replicas: replica 1, replica 2, replica 3.',
   );
   await act("bot.start");
   expect(await states()).toEqual(["running", "running", "running"]);

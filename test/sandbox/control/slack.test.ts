@@ -74,7 +74,7 @@ test("people and channels change behind the app's back", async () => {
   expect(body).toMatchObject({ connections: 0, app: { person: world.slack.workspace.app.person } });
   expect(await errorOf(await post("a"))).toBe("not_in_channel");
   expect(await refusal("slack.addToChannel", { channel: "random", person: "gil" })).toContain(
-    "in #random already",
+    "is already in #random",
   );
   expect(await refusal("slack.removeFromChannel", { channel: "random", person: "oda" })).toContain(
     "is not in #random",
@@ -88,18 +88,14 @@ test.for([
     { person: "oda" },
     "Oda Petersen is from another company: only a member can become a guest.",
   ],
-  ["slack.makeGuest", { person: "gil" }, "Gil Marsh is a guest already."],
+  ["slack.makeGuest", { person: "gil" }, "Gil Marsh is already a guest."],
   [
     "slack.deactivate",
     { person: "countersign" },
-    "Countersign is an app: it has no account that is switched off.",
+    "Countersign is an app: only people have accounts that can be deactivated.",
   ],
-  ["slack.archive", { channel: "dm:ben" }, "These are direct messages, and not a channel."],
-  [
-    "slack.addToChannel",
-    { channel: "dm:ben", person: "cat" },
-    "These are direct messages, and not a channel.",
-  ],
+  ["slack.archive", { channel: "dm:ben" }, "These are direct messages, not a channel."],
+  ["slack.addToChannel", { channel: "dm:ben", person: "cat" }, "These are direct messages, not a channel."],
 ] as const)("%s with %j changes nothing, and says why", async ([act, args, words]) => {
   const world = async () => JSON.stringify({ ...(await sandbox.send("/control/world")).body, now: 0 });
   sandbox.world.slack.workspace.dmOf("U0BEN");
@@ -109,9 +105,9 @@ test.for([
 });
 
 test.for([
-  ["slack.makeGuest", { person: "cat" }, "is a guest already."],
-  ["slack.deactivate", { person: "ben" }, "is deactivated already."],
-  ["slack.archive", { channel: "random" }, "#random is archived already."],
+  ["slack.makeGuest", { person: "cat" }, "is already a guest."],
+  ["slack.deactivate", { person: "ben" }, "is already deactivated."],
+  ["slack.archive", { channel: "random" }, "#random is already archived."],
 ] as const)("%s a second time is told to be so already", async ([act, args, words]) => {
   await sandbox.act(act, args);
   expect(await sandbox.refusal(act, args)).toMatch(new RegExp(`^409 .*${words}$`));

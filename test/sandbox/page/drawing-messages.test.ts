@@ -112,7 +112,7 @@ describe("a file", () => {
   });
 
   test("that is gone says so", () => {
-    expect(fileCard(undefined, "F9").toString()).toContain("not here any more (F9)");
+    expect(fileCard(undefined, "F9").toString()).toContain("no longer exists (F9)");
   });
 });
 

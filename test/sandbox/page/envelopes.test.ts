@@ -23,7 +23,7 @@ test("calls and payloads are envelopes; what came before, acknowledgements, sock
   traffic.add("app", "acknowledgement of /agent", {}, "invalid_blocks");
   traffic.add("app", "socket connected", {});
   traffic.add("slack", "disconnect: warning", null);
-  traffic.add("slack", "tells Ana", {}, "no such command", { answers: 2 });
+  traffic.add("slack", "answers Ana", {}, "no such command", { answers: 2 });
   traffic.add("app", "chat.postMessage", {}, null, { ms: 4 });
   traffic.add("app", "response_url", {});
   traffic.add("service", "gateway GET /healthz → 200", {}, null, { ms: 1 });

@@ -33,19 +33,19 @@ function newChannel() {
 }
 
 const BECOME =
-  "Now become Ben or Cat in the bar at the top and press a button: the person who asked can't decide. A second tab can be a second person.";
+  "Now switch to Ben or Cat in the top bar and press a button: the person who asked can't decide. A second tab can be a second person.";
 
 test("while the first request waits, whoever asked is told to become someone else, and they to press a button", () => {
   const { said, ask } = newChannel();
   expect(said()).toContain("Start here.");
   ask();
   expect(said()).toBe(BECOME);
-  expect(said("U0BEN")).toBe("Now press a button. Ana asked, so someone else decides.");
+  expect(said("U0BEN")).toBe("Now press a button. Ana asked, so someone else must decide.");
   expect(said("U0GIL")).toBe(BECOME);
 });
 
 const DARES_WAITING =
-  "Now try to get around the rules: Take the service down Each plays with the real bot and service, and shows what happens.";
+  "Now try to get around the rules: Take the service down Each one plays on the real bot and service, and shows what happens.";
 const DARES = `That request has been decided. ${DARES_WAITING}`;
 
 test("after the first decision everyone is dared to try more, also when another request comes, until all is done", () => {

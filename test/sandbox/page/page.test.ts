@@ -73,7 +73,7 @@ describe("addresses", () => {
   test("a fresh channel says what to type and who can approve", async () => {
     const { body } = await ask(`/as/U0ANA/${OPS}`);
     expect(body).toContain('data-fill="/agent run deploy billing-api to production"');
-    expect(body).toContain("become Ben or Cat");
+    expect(body).toContain("switch to Ben or Cat");
     fillWorkspace(stage.workspace);
     expect((await ask(`/as/U0ANA/${OPS}`)).body).not.toContain("Start here.");
   });

@@ -47,7 +47,7 @@ describe("addresses", () => {
     const alone = await servePage(stage.parts);
     const body = await (await fetch(`${alone.url}/as/U0ANA/C0RELEASES?panel=service`)).text();
     await alone.close();
-    expect(body).toContain("This page is not over a whole sandbox.");
+    expect(body).toContain("This panel needs the full sandbox.");
     expect(body).not.toContain("panel=scenes");
     expect(body).not.toContain("watch a scene");
   });
@@ -75,7 +75,7 @@ describe("the service panel", () => {
       "Every answer comes 2 s late",
       "is refused with 401",
       "Restart the bot with the new key",
-      "Stopped, and stays so",
+      "Stopped until you start it",
       "1 h 30 min ahead",
       "the next request for decide: HTTP 500",
       "Clear these",
@@ -132,11 +132,11 @@ describe("the service panel", () => {
   });
 
   test("a choice that is not as usual says what is, and all of them can be set back", async () => {
-    expect(await service()).toContain("all as usual");
+    expect(await service()).toContain("all defaults");
     fake.service({ profile: { ...plainProfile, denyWord: "reject", staleReads: 2 } });
     const body = plain(await service());
-    expect(body).toContain("2 not as usual");
-    expect(body).toContain("usually deny");
+    expect(body).toContain("2 changed");
+    expect(body).toContain("default: deny");
     expect(body).toContain('data-args="{"denyWord":"deny","staleReads":0}"');
   });
 });

@@ -51,15 +51,15 @@ test("looks that tell nothing new are gathered, and each can be reached", async 
   for (let n = 1; n <= 30; n += 1) look(n);
   stage.traffic.add("app", "chat.update", {});
   const body = await panel();
-  expect(body).toContain("25 looks at runs, answered");
-  expect(body).toContain("5 looks at runs, answered");
+  expect(body).toContain("25 successful polls of runs");
+  expect(body).toContain("5 successful polls of runs");
   expect(body).toContain("GET /v1/agent/runs/run_17 → 200");
 });
 
 test("a look that was refused is not one of them", async () => {
   look(1);
   stage.traffic.add("service", "GET /v1/agent/runs/run_2 → 404", {}, "HTTP 404");
-  expect(await panel()).not.toContain("looks at runs");
+  expect(await panel()).not.toContain("polls of runs");
 });
 
 test("a call that took effect, but whose answer was lost, says so", async () => {

@@ -112,7 +112,7 @@ test("one scene plays at a time; the next may begin when it has ended", async ()
 
 test("an unknown scene is refused with those there are, and stopping none is nothing", async () => {
   const scenes = engine([short]);
-  expect(() => scenes.play("shrot")).toThrow('There is no scene "shrot". Known: short.');
+  expect(() => scenes.play("shrot")).toThrow('There is no scene "shrot". Known scenes: short.');
   await scenes.stop();
   expect(scenes.state().playing).toBeNull();
 });

@@ -40,12 +40,12 @@ test.for([
   ["a control sequence in its notification", message("see <https://evil.example|bank>")],
   ["an element of type link", message("x", { type: "link", url: "https://evil.example" })],
   ["an element of type broadcast", message("x", { type: "broadcast", range: "channel" })],
-  ["a mention of nobody", message("x", { type: "user", user_id: "U0000001" })],
+  ["a mention of an unknown person", message("x", { type: "user", user_id: "U0000001" })],
   ["a control sequence", message("x", { type: "mrkdwn", text: "<!here>" })],
-  ["a character nobody sees in its notification", message("safe\u202eelif")],
-  ["a character nobody sees", message("x", plain("safe\u202eelif"))],
-  ["a character nobody sees", message("x", plain("zero\u200bwidth"))],
-  ["a character nobody sees", message("x", plain("tag\u{e0061}"))],
+  ["an invisible character in its notification", message("safe\u202eelif")],
+  ["an invisible character", message("x", plain("safe\u202eelif"))],
+  ["an invisible character", message("x", plain("zero\u200bwidth"))],
+  ["an invisible character", message("x", plain("tag\u{e0061}"))],
 ] as const)("%s is found", ([what, tricked]) => {
   expect(tricksIn(tricked, people)).toEqual([what]);
 });
@@ -58,7 +58,7 @@ test.for([
   "HTTP://evil.example",
   "www.evil.example",
 ])('"%s" in markup is what Slack makes something of, unless it is told not to', (text) => {
-  const words = ["a text that Slack makes a link or a mention of"];
+  const words = ["text that Slack turns into a link or a mention"];
   expect(tricksIn(message("x", { type: "mrkdwn", text }), people)).toEqual(words);
   expect(tricksIn(message("x", { type: "mrkdwn", text, verbatim: false }), people)).toEqual(words);
   expect(tricksIn(message("x", { type: "mrkdwn", text, verbatim: true }), people)).toEqual([]);
@@ -106,7 +106,7 @@ test.for(UNSEEN)("each of %j is found between letters", ([from, to = from]) => {
   const missed: string[] = [];
   for (let code = from; code <= to; code += 1) {
     const [found] = tricksIn(message("x", plain(`a${String.fromCodePoint(code)}b`)), people);
-    if (found !== "a character nobody sees") missed.push(code.toString(16));
+    if (found !== "an invisible character") missed.push(code.toString(16));
   }
   expect(missed).toEqual([]);
 });

@@ -75,7 +75,7 @@ test("an answer costs its tokens, each key's apart, and no key is shown in the r
   ]);
   const report = usageReport(gateway.usage());
   expect(report).toMatch(/key-\w{8} +2026-01-05 09:00 +chat +1 +1 +2 +4\n/);
-  expect(report).toMatch(/\n {2}all keys +in all +3 +1 +7 +8$/);
+  expect(report).toMatch(/\n {2}all keys +total +3 +1 +7 +8$/);
   expect(report).not.toContain(key);
   expect(report).not.toContain(otherKey);
 });
@@ -153,7 +153,7 @@ test("the usage and the key that was minted survive a restart", async () => {
   expect(used.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
   expect(used.reduce((sum, { input_tokens }) => sum + input_tokens, 0)).toBe(6);
   await writeFile(found, '{"version":1,"keys":"all"}');
-  await expect(startGateway({ statePath: found })).rejects.toThrow("left as it is");
+  await expect(startGateway({ statePath: found })).rejects.toThrow("was not changed");
   expect(await readFile(found, "utf8")).toBe('{"version":1,"keys":"all"}');
   await rm(directory, { recursive: true });
 });

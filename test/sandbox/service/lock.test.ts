@@ -51,7 +51,7 @@ test("a file that one process uses refuses another in one line, and is its own a
   const second = service();
   expect(await second.ended).toBe(2);
   expect(second.said()).toBe(
-    `The state file ${statePath} is in use by process ${first.child.pid}. Stop that one, or name another file with --state. If it is no service, remove ${statePath}.lock.\n`,
+    `The state file ${statePath} is in use by process ${first.child.pid}. Stop that process, or choose another file with --state. If it is not a service, remove ${statePath}.lock.\n`,
   );
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);

@@ -154,7 +154,7 @@ test("each refusal is the client's own error for it, with words that help", asyn
   await expect(chat({ tool_choice: "required" })).rejects.toThrow("cannot call tools");
   await expect(chat({ response_format: { type: "json_object" } })).rejects.toThrow("plain text");
   const image = { type: "image_url", image_url: { url: "data:," } };
-  await expect(chat({ messages: [{ role: "user", content: [image] }] })).rejects.toThrow("parts of text");
+  await expect(chat({ messages: [{ role: "user", content: [image] }] })).rejects.toThrow("text parts");
   await expect(chat({ model: "no-such-model" })).rejects.toMatchObject({
     constructor: NotFoundError,
     code: "model_not_found",

@@ -152,9 +152,9 @@ test("a state of the first version is taken over with its runs and keys", async 
 
 test.for([
   ["text that is not JSON", "{", "it is not JSON"],
-  ["an empty record", "null", "not one of this service"],
-  ["another thing's JSON", "[]", "not one of this service"],
-  ["a newer version", '{"version":3,"runs":[]}', "version 3, and this service knows 2 at most"],
+  ["an empty record", "null", "not a state file of this service"],
+  ["another thing's JSON", "[]", "not a state file of this service"],
+  ["a newer version", '{"version":3,"runs":[]}', "version 3, but this service supports versions up to 2"],
   ["a run that lacks something", '{"version":1,"keys":[],"runs":[{"id":"run_1"}]}', '"runs.0.input"'],
   ["nothing at all", "", "it is not JSON"],
 ] as const)("%s refuses the start, in words, and is left as it is", async ([, content, words]) => {

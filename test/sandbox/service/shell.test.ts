@@ -167,7 +167,9 @@ test("a port that is taken is named, with what to do", async () => {
   const { code, lines } = await refused("--port", "0", "--gateway-port", String(port));
   taken.close();
   expect(code).toBe(2);
-  expect(lines).toEqual([`Port ${port} is in use. Name another with --gateway-port, or 0 for any free one.`]);
+  expect(lines).toEqual([
+    `Port ${port} is in use. Choose another with --gateway-port, or use 0 for any free port.`,
+  ]);
 });
 
 async function refused(...args: string[]) {
@@ -188,9 +190,9 @@ test("all that is wrong with the options is said at once", () => {
     expect.stringContaining('--port must be a number from 0 to 65535; given: "70000".'),
     expect.stringContaining("--tempo must be a number"),
     '"decideStatus" takes 200 | 201 | 202 | 204.',
-    'There is no switch "nothing". --help lists those there are.',
+    'There is no switch "nothing". --help lists all switches.',
     '--profile takes switch=value, for example denyWord=reject; given: "denyWord".',
-    expect.stringContaining("A key must be of visible ASCII characters"),
+    expect.stringContaining("A key must consist of visible ASCII characters"),
   ]);
 });
 

@@ -154,10 +154,10 @@ test("the table of tasks names every word once", () => {
 test("a task's script is told in words: which of its words chose it, and each step", () => {
   expect(scriptFor("Please WITHDRAW the deployment of billing")).toEqual({
     words: "withdraw",
-    what: "asks for one approval and withdraws it after 20 s; goes on without",
+    what: "asks for one approval, withdraws it after 20 s, and continues without it",
     steps: [
       "works for 1.5 s",
-      'asks for approval: "Deploy the result of “Please WITHDRAW the deployment of billing” to production"; withdraws it if nobody decides within 20 s',
+      'asks for approval: "Deploy the result of “Please WITHDRAW the deployment of billing” to production"; withdraws it if no one decides within 20 s',
       "works for 1.5 s",
       "succeeds, and says what was decided and why",
     ],

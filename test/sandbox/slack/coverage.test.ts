@@ -37,16 +37,16 @@ describe("the coverage table has a row", () => {
   test("for every method, and says something of each", () => {
     expect(subjects("Methods of the Web API")).toEqual([...methods.keys()].sort());
     expect(strayMethods).toEqual([]);
-    expect(rows.filter(({ what }) => what.startsWith("nothing is said"))).toEqual([]);
+    expect(rows.filter(({ what }) => what.startsWith("this method is not described"))).toEqual([]);
   });
 
   test("for everything that people do and every event that the app can hear", () => {
     const sent = new Set([...payloads(), ...eventScopes.keys()]);
-    expect(subjects("What people do, and what the app is sent")).toEqual([...sent].sort());
+    expect(subjects("What people do, and what the app receives")).toEqual([...sent].sort());
   });
 
   test("for every refusal, block and element", () => {
-    expect(subjects("Refusals")).toEqual(Object.keys(errors).sort());
+    expect(subjects("Errors")).toEqual(Object.keys(errors).sort());
     expect(subjects("Blocks")).toEqual(typesOf(allBlocks).sort());
     expect(subjects("Elements")).toEqual(typesOf(allElements).sort());
   });

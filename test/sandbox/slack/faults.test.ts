@@ -61,7 +61,7 @@ test("a call whose answer a fault replaces, or that comes too fast, is lost in t
   const calls = slack.traffic.lines().filter(({ what }) => what === "chat.postMessage");
   expect(calls.map(({ lost }) => lost)).toEqual([true, true, true, true, false, false]);
   expect(calls.map(({ refused }) => refused)).toEqual([
-    "spoiled by a test",
+    "replaced by a fault",
     null,
     null,
     "ratelimited",

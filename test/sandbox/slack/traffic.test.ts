@@ -52,7 +52,7 @@ describe("a line of traffic", () => {
   test("of what Slack itself tells a person answers what that person did, and counts as refused", async () => {
     const slack = await start((app) => app.command("/agent", ({ ack }) => ack("Hi")));
     await slack.acts.command(ana, opsAgents, "/unheard-of", "x");
-    const [act, told] = [line(slack, `${ana} types /unheard-of`), line(slack, `tells ${ana}`)];
+    const [act, told] = [line(slack, `${ana} types /unheard-of`), line(slack, `answers ${ana}`)];
     expect(act.refused).toBeNull();
     expect(told).toMatchObject({ from: "slack", answers: act.number });
     expect(told.refused).toContain("/unheard-of");

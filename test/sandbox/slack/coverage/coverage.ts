@@ -1,4 +1,4 @@
-// What of Slack is imitated, how faithfully, on whose word, and which test shows it.
+// What the sandbox imitates of Slack, how faithfully, according to which source, and which test proves it.
 
 import { deliveryRows } from "./delivery-rows.ts";
 import { limitRows } from "./limit-rows.ts";
@@ -29,30 +29,30 @@ const shapes: Proof = [values, "an id has the shape of its kind"];
 
 const schemes: Partial<Row> = {
   how: "close",
-  what: "fields, limits and surfaces; an address is http, https or mailto: what else Slack lets pass is not known",
+  what: "fields, limits and surfaces; an address is http, https or mailto; which other schemes Slack accepts is unknown",
   also: [[values, "may be http or https, and mailto where a person follows it"]],
 };
 
-/** Menus of people and channels. */
+/** The selects of people and channels. */
 const byId = (kind: string): [string, Partial<Row>][] =>
   [`${kind}_select`, `multi_${kind}_select`].filter((type) => elementTypes.includes(type)).map((type) => [
     type,
     {
       how: "close",
-      what: "fields, limits and surfaces; of an id only the shape counts, not whether anyone has it",
+      what: "fields, limits and surfaces; only the format of an id is checked, not whether it exists",
       also: [shapes],
     },
   ]);
 
-/** What differs from the rules of the others. */
+/** Blocks and elements whose rows differ from the default. */
 const exceptions: Record<string, Partial<Row>> = {
-  table: { how: "close", what: "fields and limits; not the 10,000 characters in all, nor one a message" },
-  data_table: { how: "close", what: "fields and limits; not the 20,000 characters in all" },
+  table: { how: "close", what: "fields and limits; not the total of 10,000 characters, nor the limit of one per message" },
+  data_table: { how: "close", what: "fields and limits; not the total of 20,000 characters" },
   button: schemes,
   overflow: schemes,
   rich_text: {
     how: "close",
-    what: "fields, limits and surfaces; addresses as in a button; of an id only the shape counts",
+    what: "fields, limits and surfaces; addresses as in a button; only the format of an id is checked",
     also: [address, shapes],
   },
   image: { also: [address] },
@@ -60,7 +60,7 @@ const exceptions: Record<string, Partial<Row>> = {
   ...Object.fromEntries(["users", "channels", "conversations"].flatMap((kind) => byId(kind))),
 };
 
-/** A guess, if the rules of a type say nothing else. */
+/** The source of a type's rules. Without one, they are a guess. */
 const sourceOf = (schema: (typeof allBlocks)["options"][number]): Source =>
   sources.get(schema)?.source ?? "guess";
 
@@ -83,7 +83,7 @@ const missing = (subject: string, what: string): Row => ({
 });
 
 const absent: readonly Row[] = [
-  missing("all other methods", "unknown_method, with words that say so"),
+  missing("all other methods", "unknown_method, with a message that says so"),
   missing(
     "other elements",
     "unsupported type: workflow, icon and feedback buttons; external selects; selects of several channels or conversations; times, numbers, e-mail, URLs, rich text and files",
@@ -92,29 +92,29 @@ const absent: readonly Row[] = [
     "other blocks",
     "unsupported type: card, carousel, container, context_actions, data_visualization, file, plan, task_card, video",
   ),
-  missing("attachments", "legacy attachments are refused by name; too_many_attachments cannot happen"),
-  missing("tombstones", "a deleted message with answers vanishes"),
-  missing("message streams, agent sessions", "chat.startStream and its kin"),
-  missing("organisations", "org-wide tokens, team_id, W ids"),
-  missing("OAuth and token rotation", "tokens are minted at each start; none expires, none is revoked"),
+  missing("attachments", "legacy attachments are refused by name; too_many_attachments cannot occur"),
+  missing("tombstones", "a deleted message with replies disappears"),
+  missing("message streams, agent sessions", "chat.startStream and related methods"),
+  missing("organizations", "org-wide tokens, team_id, W ids"),
+  missing("OAuth and token rotation", "tokens are created at each start; they never expire and are never revoked"),
   missing("workflows, custom steps", "function_executed, functions.complete*"),
-  missing("other membership events", "member_left_channel, subteam_members_changed and their kin"),
+  missing("other membership events", "member_left_channel, subteam_members_changed and similar events"),
   missing("response_url_enabled", "view_submission.response_urls stays empty"),
-  missing("app_rate_limited", "events are never throttled, subscriptions never disabled"),
+  missing("app_rate_limited", "events are never throttled, and subscriptions never disabled"),
   missing("metadata_too_large", "the limit is not published"),
-  missing("edit_window_closed, restricted_action", "workspace settings: here everything is allowed"),
-  missing("the workspace's posting limit", '"a few hundred a minute" over all channels'),
-  missing("superfluous_charset and other warnings", "only message_truncated is given"),
-  missing("link unfurling", "flags are taken; nothing is fetched"),
+  missing("edit_window_closed, restricted_action", "workspace settings; the sandbox allows everything"),
+  missing("the workspace's posting limit", '"a few hundred per minute" in all channels together'),
+  missing("superfluous_charset and other warnings", "only message_truncated is returned"),
+  missing("link unfurling", "the flags are accepted, but nothing is fetched"),
   missing("multi-party direct messages", "mpim"),
 ];
 
 export const coverage: readonly Section[] = [
   { title: "Methods of the Web API", rows: methodRows },
-  { title: "What people do, and what the app is sent", rows: [...payloadRows, ...eventRows] },
+  { title: "What people do, and what the app receives", rows: [...payloadRows, ...eventRows] },
   { title: "Delivery, people and files", rows: deliveryRows },
   { title: "Limits of time, number and size", rows: limitRows },
-  { title: "Refusals", rows: refusals },
+  { title: "Errors", rows: refusals },
   { title: "Blocks", rows: drawn(allBlocks, proofs.blocks) },
   { title: "Elements", rows: drawn(allElements, proofs.elements) },
   { title: "Not imitated", rows: absent },

@@ -1,4 +1,4 @@
-// How faithfully delivery, people and files are imitated.
+// How faithfully the sandbox imitates delivery, people and files.
 
 import type { Row } from "./row.ts";
 
@@ -11,7 +11,7 @@ const typing = "typing.test.ts";
 export const deliveryRows: readonly Row[] = [
   {
     subject: "response_url and respond()",
-    what: "to the person or the channel, instead of the original, or deleting it; also where the app is no member; JSON only, and unknown fields are refused, which is a guess",
+    what: "answers the person or the channel, or replaces or deletes the original; works where the app is not a member, too; JSON only, and unknown fields are refused, which is a guess",
     how: "close",
     source: "docs.slack.dev, handling user interaction; @slack/bolt, RespondArguments",
     proof: [judge, "respond() to a click replaces the message, adds one, and deletes it"],
@@ -26,7 +26,7 @@ export const deliveryRows: readonly Row[] = [
   },
   {
     subject: "who may open a socket",
-    what: "loopback's own Host, no foreign Origin, and a ticket; addresses that are none are bad requests",
+    what: "a loopback Host, no foreign Origin, and a ticket; invalid addresses are bad requests",
     how: "simplified",
     source: "the sandbox",
     proof: [
@@ -43,9 +43,9 @@ export const deliveryRows: readonly Row[] = [
   },
   {
     subject: "messages_tab_read_only_enabled",
-    what: "people write and command nothing in their direct messages with the app, which still writes there",
+    what: "people cannot write or use commands in their direct messages with the app, but the app can still write there",
     how: "close",
-    source: "docs.slack.dev, app manifests; third party: the words in place of the composer",
+    source: "docs.slack.dev, app manifests; third party: the message in place of the composer",
     proof: [
       dms,
       "where the manifest makes them read-only, people write nothing there, and the app still does",
@@ -54,9 +54,9 @@ export const deliveryRows: readonly Row[] = [
   },
   {
     subject: "& < > in what people write",
-    what: "entities, in messages and after commands; @names of people become mentions; #names and links stay words",
+    what: "entities, in messages and after commands; @names of people become mentions; #names and links stay text",
     how: "close",
-    source: "docs.slack.dev, formatting; after commands third party: bots that undo them",
+    source: "docs.slack.dev, formatting; after commands third party: bots that decode them",
     proof: [typing, "a person's & < > are entities, and so no mark that they type comes alive"],
     also: [
       [typing, "a person's @name is a mention of whoever has that name, and of nobody otherwise"],
@@ -68,21 +68,21 @@ export const deliveryRows: readonly Row[] = [
   },
   {
     subject: "& < > in what apps write",
-    what: "in the text come back as entities unless they are marks; in blocks they come back as they were sent, where Slack writes entities too",
+    what: "in the text, they come back as entities unless they are markup; in blocks, they come back as sent, whereas Slack returns entities there, too",
     how: "simplified",
     source: "third party: slackapi/bolt-python#513",
     proof: ["updates.test.ts", "bare & < > come back as entities, and Slack's own marks as they were sent"],
   },
   {
     subject: "(edited)",
-    what: "shown of messages without blocks; the answers name the editor of every changed message",
+    what: "shown on messages without blocks; answers name the editor of every changed message",
     how: "close",
     source: "slack_kit, chat.update; third party: messages that bots have read back",
     proof: ["updates.test.ts", "a changed message names its bot and the second of the change"],
   },
   {
     subject: "HTTP delivery",
-    what: "signed requests; a redirect counts as an error, where Slack follows two",
+    what: "signed requests; a redirect counts as an error, whereas Slack follows two",
     how: "close",
     source: "docs.slack.dev, verifying requests",
     proof: [
@@ -92,35 +92,35 @@ export const deliveryRows: readonly Row[] = [
   },
   {
     subject: "url_verification",
-    what: "sent when a test asks for it, not by itself",
+    what: "sent only when a test asks for it",
     how: "simplified",
     source: "docs.slack.dev, url_verification event",
     proof: [judge, "over HTTP the challenge of a new request URL is answered by Bolt"],
   },
   {
-    subject: "events again",
-    what: "until they are acknowledged, with number and reason, unless the app asks for no more",
+    subject: "redelivery of events",
+    what: "until the app acknowledges or asks for no more, with number and reason",
     how: "exact",
     source: "docs.slack.dev, Events API",
     proof: [sockets, "an event that is not acknowledged comes again with its number and the reason"],
   },
   {
-    subject: "commands and clicks never again",
-    what: "the person is told instead",
+    subject: "no redelivery of commands and clicks",
+    what: "the person gets an error instead",
     how: "exact",
     source: "docs.slack.dev, slash commands",
     proof: [sockets, "commands and clicks that are not acknowledged do not come again"],
   },
   {
     subject: "several sockets",
-    what: "each payload goes to one of them; Slack does not say which, here they take turns",
+    what: "each payload goes to one of them; Slack does not say which, and in the sandbox they take turns",
     how: "close",
     source: "docs.slack.dev, Socket Mode",
     proof: [sockets, "each payload goes to exactly one of several sockets, in turn"],
   },
   {
     subject: "disconnect with a warning",
-    what: "a notice, no more payloads, then the end; the SDK comes back",
+    what: "a notice, no more payloads, then the socket closes; the SDK reconnects",
     how: "close",
     source: "docs.slack.dev, Socket Mode",
     proof: [
@@ -130,21 +130,21 @@ export const deliveryRows: readonly Row[] = [
   },
   {
     subject: "x-oauth-scopes",
-    what: "what the token has and what the method takes stand in the headers",
+    what: "the headers list the scopes of the token and of the method",
     how: "exact",
     source: "docs.slack.dev, Web API",
     proof: ["refusals.test.ts", "scopes held and accepted stand in the headers"],
   },
   {
     subject: "file upload in three steps",
-    what: "announced, sent in full as raw bytes or as a form, completed once",
+    what: "announced, uploaded in full as raw bytes or as a form, and completed once",
     how: "close",
     source: "slack-api-ref",
     proof: ["refusals.test.ts", "files must be announced, uploaded in full and sent where the app is"],
   },
   {
     subject: "guests, Slack Connect, bots, deactivated people",
-    what: "told apart by users.info as Slack tells them; payloads of outsiders carry their own team",
+    what: "distinguished by users.info as in Slack; payloads of outsiders contain their own team",
     how: "close",
     source: "docs.slack.dev, user object",
     proof: [
@@ -153,8 +153,8 @@ export const deliveryRows: readonly Row[] = [
     ],
   },
   {
-    subject: "a thread whose parent is gone",
-    what: "the reply lands in the channel, and nothing refuses it",
+    subject: "a thread whose parent was deleted",
+    what: "the reply is posted to the channel without an error",
     how: "close",
     source: "third party: slack-go/slack#1571",
     proof: [
@@ -164,9 +164,9 @@ export const deliveryRows: readonly Row[] = [
   },
   {
     subject: "Date of an answer",
-    what: "the time of the sandbox's clock, in answers and refusals alike",
+    what: "the time of the sandbox's clock, in all answers including errors",
     how: "exact",
-    source: "docs.slack.dev, Web API: answers of HTTP, whose Date is RFC 9110, 6.6.1",
+    source: "docs.slack.dev, Web API: HTTP answers, whose Date follows RFC 9110, 6.6.1",
     proof: ["surprises.test.ts", "has Slack's time, also when it is a refusal"],
   },
   {

@@ -1,10 +1,10 @@
-// How faithfully Slack's limits of time, number and size are imitated. Every limit in the code has a row here.
+// How faithfully the sandbox imitates Slack's limits of time, number and size. Every limit in the code has a row here.
 
 import type { Proof, Row } from "./row.ts";
 import type { Timing } from "#sandbox/slack/context.ts";
 import type { Tier } from "#sandbox/slack/limits.ts";
 
-/** By the name the limit has in the code, where it is one of those that have names. */
+/** The limits that have a name in the code, keyed by that name. */
 type Limits = Record<keyof Timing | Tier, Row>;
 
 const pacing: Proof = [
@@ -19,7 +19,7 @@ const answered: Proof = [
 
 const tier = (subject: string, calls: number): Row => ({
   subject,
-  what: `${calls} calls of a method in any 60 s, then 429 with Retry-After; Slack allows "${calls}+" and some bursts`,
+  what: `${calls} calls of a method within 60 s, then 429 with Retry-After; Slack allows "${calls}+" and some bursts`,
   how: "close",
   source: "docs.slack.dev, rate limits",
   proof: pacing,
@@ -39,7 +39,7 @@ export const namedLimits: Limits = {
   },
   triggerMs: {
     subject: "life of a trigger_id",
-    what: "3 s, one use; a view that is refused does not use it up, which nobody has documented",
+    what: "3 s, one use; a refused view does not use it up, which is not documented",
     how: "close",
     source: "docs.slack.dev, modals",
     proof: ["refusals.test.ts", "need a fresh trigger, once"],
@@ -53,7 +53,7 @@ export const namedLimits: Limits = {
     also: [["response-url.test.ts", "after half an hour none is taken"]],
   },
   retryDelaysMs: {
-    subject: "events again after",
+    subject: "delays before redelivery of events",
     what: "at once, 1 min, 5 min; a test may shorten them",
     how: "exact",
     source: "docs.slack.dev, Events API",
@@ -88,7 +88,7 @@ export const namedLimits: Limits = {
   tier4: tier("tier 4", 100),
   special: {
     subject: "posts in a channel",
-    what: "one a second after a burst of five, which is a guess; no limit over the whole workspace",
+    what: "one per second after a burst of five, which is a guess; no limit for the whole workspace",
     how: "simplified",
     source: "docs.slack.dev, rate limits",
     proof: ["refusals.test.ts", "a channel takes a short burst, then one message a second"],
@@ -108,7 +108,7 @@ export const limitRows: readonly Row[] = [
   },
   {
     subject: "texts",
-    what: "40,000 characters of a post, then cut; 4,000 of an update; 12,000 of Markdown",
+    what: "a post is truncated to 40,000 characters; an update can have 4,000, and Markdown 12,000",
     how: "exact",
     source: "docs.slack.dev, chat.postMessage and chat.update",
     proof: [
@@ -117,7 +117,7 @@ export const limitRows: readonly Row[] = [
     ],
   },
   {
-    subject: "blocks of one message in all",
+    subject: "all blocks of a message",
     what: "about 13,200 counted characters",
     how: "close",
     source: "third party: measured, not published",
@@ -133,7 +133,7 @@ export const limitRows: readonly Row[] = [
   },
   {
     subject: "unknown fields and arguments",
-    what: "refused everywhere; Slack ignores some of them, in the Web API most",
+    what: "refused everywhere; Slack ignores some of them, and in the Web API most",
     how: "simplified",
     source: "guess",
     proof: ["refusals.test.ts", "unknown, missing and mistyped ones are refused in words"],
@@ -146,7 +146,7 @@ export const limitRows: readonly Row[] = [
   },
   {
     subject: "characters",
-    what: "counted as UTF-16 units: stricter than Slack beyond the basic plane",
+    what: "counted as UTF-16 units, which is stricter than Slack for characters outside the basic plane",
     how: "close",
     source: "guess",
     proof: [rules, "a character beyond the basic plane counts for two"],

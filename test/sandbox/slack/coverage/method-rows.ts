@@ -1,11 +1,11 @@
-// How faithfully each method of the Web API is imitated.
+// How faithfully the sandbox imitates each method of the Web API.
 
 import { proofs } from "./row.ts";
 import type { Faith, Proof, Row } from "./row.ts";
 import { methods } from "#sandbox/slack/methods.ts";
 
-/** What is said of a method, and the tests that show what calling it once does not. */
-type Told = readonly [how: Faith, what: string, ...also: readonly Proof[]];
+/** The row of a method, and the tests for what a single call does not show. */
+type MethodRow = readonly [how: Faith, what: string, ...also: readonly Proof[]];
 
 const [listings, updates] = ["listings.test.ts", "updates.test.ts"];
 const [refusals, reading, surprises] = ["refusals.test.ts", "reading-back.test.ts", "surprises.test.ts"];
@@ -20,12 +20,12 @@ const said: Proof = [refusals, "say something, in threads that exist, and to peo
 const ids: Proof = [surprises, "two views cannot have one external_id, and a view is found by it"];
 const uploaded: Proof = [refusals, "files must be announced, uploaded in full and sent where the app is"];
 
-const told: Record<string, Told> = {
-  "auth.test": ["close", "who the token is; no expiry, no organisation"],
+const rowsByMethod: Record<string, MethodRow> = {
+  "auth.test": ["close", "who the token belongs to; no expiry, no organization"],
   "bots.info": ["simplified", "the app's own bot only; no icons"],
   "apps.connections.open": [
     "exact",
-    "a ticket that admits one socket, once; POST only",
+    "a ticket that admits one socket; POST only",
     ["sockets.test.ts", "a socket is greeted, and its ticket admits nobody else"],
     [
       "address.test.ts",
@@ -34,7 +34,7 @@ const told: Record<string, Told> = {
   ],
   "chat.postMessage": [
     "close",
-    "channels by id or #name, people by id; threads, broadcasts, metadata, truncation; client_msg_id is not used against doubles",
+    "channels by id or #name, people by id; threads, broadcasts, metadata, truncation; client_msg_id does not prevent duplicates",
     said,
     [listings, "a channel is posted to by its #name too"],
     [reading, "a person's id as channel means their direct messages with the app"],
@@ -43,13 +43,13 @@ const told: Record<string, Told> = {
   ],
   "chat.postEphemeral": [
     "close",
-    "to members only; not shown in a thread without answers",
+    "only to members; not shown in a thread without replies",
     said,
     [surprises, "that only one person sees is not shown in a thread that nobody has answered in"],
   ],
   "chat.update": [
     "close",
-    "a text without blocks takes the blocks away, blocks without a text keep it, which is a guess; metadata stays; every own message can be changed for ever",
+    "a text without blocks removes the blocks; blocks without a text keep the text, which is a guess; metadata stays; the app can always change its own messages",
     [updates, "an update with text alone takes the blocks away and keeps the metadata"],
     [updates, "an update with blocks alone keeps the text, and one with none of them removes them"],
     [updates, "an update that says nothing is refused, and leaves the message as it was"],
@@ -58,46 +58,46 @@ const told: Record<string, Told> = {
   ],
   "chat.delete": [
     "simplified",
-    "the message is gone; Slack leaves a tombstone when it has answers",
+    "the message disappears; Slack leaves a tombstone if it has replies",
     [refusals, "of others and gone ones cannot be changed"],
   ],
   "chat.getPermalink": [
     "close",
-    "links lead to the sandbox's page; of a reply with its thread",
+    "links lead to the sandbox's page; the link to a reply names its thread",
     [listings, "a link to a reply names its thread"],
     [refusals, "of others and gone ones cannot be changed"],
   ],
   "views.open": [
     "close",
-    "replaces what the person had open, also from inside a modal",
+    "replaces everything that the person has open, even from inside a modal",
     [refusals, "need a fresh trigger, once"],
   ],
   "views.push": [
     "exact",
-    "three views on a stack; only from inside a modal",
+    "up to three views on a stack; only from inside a modal",
     [refusals, "stack three high, upon a modal only"],
   ],
   "views.update": [
     "exact",
-    "by view_id or external_id, with hash; what was typed stays",
+    "by view_id or external_id, with hash; input stays",
     [refusals, "are updated only while open and unchanged"],
     [refusals, "keep what was typed when they are updated"],
     ids,
   ],
   "views.publish": [
     "close",
-    "refused without the Home tab in the manifest; hash and external_id count; that bots are refused is a guess",
+    "refused if the manifest does not enable the Home tab; hash and external_id are checked; that bots are refused is a guess",
     ids,
     ["direct-messages.test.ts", "a Home tab is published to people, not to bots"],
   ],
   "conversations.info": [
     "close",
-    "kinds, members, what Slack Connect shares; no topic, no purpose",
+    "kind, members, Slack Connect sharing; no topic, no purpose",
     [reading, "tells who is in a channel and whether strangers share it"],
   ],
   "conversations.members": [
     "exact",
-    "in pages",
+    "with paging",
     [
       listings,
       "the members of a channel come in pages, each once, and the last page says that it is the last",
@@ -119,10 +119,10 @@ const told: Record<string, Told> = {
     bounded,
     onRequest,
   ],
-  "conversations.replies": ["close", "as conversations.history; the parent always comes first", paged],
+  "conversations.replies": ["close", "like conversations.history; the parent always comes first", paged],
   "users.conversations": [
     "close",
-    "of what is private only what the app shares",
+    "of private channels, only those that the app is in, too",
     [listings, "of a person's channels an app is told the public ones and those that it is in too"],
   ],
   "users.info": [
@@ -132,7 +132,7 @@ const told: Record<string, Told> = {
   ],
   "users.list": [
     "close",
-    "everyone, deactivated people too; pages when a limit is given",
+    "everyone, including deactivated people; paging if a limit is given",
     [surprises, "are all listed, deactivated ones too, and in pages when a limit is given"],
   ],
   "usergroups.list": [
@@ -142,13 +142,13 @@ const told: Record<string, Told> = {
   ],
   "usergroups.users.list": [
     "exact",
-    "a disabled group only on request",
+    "disabled groups only on request",
     [listings, "a disabled user group has its people listed for whoever asks for disabled ones"],
   ],
   "reactions.add": ["close", "any well-formed name counts as an emoji", [refusals, "a reaction counts once"]],
   "reactions.remove": [
     "exact",
-    "only its own",
+    "only the app's own reactions",
     [listings, "a reaction is taken away by whoever gave it, and stays another's"],
   ],
   "files.getUploadURLExternal": [
@@ -158,17 +158,17 @@ const told: Record<string, Told> = {
   ],
   "files.completeUploadExternal": [
     "close",
-    "only what was uploaded in full, once; shared at once, where Slack takes its time",
+    "only files that were uploaded in full, once; shared immediately, whereas Slack takes some time",
     uploaded,
   ],
 };
 
-const nothingSaid: Told = ["simplified", "nothing is said about this method yet"];
+const nothingSaid: MethodRow = ["simplified", "this method is not described yet"];
 
 export const methodRows: readonly Row[] = [...methods].map(([subject, { source }]) => {
-  const [how, what, ...also] = told[subject] ?? nothingSaid;
+  const [how, what, ...also] = rowsByMethod[subject] ?? nothingSaid;
   return { subject, what, how, source, proof: proofs.answers, also };
 });
 
-/** What the table says of methods that are not there. */
-export const strayMethods: readonly string[] = Object.keys(told).filter((name) => !methods.has(name));
+/** Rows for methods that do not exist. */
+export const strayMethods: readonly string[] = Object.keys(rowsByMethod).filter((name) => !methods.has(name));

@@ -1,4 +1,4 @@
-// How faithfully the payloads and events are imitated: what the app is sent, and how it acknowledges.
+// How faithfully the sandbox imitates payloads and events: what the app receives, and how it acknowledges.
 
 import type { Row } from "./row.ts";
 
@@ -8,7 +8,7 @@ const elements = "judge-elements.test.ts";
 export const payloadRows: readonly Row[] = [
   {
     subject: "slash_commands",
-    what: "a command of the manifest; acknowledged with nothing, a text or an answer; with entities for & < >; with ids for names on should_escape, links stay bare",
+    what: "a command of the manifest, acknowledged with nothing, a text or an answer; with entities for & < >; should_escape turns names into ids, and links stay as typed",
     how: "close",
     source: "docs.slack.dev, slash commands",
     proof: [judge, "a slash command is acknowledged with nothing, a text, or an answer for the channel"],
@@ -21,7 +21,7 @@ export const payloadRows: readonly Row[] = [
   },
   {
     subject: "block_actions",
-    what: "every kind of element, in messages, modals and on Home; inputs only with dispatch_action",
+    what: "every kind of element, in messages, modals and on the Home tab; inputs only with dispatch_action",
     how: "close",
     source: "docs.slack.dev, block_actions payload; @slack/bolt's types",
     proof: [elements, "a person uses a %s, and Bolt gets what they chose"],
@@ -35,28 +35,28 @@ export const payloadRows: readonly Row[] = [
   },
   {
     subject: "view_closed",
-    what: "with notify_on_close only; is_cleared when all are closed at once",
+    what: "only with notify_on_close; is_cleared if all views are closed at once",
     how: "exact",
     source: "docs.slack.dev, view_closed",
     proof: [judge, "closing a form is told to the app that wants to know"],
   },
   {
     subject: "shortcut",
-    what: "a global shortcut of the manifest; names no app; the page does not offer it yet",
+    what: "a global shortcut of the manifest; does not name the app; the page does not offer it yet",
     how: "close",
     source: "docs.slack.dev, shortcuts",
     proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
   },
   {
     subject: "message_action",
-    what: "a shortcut on a message, with the message and a response_url; names no app; the page has it in the menu of each message",
+    what: "a shortcut on a message, with the message and a response_url; does not name the app; the page has it in the menu of each message",
     how: "close",
     source: "docs.slack.dev, shortcuts",
     proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
   },
   {
     subject: "app_home_opened",
-    what: 'only when the manifest has the Home tab and the subscription; tab is always "home"',
+    what: 'only if the manifest has the Home tab and the subscription; tab is always "home"',
     how: "close",
     source: "docs.slack.dev, app_home_opened event",
     proof: [judge, "opening the Home tab is an event, and the app publishes the tab"],
@@ -73,14 +73,14 @@ const ownKinds: Row["proof"] = [
 export const eventRows: readonly Row[] = [
   {
     subject: "app_mention",
-    what: "only when subscribed, in channels the app is in, with app_mentions:read",
+    what: "only if subscribed, in channels that the app is in, with app_mentions:read",
     how: "close",
     source: "docs.slack.dev, app_mention event",
     proof: ["surprises.test.ts", "of a private channel's events an app hears only with the scope to read it"],
   },
   {
     subject: "message.channels",
-    what: "new, changed and deleted messages, the app's own too; people's have no blocks",
+    what: "new, changed and deleted messages, including the app's own; messages of people have no blocks",
     how: "close",
     source: "docs.slack.dev, message events",
     proof: heard,
@@ -88,7 +88,7 @@ export const eventRows: readonly Row[] = [
   {
     subject: "member_joined_channel",
     how: "close",
-    what: "whoever joins a channel that the app is in, the app itself too; no inviter",
+    what: "everyone who joins a channel that the app is in, including the app itself; no inviter",
     source: "docs.slack.dev, member_joined_channel",
     proof: ["judge-interactions.test.ts", "who joins a channel comes as an event, the app itself too"],
   },

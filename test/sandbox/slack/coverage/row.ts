@@ -1,8 +1,8 @@
-// How a row of the coverage table is written.
+// The format of a row of the coverage table.
 
 import type { Source } from "#sandbox/slack/errors.ts";
 
-/** exact: as its source says; close: with lesser details left out; simplified: the idea, not the detail. */
+/** exact: as the source says. close: minor details are missing. simplified: the idea, but not the details. */
 export type Faith = "exact" | "close" | "simplified" | "not imitated";
 
 export type Row = {
@@ -10,12 +10,13 @@ export type Row = {
   readonly what: string;
   readonly how: Faith;
   readonly source: Source;
-  /** The test that shows it: its file in test/sandbox/slack, and its title. None for what is not there. */
+  /** The test that proves the row. Null for what is not imitated. */
   readonly proof: Proof | null;
-  /** What else the row says, where one test does not show all of it. */
+  /** More tests, if one does not prove everything in the row. */
   readonly also?: readonly Proof[];
 };
 
+/** A file in test/sandbox/slack, and the title of a test in it. */
 export type Proof = readonly [file: string, title: string];
 
 /** The tests that prove many rows. */
