@@ -1,4 +1,4 @@
-// `kill -9` around reminders and a stage of the escalation: each request is told once, alone or together with others.
+// `kill -9` around reminders and a stage of the escalation: each request is mentioned once, alone or together with others.
 
 import { expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -15,13 +15,13 @@ const POLICY = `rules:
     remind: { after: 1 s, at-most: 1 }
     escalate: [{ after: 2 s, to: { channel: ${releases} } }]
 `;
-/** How long after the requests came the process dies (ms): before the reminder is due, while it is gathered, while it is posted, after the stage. */
+/** How long after the requests the process dies (ms): before the reminder is due, while it is gathered, while it is posted, after the stage. */
 const KILLS = [900, 2_600, 5_200, 7_400];
 const PATIENCE_MS = 60_000;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** How many requests the messages of this kind tell of. */
+/** Returns how many requests the messages of this kind are about. */
 function toldOf(messages: readonly Message[], kind: "waits" | "stage"): number {
   return messages.reduce((sum, message) => {
     const id = idOf(message);

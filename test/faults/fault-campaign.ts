@@ -1,4 +1,4 @@
-// Plays one life for each case, several side by side, judges them, and prints one line for each and one of counts.
+// Plays one life for each case, several side by side. Judges them, and prints one line for each and one with the counts.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,15 +8,15 @@ import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { type Disturbed, type Lay, type Played, playLife } from "./play-life.ts";
 
 type Campaign<Case extends Disturbed, Place extends Lane> = {
-  /** How it is started. */
+  /** The usage line of the command. */
   readonly usage: string;
   readonly cases: readonly Case[];
-  /** `file`: one that the lane and its faults share. */
+  /** Starts a lane. `file` is shared by the lane and its faults. */
   readonly start: (file: string, replicas: number) => Promise<Place>;
   readonly lay: (lane: Place, each: Case, file: string) => Lay;
 };
 
-/** Never returns. Exit code 1: an invariant did not hold, or a fault struck nothing. */
+/** Runs the campaign and exits. Exit code 1: an invariant was broken, or a fault never took effect. */
 export async function runCampaign<Case extends Disturbed, Place extends Lane>(
   campaign: Campaign<Case, Place>,
 ): Promise<never> {
@@ -43,7 +43,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
       console.log(`${each.name}: ${((Date.now() - began) / 1_000).toFixed(1)} s`);
       played.push([each.name, life]);
     }
-    // What a bot does late, about a life of long ago, is judged too.
+    // What a bot does late, for an earlier life, is judged, too.
     await lane.quiet();
     for (const [name, life] of played) tally(name, life);
     const audit = await lane.audit();

@@ -1,4 +1,4 @@
-// Some lives of the campaigns at every change: `npm run campaign:wire` and `npm run campaign:storage` live all of them.
+// Some lives of the campaigns, with every change. `npm run campaign:wire` and `npm run campaign:storage` play all of them.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,6 +58,6 @@ describe("loses, doubles and claims nothing:", { timeout: 100_000 }, () => {
   });
 });
 
-test("the audit is whole after all of them", async () => {
+test("the audit is intact after all of them", async () => {
   expect(await lane.audit()).toMatchObject({ ok: true });
 });

@@ -1,4 +1,4 @@
-// Every fault of the disk, the clock and the machine, before each act of a person. It needs Linux with strace.
+// Plays every fault of disk, clock and machine before each act of a person. Needs Linux with strace.
 
 import { writeFileSync } from "node:fs";
 import { startLane } from "../crash/lane.ts";

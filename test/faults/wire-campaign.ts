@@ -1,4 +1,4 @@
-// Every kind of fault on every call to the service and to Slack.
+// Plays every kind of fault on every call to the service and to Slack.
 
 import { type Environment, type Lane, startLane } from "../crash/lane.ts";
 import { startReplicaLane } from "../crash/replica-lane.ts";

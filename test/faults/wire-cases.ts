@@ -1,9 +1,9 @@
-// Each call that a life makes of the service and of Slack, and when in the life the fault is laid.
+// Each call that a life makes to the service and to Slack, and when in the life the fault is set up.
 
 import type { Disturbed } from "./play-life.ts";
 import { KINDS, type KindName, type When } from "./wire-kinds.ts";
 
-/** The fault strikes the first such call after people did `from`. */
+/** The fault hits the first such call after people did `from`. */
 type Call = Omit<Disturbed, "name"> & {
   /** A route of the service, or a method of Slack's Web API. */
   readonly call: string;
@@ -28,7 +28,7 @@ const CALLS: readonly Call[] = [
   { call: "files.completeUploadExternal", of: "slack", from: "command", task: HUGE },
 ];
 
-/** Left out, because the interface takes them for something else. By call, kind and when. */
+/** Cases that are left out because the interface gives them another meaning, by call, kind and when. */
 const NOT_A_FAULT: { readonly [name: string]: string } = {
   "decide empty before": "an empty 2xx is the service's yes",
 };

@@ -1,4 +1,4 @@
-// Lays a fault on one call to the service or to Slack.
+// Sets up a fault for one call to the service or to Slack.
 
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import type { Lay } from "./play-life.ts";
 import type { WireCase } from "./wire-cases.ts";
 import { KINDS } from "./wire-kinds.ts";
 
-/** The bot reads the service's key from this file, as an operator who rotates keys has it. */
+/** Makes the bot read the service's key from this file, as operators who rotate keys do. */
 export function withKeyFile({ AGENT_API_KEY: key = "", ...env }: Environment, keyFile: string): Environment {
   writeFileSync(keyFile, key);
   return { ...env, AGENT_API_KEY_FILE: keyFile };
@@ -32,7 +32,7 @@ function layAtSlack({ slack }: Lane["world"], { call, kind, when }: WireCase, on
     return true;
   };
   slack.faults.next(call, fault.slack(when), 1, fits);
-  // An outage of the Web API; the sockets stay.
+  // An outage of the Web API. The sockets stay open.
   if (fault.awayMs !== undefined) slack.faults.next(call, { drop: "before" }, 2);
 }
 

@@ -1,5 +1,5 @@
-// `npm run planted [-- --only NAME] [--at-once N]`: plants each bug in a copy of the tree, and demands that its test fails.
-// docs/reliability.md has a result of it.
+// `npm run planted [-- --only NAME] [--at-once N]` plants each bug in a copy of the tree, and checks that its test fails.
+// docs/reliability.md has a result.
 
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { createField, type Field, tryBug, tryUnchanged, type Verdict } from "./plant.ts";
