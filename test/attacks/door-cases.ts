@@ -1,4 +1,4 @@
-// What reaches the port in HTTP mode from someone who is not Slack, or who has caught something of Slack's.
+// Requests to the port in HTTP mode from someone who is not Slack, or who has captured a request from Slack.
 
 import { expect } from "vitest";
 import { type Attack, attacks } from "./classes.ts";
@@ -6,21 +6,21 @@ import { FORM, JSON_TYPE, type Knock, type Met } from "./knock.ts";
 
 export type Door = {
   readonly secret: string;
-  /** A command that would start a run, were it taken. */
+  /** Returns a command that would start a run if it were accepted. */
   readonly run: () => string;
-  /** One that is answered privately and changes nothing. */
+  /** Returns a command that is answered privately and changes nothing. */
   readonly help: () => string;
-  /** An action as the app's cards have it, in JSON. */
+  /** Returns a click on a card, as JSON. */
   readonly click: () => object;
   readonly knock: (knock: Knock) => Promise<Met>;
   readonly raw: (...pieces: readonly (Buffer | string)[]) => Promise<Met>;
-  /** The whole request, to be sent or spoiled. */
+  /** Returns the bytes of the whole request, to be sent or spoiled. */
   readonly bytes: (knock: Knock) => Buffer;
-  /** How long (ms) a connection that is refused, and never closed by the other side, keeps its place; at most so long is waited. */
+  /** Resolves to how long a refused connection stays open if the client never closes it (ms). Waits at most `atMostMs`. */
   shutOutAfter(atMostMs: number): Promise<number>;
   restart(): Promise<void>;
   get(path: string): Promise<{ status: number; body: string }>;
-  /** How often this was turned away since the app started. */
+  /** Resolves to how many requests were rejected for this reason since the app started. */
   rejectedRequests(because: string): Promise<number>;
 };
 

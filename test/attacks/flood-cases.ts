@@ -1,4 +1,4 @@
-// Requests that mean to break, to fill or to hold the port, and pages that mean to act by being fetched.
+// Requests that try to break, fill or block the port, and GET requests that try to change something.
 
 import { expect } from "vitest";
 import { type Attack, attacks } from "./classes.ts";
@@ -60,7 +60,7 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
         const head = on.bytes({ length: null, headers: ["transfer-encoding: chunked"] }).toString();
         const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
         const met = await on.raw(head, ...Array<string>(80).fill(chunk));
-        // The port may be shut before the answer is read.
+        // The connection may be closed before the answer is read.
         expect([413, null]).toContain(met.status);
       },
     ],
@@ -84,14 +84,14 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
         const first = on.bytes({ body: on.run(), signature: null });
         const second = on.bytes({ body: on.run(), signature: null });
         const { all } = await on.raw(Buffer.concat([first, second]));
-        // Which of the two is told depends on how the bytes come in; nothing is taken, and the connection ends.
+        // Which of the two answers comes depends on how the bytes arrive. Nothing is accepted, and the connection ends.
         expect(all.match(/HTTP\/1\.1 \d+/g)).toEqual([expect.stringMatching(/40[01]$/)]);
       },
     ],
     [
       "JSON of 20,000 levels, rightly signed",
       async (on) => {
-        // Bolt finds no kind in it, calls nobody, and lets it wait until its three seconds are over.
+        // Bolt recognizes no type of payload, calls no listener, and lets the request wait until its three seconds are over.
         expect((await on.knock({ body: deep, type: JSON_TYPE })).status).not.toBe(200);
       },
     ],

@@ -1,4 +1,4 @@
-// What the agent does again and again so that the disk fills, without a person who touches anything.
+// What the agent repeats to fill the disk, although no person does anything.
 
 import { expect } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";

@@ -1,12 +1,12 @@
-// Requests as Slack sends them, spoiled in one way each, by chance that can be repeated.
+// Requests as Slack sends them, each spoiled in one way. A seed makes the random choices repeatable.
 
 import type { Chance } from "../make/chance.ts";
 import { FORM, JSON_TYPE, type Knock, requestOf } from "./knock.ts";
 
-/** A request that would be taken, were it not spoiled. */
+/** A request that would be accepted if it were not spoiled. */
 export type Whole = { readonly body: string; readonly type: typeof FORM | typeof JSON_TYPE };
 
-/** What people send; each would have an effect, or at least an answer. */
+/** Returns requests that people cause. Each would have an effect, or at least an answer. */
 export function wholes(ids: {
   team: string;
   app: string;
@@ -59,7 +59,7 @@ const hex = (by: Chance, length: number): string =>
   Array.from({ length }, () => by.below(16).toString(16)).join("");
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** The right signature, and the headers or bytes around it changed. */
+/** Ways to spoil a validly signed request by changing its headers or bytes. */
 export const SPOILS: Readonly<Record<string, Spoil>> = {
   "no signature": ({ body, type }) => ({ body, type, signature: null }),
   "no signature, ssl_check": ({ body }, by) => ({

@@ -1,4 +1,4 @@
-// Rightly signed, or on our own socket, but for another app or another workspace. The same in both modes.
+// Payloads with a valid signature, or on our own socket, but for another app or workspace. Both modes must refuse them.
 
 import { ana, ben, opsAgents, outsider } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
@@ -75,7 +75,7 @@ async function sent(on: People, [, kind, change, told = APP, user = ben]: Row): 
   return on.refused(() => world.deliver({ ...body, ...change }), expected);
 }
 
-/** A form on the wire has no undefined; the text of it would be a word. */
+/** Removes undefined values, because a form on the wire would contain the word "undefined". */
 function withoutUndefined(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }

@@ -1,26 +1,26 @@
-// What comes from Slack, rightly signed, in the name of someone who may not, or made up where Slack's own client would not.
+// Validly signed payloads from Slack in the name of a person who may not do this, or with values that Slack's own client would not send.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import { ana, ben, bot, cat, guest, opsAgents, outsider, type Stage } from "../make/world.ts";
 import type { Saying } from "../make/message-id.ts";
 import { type Attack, attacks } from "./classes.ts";
 
-/** `because`: the refusal that the audit must hold afterwards; null: the payload was no person's act. */
+/** The expected refusal. `because`: the refusal that the audit must hold afterwards, or null if the payload is no person's act. */
 export type Expected = { readonly user: string; readonly because: string | null; readonly says: Saying };
 
 export type People = {
   readonly world: Stage;
-  /** Ana's run in #ops-agents, its card, and another run's card. */
+  /** The card of Ana's run in #ops-agents, and the card of another run. */
   readonly card: Message;
   readonly other: Message;
-  /** Ana's run in a private channel that Cat is not in. */
+  /** The card of Ana's run in a private channel that Cat is not in. */
   readonly hidden: Message;
   readonly ids: { readonly run: string; readonly hidden: string; readonly approval: string };
   /** A form that Ben has opened on the card. */
   readonly form: OpenView;
-  /** A fresh click of Ben's as Slack sends it, its form closed again. */
+  /** Resolves to a new click by Ben as Slack sends it. Its form is closed again. */
   click(on?: Message): Promise<Body>;
-  /** Delivers it, and waits for the answer. */
+  /** Delivers an attack, and waits for the refusal. */
   refused(deliver: () => Promise<unknown>, expected: Expected): Promise<void>;
 };
 
@@ -231,7 +231,7 @@ const noIds = attacks<People, readonly [string, string]>(
   ],
   async (on, [, user]) => {
     const { form, world } = on;
-    // As a click it is nobody's act; as a form it is kept open by an answer.
+    // As a click, it is no person's act. As a form, it is kept open by the answer.
     await world.deliver(asPerson(await on.click(), user));
     await on.refused(() => world.forgeSubmit(user, form, "x"), {
       user,
@@ -317,11 +317,11 @@ const runAgain = attacks<People, Row>(
   clicked,
 );
 
-/** The key of the run, which its Stop button holds. */
+/** Returns the key of the run, which its Stop button holds. */
 const keyOf = (card: Message): string =>
   /"action_id":"run_stop","value":"([0-9a-z]+)"/.exec(JSON.stringify(card.blocks))?.[1] ?? "";
 
-/** Delivers this in place of a press of Ben's on the offer to start what he typed. */
+/** Delivers these instead of Ben's press on the offer to start what he typed. */
 const suggestedRuns = attacks<People, readonly [string, (offer: string) => Body, string?]>(
   6,
   44,

@@ -1,4 +1,4 @@
-// Messages that look like ours, waiting for a restore: Countersign then closes what it has posted and does not know, and nothing else.
+// Messages that look like ours, prepared for a restore. After a restore, Countersign closes only messages that it posted and does not know.
 
 import { expect } from "vitest";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";

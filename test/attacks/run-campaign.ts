@@ -1,4 +1,4 @@
-// `npm run campaign:ingress -- [size] [seed]`: docs/development/ingress-campaign.md has a result of it.
+// `npm run campaign:ingress -- [size] [seed]`. docs/development/ingress-campaign.md has a result.
 
 import { campaign } from "./campaign.ts";
 

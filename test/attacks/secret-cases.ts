@@ -1,4 +1,4 @@
-// Secrets that might leak, addresses that might lead elsewhere, a start without protection, and what we are built of.
+// Secrets that might leak, addresses that might lead elsewhere, a start without protection, and dependencies.
 
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
@@ -103,7 +103,7 @@ const logged = attacks<void, readonly [string, (log: ReturnType<typeof createLog
   (_, [what, write]) => {
     let text = "";
     const destination = { write: (line: string) => void (text += line) };
-    // A token is known by its shape, or by the name of its field, even where nobody has named it a secret.
+    // A token is recognized by its shape or by the name of its field, even if it is not in the list of secrets.
     const secrets = /token|bearer|named/.test(what) ? [] : [CANARY];
     write(createLog({ level: "debug", pretty: false, secrets, destination }));
     expect(text).not.toContain(CANARY);
