@@ -1,5 +1,5 @@
-// Measures how many audit entries a second two replicas append to one chain in PostgreSQL, each entry in a transaction of its own that is
-// flushed to disk, as a decision is.
+// Measures how many audit entries per second two replicas append to one chain in PostgreSQL. Each entry has its own transaction, which is
+// flushed to disk, as for a decision.
 
 import { openStore } from "#src/adapters/store/open.ts";
 import { anAuditEntry, aRun } from "../test/make/run.ts";
@@ -11,7 +11,7 @@ export type Appends = { readonly perSecond: number; readonly entries: number };
 const WRITERS = 12;
 const WARM_MS = 500;
 
-/** Rejects if the chain is not whole afterwards. */
+/** Rejects if the chain is damaged afterwards. */
 export async function auditAppends(ms: number): Promise<Appends> {
   const server = await startPostgres({ settings: ["fsync=on"] });
   try {
