@@ -34,7 +34,7 @@ export async function auditAppends(ms: number): Promise<Appends> {
     };
     await Promise.all(stores.flatMap((store) => Array.from({ length: WRITERS }, () => write(store))));
     const fault = await stores[0]?.walkAudit();
-    if (fault !== null) throw new Error(`the chain is not whole: ${JSON.stringify(fault)}`);
+    if (fault !== null) throw new Error(`the chain is damaged: ${JSON.stringify(fault)}`);
     await Promise.all(stores.map((store) => store.close()));
     return { perSecond: entries / (ms / 1_000), entries };
   } finally {

@@ -26,7 +26,7 @@ export async function ackTimes(seconds: number, program?: string): Promise<numbe
       const from = performance.now();
       const channel = channels[nth % CHANNELS] ?? "";
       const { ok } = await world.slack.acts.command("U0ANA", channel, "/agent", `run task ${nth} forever`);
-      if (!ok) throw new Error("the bot did not take a command");
+      if (!ok) throw new Error("the bot did not accept a command");
       return performance.now() - from;
     }),
   );

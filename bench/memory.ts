@@ -90,7 +90,7 @@ async function sample(bot: BotProcess, { runs, ms }: WatchSize): Promise<Omit<Wa
     if (Date.now() < until) continue;
     const watched = now("countersign_runs_watched");
     if (watched !== runs)
-      throw new Error(`the bot watches ${watched} runs in place of ${runs}:\n${bot.printed()}`);
+      throw new Error(`the bot watches ${watched} runs instead of ${runs}:\n${bot.printed()}`);
     const rise = (name: string): number => now(name) - first(name);
     const polls = rise('countersign_polls_total{outcome="snapshot"}');
     return { rssMb, writesPerPoll: rise("countersign_store_commit_duration_seconds_count") / polls };

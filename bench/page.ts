@@ -59,7 +59,7 @@ console.log(
   `frames/s at rest                    ${rest.perSecond.toFixed(1)}, longest ${rest.longestMs.toFixed(0)} ms`,
 );
 console.log(
-  `frames/s while ${MESSAGES} cards come live  ${live.perSecond.toFixed(1)}, longest ${live.longestMs.toFixed(0)} ms`,
+  `frames/s while ${MESSAGES} cards arrive     ${live.perSecond.toFixed(1)}, longest ${live.longestMs.toFixed(0)} ms`,
 );
 console.log(
   `ratio                               ${ratio.toFixed(2)}  ${ratio >= 0.9 ? "met" : "MISSED"}, target ≥ 0.9`,

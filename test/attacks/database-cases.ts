@@ -79,13 +79,13 @@ const rows: readonly Row[] = [
       await expectStopped(on);
       // Even if someone else watches it again, Ana still counts as its requester.
       await on.world.command(cat, on.card.channel, `watch ${on.run}`);
-      const anew = await on.world.until(() =>
+      const newCard = await on.world.until(() =>
         on.world
           .posted(on.card.channel)
           .find((each) => each.ts > on.card.ts && buttonsOf(each).includes("Approve")),
       );
       on.refused("requester", ana);
-      await on.world.isRefused(ana, anew, "Approve", "requester");
+      await on.world.isRefused(ana, newCard, "Approve", "requester");
     },
   ],
   [

@@ -65,7 +65,7 @@ const rows: readonly Row[] = [
     },
   ],
   ["a person closes the dispute of their own decision", (on, receipt) => closedBy(on, receipt, ben)],
-  ["someone who is no admin closes a dispute", (on, receipt) => closedBy(on, receipt, cat)],
+  ["someone who is not an admin closes a dispute", (on, receipt) => closedBy(on, receipt, cat)],
 ];
 
 const refusals = ({ world }: Story): number =>
@@ -130,18 +130,18 @@ async function nothingDisputed(on: Story, receipt: Message, user: string, value:
 
 const bundledRows: readonly Row[] = [
   [
-    "a receipt of several, whose button someone else presses",
+    "one receipt of several, whose button someone else presses",
     (on, receipt) => nothingDisputed(on, receipt, cat, notMeValues(receipt)[0]),
   ],
   [
-    "a receipt of several, with a made-up value or the number of an entry",
+    "one receipt of several, with a made-up value or the number of an entry",
     async (on, receipt) => {
       await nothingDisputed(on, receipt, ben, "A".repeat(22));
       await nothingDisputed(on, receipt, ben, "3");
     },
   ],
   [
-    "a receipt of several that is reported three times raises one alarm, and the other keeps its button",
+    "one receipt of several that is reported three times raises one alarm, and the other keeps its button",
     async (on, receipt) => {
       const [first, second] = notMeValues(receipt);
       await on.world.click(ben, receipt, "This was not me");

@@ -55,8 +55,12 @@ const sslCheck = attacks<Door, Row>(
       401,
     ],
     ["in the query", (on) => unsigned(on.run(), { path: "/slack/events?ssl_check=1" }), 404],
-    ["alone: a constant, and nobody hears of it", () => unsigned("ssl_check=1&token=abc"), 200],
-    ["with a body longer than it says", (on) => unsigned(`ssl_check=1&${on.run()}`, { length: "11" }), 400],
+    ["alone: a constant answer, and no listener is called", () => unsigned("ssl_check=1&token=abc"), 200],
+    [
+      "with a body longer than its stated length",
+      (on) => unsigned(`ssl_check=1&${on.run()}`, { length: "11" }),
+      400,
+    ],
   ],
   refused,
 );
@@ -115,8 +119,8 @@ const wrongDoor = attacks<Door, Row>(
       "http://countersign.test/slack/events",
       "/",
     ].map(other),
-    ["rightly signed, to the health page", (on) => ({ body: on.run(), path: "/livez" }), 405],
-    ["rightly signed, to the metrics", (on) => ({ body: on.run(), path: "/metrics" }), 405],
+    ["validly signed, to the health page", (on) => ({ body: on.run(), path: "/livez" }), 405],
+    ["validly signed, to the metrics", (on) => ({ body: on.run(), path: "/metrics" }), 405],
     ...["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"].map(method),
     ["no signature", (on) => unsigned(on.run()), 401],
     ["no signature, in JSON", (on) => unsigned(JSON.stringify(on.click()), { type: JSON_TYPE }), 401],
@@ -154,10 +158,10 @@ const outOfTime = attacks<Door, Row>(
   4,
   1,
   [
-    ["a request of ten minutes ago", (on) => ({ body: on.run(), at: -600 }), 401],
-    ["a request of 310 s ago", (on) => ({ body: on.run(), at: -310 }), 401],
-    ["a request of 310 s ahead", (on) => ({ body: on.run(), at: 310 }), 401],
-    ["a request of tomorrow", (on) => ({ body: on.run(), at: 86_400 }), 401],
+    ["a request from ten minutes ago", (on) => ({ body: on.run(), at: -600 }), 401],
+    ["a request from 310 s ago", (on) => ({ body: on.run(), at: -310 }), 401],
+    ["a request from 310 s ahead", (on) => ({ body: on.run(), at: 310 }), 401],
+    ["a request from tomorrow", (on) => ({ body: on.run(), at: 86_400 }), 401],
     stamped("of zero", "0"),
     stamped("in milliseconds", `${seconds}000`),
     stamped("with an exponent", "1e10"),
@@ -201,7 +205,7 @@ const replayed: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: D
       },
     ],
     [
-      "dressed as a retry of Slack's, whose headers nobody signs",
+      "disguised as a retry by Slack, whose headers are not signed",
       async (on) => {
         const timestamp = String(Math.floor(Date.now() / 1_000));
         const body = on.help();

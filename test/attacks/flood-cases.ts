@@ -23,7 +23,7 @@ const bodies = attacks<Door, Row>(
   1,
   [
     ["a body of more than 1 MB", () => ({ body: `text=${"x".repeat(TOO_LONG)}` }), 413],
-    ["the promise of 200 MB", (on) => ({ body: on.run(), length: "200000000" }), 413],
+    ["an announced length of 200 MB", (on) => ({ body: on.run(), length: "200000000" }), 413],
     typed(null),
     typed("text/plain"),
     typed("multipart/form-data; boundary=x"),
@@ -33,18 +33,18 @@ const bodies = attacks<Door, Row>(
     ["two content types", (on) => ({ body: on.run(), headers: [`content-type: ${JSON_TYPE}`] }), 415],
     ["a compressed body", (on) => ({ body: on.run(), headers: ["content-encoding: gzip"] }), 415],
     [
-      "a hundred headers more",
+      "a hundred more headers",
       (on) => ({ body: on.run(), headers: Array.from({ length: 100 }, (_, at) => `x-${at}: 1`) }),
       431,
     ],
     ["a header of 20 kB", (on) => ({ body: on.run(), headers: [`x-long: ${"x".repeat(20_000)}`] }), 431],
     ["two lengths", (on) => ({ body: on.run(), headers: ["content-length: 1"] }), 400],
     ["a length and chunks", (on) => ({ body: on.run(), headers: ["transfer-encoding: chunked"] }), 400],
-    ["a length that is no number", (on) => ({ body: on.run(), length: "0x10" }), 400],
+    ["a length that is not a number", (on) => ({ body: on.run(), length: "0x10" }), 400],
     ["a negative length", (on) => ({ body: on.run(), length: "-1" }), 400],
-    ["bytes that are no text, rightly signed", () => ({ body: Buffer.from([0x74, 0x3d, 0xff, 0xfe]) }), 400],
-    ["JSON that ends too early, rightly signed", () => ({ body: '{"type":', type: JSON_TYPE }), 400],
-    ["a payload that is no JSON, rightly signed", () => ({ body: "payload=%7B%22type%22" }), 400],
+    ["bytes that are not text, validly signed", () => ({ body: Buffer.from([0x74, 0x3d, 0xff, 0xfe]) }), 400],
+    ["JSON that ends too early, validly signed", () => ({ body: '{"type":', type: JSON_TYPE }), 400],
+    ["a payload that is not JSON, validly signed", () => ({ body: "payload=%7B%22type%22" }), 400],
     ["a body shorter than its length", (on) => ({ body: on.run(), length: "5000" }), 408],
   ],
   refused,
@@ -70,7 +70,7 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
         expect((await on.raw("POST /slack/events HTTP/1.1\r\nhost: x\r\nx-a: ")).status).toBe(408),
     ],
     [
-      "no HTTP at all",
+      "something other than HTTP",
       async (on) => expect((await on.raw("\u0016\u0003\u0001 hello\r\n\r\n")).status).toBe(400),
     ],
     [
@@ -89,14 +89,14 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
       },
     ],
     [
-      "JSON of 20,000 levels, rightly signed",
+      "JSON with 20,000 levels, validly signed",
       async (on) => {
         // Bolt recognizes no type of payload, calls no listener, and lets the request wait until its three seconds are over.
         expect((await on.knock({ body: deep, type: JSON_TYPE })).status).not.toBe(200);
       },
     ],
     [
-      "a prototype for every record, rightly signed",
+      "a prototype for every record, validly signed",
       async (on) => {
         const body = JSON.stringify({ type: "nothing" }).replace("{", '{"__proto__":{"polluted":"yes"},');
         await on.knock({ body, type: JSON_TYPE });
@@ -157,7 +157,7 @@ const floods: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
       },
     ],
     [
-      "connections that are refused and kept half open: they do not keep their places",
+      "refused connections that are kept half open do not keep their places",
       async (on) => {
         const kept = await Promise.all(Array.from({ length: 20 }, () => on.shutOutAfter(10_000)));
         expect(Math.max(...kept)).toBeLessThan(5_000);

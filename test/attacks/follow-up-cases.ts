@@ -93,10 +93,13 @@ const forgedRows: readonly Row[] = [
   ["a choice without a key", (on) => ({ body: withAction(on.menu, chosen(" ask")) })],
   ["a choice that the menu does not have", (on) => ({ body: inMenu(on, "approve") })],
   [
-    "more time, counted from what the card did not say",
+    "an extension with another count than the card shows",
     (on) => ({ body: inMenu(on, "extend 7"), because: "extended-meanwhile" }),
   ],
-  ["more time, with no count", (on) => ({ body: inMenu(on, "extend -1"), because: "extended-meanwhile" })],
+  [
+    "an extension without a count",
+    (on) => ({ body: inMenu(on, "extend -1"), because: "extended-meanwhile" }),
+  ],
   [
     "an answer to a message that asks nothing",
     (on) => ({ body: elsewhere(on.answer, on.card.ts), user: ana }),
@@ -105,7 +108,7 @@ const forgedRows: readonly Row[] = [
     "a question in another person's form",
     (on) => ({ body: as(submitted(on, metadataOf(on), SAID), cat), user: cat }),
   ],
-  ["a question in no form", (on) => ({ body: submitted(on, "A".repeat(22), SAID) })],
+  ["a question without a form", (on) => ({ body: submitted(on, "A".repeat(22), SAID) })],
   [
     "a hand-over in the form for a question",
     (on) => ({

@@ -20,7 +20,7 @@ export const growthCases: readonly Attack[] = attacks<void, readonly [string, (a
       MAX_ENTRIES_PER_APPROVAL,
     ],
     [
-      "approvals of ever new names that come and go with long texts",
+      "approvals with ever new names that come and go with long texts",
       (at) => ({ after: 1, id: `apr_${at}`, chars: 100_000 }),
       MAX_ENTRIES_PER_RUN,
     ],

@@ -80,7 +80,7 @@ const beside = attacks<void, readonly [string, { readonly [field: string]: Json 
   [
     ["two short fields beside an action of 55 kB", { action: LONG }],
     ["beside another field of 55 kB before them", { action: "deploy", aaa: LONG }],
-    ["beside one that is nothing but 2,000 ends of lines", { action: "deploy", aaa: "\n".repeat(2_000) }],
+    ["beside one that consists of 2,000 line breaks", { action: "deploy", aaa: "\n".repeat(2_000) }],
     [
       "beside 30 fields of 2,000 characters",
       Object.fromEntries(Array.from({ length: 30 }, (_each, at) => [`f${at}`, "x".repeat(2_000)])),
@@ -134,7 +134,10 @@ const repeated = attacks<void, readonly [string, Error]>(
   70,
   [
     ["an error of the service that repeats the request", quoting("rm -rf /secret-plan")],
-    ["the same as the cause of another", new Error("failed", { cause: quoting("rm -rf /secret-plan") })],
+    [
+      "the same as the cause of another error",
+      new Error("failed", { cause: quoting("rm -rf /secret-plan") }),
+    ],
   ],
   (_, [, error]) => {
     let line = "";

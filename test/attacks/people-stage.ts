@@ -25,7 +25,7 @@ export function attackedByPeople(cases: readonly Attack<People>[], choices: Choi
   });
 
   test.for(cases.map((each) => [each.id, each.what, each] as const))("%s %s", async ([id, , attack]) => {
-    if (ground === null) throw new Error("there is no ground to attack");
+    if (ground === null) throw new Error("the world was not started");
     running = id;
     const before = stateOf(stage());
     await attack.run(ground.people);

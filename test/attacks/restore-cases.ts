@@ -11,7 +11,7 @@ type Row = readonly [what: string, copied: (payload: Record<string, unknown>, ap
 
 const rows: readonly Row[] = [
   [
-    "someone else's copy of a card, with the metadata of ours: a restore leaves it alone, and a press decides nothing",
+    "another author's copy of a card, with our metadata: a restore leaves it alone, and a press decides nothing",
     (event_payload) => ({ author: ana, event_payload }),
   ],
   [
@@ -19,7 +19,7 @@ const rows: readonly Row[] = [
     (payload, author) => ({ author, event_payload: { ...payload, home: "0".repeat(16) } }),
   ],
   [
-    "a message of ours whose metadata names the run of another card: the card that is known stays as it is",
+    "our message whose metadata names the run of another card: the known card stays unchanged",
     (payload, author) => ({ author, event_payload: { ...payload, run: ["not", "a", "run"], mark: 7 } }),
   ],
 ];

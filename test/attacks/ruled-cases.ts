@@ -219,7 +219,7 @@ export const ruledCases: readonly Attack<Ruled>[] = [
     ],
     ["a form opened before the policy changed", meanwhile(newRules(byName("others")), "not-approver")],
   ]),
-  ...ruled(9, 13, [["no rule fits: nobody may decide", under(elsewhere, ben)]]),
+  ...ruled(9, 13, [["no rule fits: no one may decide", under(elsewhere, ben)]]),
   ...ruled(10, 6, [
     [
       "the requester, whom the rule names",

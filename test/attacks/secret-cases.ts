@@ -58,7 +58,7 @@ const unprotected = attacks<void, readonly [string, string | undefined]>(
   },
 );
 
-const nobody = attacks<void, readonly [string, string]>(
+const emptyApprovers = attacks<void, readonly [string, string]>(
   9,
   3,
   [
@@ -321,7 +321,7 @@ const supplied = attacks<void, readonly [string, () => void]>(
       () => expect(packages().filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]),
     ],
     [
-      "a runtime dependency that nobody asked for",
+      "an unapproved runtime dependency",
       () => expect(Object.keys(manifest().dependencies).length).toBeLessThanOrEqual(14),
     ],
   ],
@@ -349,7 +349,7 @@ const sinks = attacks<void, readonly [string]>(
 export const secretCases: readonly Attack[] = [
   ...sinks,
   ...unprotected,
-  ...nobody,
+  ...emptyApprovers,
   ...logged,
   ...inChannel,
   ...foreign,

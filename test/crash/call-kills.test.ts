@@ -31,7 +31,7 @@ function toldOf(messages: readonly Message[], kind: "waits" | "stage"): number {
 }
 
 test.concurrent.for(KILLS)(
-  "each request that waits is told of once, after a kill %d ms later",
+  "each waiting request is mentioned once, after a kill %d ms later",
   { timeout: 180_000 },
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(POLICY, context).path });

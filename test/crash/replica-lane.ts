@@ -116,7 +116,7 @@ async function holderOf({ replicas }: Bot): Promise<Replica> {
     if (holder !== undefined && holders.length === 1) return holder;
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
   }
-  throw new Error("no replica, or more than one, looks after the run");
+  throw new Error("no replica, or more than one, owns the run");
 }
 
 /** Returns the same world, but records acts that could not be delivered. */

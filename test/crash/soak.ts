@@ -134,7 +134,7 @@ function readArgs() {
     "kill-every": { type: "string", default: "120" },
   } as const;
   const usage = `npm run soak -- [--minutes 30] [--runs 5000] [--kill-every 120]
-A process is killed every so many seconds. Needs Linux, for its /proc.`;
+The process is killed every N seconds (--kill-every). Needs Linux, for its /proc.`;
   return readCommandLine(usage, options, (given) => ({
     minutes: wholeNumber("--minutes", given.minutes),
     runs: wholeNumber("--runs", given.runs),

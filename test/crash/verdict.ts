@@ -152,7 +152,7 @@ function judgeDecision({ attempts, holdMs }: Life, posts: readonly Recorded[]): 
   const earlyMs = Math.max(0, ...typed.map(({ at, by }) => (by.at(-1)?.at ?? 0) + holdMs - at));
   return [
     ...(contents.size <= 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
-    ...(typed.some(({ by }) => by.includes(undefined)) ? ["a decision left the bot that nobody typed"] : []),
+    ...(typed.some(({ by }) => by.includes(undefined)) ? ["a decision left the bot that no one typed"] : []),
     ...(earlyMs > 0 ? [`an approval left the bot ${earlyMs} ms before its hold was over`] : []),
   ];
 }

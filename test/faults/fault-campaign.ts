@@ -28,7 +28,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
   await Promise.all(Array.from({ length: lanes }, () => work()));
   const seconds = Math.round((Date.now() - startedAt) / 1_000);
   console.log(
-    `${counts.lives} lives: ${counts.broken} broken, ${counts.unmet} whose fault struck nothing; ${counts.again} started again, ${counts.unconfirmed} decisions honestly unconfirmed, ${counts.resent} sent again with the same content; ${seconds} s`,
+    `${counts.lives} lives: ${counts.broken} broken, ${counts.unmet} whose fault never took effect; ${counts.again} started again, ${counts.unconfirmed} decisions honestly unconfirmed, ${counts.resent} sent again with the same content; ${seconds} s`,
   );
   process.exit(counts.broken + counts.unmet === 0 && counts.lives > 0 ? 0 : 1);
 
@@ -62,7 +62,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
       broken(`${name}: ${what}`);
     if (struck) return;
     counts.unmet += 1;
-    console.error(`${name}: the fault struck nothing`);
+    console.error(`${name}: the fault never took effect`);
   }
 
   function broken(what: string): void {

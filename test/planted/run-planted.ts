@@ -32,7 +32,7 @@ try {
   const [field] = fields;
   const before = field && (await tryUnchanged(field, bugs));
   if (before?.verdict !== "survived") {
-    console.error("The tests do not all pass without any bug, so nothing can be said:");
+    console.error("Some tests fail even without a bug, so the result means nothing:");
     for (const each of before?.failed ?? []) console.error(`  ${each}`);
     process.exitCode = 1;
   } else {

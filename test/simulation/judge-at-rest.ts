@@ -151,7 +151,7 @@ function submitIsShown(world: SimulatedWorld, submit: Submit): void {
     return placesOf(shown, submit);
   });
   if (told === "ok")
-    judge.must("I6", places.length === 1, `"${reason}" of ${by} is told of ${places.length} times`);
+    judge.must("I6", places.length === 1, `"${reason}" of ${by} is shown ${places.length} times`);
   const [place] = places;
   const words = `"${reason}" of ${by} is ${place}`;
   if (place === "past" || place === "votes" || place === "refused" || place === "elsewhere")

@@ -151,7 +151,7 @@ export class SimulatedProcess implements Host {
 
   #log(): EventLog {
     const nothing = (): void => undefined;
-    const tells = (fields: object, message: string): void => {
+    const logsError = (fields: object, message: string): void => {
       const error = "error" in fields && fields.error instanceof Error ? fields.error : null;
       this.world.note(`${this.name} logs: ${message}${error === null ? "" : ` (${error.message})`}`);
       this.world.judge.logged(error);
@@ -160,6 +160,6 @@ export class SimulatedProcess implements Host {
       if ("code" in fields && fields.code === "lease_lost")
         this.world.reached("a lease is lost while an effect is under way");
     };
-    return { debug: nothing, info: nothing, warn: warns, error: tells };
+    return { debug: nothing, info: nothing, warn: warns, error: logsError };
   }
 }

@@ -60,7 +60,7 @@ export class Timeline {
     for (let next = this.#next(until); next !== null; next = this.#next(until)) {
       rung = next.at > this.now ? 0 : rung + 1;
       if (rung > MAX_AT_ONCE)
-        throw new Error(`time stands still at ${this.now}: the code under test loops without a pause`);
+        throw new Error(`time does not pass at ${this.now}: the code under test loops without a pause`);
       this.now = Math.max(this.now, next.at);
       next.what?.();
       await this.rest();
