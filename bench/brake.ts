@@ -1,5 +1,5 @@
-// Measures how long after a press of Stop an approval may still leave. Each run has one approval that is held for a second, and someone stops
-// the run around the end of the hold.
+// Measures how long after a press of Stop an approval may still leave. Each run has one approval that is held for a second, and someone
+// stops the run around the end of the hold.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Measures how long the buttons stay on a card after its decision, with 200 approvals in ten channels and 100 decisions within five seconds.
-// Slack enforces its rate limits, and any rate-limited call fails the measurement.
+// Measures how long the buttons stay on a card after its decision, with 200 approvals in ten channels and 100 decisions within five
+// seconds. Slack enforces its rate limits, and any rate-limited call fails the measurement.
 
 import type { Message } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
@@ -59,7 +59,9 @@ async function putUpCards(world: World): Promise<Message[]> {
     .slice(0, DECISIONS);
 }
 
-/** One person decides one card after the other, while other people do the same. Resolves to how long the buttons of each card stayed (ms). */
+/**
+ * One person decides one card after the other, while other people do the same. Resolves to how long the buttons of each card stayed (ms).
+ */
 async function decideSome(world: World, cards: readonly Message[], nth: number): Promise<number[]> {
   const off: Promise<number>[] = [];
   const start = performance.now();

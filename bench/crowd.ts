@@ -1,5 +1,5 @@
-// Measures what happens when many people decide in the same second, each a request of their own, while Slack enforces its rate limits: how many
-// are refused because Slack does not say who they are, and when the last decision reaches the service. Any 429 fails the measurement.
+// Measures what happens when many people decide in the same second, each a request of their own, while Slack enforces its rate limits: how
+// many are refused because Slack does not say who they are, and when the last decision reaches the service. Any 429 fails the measurement.
 
 import type { Message } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";

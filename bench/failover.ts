@@ -1,7 +1,7 @@
-// Three replicas on one PostgreSQL database share the runs of several channels. One is killed with SIGKILL and stays down. Measures the time
-// until every run has been polled again and a click on a card in every channel has opened its form. Each trial kills another replica. The runs
-// and channels of the surviving replicas are waited for, too, so no measured time is too short. Slack enforces no limits here: each replica has
-// a share of them, and many people who press at once would wait for that, not for the fail-over.
+// Three replicas on one PostgreSQL database share the runs of several channels. One is killed with SIGKILL and stays down. Measures the
+// time until every run has been polled again and a click on a card in every channel has opened its form. Each trial kills another replica.
+// The runs and channels of the surviving replicas are waited for, too, so no measured time is too short. Slack enforces no limits here:
+// each replica has a share of them, and many people who press at once would wait for that, not for the fail-over.
 
 import { randomBytes } from "node:crypto";
 import { startPostgres } from "#sandbox/bot/postgres.ts";

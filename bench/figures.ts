@@ -10,7 +10,9 @@ export const FIGURES = {
   rss_mb_20k_runs: { most: 280 },
   /** Commits of the store for each poll of a run without changes. */
   writes_per_idle_poll: { most: 0.02 },
-  /** Time from the request at the service to its card in Slack, minus one polling interval, with 10,000 runs. Includes the polls' jitter. */
+  /**
+   * Time from the request at the service to its card in Slack, minus one polling interval, with 10,000 runs. Includes the polls' jitter.
+   */
   card_latency_over_interval_p99_ms: { most: 150 },
   /** Time from the submit to the decision at the service, minus a direct call. */
   decision_overhead_p99_ms: { most: 25 },
@@ -24,7 +26,9 @@ export const FIGURES = {
   /** Time from the start of the process to its socket, divided by that of a Bolt app that does nothing. */
   start_ratio: { most: 1.3 },
   failover_ms: { most: 5_000 },
-  /** Polls per second of three replicas, divided by three times those of one. The service answers slowly, because the machine has two cores. */
+  /**
+   * Polls per second of three replicas, divided by three times those of one. The service answers slowly, because the machine has two cores.
+   */
   replica_scaling: { least: 0.8 },
   audit_appends_per_s_pg: { least: 500 },
   brake_p99_ms: { most: 1_000 },

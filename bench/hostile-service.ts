@@ -1,5 +1,5 @@
-// An agent service with one run, whose approvals contain hostile text or a hostile structure that changes at each poll. It runs as a separate
-// process, so that it takes no time from the measured bot. The parent process chooses what it sends.
+// An agent service with one run, whose approvals contain hostile text or a hostile structure that changes at each poll. It runs as a
+// separate process, so that it takes no time from the measured bot. The parent process chooses what it sends.
 
 import { createServer } from "node:http";
 

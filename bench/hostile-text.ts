@@ -1,6 +1,6 @@
-// Measures the longest stall of the bot's event loop while an approval contains 8 MiB of hostile text, or the list of approvals a great many
-// values, which change at each poll. The bot reads, compares and stores them, draws the card and attaches the file. Each text and each structure
-// is expensive in a different place.
+// Measures the longest stall of the bot's event loop while an approval contains 8 MiB of hostile text, or the list of approvals a great
+// many values, which change at each poll. The bot reads, compares and stores them, draws the card and attaches the file. Each text and each
+// structure is expensive in a different place.
 
 import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

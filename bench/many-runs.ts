@@ -1,5 +1,5 @@
-// Many runs in one channel ask for one approval each, all at once. Measures when all of them can be reached, through the channel's notice and
-// the reader's queue, and how long one person needs to decide them all. Slack enforces its limits.
+// Many runs in one channel ask for one approval each, all at once. Measures when all of them can be reached, through the channel's notice
+// and the reader's queue, and how long one person needs to decide them all. Slack enforces its limits.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";

@@ -1,5 +1,5 @@
-// `npm run bench:page` measures whether the sandbox's page stays smooth while five hundred cards arrive, with one tab in front and others open.
-// It compares the frame rate with that of the same tab at rest. Needs Chromium.
+// `npm run bench:page` measures whether the sandbox's page stays smooth while five hundred cards arrive, with one tab in front and others
+// open. It compares the frame rate with that of the same tab at rest. Needs Chromium.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
-// Compares the polls per second of three replicas with three times those of one, on one PostgreSQL database. The service answers slowly, and a
-// replica has a bounded number of polls in flight. So this bound is the limit, not the processor; otherwise a machine with two cores could not
-// show what three machines do. The service counts the polls.
+// Compares the polls per second of three replicas with three times those of one, on one PostgreSQL database. The service answers slowly,
+// and a replica has a bounded number of polls in flight. So this bound is the limit, not the processor; otherwise a machine with two cores
+// could not show what three machines do. The service counts the polls.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,5 +1,5 @@
-// The bot that most people write first: Bolt, setInterval, fetch, and everything in memory. It does the same work as Countersign while all goes
-// well, but nothing of what Countersign does when something fails. The bench compares both.
+// The bot that most people write first: Bolt, setInterval, fetch, and everything in memory. It does the same work as Countersign while all
+// goes well, but nothing of what Countersign does when something fails. The bench compares both.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// "This was not me", pressed by other people or twice, and disputes closed by people who may not. Each would raise a false alarm or silence a
-// true one.
+// "This was not me", pressed by other people or twice, and disputes closed by people who may not. Each would raise a false alarm or silence
+// a true one.
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";

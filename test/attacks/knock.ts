@@ -72,7 +72,9 @@ export async function knockOn(url: string, ...pieces: readonly (Buffer | string)
   return { status: status === undefined ? null : Number(status), all };
 }
 
-/** Sends something other than HTTP and never closes its side. Resolves to how long after the refusal the server closed the connection (ms). */
+/**
+ * Sends something other than HTTP and never closes its side. Resolves to how long after the refusal the server closed the connection (ms).
+ */
 export async function shutOutAfter(url: string, atMostMs: number): Promise<number> {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });

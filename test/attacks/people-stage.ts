@@ -1,5 +1,5 @@
-// Runs attacks one after the other in one world. Each must be answered and change nothing. At the end, the stored state must be unchanged, and
-// the audit must have an entry for each refusal of a person.
+// Runs attacks one after the other in one world. Each must be answered and change nothing. At the end, the stored state must be unchanged,
+// and the audit must have an entry for each refusal of a person.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";

@@ -69,7 +69,8 @@ describe("while someone looks at a request and has asked about it", () => {
       const isDue = (): boolean => due.every((each) => refusalsOf(stage()).includes(each));
       const isUnverified = (): boolean => refusalsOf(stage()).at(-1)?.endsWith(" unverified") === true;
       await attack.run(on);
-      // The answer may come before the store has the entry. On a loaded machine, Slack may not say in time who presses; then they press again.
+      // The answer may come before the store has the entry. On a loaded machine, Slack may not say in time who presses; then they press
+      // again.
       await stage().until(() => isDue() || isUnverified());
       if (!isDue()) await attack.run(on);
       await stage().until(isDue);

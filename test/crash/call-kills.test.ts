@@ -15,14 +15,16 @@ const POLICY = `rules:
     remind: { after: 1 s, at-most: 1 }
     escalate: [{ after: 2 s, to: { channel: ${releases} } }]
 `;
-/** How long after the requests the process dies (ms): before the reminder is due, while it is gathered, while it is posted, after the stage. */
+/**
+ * How long after the requests the process dies (ms): before the reminder is due, while it is gathered, while it is posted, after the stage.
+ */
 const KILLS = [900, 2_600, 5_200, 7_400];
 const PATIENCE_MS = 60_000;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Returns how many requests the messages of this kind are about. */
-function toldOf(messages: readonly Message[], kind: "waits" | "stage"): number {
+function requestsIn(messages: readonly Message[], kind: "waits" | "stage"): number {
   return messages.reduce((sum, message) => {
     const id = idOf(message);
     if (id === `several:${kind}`) return sum + Number(/\d+/.exec(message.text)?.[0] ?? 0);
@@ -47,13 +49,15 @@ test.concurrent.for(KILLS)(
     await later(ms);
     await lane.kill();
     await lane.restart();
-    const told = (): readonly number[] => [
-      toldOf(posted(life.channel), "waits"),
-      toldOf(posted(releases), "stage"),
+    const mentioned = (): readonly number[] => [
+      requestsIn(posted(life.channel), "waits"),
+      requestsIn(posted(releases), "stage"),
     ];
-    await slack.workspace.until(() => told().every((count) => count >= RUNS), { timeoutMs: PATIENCE_MS });
+    await slack.workspace.until(() => mentioned().every((count) => count >= RUNS), {
+      timeoutMs: PATIENCE_MS,
+    });
     await lane.quiet();
-    expect(told()).toEqual([RUNS, RUNS]);
+    expect(mentioned()).toEqual([RUNS, RUNS]);
     expect(await lane.audit()).toMatchObject({ ok: true });
   },
 );

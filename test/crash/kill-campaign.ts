@@ -1,5 +1,5 @@
-// Plays lives of runs under a policy with quorum and holds, with kills at random instants: `npm run campaign:kills -- --lives 2000 --seed 1`.
-// The last line has the figures. Prints each broken invariant, and exits with 1 if there is one. docs/reliability.md has results.
+// Plays lives of runs under a policy with quorum and holds, with kills at random instants: `npm run campaign:kills -- --lives 2000 --seed
+// 1`. The last line has the figures. Prints each broken invariant, and exits with 1 if there is one. docs/reliability.md has results.
 
 import { setTimeout as later } from "node:timers/promises";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
@@ -106,7 +106,7 @@ async function oneLife(lane: StruckLane, index: number, windowMs: number): Promi
   );
   await killed;
   const audit = await lane.audit();
-  const torn = audit.ok ? null : `the audit is torn at entry ${audit.seq}: ${audit.fault}`;
+  const torn = audit.ok ? null : `the audit is damaged at entry ${audit.seq}: ${audit.fault}`;
   return { index, life, witness, stuck: stuck ?? torn };
 }
 

@@ -1,5 +1,5 @@
-// One life of a run, played by people: someone starts it, someone decides what it asks for, and people who are told that something failed try
-// again. Everything visible is recorded for the verdict.
+// One life of a run, played by people: someone starts it, someone decides what it asks for, and people who are told that something failed
+// try again. Everything visible is recorded for the verdict.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
@@ -112,7 +112,7 @@ export async function live(lane: Reachable, life: Life, before: Before): Promise
   await askFor(lane, life);
   while (!atRest(lane.world, life)) {
     if (Date.now() > deadline)
-      throw new Error(`${life.name}: no rest within ${LIFE_MS} ms\n${told(lane, life)}`);
+      throw new Error(`${life.name}: no rest within ${LIFE_MS} ms\n${messageLines(lane, life)}`);
     if (!(await doNext(lane, life, before))) await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
   }
 }
@@ -131,15 +131,16 @@ async function askFor(lane: Reachable, life: Life): Promise<void> {
           () => false,
         );
     asked = await isOpenInTime(lane, () => isOpen(RETYPE_MS));
-    const told = answerTo(lane.world, life);
+    const answer = answerTo(lane.world, life);
     const ms = lane.world.clock.now() - at;
     life.commands.push(
-      `${ok ? "heard" : "failed"}, ${told ?? "no answer"}, ${asked ? "open" : "not open"} after ${ms} ms`,
+      `${ok ? "delivered" : "failed"}, ${answer ?? "no answer"}, ${asked ? "open" : "not open"} after ${ms} ms`,
     );
     if (asked) return;
     // A requester who is asked to check first whether the run exists does so once the fault is over.
-    if (told === "answer:run-maybe-recorded") asked = await isOpen(CHECK_MS);
-    else asked = ok && told !== "answer:run-not-recorded" && told?.startsWith("command-refusal:") !== true;
+    if (answer === "answer:run-maybe-recorded") asked = await isOpen(CHECK_MS);
+    else
+      asked = ok && answer !== "answer:run-not-recorded" && answer?.startsWith("command-refusal:") !== true;
   }
 }
 
@@ -328,7 +329,7 @@ const isSettled = (card: Message): boolean =>
     ? idOf(card)?.startsWith("unreadable:") === true
     : isInState(card, "approved", "denied", "unconfirmed", "closed", "refused", "elsewhere");
 
-function told({ world }: Reachable, { channel }: Life): string {
+function messageLines({ world }: Reachable, { channel }: Life): string {
   return world.slack.workspace.messages
     .filter((each) => each.channel === channel)
     .map(({ ts, thread, text, ephemeralFor }) => `${thread ?? ""} ${ts} ${ephemeralFor ?? ""} ${text}`)

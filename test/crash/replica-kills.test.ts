@@ -1,5 +1,5 @@
-// Several replicas on one database: one dies with a decision, or is suspended and wakes up after another has taken over its run, or they are
-// restarted one after the other while people work. The judge looks at what Slack and the service saw.
+// Several replicas on one database: one dies with a decision, or is suspended and wakes up after another has taken over its run, or they
+// are restarted one after the other while people work. The judge looks at what Slack and the service saw.
 
 import { setTimeout as later } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";

@@ -127,9 +127,9 @@ function noting(world: World, refused: string[]): World {
     act: (...args: Args) => Promise<Told>,
   ) => {
     return async (...args: Args): Promise<Told> => {
-      const told = await act(...args);
-      if (!told.ok) refused.push(`${what}: ${JSON.stringify(told)}`);
-      return told;
+      const delivery = await act(...args);
+      if (!delivery.ok) refused.push(`${what}: ${JSON.stringify(delivery)}`);
+      return delivery;
     };
   };
   const ours = {

@@ -1,5 +1,5 @@
-// `npm run soak -- [--minutes 30] [--runs 5000] [--kill-every 120]`: one process on a file watches many runs while requests are decided, and
-// is killed now and then. Memory, open files, sockets and the database must not grow. docs/reliability.md has a result.
+// `npm run soak -- [--minutes 30] [--runs 5000] [--kill-every 120]`: one process on a file watches many runs while requests are decided,
+// and is killed now and then. Memory, open files, sockets and the database must not grow. docs/reliability.md has a result.
 
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { openStore } from "#src/adapters/store/open.ts";

@@ -128,7 +128,7 @@ function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[]
     ({ state }) => state.type === "decided" && state.verdict === life.verdict && isGiven(life, state.reason),
   );
   return [
-    ...(shown.length === 1 ? [] : [`${shown.length} runs are told of in place of one`]),
+    ...(shown.length === 1 ? [] : [`${shown.length} runs are shown instead of one`]),
     ...(shown.every(({ ending }) => ending !== null) ? [] : ["a run never ended"]),
     ...(cards === asked.length ? [] : [`${cards} cards for ${asked.length} approvals`]),
     ...(decided ? [] : ["an approval was not decided as the approver did"]),
@@ -161,8 +161,8 @@ const givers = (attempts: Life["attempts"], body: string | null) =>
   reasonsIn(body).map((said) => attempts.find(({ reason }) => reason === said));
 
 /**
- * Returns the decisions that the app called recorded but that never left. With two approvals, the answer to one may be lost while the other's
- * is received, so each reason counts by itself.
+ * Returns the decisions that the app called recorded but that never left. With two approvals, the answer to one may be lost while the
+ * other's is received, so each reason counts by itself.
  */
 function lostOf({ attempts }: Life, posts: readonly Recorded[]): string[] {
   const said = new Set(posts.flatMap(({ body }) => reasonsIn(body)));

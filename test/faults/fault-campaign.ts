@@ -5,19 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Lane } from "../crash/lane.ts";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
-import { type Disturbed, type Lay, type Played, playLife } from "./play-life.ts";
+import { type FaultCase, type SetUpFault, type Played, playLife } from "./play-life.ts";
 
-type Campaign<Case extends Disturbed, Place extends Lane> = {
+type Campaign<Case extends FaultCase, Place extends Lane> = {
   /** The usage line of the command. */
   readonly usage: string;
   readonly cases: readonly Case[];
   /** Starts a lane. `file` is shared by the lane and its faults. */
   readonly start: (file: string, replicas: number) => Promise<Place>;
-  readonly lay: (lane: Place, each: Case, file: string) => Lay;
+  readonly setUpFault: (lane: Place, each: Case, file: string) => SetUpFault;
 };
 
 /** Runs the campaign and exits. Exit code 1: an invariant was broken, or a fault never took effect. */
-export async function runCampaign<Case extends Disturbed, Place extends Lane>(
+export async function runCampaign<Case extends FaultCase, Place extends Lane>(
   campaign: Campaign<Case, Place>,
 ): Promise<never> {
   const { only, lanes, replicas } = readArgs(campaign.usage);
@@ -39,7 +39,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
     const played: (readonly [string, Played])[] = [];
     for (const each of left) {
       const began = Date.now();
-      const life = await playLife(lane, each, campaign.lay(lane, each, file));
+      const life = await playLife(lane, each, campaign.setUpFault(lane, each, file));
       console.log(`${each.name}: ${((Date.now() - began) / 1_000).toFixed(1)} s`);
       played.push([each.name, life]);
     }
@@ -47,7 +47,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
     await lane.quiet();
     for (const [name, life] of played) tally(name, life);
     const audit = await lane.audit();
-    if (!audit.ok) broken(`the audit is torn at entry ${audit.seq}: ${audit.fault}`);
+    if (!audit.ok) broken(`the audit is damaged at entry ${audit.seq}: ${audit.fault}`);
     await lane.stop();
     rmSync(folder, { recursive: true });
   }

@@ -6,17 +6,17 @@ import { watch, type Witness } from "../crash/verdict.ts";
 import { says } from "../make/message-id.ts";
 
 /** A life with a fault. The fault is set up just before people do `from`. */
-export type Disturbed = {
+export type FaultCase = {
   readonly name: string;
   readonly from: "command" | "click" | "submit";
   readonly task?: string;
 };
 
 /**
- * Sets up the fault, and calls `onStrike` when it takes effect. Resolves to a function that ends the fault and resolves once everything is as
- * before.
+ * Sets up the fault, and calls `onStrike` when it takes effect. Resolves to a function that ends the fault and resolves once everything is
+ * as before.
  */
-export type Lay = (onStrike: () => void) => Promise<() => Promise<void>>;
+export type SetUpFault = (onStrike: () => void) => Promise<() => Promise<void>>;
 
 export type Played = {
   readonly witness: Witness;
@@ -26,13 +26,17 @@ export type Played = {
   readonly stuck: string | null;
 };
 
-export async function playLife(lane: Lane, { name, from, task }: Disturbed, lay: Lay): Promise<Played> {
+export async function playLife(
+  lane: Lane,
+  { name, from, task }: FaultCase,
+  setUpFault: SetUpFault,
+): Promise<Played> {
   const life = newLife(lane.world, name, task ?? "deploy billing", { verdict: "approve" });
   const witness = watch(lane.world, life);
   let struck = false;
   const ends: (() => Promise<void>)[] = [];
   const before: Before = async (act) => {
-    if (ends.length === 0 && act === from) ends.push(await lay(() => (struck = true)));
+    if (ends.length === 0 && act === from) ends.push(await setUpFault(() => (struck = true)));
   };
   const stopRetyping = typeAgainIfRefused(lane, life);
   const stuck = await live(lane, life, before).then(

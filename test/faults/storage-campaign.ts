@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { startLane } from "../crash/lane.ts";
 import { runCampaign } from "./fault-campaign.ts";
-import { layStorage, STORAGE_CASES, withClock } from "./storage-faults.ts";
+import { setUpStorageFault, STORAGE_CASES, withClock } from "./storage-faults.ts";
 
 await runCampaign({
   usage: "npm run campaign:storage -- [--only WORDS] [--lanes 2]",
@@ -12,5 +12,5 @@ await runCampaign({
     writeFileSync(clockFile, "0");
     return startLane((given) => withClock(given, clockFile));
   },
-  lay: layStorage,
+  setUpFault: setUpStorageFault,
 });

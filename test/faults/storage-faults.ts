@@ -1,5 +1,5 @@
-// Faults of disk, clock and machine under a running bot. strace fakes the kernel's answers to system calls, so the bot and SQLite see what they
-// would see on a real machine.
+// Faults of disk, clock and machine under a running bot. strace fakes the kernel's answers to system calls, so the bot and SQLite see what
+// they would see on a real machine.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as after } from "node:timers/promises";
 import type { Environment, OneProcess } from "../crash/lane.ts";
-import type { Disturbed, Lay } from "./play-life.ts";
+import type { FaultCase, SetUpFault } from "./play-life.ts";
 
 /** Begins a fault. Resolves to a function that ends it. */
 type Fault = (lane: OneProcess, clockFile: string) => Promise<() => Promise<void>>;
@@ -34,7 +34,7 @@ const FAULTS: { readonly [name: string]: Fault } = {
   "the process is suspended for 20 s": suspended(20_000),
 };
 
-type StorageCase = Disturbed & { readonly fault: Fault };
+type StorageCase = FaultCase & { readonly fault: Fault };
 
 export const STORAGE_CASES: readonly StorageCase[] = Object.entries(FAULTS).flatMap(([what, fault]) =>
   (["command", "click", "submit"] as const).map((from) => ({
@@ -53,8 +53,8 @@ export const withClock = (env: Environment, clockFile: string): Environment => (
   CLOCK_FILE: clockFile,
 });
 
-export const layStorage =
-  (lane: OneProcess, { fault }: StorageCase, clockFile: string): Lay =>
+export const setUpStorageFault =
+  (lane: OneProcess, { fault }: StorageCase, clockFile: string): SetUpFault =>
   async (onStrike) => {
     const end = await fault(lane, clockFile);
     onStrike();

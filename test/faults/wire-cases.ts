@@ -1,10 +1,10 @@
 // Each call that a life makes to the service and to Slack, and when in the life the fault is set up.
 
-import type { Disturbed } from "./play-life.ts";
+import type { FaultCase } from "./play-life.ts";
 import { KINDS, type KindName, type When } from "./wire-kinds.ts";
 
 /** The fault hits the first such call after people did `from`. */
-type Call = Omit<Disturbed, "name"> & {
+type Call = Omit<FaultCase, "name"> & {
   /** A route of the service, or a method of Slack's Web API. */
   readonly call: string;
   readonly of: "service" | "slack";
@@ -33,7 +33,7 @@ const NOT_A_FAULT: { readonly [name: string]: string } = {
   "decide empty before": "an empty 2xx is the service's yes",
 };
 
-export type WireCase = Call & Disturbed & { readonly kind: KindName; readonly when: When };
+export type WireCase = Call & FaultCase & { readonly kind: KindName; readonly when: When };
 
 export const WIRE_CASES: readonly WireCase[] = CALLS.flatMap((call) =>
   (Object.keys(KINDS) as KindName[]).flatMap((kind) =>

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import type { Environment, Lane } from "../crash/lane.ts";
-import type { Lay } from "./play-life.ts";
+import type { SetUpFault } from "./play-life.ts";
 import type { WireCase } from "./wire-cases.ts";
 import { KINDS } from "./wire-kinds.ts";
 
@@ -13,10 +13,10 @@ export function withKeyFile({ AGENT_API_KEY: key = "", ...env }: Environment, ke
   return { ...env, AGENT_API_KEY_FILE: keyFile };
 }
 
-export function layOnWire({ world }: Lane, each: WireCase, keyFile: string): Lay {
+export function setUpWireFault({ world }: Lane, each: WireCase, keyFile: string): SetUpFault {
   return (onStrike) => {
-    if (each.of === "slack") layAtSlack(world, each, onStrike);
-    else layAtService(world, each, { keyFile, onStrike });
+    if (each.of === "slack") setUpAtSlack(world, each, onStrike);
+    else setUpAtService(world, each, { keyFile, onStrike });
     return Promise.resolve(() => {
       world.slack.faults.clear();
       world.service.control.clearFaults();
@@ -25,7 +25,7 @@ export function layOnWire({ world }: Lane, each: WireCase, keyFile: string): Lay
   };
 }
 
-function layAtSlack({ slack }: Lane["world"], { call, kind, when }: WireCase, onStrike: () => void): void {
+function setUpAtSlack({ slack }: Lane["world"], { call, kind, when }: WireCase, onStrike: () => void): void {
   const fault = KINDS[kind];
   const fits = (): boolean => {
     onStrike();
@@ -38,7 +38,7 @@ function layAtSlack({ slack }: Lane["world"], { call, kind, when }: WireCase, on
 
 type Struck = { readonly keyFile: string; readonly onStrike: () => void };
 
-function layAtService({ service }: Lane["world"], { call, kind, when }: WireCase, struck: Struck): void {
+function setUpAtService({ service }: Lane["world"], { call, kind, when }: WireCase, struck: Struck): void {
   const { awayMs, newKeyMs, ...fault } = KINDS[kind];
   if (newKeyMs !== undefined) {
     const key = randomBytes(24).toString("hex");

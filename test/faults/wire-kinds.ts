@@ -1,5 +1,5 @@
-// Sixteen kinds of fault on the wire, each as it looks from the service and from Slack. "before": the call takes no effect. "after": the call
-// takes effect, but its answer is spoiled. A kind that exists on only one side says why.
+// Sixteen kinds of fault on the wire, each as it looks from the service and from Slack. "before": the call takes no effect. "after": the
+// call takes effect, but its answer is spoiled. A kind that exists on only one side says why.
 
 import type { Fault as ServiceFault } from "#sandbox/service/request-faults.ts";
 import type { Fault as SlackFault } from "#sandbox/slack/faults.ts";

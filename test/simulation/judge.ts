@@ -169,8 +169,8 @@ export class Judge implements JudgeListener {
   }
 
   /**
-   * A single process continues its monotonic time at a start by the wall clock. If the wall clock was set forward meanwhile, waits end early.
-   * We accept this risk, because a starting process has no other source of time.
+   * A single process continues its monotonic time at a start by the wall clock. If the wall clock was set forward meanwhile, waits end
+   * early. We accept this risk, because a starting process has no other source of time.
    */
   #mayShorten(): boolean {
     return this.#world.replicas === 1 && this.#world.steps > 0;

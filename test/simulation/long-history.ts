@@ -54,8 +54,8 @@ const KEPT: ReadonlySet<string> = new Set(["audit", "audit_texts", "notification
 const BY_CHANCE = { share: 1.2, rows: 5 };
 
 /**
- * Returns which counts grew from the second to the last third of the nights, by their medians. The first third is left out, because it fills
- * what is kept for days.
+ * Returns which counts grew from the second to the last third of the nights, by their medians. The first third is left out, because it
+ * fills what is kept for days.
  */
 export function grownIn(nights: readonly Night[]): readonly string[] {
   const third = Math.floor(nights.length / 3);

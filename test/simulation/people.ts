@@ -1,5 +1,5 @@
-// People who use Slack. They act on what Slack shows them. Each act goes to one process, which may die meanwhile. What they did and what they
-// were told is recorded, and the judge compares it with what reached the service.
+// People who use Slack. They act on what Slack shows them. Each act goes to one process, which may die meanwhile. What they did and what
+// they were told is recorded, and the judge compares it with what reached the service.
 
 import type { Bot } from "#src/bot.ts";
 import type { Verdict } from "#src/domain/approval.ts";

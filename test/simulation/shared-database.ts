@@ -17,7 +17,10 @@ const KEY = auditKeyOf(Buffer.alloc(32, 7).toString("base64"));
 export type SharedDatabase = {
   /** Returns the store of one of several owners. Leases are measured by the database's time. */
   sharedBy(owner: string, now: () => number): Store;
-  /** Resolves to the store of the only owner. Every earlier lease is void. Leases are measured by its clock, which continues after the newest stored time. */
+  /**
+   * Resolves to the store of the only owner. Every earlier lease is void. Leases are measured by its clock, which continues after the
+   * newest stored time.
+   */
   ownedBy(owner: string, clock: AloneClock): Promise<Store>;
   /** Resolves to the number of rows of each table. */
   rows(): Promise<ReadonlyMap<string, number>>;

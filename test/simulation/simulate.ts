@@ -1,7 +1,7 @@
 // `npm run simulate -- --seeds N [--from SEED] [--lanes L]` plays random histories, some of them side by side, and judges them.
 // `npm run simulate -- --seed S --verbose` plays one history and prints it.
-// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M] [--lanes L]` plays the ten stories once for each combination of
-// at most that many faults.
+// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M] [--lanes L]` plays the ten stories once for each combination
+// of at most that many faults.
 // `npm run simulate -- --days N [--seed S]` plays many days in one world, and compares what is kept at the end of each.
 // Exit code 1: an invariant was broken, or something grew that should not.
 

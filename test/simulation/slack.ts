@@ -1,5 +1,5 @@
-// Slack as people see it: channels with messages, and who is who. A message keeps the run from which it was drawn, so that its blocks can be
-// drawn as people see them.
+// Slack as people see it: channels with messages, and who is who. A message keeps the run from which it was drawn, so that its blocks can
+// be drawn as people see them.
 
 import { CARD_APPROVE, CARD_DENY, CARD_UNDO } from "#src/adapters/slack/names.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
