@@ -1,6 +1,7 @@
-# The bot alone: production dependencies, no sandbox, no build step (Node runs the TypeScript as it is).
-# The official image of the Node that the tests run on. Debian's fixes come with a newer tag. For a build that can be repeated to the
-# byte, give a digest that you have checked:
+# Only the bot: production dependencies, no sandbox, no build step (Node runs the TypeScript directly).
+#
+# The base is the official image of the Node version that the tests use. Debian's fixes come with newer tags. For a reproducible build, pass
+# a digest that you have checked:
 #   docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:… -t countersign .
 ARG NODE_IMAGE=node:26.10.0-slim
 FROM ${NODE_IMAGE}
@@ -16,15 +17,16 @@ ENV NODE_ENV=production \
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Of the optional packages, the image needs those that draw; the others bring a Node to machines with an old one, and it has its own.
+# Of the optional packages, the image needs those that draw the chart. The others contain a Node for machines with an old one.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-* node_modules/.bin/node && npm cache clean --force
 COPY src ./src
 
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 
-# A start without a configuration loads the whole program and ends with 2. Node keeps what it has compiled, which halves the time of each
-# start in a container. It asks for files of the same user; the bot can read them and not change them.
+# A start without a configuration loads the whole program and exits with 2. Node keeps what it has compiled, which halves the time of each
+# start in a container. Node demands that the same user made these files, so the step runs as "node". Afterwards root owns them, so that the
+# bot can read but not change them.
 RUN mkdir node_modules/.cache && chown node:node node_modules/.cache
 USER node
 RUN node --import=./src/compile-cache.js --max-semi-space-size=4 --preserve-symlinks --disable-sigusr1 src/main.ts; test $? -eq 2
@@ -37,5 +39,5 @@ EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
-# SIGUSR1 would open a debugger, through which anybody on the machine could read the tokens.
+# SIGUSR1 would open a debugger, through which anyone on the machine could read the tokens.
 CMD ["node", "--import=./src/compile-cache.js", "--max-semi-space-size=4", "--preserve-symlinks", "--disable-sigusr1", "src/main.ts"]

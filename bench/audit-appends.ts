@@ -1,5 +1,5 @@
-// Measures how many audit entries a second two replicas append to one chain in PostgreSQL, each entry in a transaction of its own that is
-// flushed to disk, as a decision is.
+// Measures how many audit entries per second two replicas append to one chain in PostgreSQL. Each entry has its own transaction, which is
+// flushed to disk, as for a decision.
 
 import { openStore } from "#src/adapters/store/open.ts";
 import { anAuditEntry, aRun } from "../test/make/run.ts";
@@ -11,7 +11,7 @@ export type Appends = { readonly perSecond: number; readonly entries: number };
 const WRITERS = 12;
 const WARM_MS = 500;
 
-/** Rejects if the chain is not whole afterwards. */
+/** Rejects if the chain is damaged afterwards. */
 export async function auditAppends(ms: number): Promise<Appends> {
   const server = await startPostgres({ settings: ["fsync=on"] });
   try {
@@ -34,7 +34,7 @@ export async function auditAppends(ms: number): Promise<Appends> {
     };
     await Promise.all(stores.flatMap((store) => Array.from({ length: WRITERS }, () => write(store))));
     const fault = await stores[0]?.walkAudit();
-    if (fault !== null) throw new Error(`the chain is not whole: ${JSON.stringify(fault)}`);
+    if (fault !== null) throw new Error(`the chain is damaged: ${JSON.stringify(fault)}`);
     await Promise.all(stores.map((store) => store.close()));
     return { perSecond: entries / (ms / 1_000), entries };
   } finally {

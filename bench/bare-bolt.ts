@@ -1,4 +1,4 @@
-// A Bolt app that does nothing but connect: what the start of Countersign is compared with.
+// A Bolt app that only connects, as a baseline for the start of Countersign.
 
 import { createServer } from "node:http";
 import bolt from "@slack/bolt";

@@ -1,5 +1,5 @@
-// Measures how long after a press of Stop an approval still leaves. Each run has one approval that is held for a second; someone
-// stops the run at a moment around the end of the hold.
+// Measures how long after a press of Stop an approval may still leave. Each run has one approval that is held for a second, and someone
+// stops the run around the end of the hold.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import type { Message } from "#sandbox/slack/model.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
 import { isOpenCard, openForm, quantile } from "./deciding.ts";
 
-/** `late`: how many approvals left after the press of their run's Stop. `p99Ms`: of how late they left; 0 where none did. */
+/** `late`: how many approvals left after their run's Stop was pressed. `p99Ms`: how late they left (p99), or 0 if none did. */
 export type BrakeTimes = { readonly p99Ms: number; readonly late: number; readonly presses: number };
 
 const CHANNEL = "C0OPSAGENTS";
@@ -38,7 +38,7 @@ export async function brakeTimes(presses: number): Promise<BrakeTimes> {
   return { p99Ms: quantile(times, 0.99), late: times.filter((ms) => ms > 0).length, presses };
 }
 
-/** How long after the press the approval left (ms); 0 if it left before, or never. */
+/** Resolves to how long after the press the approval left (ms), or 0 if it left before the press or never. */
 async function lateness(world: World, nth: number, delayMs: number): Promise<number> {
   const { slack, service } = world;
   const run = service.control.createRun(`release ${nth} forever`);
@@ -46,7 +46,7 @@ async function lateness(world: World, nth: number, delayMs: number): Promise<num
   await slack.acts.command("U0ANA", CHANNEL, "/agent", `watch ${run.id}`);
   const open = (): Message | undefined => slack.workspace.messages.find(isOpenCard);
   const card = await slack.workspace.until(open, { timeoutMs: WAIT_MS, what: "a card" });
-  // A card is seen a moment before the bot has Slack's answer for it.
+  // A card is visible a moment before the bot has Slack's answer.
   await new Promise((resolve) => setTimeout(resolve, 300));
   const submit = await openForm(world, card, `U0BRAKE${nth}`);
   await submit();

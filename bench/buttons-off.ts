@@ -1,5 +1,5 @@
-// Measures how long the buttons stay on a card after its decision: 200 approvals in ten channels, 100 decisions within five seconds,
-// and Slack enforces its rate limits. Any call that Slack refuses for coming too fast fails the measurement.
+// Measures how long the buttons stay on a card after its decision, with 200 approvals in ten channels and 100 decisions within five
+// seconds. Slack enforces its rate limits, and any rate-limited call fails the measurement.
 
 import type { Message } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
@@ -7,7 +7,7 @@ import { addChannel, isOpenCard, openForm, pause, quantile, range, withBot } fro
 
 export type ButtonsOff = { readonly p50Ms: number; readonly longestMs: number; readonly decisions: number };
 
-/** Every decision looks its channel up, and Slack takes fifty look-ups a minute. */
+/** Every decision looks up its channel, and Slack allows fifty look-ups a minute. */
 const CHANNELS = 10;
 const RUNS_PER_CHANNEL = 4;
 /** Few enough for cards: more than eight would be listed in a digest. */
@@ -18,10 +18,10 @@ const WITHIN_MS = 5_000;
 /** Slack accepts about one message a second in a channel. */
 const CARDS_MS = 120_000;
 const OFF_MS = 400_000;
-/** The cards show what the service answered by `chat.update`, about fifty a minute. */
+/** The cards show the service's answer after a `chat.update`, of which Slack allows about fifty a minute. */
 const DRAWN_MS = 300_000;
 
-/** `drawn`: waits until all cards show the service's answer, too. */
+/** With `drawn`, also waits until all cards show the service's answer. */
 export function buttonsOff(drawn: boolean): Promise<ButtonsOff> {
   return withBot(async (world) => {
     const cards = await putUpCards(world);
@@ -35,7 +35,7 @@ export function buttonsOff(drawn: boolean): Promise<ButtonsOff> {
 
 const isApproved = ({ blocks }: Message): boolean => JSON.stringify(blocks).includes("state:approved");
 
-/** Every second card of each channel. */
+/** Posts the cards. Resolves to every second card of each channel. */
 async function putUpCards(world: World): Promise<Message[]> {
   const { workspace, acts } = world.slack;
   for (const index of range(CHANNELS)) {
@@ -59,7 +59,9 @@ async function putUpCards(world: World): Promise<Message[]> {
     .slice(0, DECISIONS);
 }
 
-/** One card after the other; the people act side by side. Resolves to how long the buttons of each stayed (ms). */
+/**
+ * One person decides one card after the other, while other people do the same. Resolves to how long the buttons of each card stayed (ms).
+ */
 async function decideSome(world: World, cards: readonly Message[], nth: number): Promise<number[]> {
   const off: Promise<number>[] = [];
   const start = performance.now();

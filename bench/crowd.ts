@@ -1,5 +1,5 @@
-// Measures what happens when many people decide at the same second, each for themselves, while Slack enforces its rate limits: how many
-// are refused because Slack would not say who they are, and when the last decision is at the service. Any 429 fails the measurement.
+// Measures what happens when many people decide in the same second, each a request of their own, while Slack enforces its rate limits: how
+// many are refused because Slack does not say who they are, and when the last decision reaches the service. Any 429 fails the measurement.
 
 import type { Message } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
@@ -7,10 +7,10 @@ import { addChannel, addPerson, isOpenCard, pause, range, withBot } from "./deci
 
 export type Crowd = {
   readonly people: number;
-  /** Who had to press a button more than once: a click and a submit are enough. */
+  /** The number of people who had to press again. One click and one submit should be enough. */
   readonly again: number;
   readonly presses: number;
-  /** From the first click to the last decision at the service. */
+  /** The time from the first click to the last decision at the service. */
   readonly ms: number;
 };
 
@@ -21,10 +21,10 @@ const RUNS_PER_CHANNEL = 2;
 const PER_RUN = PEOPLE / CHANNELS / RUNS_PER_CHANNEL;
 const CARDS_MS = 240_000;
 const SENT_MS = 240_000;
-/** People press again after this (ms) when they were told to. */
+/** How long people wait before they press again if they are told to (ms). */
 const PATIENCE_MS = 3_000;
 
-/** `isPrivate`: the channels are private, so Slack must also say who is in them. */
+/** With `isPrivate`, the channels are private, so Slack must also say who is in them. */
 export function crowd(isPrivate: boolean): Promise<Crowd> {
   return withBot(async (world) => {
     for (const nth of range(PEOPLE)) addPerson(world, idOf(nth));
@@ -70,7 +70,7 @@ async function putUpCards(world: World, isPrivate: boolean): Promise<Message[]> 
   return cards();
 }
 
-/** Resolves to how often they pressed a button until the decision was recorded. */
+/** Resolves to how often the person pressed a button until the decision was recorded. */
 async function decide({ slack }: World, card: Message, id: string): Promise<number> {
   const { workspace, acts } = slack;
   const block = card.blocks.find(({ type }) => type === "actions")?.block_id ?? "";

@@ -1,4 +1,4 @@
-// What the measurements of decisions share: a person opens the form of a card and submits it.
+// Shared by the measurements of decisions: a person opens the form of a card and submits it.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { startWorld, type World } from "#sandbox/world/world.ts";
 export const isOpenCard = ({ blocks, broadcast }: Message): boolean =>
   broadcast && JSON.stringify(blocks).includes('"action_id":"card_approve"');
 
-/** Adds a new member of the workspace who opens the form. Resolves to their submit. */
+/** Adds a new member to the workspace, who opens the form. Resolves to a function that submits it. */
 export async function openForm({ slack }: World, card: Message, id: string): Promise<() => Promise<unknown>> {
   const { workspace, acts } = slack;
   addPerson({ slack }, id);
@@ -30,7 +30,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** A world in which Slack enforces its limits, and a bot of its own. Rejects if Slack refused a call for coming too fast. */
+/** Starts a bot in a world where Slack enforces its limits. Rejects if Slack rate-limited a call. */
 export async function withBot<Value>(
   measure: (world: World) => Promise<Value>,
   env: { readonly [name: string]: string } = {},
@@ -54,7 +54,7 @@ export async function withBot<Value>(
   }
 }
 
-/** With Ana and the bot in it. Returns its id. */
+/** Adds a channel with Ana and the bot. Returns its id. */
 export function addChannel({ slack: { workspace } }: World, index: number): string {
   const id = `C0BENCH${index}`;
   const members = ["U0ANA", workspace.app.person];

@@ -1,5 +1,5 @@
-// Measures the time from a submitted modal to the arrival of its decision at the service, minus the time of one direct call. It
-// includes the look-up of the person, two reads of the run, two commits to disk, and a new connection for the POST.
+// Measures the time from a submitted modal to the arrival of its decision at the service, minus the time of one direct call. It includes
+// looking up the person, two reads of the run, two commits to disk, and a new connection for the POST.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { addChannel, isOpenCard, openForm, quantile, range } from "./deciding.ts
 export type Overhead = {
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of a direct call, the median. */
+  /** The median time of a direct call. */
   readonly directMs: number;
   readonly decisions: number;
 };
@@ -21,12 +21,12 @@ export type Overhead = {
 /** Slack accepts about one message a second in a channel, so the cards are spread over several channels, fewer in each run than
  * become a digest (domain/storm.ts). */
 const PER_CHANNEL = 4;
-/** One bot may put buttons under about fifty cards a minute: the limit of chat.update. More decisions need more bots. */
+/** One bot can add buttons to about fifty cards a minute, the limit of chat.update. More decisions need more bots. */
 const PER_WORLD = 40;
-/** So many bots put up their cards side by side; then they decide one after the other. */
+/** How many bots post their cards side by side. Then the decisions are made one after the other. */
 const AT_ONCE = 5;
 const CARDS_MS = 120_000;
-/** How many decisions of each bot do not count: V8 is still compiling it. */
+/** How many decisions of each bot do not count, because V8 is still compiling. */
 const WARM = 10;
 
 type Times = { readonly taken: readonly number[]; readonly direct: readonly number[] };
@@ -49,7 +49,7 @@ export async function decisionOverhead(decisions: number, program?: string): Pro
   return { p50Ms: quantile(over, 0.5), p99Ms: quantile(over, 0.99), directMs, decisions: over.length };
 }
 
-/** A world of its own, with cards that wait for their decision. */
+/** Prepares a separate world with cards that wait for a decision. */
 async function prepare(program?: string): Promise<Prepared> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
@@ -95,7 +95,7 @@ async function putUpCards(world: World, wanted: number): Promise<Message[]> {
   return cards().slice(0, wanted);
 }
 
-/** Each by a person of their own, so that no look-up is shared (ms). */
+/** Measures one decision (ms). Each is made by another person, so that no look-up is shared. */
 async function decide(world: World, card: Message, index: number): Promise<number> {
   const submit = await openForm(world, card, `U0DECIDES${index}`);
   const arrived = nextDecision(world.service);
@@ -113,7 +113,7 @@ async function callDirectly({ service }: World): Promise<number> {
   return (await arrived) - from;
 }
 
-/** When the service next sees a decision. */
+/** Resolves to the time at which the service receives the next decision. */
 function nextDecision({ requests }: World["service"]): Promise<number> {
   const before = requests.all({ route: "decide" }).length;
   const { promise, resolve } = Promise.withResolvers<number>();

@@ -1,7 +1,7 @@
-// Three replicas on one PostgreSQL database look after the runs of several channels. One is killed with SIGKILL and stays away. Measures
-// the time until every run has been polled again and a click on a card of every channel has opened its form. Each trial kills another
-// replica. Runs and channels of the living replicas are waited for too, so no time is too short. Slack enforces no limits here: each
-// replica has a share of them, and many people who press at once would wait for that, not for the failover.
+// Three replicas on one PostgreSQL database share the runs of several channels. One is killed with SIGKILL and stays down. Measures the
+// time until every run has been polled again and a click on a card in every channel has opened its form. Each trial kills another replica.
+// The runs and channels of the surviving replicas are waited for, too, so no measured time is too short. Slack enforces no limits here:
+// each replica has a share of them, and many people who press at once would wait for that, not for the fail-over.
 
 import { randomBytes } from "node:crypto";
 import { startPostgres } from "#sandbox/bot/postgres.ts";
@@ -11,9 +11,9 @@ import { startWorld, type World } from "#sandbox/world/world.ts";
 import { addChannel, addPerson, isOpenCard, pause, range } from "./deciding.ts";
 
 export type Failover = {
-  /** The longest of all trials (ms). */
+  /** The longest time of all trials (ms). */
   readonly ms: number;
-  /** Until the last run was polled again, and until the last click was answered (ms): the longest of all trials. */
+  /** The longest times until the last run was polled again, and until the last click was answered (ms). */
   readonly polledMs: number;
   readonly clickedMs: number;
   readonly trials: number;
@@ -22,13 +22,13 @@ export type Failover = {
 const REPLICAS = 3;
 const CHANNELS = 12;
 const RUNS_PER_CHANNEL = 4;
-/** Every run is polled about once a second, as a run is that has just asked for something. */
+/** Every run is polled about once a second, like a run that has just asked for something. */
 const POLL_MAX_MS = "1000";
 const CARDS_MS = 120_000;
-/** Only a fault takes longer (ms). */
+/** Only a bug makes this take longer (ms). */
 const SHARED_MS = 60_000;
 const POLLED_MS = 60_000;
-/** People press again after this (ms). */
+/** How long people wait before they press again (ms). */
 const PATIENCE_MS = 1_000;
 const ASK_EVERY_MS = 100;
 
@@ -54,7 +54,7 @@ export async function failover(trials: number): Promise<Failover> {
   }
 }
 
-/** Resolves to one card of each channel. */
+/** Posts the cards. Resolves to one card of each channel. */
 async function putUpCards(world: World): Promise<Message[]> {
   const { workspace, acts } = world.slack;
   const channels = range(CHANNELS).map((index) => addChannel(world, index));
@@ -72,7 +72,7 @@ async function putUpCards(world: World): Promise<Message[]> {
 
 async function killOne(world: World, cards: readonly Message[], trial: number) {
   await workIsShared(world);
-  // Not always at the same moment between two renewals of a lease.
+  // Vary the moment between two renewals of a lease.
   await pause(Math.random() * 1_000);
   const victim = replicasOf(world)[trial % REPLICAS];
   if (victim === undefined) throw new Error("there is no such replica");
@@ -90,7 +90,7 @@ async function killOne(world: World, cards: readonly Message[], trial: number) {
 
 const replicasOf = ({ bot }: World): readonly Replica[] => bot?.replicas ?? [];
 
-/** Resolves when all replicas have runs, and each run belongs to one of them. */
+/** Resolves when all replicas have runs and each run belongs to one of them. */
 async function workIsShared(world: World): Promise<void> {
   for (const end = performance.now() + SHARED_MS; performance.now() < end; await pause(ASK_EVERY_MS)) {
     const metrics = replicasOf(world).map(({ metric }) => metric("countersign_runs_watched"));
@@ -113,7 +113,7 @@ async function allPolled({ service }: World): Promise<void> {
   await service.requests.until(() => polled() >= CHANNELS * RUNS_PER_CHANNEL, { timeoutMs: POLLED_MS });
 }
 
-/** A person presses until the form opens, and closes it. */
+/** A person presses until the form opens, and then closes it. */
 async function opens({ slack }: World, card: Message, person: string): Promise<void> {
   const { workspace, acts } = slack;
   addPerson({ slack }, person);

@@ -1,30 +1,34 @@
-// The figures that `npm run bench -- --json` promises, each with its target. A name that was not measured is a failure of the bench.
+// The figures that `npm run bench -- --json` promises, each with its target. The bench fails if one of them was not measured.
 
 export type Target = { readonly most: number } | { readonly least: number } | { readonly rival: true };
 
-/** `rival`: of the bot that most people write first (rival-bot.ts), for comparison; it has no target. */
+/** `rival`: a figure of the bot that most people write first (rival-bot.ts), for comparison, without a target. */
 export const FIGURES = {
-  /** Our polls per second against undici and JSON.parse alone. */
+  /** Our polls per second, divided by those of undici and JSON.parse alone. */
   poll_ratio: { least: 0.85 },
   rss_mb_10k_runs: { most: 190 },
   rss_mb_20k_runs: { most: 280 },
-  /** Commits of the store for each poll of runs that have no news. */
+  /** Commits of the store for each poll of a run without changes. */
   writes_per_idle_poll: { most: 0.02 },
-  /** From the request at the service to its card in Slack, less one polling interval, with 10,000 runs. The jitter of the polls is in it. */
+  /**
+   * Time from the request at the service to its card in Slack, minus one polling interval, with 10,000 runs. Includes the polls' jitter.
+   */
   card_latency_over_interval_p99_ms: { most: 150 },
-  /** From the submit to the decision at the service, less a direct call. */
+  /** Time from the submit to the decision at the service, minus a direct call. */
   decision_overhead_p99_ms: { most: 25 },
-  /** From the press to the form, while 500 posts wait for Slack's limits. */
+  /** Time from the press to the form, while 500 posts wait for Slack's limits. */
   modal_open_p99_ms: { most: 300 },
-  /** From the command to its acknowledgement, at 50 commands a second. */
+  /** Time from the command to its acknowledgement, at 50 commands a second. */
   ack_p99_ms: { most: 300 },
   submit_feedback_p99_ms: { most: 1_000 },
-  /** 100 requests at once, against what one message a second allows. */
+  /** Time until 100 simultaneous requests can be decided, divided by what one message a second allows. */
   storm_ratio: { most: 1.1 },
-  /** From the start of the process to its socket, against a Bolt app that does nothing. */
+  /** Time from the start of the process to its socket, divided by that of a Bolt app that does nothing. */
   start_ratio: { most: 1.3 },
   failover_ms: { most: 5_000 },
-  /** Polls per second of three replicas against three times those of one. The service answers slowly: two cores show nothing else. */
+  /**
+   * Polls per second of three replicas, divided by three times those of one. The service answers slowly, because the machine has two cores.
+   */
   replica_scaling: { least: 0.8 },
   audit_appends_per_s_pg: { least: 500 },
   brake_p99_ms: { most: 1_000 },
@@ -43,7 +47,7 @@ export type Measured = { readonly [Name in FigureName]?: number };
 
 export const FIGURE_NAMES = Object.keys(FIGURES) as readonly FigureName[];
 
-/** "met, at most 190", "MISSED, at least 0.85", "for comparison". */
+/** Returns "met, at most 190", "MISSED, at least 0.85" or "for comparison". */
 export function judged(name: FigureName, value: number): string {
   const target: Target = FIGURES[name];
   if ("rival" in target) return "for comparison";
@@ -52,6 +56,6 @@ export function judged(name: FigureName, value: number): string {
   return `${met ? "met" : "MISSED"}, ${words}`;
 }
 
-/** The promised figures that this does not have. */
+/** Returns the promised figures that were not measured. */
 export const missing = (measured: Measured): readonly FigureName[] =>
   FIGURE_NAMES.filter((name) => !Number.isFinite(measured[name]));

@@ -1,5 +1,5 @@
-// An agent service with one run, whose approvals hold hostile text or a hostile structure that changes at each poll. It runs as a
-// process of its own, so that it takes no time from the bot that is measured. The parent process chooses what it sends.
+// An agent service with one run, whose approvals contain hostile text or a hostile structure that changes at each poll. It runs as a
+// separate process, so that it takes no time from the measured bot. The parent process chooses what it sends.
 
 import { createServer } from "node:http";
 
@@ -12,7 +12,7 @@ const many = (count: number, each: (at: number) => string): string =>
 const FIRST = '{"id":"apr_1","action":"@"';
 const OPEN = FIRST.slice(0, -1);
 
-/** Lists of approvals, as JSON; `@` is another number at each look. */
+/** Lists of approvals, as JSON. `@` is replaced by another number at each read. */
 const SHAPES: Readonly<Record<string, () => string>> = {
   "1,500,000 empty records": () => `[${FIRST}},${many(1_500_000, () => "{}")}]`,
   "20,000 records with a name twice": () =>

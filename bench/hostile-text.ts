@@ -1,6 +1,6 @@
-// Measures the longest stall of the bot's event loop while an approval holds 8 MiB of hostile text, or the list of approvals holds very
-// many values, and both change at each poll. The bot reads, compares and stores them, draws the card and attaches the file. Each text
-// and each structure is expensive in another place.
+// Measures the longest stall of the bot's event loop while an approval contains 8 MiB of hostile text, or the list of approvals a great
+// many values, which change at each poll. The bot reads, compares and stores them, draws the card and attaches the file. Each text and each
+// structure is expensive in a different place.
 
 import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -25,7 +25,7 @@ const TEXTS = {
   "quotes and ends of lines": '"\n',
 } as const;
 
-/** `hostile-service.ts` makes them. */
+/** Structures that `hostile-service.ts` sends. */
 const SHAPES = [
   "1,500,000 empty records",
   "60,000 empty records",
@@ -43,7 +43,7 @@ const SHAPES = [
 const WAIT_MS = 60_000;
 const PROBE = new URL("stall-probe.ts", import.meta.url).href;
 
-/** `ms` is how long each text is measured. */
+/** Measures each text and structure for `ms`. */
 export async function hostileStalls(ms: number): Promise<readonly Stall[]> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
@@ -73,7 +73,7 @@ export async function hostileStalls(ms: number): Promise<readonly Stall[]> {
   return stalls;
 }
 
-/** The longest stall since the last call. */
+/** Resolves to the longest stall since the last call (ms). */
 async function longestStall(bot: BotProcess): Promise<number> {
   const before = stallsIn(bot).length;
   bot.signal("SIGUSR2");

@@ -1,4 +1,4 @@
-// Two waits of people while the bot has much to do: for the acknowledgement of a command, and for a form after a press.
+// Measures two waits of people while the bot is busy: for the acknowledgement of a command, and for the form after a press.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const COMMANDS_PER_SECOND = 50;
 const CHANNELS = 5;
 const WARM = 20;
 
-/** The time from a command that starts a run to its acknowledgement, p99 (ms). */
+/** Measures the time from a command that starts a run to its acknowledgement (p99, ms). */
 export async function ackTimes(seconds: number, program?: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
@@ -26,7 +26,7 @@ export async function ackTimes(seconds: number, program?: string): Promise<numbe
       const from = performance.now();
       const channel = channels[nth % CHANNELS] ?? "";
       const { ok } = await world.slack.acts.command("U0ANA", channel, "/agent", `run task ${nth} forever`);
-      if (!ok) throw new Error("the bot did not take a command");
+      if (!ok) throw new Error("the bot did not accept a command");
       return performance.now() - from;
     }),
   );
@@ -38,10 +38,10 @@ export async function ackTimes(seconds: number, program?: string): Promise<numbe
 
 const QUEUED = 500;
 const CARDS_MS = 60_000;
-/** Each press is by another person, and the bot asks Slack about ninety people a minute at most: that limit is not what is measured. */
+/** Each press is by another person, and the bot looks up at most ninety people a minute. This pace keeps below that limit. */
 const BETWEEN_MS = 700;
 
-/** The time from a press of Approve to the form, p99 (ms). In another channel, 500 openings wait for Slack's pace meanwhile. */
+/** Measures the time from a press of Approve to the form (p99, ms), while 500 messages in another channel wait for Slack's limits. */
 export function modalOpenTimes(presses: number): Promise<number> {
   return withBot(async (world) => {
     const { workspace, acts } = world.slack;

@@ -1,5 +1,5 @@
-// `npm run bench`: how fast, how big, how late, each figure against its target. `--json` ends in one line of JSON with all figures;
-// `--quick` measures less of each; `--only NAME,NAME` only these. Exit code 1: a figure is missing.
+// `npm run bench` measures speed, memory and delays, and compares each figure with its target. `--json` prints all figures as one last line
+// of JSON. `--quick` measures each for a shorter time. `--only NAME,NAME` measures only these. Exit code 1: a figure is missing.
 
 import { readCommandLine } from "../test/make/command-line.ts";
 import { FIGURE_NAMES, FIGURES, type FigureName, judged, type Measured, missing } from "./figures.ts";

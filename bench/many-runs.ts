@@ -1,29 +1,29 @@
-// Many runs in one channel, each of which asks for one approval, all at once. Measures when all of them can be reached, through the notice
-// of the channel and the reader's queue, and how long a person needs to decide them all. Slack enforces its limits.
+// Many runs in one channel ask for one approval each, all at once. Measures when all of them can be reached, through the channel's notice
+// and the reader's queue, and how long one person needs to decide them all. Slack enforces its limits.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
 import { addChannel, addPerson, pause, range, withBot } from "./deciding.ts";
 
 export type ManyRuns = {
-  /** Until the notice is there, and the queue behind it lists all of them. */
+  /** The time until the notice is there and the queue behind it lists all requests. */
   readonly reachableMs: number;
-  /** Messages that the bot had posted in the channel until then. */
+  /** The number of messages that the bot had posted in the channel until then. */
   readonly messages: number;
 };
 
 export type Cleared = ManyRuns & {
   readonly clearedMs: number;
   readonly presses: number;
-  /** Decided without having been shown in full in a form of the person. */
+  /** The number of requests that were decided without being shown in full in the person's form. */
   readonly unseen: number;
 };
 
 const RUNS = 100;
 const PERSON = "U0CLEARS";
-/** Quiet runs are polled at least so often (ms), so that they all ask at once. */
+/** The longest interval between polls (ms), short enough that all requests are seen at once. */
 const POLL_MAX_MS = "1000";
-/** Slack takes about one message a second in a channel. */
+/** Slack accepts about one message a second in a channel. */
 const OPENINGS_MS = 240_000;
 const REACHABLE_MS = 60_000;
 const ANSWER_MS = 20_000;
@@ -75,7 +75,7 @@ async function askAtOnce(world: World, runs: number): Promise<{ found: ManyRuns;
 
 const isNotice = ({ blocks }: Message): boolean => blocks[0]?.block_id === "thread:storm";
 
-/** The person's queue behind the notice; null: it does not list all of them yet. */
+/** Resolves to the person's queue behind the notice, or to null if it does not list all requests yet. */
 async function listed({ slack }: World, notice: Message, runs: number): Promise<Message | null> {
   const { workspace, acts } = slack;
   const mine = (): Message[] => workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === PERSON);
@@ -113,7 +113,7 @@ async function clear(world: World, answer: Message): Promise<Omit<Cleared, keyof
   return { clearedMs: performance.now() - from, presses, unseen };
 }
 
-/** Reads each request of the form and approves it. Resolves to how often a button was pressed. */
+/** Reads and approves each request of the form. Resolves to the number of presses. */
 async function decideAll({ slack }: World, form: OpenView, seen: Set<string>): Promise<number> {
   const shown = JSON.stringify(form.view.blocks);
   for (const nth of range(RUNS)) if (shown.includes(`"${actionOf(nth)}"`)) seen.add(actionOf(nth));

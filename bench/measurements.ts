@@ -17,12 +17,12 @@ import { startRatio } from "./start-ratio.ts";
 import { stormRatio } from "./storm-ratio.ts";
 import { submitFeedback } from "./submit-feedback.ts";
 
-/** How much is measured: everything in about twenty minutes, or the same names in about four. */
+/** How long to measure: about twenty minutes in all, or the same figures in about four. */
 export type Size = "full" | "quick";
 
 export type Result = {
   readonly figures: Measured;
-  /** What else it tells. */
+  /** Further values to print. */
   readonly notes?: readonly (readonly [what: string, value: string])[];
 };
 
@@ -103,7 +103,7 @@ const deciding: Measurement = {
       figures: { decision_overhead_p99_ms: ours.p99Ms, rival_decision_overhead_p99_ms: rival.p99Ms },
       notes: [
         ["decision overhead, p50", ms(ours.p50Ms)],
-        ["a direct call", ms(ours.directMs)],
+        ["direct call, p50", ms(ours.directMs)],
         ["decisions", String(ours.decisions)],
       ],
     };
@@ -132,8 +132,8 @@ const starting: Measurement = {
     return {
       figures: { start_ratio: ratio },
       notes: [
-        ["from start to socket, ours", ms(oursMs)],
-        ["a bare Bolt app", ms(bareMs)],
+        ["start to socket, ours", ms(oursMs)],
+        ["start to socket, bare Bolt app", ms(bareMs)],
       ],
     };
   },
@@ -178,7 +178,7 @@ const storm: Measurement = {
     const found = await stormRatio();
     return {
       figures: { storm_ratio: found.ratio },
-      notes: [["100 requests, all reachable", `after ${ms(found.ms)}, ${found.messages} messages`]],
+      notes: [["100 requests at once, all reachable", `after ${ms(found.ms)}, ${found.messages} messages`]],
     };
   },
 };
@@ -200,7 +200,7 @@ const runsAtOnce: Measurement = {
     const found = await manyRuns(pick(size)(100, 30));
     return {
       figures: { storm_of_runs_reachable_ms: found.reachableMs },
-      notes: [["messages for the runs that asked at once", String(found.messages)]],
+      notes: [["messages for runs that ask at once", String(found.messages)]],
     };
   },
 };
@@ -212,8 +212,8 @@ const dying: Measurement = {
     return {
       figures: { failover_ms: found.ms },
       notes: [
-        ["a replica dies: last click answered", ms(found.clickedMs)],
-        ["last run polled again", `${ms(found.polledMs)}, the longest of ${found.trials}`],
+        ["fail-over, last click answered", ms(found.clickedMs)],
+        ["fail-over, last run polled again", `${ms(found.polledMs)}, the longest of ${found.trials}`],
       ],
     };
   },
@@ -226,7 +226,7 @@ const scaling: Measurement = {
     return {
       figures: { replica_scaling: found.scaling },
       notes: [
-        ["polls/s, one replica", `${found.one.toFixed(0)}; the service takes ${ANSWER_MS} ms`],
+        ["polls/s, one replica", `${found.one.toFixed(0)}; the service answers in ${ANSWER_MS} ms`],
         ["polls/s, three replicas", found.three.toFixed(0)],
       ],
     };
@@ -252,10 +252,10 @@ const appends: Measurement = {
   },
 };
 
-/** They wait for Slack's pace most of the time, so they run side by side. */
+/** These mostly wait for Slack's limits, so they run side by side. */
 const WAITING = [off, storm, people, runsAtOnce];
 
-/** Group by group, those of one group side by side. The quick form shares the machine among more of them. */
+/** The groups run one after the other, the measurements of a group side by side. The quick size has larger groups. */
 export const GROUPS: { readonly [Of in Size]: readonly (readonly Measurement[])[] } = {
   full: [
     [polls],

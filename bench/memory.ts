@@ -1,5 +1,5 @@
-// A real bot process that watches many unfinished runs: its memory, what it writes while nothing happens, and how long a new request
-// takes to its card. The rival does the same with the same runs.
+// Measures a real bot process that watches many unfinished runs: its memory, what it writes while nothing happens, and the time from a new
+// request to its card. The rival bot does the same with the same runs.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,25 +14,25 @@ import { addChannel, isOpenCard, pause, quantile, range } from "./deciding.ts";
 import { aQuietRun } from "./runs.ts";
 
 export type Watching = {
-  /** The highest that was measured. */
+  /** The highest measured value. */
   readonly rssMb: number;
-  /** NaN for the rival, which stores nothing. */
+  /** NaN for the rival bot, which stores nothing. */
   readonly writesPerPoll: number;
-  /** NaN unless cards were asked for. */
+  /** NaN if no cards were measured. */
   readonly latencyP99Ms: number;
 };
 
 export type WatchSize = { readonly runs: number; readonly ms: number; readonly cards: number };
 
-/** How long the runs have been quiet (ms, from and to): long enough that all are polled at the slowest pace. */
+/** How long the runs have been quiet (ms, shortest and longest): long enough that all are polled at the slowest pace. */
 const QUIET_FROM_MS = 10 * 60_000;
 const QUIET_TO_MS = 2 * 60 * 60_000;
-/** Two thirds of the usual 15 s, so that fewer seconds of measuring are as many polls. */
+/** Two thirds of the usual 15 s, so that a shorter measurement has as many polls. */
 const POLL_MS = 10_000;
 const SAMPLE_MS = 1_000;
 const CLEAR_MS = 50;
 const CARDS_MS = 60_000;
-/** The bot asks about 42 new channels a minute at most: Slack's limit of conversations.info is not what is measured. */
+/** Few enough that Slack's limit of conversations.info is not what is measured: the bot looks up at most 42 new channels a minute. */
 const CHANNELS = 40;
 export const RIVAL = fileURLToPath(new URL("rival-bot.ts", import.meta.url));
 
@@ -54,7 +54,7 @@ export async function watching(size: WatchSize, rival = false): Promise<Watching
   };
   const bot = startBot(env, rival ? { program: RIVAL } : {});
   await bot.ready(120_000);
-  // Recording the polls of ten thousand runs would slow the service down, and the bot with it.
+  // The recorded polls of ten thousand runs would slow down the service, and with it the bot.
   const clearing = setInterval(() => world.service.requests.clear(), CLEAR_MS);
   try {
     const idle = await sample(bot, size);
@@ -79,7 +79,7 @@ async function storeRuns(url: string, ids: readonly string[]): Promise<void> {
 
 /** Rejects if the bot does not watch the expected number of runs. */
 async function sample(bot: BotProcess, { runs, ms }: WatchSize): Promise<Omit<Watching, "latencyP99Ms">> {
-  // The first poll of each run is compared with the store. The later ones are the common case.
+  // The first poll of each run is compared with the store. Later polls are the common case.
   await pause(POLL_MS);
   const first = await metricsOf(bot);
   let rssMb = 0;
@@ -90,7 +90,7 @@ async function sample(bot: BotProcess, { runs, ms }: WatchSize): Promise<Omit<Wa
     if (Date.now() < until) continue;
     const watched = now("countersign_runs_watched");
     if (watched !== runs)
-      throw new Error(`the bot watches ${watched} runs in place of ${runs}:\n${bot.printed()}`);
+      throw new Error(`the bot watches ${watched} runs instead of ${runs}:\n${bot.printed()}`);
     const rise = (name: string): number => now(name) - first(name);
     const polls = rise('countersign_polls_total{outcome="snapshot"}');
     return { rssMb, writesPerPoll: rise("countersign_store_commit_duration_seconds_count") / polls };
@@ -105,7 +105,7 @@ async function metricsOf(bot: BotProcess): Promise<(name: string) => number> {
   };
 }
 
-/** From a new request to its card, less one interval of polling (p99). */
+/** Measures the time from a new request to its card, minus one polling interval (p99, ms). */
 async function latencies(world: World, cards: number): Promise<number> {
   if (cards === 0) return Number.NaN;
   const { workspace, acts } = world.slack;

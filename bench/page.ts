@@ -1,5 +1,5 @@
-// `npm run bench:page`: does the sandbox's page stay smooth while five hundred cards arrive, with one tab in front and others open? It
-// compares the frame rate with that of the same tab at rest, in the same run. Needs Chromium.
+// `npm run bench:page` measures whether the sandbox's page stays smooth while five hundred cards arrive, with one tab in front and others
+// open. It compares the frame rate with that of the same tab at rest. Needs Chromium.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const { values, MESSAGES, TABS } = readCommandLine(
     TABS: wholeNumber("--tabs", given.tabs),
   }),
 );
-/** A channel takes about one message a second from an app; this is twenty-five times that. */
+/** Slack accepts about one message a second from an app in a channel. This is twenty-five times as fast. */
 const EVERY_MS = 40;
 const REST_MS = 5_000;
 const OPS = "C0OPSAGENTS";
@@ -59,7 +59,7 @@ console.log(
   `frames/s at rest                    ${rest.perSecond.toFixed(1)}, longest ${rest.longestMs.toFixed(0)} ms`,
 );
 console.log(
-  `frames/s while ${MESSAGES} cards come live  ${live.perSecond.toFixed(1)}, longest ${live.longestMs.toFixed(0)} ms`,
+  `frames/s while ${MESSAGES} cards arrive     ${live.perSecond.toFixed(1)}, longest ${live.longestMs.toFixed(0)} ms`,
 );
 console.log(
   `ratio                               ${ratio.toFixed(2)}  ${ratio >= 0.9 ? "met" : "MISSED"}, target ≥ 0.9`,
@@ -70,7 +70,7 @@ if (values.json)
     JSON.stringify({ page_frame_ratio: Number(ratio.toFixed(3)), last_in_all_tabs_ms: Math.round(lateMs) }),
   );
 
-/** Counts the frames that a tab draws for as long as the work lasts. */
+/** Counts the frames that a tab draws while the work lasts. */
 async function framesOf(page: Page, work: () => Promise<void>): Promise<Frames> {
   await page.evaluate(`
     globalThis.frames_ = [];

@@ -1,5 +1,5 @@
-// Compares the polls per second of our whole path (due queue, breaker, client, time limits, validation, comparison) with those of
-// undici's `request` and JSON.parse alone: same GETs, same server, same number of connections, one after the other.
+// Compares the polls per second of our whole path (due queue, breaker, client, time limits, validation, comparison) with those of undici's
+// `request` and JSON.parse alone, with the same GETs, server and number of connections. The two are measured one after the other.
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ import { aQuietRun, context } from "./runs.ts";
 
 export type PollRates = { readonly ours: number; readonly plain: number; readonly ratio: number };
 
-/** As `app.ts` has it. */
+/** The same as in `app.ts`. */
 const IN_FLIGHT = 128;
 /** Every run is always due. */
 const PACE = { minMs: 10, maxMs: 10, maxInFlight: IN_FLIGHT };
@@ -34,7 +34,7 @@ export async function pollRatio(size: { runs: number; engine: number; roundMs: n
   const baseUrl = `http://127.0.0.1:${port}`;
   const ours = await startOurs(baseUrl, size.runs);
   const plain = startPlain(baseUrl, size.runs);
-  // The first poll of each run is compared with the store. The later ones are the common case.
+  // The first poll of each run is compared with the store. Later polls are the common case.
   await ours.rate(size.roundMs);
   while (ours.counted() < size.runs * 2) await ours.rate(200);
   await plain.rate(size.roundMs);
@@ -50,7 +50,7 @@ export async function pollRatio(size: { runs: number; engine: number; roundMs: n
   };
 }
 
-/** Polls only while its rate is taken. */
+/** Polls only while its rate is measured. */
 type Poller = { rate(ms: number): Promise<number>; counted(): number; stop(): Promise<void> };
 
 async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
@@ -130,7 +130,7 @@ function startPlain(baseUrl: string, runs: number): Poller {
   };
 }
 
-/** Lets calls through while a rate is taken, and counts those that are answered. */
+/** Lets calls through while a rate is measured, and counts the answered ones. */
 function createValve() {
   let gate = Promise.withResolvers<void>();
   let opened = false;

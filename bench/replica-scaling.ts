@@ -1,6 +1,6 @@
-// Compares the polls per second of three replicas with three times those of one, on one PostgreSQL database. The service answers slowly
-// and a replica has a bounded number of polls in flight, so that bound is the limit, not the processor: a machine of two cores could not
-// show otherwise what three machines do. The polls are counted by the service.
+// Compares the polls per second of three replicas with three times those of one, on one PostgreSQL database. The service answers slowly,
+// and a replica has a bounded number of polls in flight. So this bound is the limit, not the processor; otherwise a machine with two cores
+// could not show what three machines do. The service counts the polls.
 
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -19,20 +19,20 @@ export type Scaling = {
   /** Polls per second. */
   readonly one: number;
   readonly three: number;
-  /** 1: each of the three polls as much as one alone. */
+  /** 1 if each of the three polls as fast as one alone. */
   readonly scaling: number;
 };
 
 export const ANSWER_MS = 200;
 const REPLICAS = 3;
-/** In as many channels, so that they spread over the shards. Three times what one replica has in flight, and as much again. */
+/** Each run has its own channel, so that they spread over the shards. Twice what three replicas have in flight. */
 const RUNS = 900;
 /** Every run is always due. */
 const POLL_MS = "10";
 const QUIET_MS = 60_000;
-/** Only a fault takes longer (ms). */
+/** Only a bug makes this take longer (ms). */
 const SHARED_MS = 60_000;
-/** The replicas may differ by this share of the runs: the shards are equal in number, the runs in them are not. */
+/** By which share of the runs the replicas may differ: they have equally many shards, but the shards differ in runs. */
 const EVEN = 0.3;
 const ASK_EVERY_MS = 100;
 
@@ -66,7 +66,7 @@ export async function replicaScaling(roundMs: number): Promise<Scaling> {
   async function rateOf(some: readonly Replica[]): Promise<number> {
     await Promise.all(some.map((each) => each.start()));
     await workIsShared(some);
-    // The first poll of each run is compared with the store. The later ones are the common case.
+    // The first poll of each run is compared with the store. Later polls are the common case.
     for (const until = (await answered(service)) + 2 * RUNS; (await answered(service)) < until;)
       await pause(ASK_EVERY_MS);
     const [before, from] = [await answered(service), performance.now()];
@@ -91,7 +91,7 @@ async function answered(service: ChildProcess): Promise<number> {
   return ((await told) as [number])[0];
 }
 
-/** Resolves when each run belongs to one of them, and all have about as many. */
+/** Resolves when each run belongs to a replica and all have about the same number. */
 async function workIsShared(replicas: readonly Replica[]): Promise<void> {
   const fair = RUNS / replicas.length;
   for (const end = performance.now() + SHARED_MS; performance.now() < end; await pause(ASK_EVERY_MS)) {

@@ -1,7 +1,8 @@
-// The cheapest possible service: it answers every `GET …/runs/<id>` with the same run of about 318 bytes under that id, and reads
-// nothing else of the request. It runs as a process of its own, so that it takes no time from the process that is measured.
+// The cheapest possible service: it answers every `GET …/runs/<id>` with the same run of about 318 bytes under that id, and reads nothing
+// else of the request. It runs as a separate process, so that it takes no time from the measured process.
 //
-// node responder.ts [<how long it takes to answer (ms)>]. It tells its port, and, on any message, how many answers it has given.
+// node responder.ts [<how long it takes to answer (ms)>]. Sends its port to the parent process and, after any message from it, how many
+// answers it has given.
 
 import { createServer } from "node:net";
 

@@ -1,5 +1,5 @@
-// The bot that most people write first: Bolt, setInterval, fetch, and everything in memory. It does the same work as Countersign while
-// all goes well, and none of what Countersign does when something fails. Bench measurements compare both.
+// The bot that most people write first: Bolt, setInterval, fetch, and everything in memory. It does the same work as Countersign while all
+// goes well, but nothing of what Countersign does when something fails. The bench compares both.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -104,7 +104,7 @@ app.view("decision_modal", async ({ ack, view, client }) => {
 
 if (RIVAL_RUNS !== "")
   for (const id of readFileSync(RIVAL_RUNS, "utf8").split("\n"))
-    // As if people had started them one after the other.
+    // Spread out, as if people had started the runs one after the other.
     setTimeout(
       () => watch(id, { channel: "C0OPSAGENTS", ts: "", shown: new Set() }),
       Math.random() * INTERVAL_MS,

@@ -8,7 +8,7 @@ import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { markSending, applyOutcome } from "#src/domain/apply-outcome.ts";
 import { openingRenderKey } from "#src/domain/render-key.ts";
 
-/** As `app.ts` makes it. */
+/** The same as in `app.ts`. */
 export const context = (now = Date.now()): Context => ({
   now,
   monotonic: now,
@@ -20,7 +20,7 @@ export const context = (now = Date.now()): Context => ({
   freezes: [],
 });
 
-/** `quietMs` is the time since the last news of the run. */
+/** `quietMs` is the time since the run's last change. */
 export function aQuietRun(id: RunId, index: number, quietMs: number): Run {
   const since = Date.now() - quietMs;
   const run = adoptedRun(id, {

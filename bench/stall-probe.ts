@@ -1,4 +1,4 @@
-// Loaded into the bot before its own code. On SIGUSR2 it prints the longest stall of the event loop since the last signal (ms).
+// Loaded into the bot before its own code. On SIGUSR2, prints the longest stall of the event loop since the last signal (ms).
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 

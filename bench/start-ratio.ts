@@ -1,5 +1,5 @@
-// Compares how long Countersign and a Bolt app that does nothing take from the start of their process to their socket at Slack. They
-// take turns, with a database that exists already; the first start of each does not count.
+// Compares how long Countersign and a Bolt app that does nothing take from the start of the process to the socket at Slack. They take
+// turns, with an existing database. The first start of each does not count.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

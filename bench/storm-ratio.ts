@@ -1,5 +1,5 @@
-// Measures how long a storm keeps people waiting: a followed run asks for 100 approvals at once in one channel. The time until each has a
-// button somewhere, against what one message a second allows for the messages that have them.
+// Measures how long people wait in a storm: a followed run asks for 100 approvals at once in one channel. The figure is the time until each
+// approval has a button somewhere, divided by the time that one message a second allows for these messages.
 
 import type { Message } from "#sandbox/slack/model.ts";
 import { addChannel, range, withBot } from "./deciding.ts";
@@ -26,13 +26,13 @@ export function stormRatio(): Promise<Storm> {
     const what = `${APPROVALS} approvals that can be decided`;
     await workspace.until(() => reachable() >= APPROVALS, { timeoutMs: REACHABLE_MS, what });
     const ms = performance.now() - from;
-    // The run's opening is needed, too: its replies have the buttons.
+    // The run's opening is needed, too, because its replies have the buttons.
     const messages = open().length + 1;
     return { ms, messages, ratio: ms / (messages * 1_000) };
   });
 }
 
-/** The values of its buttons. */
+/** Returns the values of the message's Approve buttons. */
 function approveButtons({ blocks }: Message): string[] {
   const found = JSON.stringify(blocks).matchAll(/"action_id":"card_approve","value":"([^"]+)"/g);
   return [...found].flatMap(([, value]) => value ?? []);

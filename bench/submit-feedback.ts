@@ -1,5 +1,5 @@
-// Measures the time from a submitted modal to the first change that its person sees: the card says that the decision is recorded, or
-// more. Ten people decide in one channel within twenty seconds, and Slack enforces its rate limits.
+// Measures the time from a submitted modal to the first change that the person sees: the card says at least that the decision is recorded.
+// Ten people decide in one channel within twenty seconds, and Slack enforces its rate limits.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

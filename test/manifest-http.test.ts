@@ -1,4 +1,4 @@
-// manifest.http.yml is made from manifest.yml. After a change of that file: npx vitest run test/manifest-http.test.ts --update
+// manifest.http.yml is generated from manifest.yml. After a change of that file: npx vitest run test/manifest-http.test.ts --update
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,8 +15,8 @@ const NAMES = ["manifest.yml", "manifest.http.yml"] as const;
 /** To be replaced by the host of the installation. */
 const ADDRESS = `https://countersign.example.com${EVENTS_PATH}`;
 
-const HEADER = ` The Slack app for HTTP mode, made from manifest.yml, which says the same for Socket Mode. Put the host of your proxy in the place of
- countersign.example.com, then paste it at api.slack.com/apps → Create New App → From a manifest: docs/install.md.`;
+const HEADER = ` The Slack app for HTTP mode, generated from manifest.yml, which is for Socket Mode. Replace countersign.example.com with the host of your
+ proxy, then paste this at api.slack.com/apps → Create New App → From a manifest (docs/install.md).`;
 
 function httpManifest(): string {
   const document: Document = parseDocument(read("manifest.yml"));

@@ -1,4 +1,4 @@
-// The planted bugs do not rot: each patch applies to the tree as it is, and names a test that exists. `npm run planted` plants them.
+// Keeps the planted bugs up to date: each patch applies to the current tree and names a test that exists. `npm run planted` plants them.
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ test("each patch applies to the code, and to nothing else", async () => {
   expect(checked.flat()).toEqual([]);
 });
 
-/** The file, and all that it imports of the tests. */
+/** Returns the text of the file and of all test files that it imports. */
 function sourcesOf(file: string, known = new Set<string>()): string {
   if (known.has(file)) return "";
   known.add(file);

@@ -1,4 +1,4 @@
-// Ways around a stop or a freeze: pressing what one may not, reusing what was opened before, racing it, restarting.
+// Ways around a stop or a freeze: forbidden presses, forms that were opened before, races, and restarts.
 
 import { expect } from "vitest";
 import { modalSays } from "../make/journey-sight.ts";
@@ -9,7 +9,7 @@ import { rowsOf } from "./ground.ts";
 
 type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
 
-/** `ADMINS` of these stories. */
+/** The `ADMINS` of these stories. */
 export const FREEZERS = `${cat},${ben}`;
 
 const entries = ({ world }: Story, what: string): number =>
@@ -25,7 +25,7 @@ type Press = {
   readonly channel?: string;
 };
 
-/** The click that Slack would send if this person pressed such a button. */
+/** Delivers the click that Slack would send if this person pressed such a button. */
 async function press(
   on: Story,
   { user, action, value = keyOf(on), channel = opsAgents }: Press,
@@ -43,7 +43,7 @@ const notStopped = (on: Story): void => {
   expect(on.decisions()).toEqual([]);
 };
 
-/** Why this person was refused, the newest last. Ben's look at the details may be refused too, while the card is being posted. */
+/** Returns why this person was refused, the newest last. Ben's press of Details may be refused, too, while the card is being posted. */
 function refusalsOf({ world }: Story, user: string): string[] {
   return rowsOf(world, "select entry from audit where what = 'refused' order by seq")
     .map(({ entry }) => JSON.parse(String(entry)) as { by: { user: string }; refusal: string })
@@ -53,7 +53,7 @@ function refusalsOf({ world }: Story, user: string): string[] {
 
 async function refusedStop(on: Story, facts: Press, because: string): Promise<void> {
   on.refused(because, facts.user);
-  // On a loaded machine Slack may not say in time who it is: then the person presses again.
+  // On a loaded machine, Slack may not say in time who the person is. Then they press again.
   do {
     const before = refusalsOf(on, facts.user).length;
     await press(on, facts);
@@ -75,7 +75,7 @@ async function freeze({ world }: Story, user = cat): Promise<void> {
 const rows: readonly Row[] = [
   ["a guest stops a run", (on) => refusedStop(on, { user: guest, action: "run_stop" }, "guest")],
   [
-    "someone of another organisation stops a run",
+    "someone from another organization stops a run",
     (on) => refusedStop(on, { user: outsider, action: "run_stop" }, "outsider"),
   ],
   [
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
     },
   ],
   [
-    "who froze lifts the freeze alone",
+    "a person lifts their own freeze",
     async (on) => {
       await freeze(on);
       on.refused("own-freeze", cat);
@@ -142,7 +142,7 @@ const rows: readonly Row[] = [
     },
   ],
   [
-    "someone who may not freeze freezes, and lifts",
+    "someone without the right to freeze freezes and lifts",
     async (on) => {
       on.refused("not-freezer", ana);
       await on.world.command(ana, opsAgents, "freeze everywhere");

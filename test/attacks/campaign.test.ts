@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { campaign } from "./campaign.ts";
 
-test("of a thousand mutated and unsigned requests none is taken, and every right one beside them is", async () => {
+test("none of a thousand mutated and unsigned requests is accepted, and every valid one among them is", async () => {
   const { sent, controls, controlsTaken, kinds, passed, effects } = await campaign({ size: 1_000, seed: 4 });
   expect(sent).toBeGreaterThanOrEqual(1_000);
   expect(controlsTaken).toBe(controls);

@@ -1,4 +1,4 @@
-// Sends mutated and unsigned requests to the real app in HTTP mode, beside a few that are right: those are taken, none of the others.
+// Sends mutated and unsigned requests to the real app in HTTP mode, and a few valid ones. Only the valid ones may be accepted.
 
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -15,19 +15,19 @@ import { KINDS, SPOILS, wholes } from "./mutations.ts";
 
 export type Result = {
   readonly sent: number;
-  /** Right requests that went beside them: each must have been taken. */
+  /** The number of valid requests. Each must have been accepted. */
   readonly controls: number;
   readonly controlsTaken: number;
-  /** By what was spoiled: how many, and which answers. */
+  /** For each way of spoiling, how many requests got which answer. */
   readonly kinds: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** Requests that came past the guard, by the store's own list of signatures. */
+  /** The number of requests that passed the verifier, by the store's own list of signatures. */
   readonly passed: number;
-  /** Of the service, the audit and the channels: what the requests would have done. */
+  /** The number of effects found in the service, the database, the audit and the channels. */
   readonly effects: number;
 };
 
 type Options = { readonly size: number; readonly seed: number; readonly atOnce?: number };
-/** A right request goes beside each so many. */
+/** One valid request is sent after this many spoiled ones. */
 const CONTROL_EVERY = 500;
 
 export async function campaign({ size, seed, atOnce = 32 }: Options): Promise<Result> {
@@ -120,7 +120,7 @@ async function open() {
 function count(path: string, table: "seen_requests" | "audit" | "runs"): number {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
-    // What the program writes of its own start is no effect of a request.
+    // Entries about the program's own start are not effects of a request.
     const where = table === "audit" ? "where what not in ('program-started', 'policy-loaded')" : "";
     return Number(database.prepare(`select count(*) as n from ${table} ${where}`).get()?.["n"]);
   } finally {

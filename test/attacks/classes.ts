@@ -1,4 +1,4 @@
-// The classes of attack that the suite goes through; SECURITY.md has the same table.
+// The classes of attack that the suite covers. SECURITY.md has the same table.
 
 import type { Message } from "#sandbox/slack/model.ts";
 import type { Stage } from "../make/world.ts";
@@ -6,16 +6,16 @@ import type { Stage } from "../make/world.ts";
 export const CLASSES = [
   "Signature bypass by ssl_check",
   "Empty or known signing secret",
-  "Verification at the wrong door",
+  "A way around the verification",
   "Replay",
-  "Another app, another workspace",
+  "Payloads of another app or workspace",
   "Forged button value or form metadata",
   "Oversized, slow, malformed requests",
   "Buttons or forms that skip the check",
-  "Empty list means everyone",
+  "An empty list that means everyone",
   "Self-approval",
   "Confused deputy: approving by text",
-  "Outsiders, guests, bots, deactivated people",
+  "Decisions by outsiders, guests, bots or deactivated people",
   "Identity by name or look-alike id",
   "Channels and groups as authority",
   "Stolen Slack account",
@@ -25,49 +25,49 @@ export const CLASSES = [
   "Invisible or reordered characters",
   "Slack markup injection",
   "Forged status or fake card",
-  "Lies in the loop",
+  "Requests that lie",
   "Approval fatigue",
   "Approval by link fetch",
   "Pending state lost with the process",
   "False success",
   "Fail open without a decision",
-  "Stale follow-up elsewhere",
+  "Follow-up on the wrong run",
   "Two deciders, double submit",
   "Reason lost or changed",
-  "Messages live after another resolution",
+  "Buttons that outlive the decision",
   "Secrets in logs and errors",
   "SSRF and key leak by redirect",
   "Poisoned dependency",
   "Denial of service",
-  "A database that others write",
+  "Tampering with the database",
   "A brake that does not hold",
 ] as const;
 
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
-/** Class, then number: "A07-03". */
+/** The class and the number of an attack: "A07-03". */
 export type AttackId = `A${Digit}${Digit}-${Digit}${Digit}`;
 
 export type Attack<On = void> = {
   readonly id: AttackId;
   readonly what: string;
-  /** Attacks, and expects what this attack must meet. That nothing else came of it is checked by whoever runs it. */
+  /** Makes the attack, and expects the right answer to it. The caller checks that it had no other effect. */
   readonly run: (on: On) => void | Promise<void>;
 };
 
-/** A run of this attack's own, at its approval. */
+/** A run that belongs to one attack and waits for its approval. */
 export type Story = {
   readonly world: Stage;
   readonly opening: Message;
   readonly card: Message;
   readonly run: string;
   readonly approval: string;
-  /** An act of this person's (Ben's) is refused; when the attack is over, the audit must say so. */
+  /** Expects that the audit, when the attack is over, has a refusal of this person (by default Ben). */
   refused(because: string, user?: string): void;
-  /** What the service was sent about this run. */
+  /** Returns the decisions that the service received for this run. */
   decisions(): readonly { decision: string; reason: string }[];
 };
 
-/** One attack per row, numbered from `from` in the order of the rows. */
+/** Makes one attack for each row, numbered from `from` in the order of the rows. */
 export function attacks<On, Row extends readonly [what: string, ...unknown[]]>(
   kind: number,
   from: number,

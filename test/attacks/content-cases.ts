@@ -1,4 +1,4 @@
-// What the agent or its service writes so that an approver decides on something else than they think.
+// What the agent or its service writes to make approvers decide on something other than they think.
 
 import { expect } from "vitest";
 import { createRejectedRequests } from "#src/adapters/http/metrics.ts";
@@ -28,7 +28,7 @@ import { anApproval, aNonce, APPROVER, aWatchedRun, NOON, withApprovals } from "
 import { type Attack, attacks } from "./classes.ts";
 import { rawContent } from "./raw-cases.ts";
 
-/** Every surface that shows this request to whoever decides. `reason`: of an earlier denial of it. */
+/** Draws every surface that shows this request to a person who decides. `reason`: of an earlier denial of the request. */
 function shown(content: Json, reason?: string) {
   const action = isRecord(content) && typeof content["action"] === "string" ? content["action"] : null;
   const request = requestOf(action, content);
@@ -59,7 +59,7 @@ const tails = attacks<void, readonly [string, number]>(
     const { request, card, form } = shown({ action });
     expectMessage(card);
     const whole = textOf(form.blocks).includes("rm -rf /tail");
-    // What the form can't hold is attached as a file in full, and until then nobody can decide.
+    // A request that is too long for the form is attached as a file in full, and until then no one can decide.
     const buttons = objectsIn(wire(card.blocks)).filter(({ style }) => style === "primary");
     expect(whole || buttons.length === 0).toBe(true);
     expect(requestText(request, "open")).toContain("rm -rf /tail");
@@ -90,7 +90,7 @@ const behindMasks = attacks<void, readonly [string, string, boolean]>(
     expectMessage(card);
     expectView(form);
     const hidden = action.slice(-50);
-    // Masked for the channel it may be; whoever decides reads it, in the form or in the file.
+    // It may be masked in the channel, but a person who decides reads it, in the form or in the file.
     expect(inForm ? textOf(form.blocks) : text).toContain(hidden.trimStart());
   },
 );
@@ -198,8 +198,8 @@ const alike = attacks<void, readonly [string, string]>(
     ["a Cherokee letter", "deploy \u13AApi"],
     ["a fullwidth letter", "deploy \uFF41pi"],
     ["a mathematical letter", "deploy \u{1D41A}pi"],
-    ["a stroke that is no slash", "rm /srv\u2215old"],
-    ["a space that parts no arguments", "rm /srv\u00A0/"],
+    ["a stroke that looks like a slash", "rm /srv\u2215old"],
+    ["a space that does not separate arguments", "rm /srv\u00A0/"],
     ["letters struck through", "d\u0336o\u0336 not"],
   ],
   (_, [, text]) => {
@@ -257,7 +257,7 @@ const faked = attacks<void, readonly [string]>(
   (_, [text]) => {
     const { card } = shown({ action: `ZQX ${text}` }, `ZQX ${text}`);
     expect(card.blocks.length).toBeGreaterThan(2);
-    // Our own words stand first and last, the state stands below the headline, and the headline holds none of its marks.
+    // Our own words come first and last. The state is below the headline, and the headline has none of the marks of a state.
     const [headline, state] = card.blocks.map((each) => textOf(each));
     expect(headline).toMatch(/^Request: /);
     expect(headline).not.toMatch(/\p{Extended_Pictographic}/u);
@@ -272,8 +272,11 @@ const LIES: readonly (readonly [string, Json])[] = [
   ['"risk: low" beside it', { action: "drop table", risk: "low" }],
   ['"auto_approve" beside it', { action: "drop table", auto_approve: true, approved: true }],
   ['"decision" beside it', { action: "drop table", decision: "approve", status: "approved" }],
-  ["a summary beside what is done", { summary: "Reads a file", action: "rm -rf /", tool: "bash" }],
-  ["a field that nobody knows", { action: "read", "x-really": "delete everything" }],
+  [
+    "a harmless summary beside a harmful action",
+    { summary: "Reads a file", action: "rm -rf /", tool: "bash" },
+  ],
+  ["an unknown field", { action: "read", "x-really": "delete everything" }],
 ];
 const lied = attacks<void, readonly [string, Json]>(22, 1, LIES, (_, [, content]) => {
   const { request, full, card } = shown(content);
@@ -291,7 +294,7 @@ const tired = attacks<void, readonly [string, () => void]>(
       "a button that decides at once",
       () => {
         const { card } = shown({ action: "deploy" });
-        // The buttons carry a nonce and open a form; there is no address behind them.
+        // The buttons carry a nonce and open a form. They have no address.
         const buttons = objectsIn(wire(card.blocks)).filter(({ type }) => type === "button");
         expect(buttons.length).toBeGreaterThan(1);
         for (const button of buttons) expect(button["url"]).toBeUndefined();

@@ -1,4 +1,4 @@
-// Attacks by a person who can write the database file and has no key: while the app is stopped, they change what it had stored.
+// Attacks by a person who can write to the database file but does not have the key. They change stored data while the app is stopped.
 
 import { expect } from "vitest";
 import { buttonsOf, modalSays, textOf } from "../make/journey-sight.ts";
@@ -8,7 +8,7 @@ import { type Attack, attacks, type Story } from "./classes.ts";
 
 type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
 
-/** The app stops, its database is changed past it, and it starts again. */
+/** Stops the app, changes its database, and starts it again. */
 async function changed(world: Stage, change: (database: WorldDatabase) => Promise<unknown>): Promise<void> {
   await world.stopApp();
   await world.database.dropRules();
@@ -18,7 +18,7 @@ async function changed(world: Stage, change: (database: WorldDatabase) => Promis
 
 type Doc = { approvals: { state: object; request: { digest: string } }[]; requester: string };
 
-/** The stored run as the attacker wants it. */
+/** Changes the stored run as the attacker wants it. */
 const rewritten =
   (edit: (doc: Doc) => void) =>
   async ({ sql }: WorldDatabase): Promise<void> => {
@@ -42,7 +42,7 @@ const forgedDecision = (verdict: string, delivery: object) =>
     }
   });
 
-/** Nothing left, the card claims nothing, and everyone who looks hears of it. */
+/** Expects that nothing left, that the card claims nothing, and that the tampering is reported everywhere. */
 async function expectStopped(on: Story): Promise<void> {
   await on.world.becomes(on.card, "tampered");
   expect(buttonsOf(on.card)).toEqual([]);
@@ -70,26 +70,26 @@ const rows: readonly Row[] = [
     decidedBy("approve", { type: "confirmed", at: 5, stillListed: null }),
   ],
   [
-    "the requester is exchanged, so that the one who asked could approve",
+    "the requester is replaced, so that the person who started the run could approve",
     async (on) => {
       await changed(
         on.world,
         rewritten((run) => void (run.requester = cat)),
       );
       await expectStopped(on);
-      // Watched again by someone else, it is still the run that Ana asked for.
+      // Even if someone else watches it again, Ana still counts as its requester.
       await on.world.command(cat, on.card.channel, `watch ${on.run}`);
-      const anew = await on.world.until(() =>
+      const newCard = await on.world.until(() =>
         on.world
           .posted(on.card.channel)
           .find((each) => each.ts > on.card.ts && buttonsOf(each).includes("Approve")),
       );
       on.refused("requester", ana);
-      await on.world.isRefused(ana, anew, "Approve", "requester");
+      await on.world.isRefused(ana, newCard, "Approve", "requester");
     },
   ],
   [
-    "the verdict of an open form is turned: its person's denial approves nothing",
+    "the verdict of an open form is reversed: its person's denial approves nothing",
     async (on) => {
       const form = await on.world.openForm(ben, on.card, "Deny");
       on.refused("form-changed");

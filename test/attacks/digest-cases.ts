@@ -1,4 +1,4 @@
-// Buttons of a digest, which lists many approvals: pressed under another message, or after their line became a card.
+// Buttons of a digest (a message that lists many approvals), pressed under another message, or after their line became a card.
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -26,7 +26,7 @@ async function aStorm({ world, opening, run }: Story): Promise<Digests> {
   return [first, second];
 }
 
-/** The click that Slack would send if this value stood on a button of the message. */
+/** Delivers the click that Slack would send if a button of the message had this value. */
 async function press({ world }: Story, under: Message, value: string): Promise<void> {
   const body = world.lastPayload("block_actions");
   const [first] = body["actions"] as [object];
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
 export const digestCases: readonly Attack<Story>[] = attacks<Story, Row>(6, 41, rows, async (on, row) => {
   const digests = await aStorm(on);
   await on.world.until(() => [on.card, ...digests].every((each) => isStored(on.world, each)));
-  // A press that is right, so that there is a payload to forge from.
+  // A valid press, to get a payload that can be forged.
   await on.world.openForm(ben, on.card, "Approve");
   await row[1](on, digests);
 });

@@ -1,4 +1,5 @@
-// "This was not me", pressed by others, twice, or closed by those who may not: each would raise a false alarm or silence a true one.
+// "This was not me", pressed by other people or twice, and disputes closed by people who may not. Each would raise a false alarm or silence
+// a true one.
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -14,7 +15,7 @@ type Row = readonly [what: string, attack: (on: Story, receipt: Message) => Prom
 const disputesOf = ({ world }: Story): number =>
   rowsOf(world, "select seq from audit where what = 'disputed'").length;
 
-/** The click that Slack would send if this person pressed the button of the receipt. */
+/** Delivers the click that Slack would send if this person pressed the button of the receipt. */
 function press({ world }: Story, receipt: Message, user: string): Promise<unknown> {
   const body = world.lastPayload("block_actions");
   const [button] = elementsOf(receipt.blocks).filter(({ action_id }) => action_id === "receipt_not_me");
@@ -24,7 +25,7 @@ function press({ world }: Story, receipt: Message, user: string): Promise<unknow
   return world.deliver({ ...body, ...origin, user: { id: user }, actions });
 }
 
-/** Ben's decision is disputed by Ben. */
+/** Ben disputes his own decision. */
 async function disputed(on: Story, receipt: Message): Promise<void> {
   await on.world.click(ben, receipt, "This was not me");
   await on.world.becomes(on.card, "dispute:1:open");
@@ -63,8 +64,8 @@ const rows: readonly Row[] = [
       expect(says("dispute:2:open", on.card)).toBe(false);
     },
   ],
-  ["who decided closes their own dispute", (on, receipt) => closedBy(on, receipt, ben)],
-  ["someone who is no admin closes a dispute", (on, receipt) => closedBy(on, receipt, cat)],
+  ["a person closes the dispute of their own decision", (on, receipt) => closedBy(on, receipt, ben)],
+  ["someone who is not an admin closes a dispute", (on, receipt) => closedBy(on, receipt, cat)],
 ];
 
 const refusals = ({ world }: Story): number =>
@@ -80,9 +81,9 @@ const single: readonly Attack<Story>[] = attacks<Story, Row>(15, 7, rows, async 
   expect(on.decisions()).toHaveLength(1);
 });
 
-// The same where several receipts share a message.
+// The same, with several receipts in one message.
 
-/** Ben decides two requests in one form, so that their receipts come together. */
+/** Ben decides two requests in one form, so that their receipts share a message. */
 async function bundledReceipt({ world }: Story): Promise<Message> {
   const { opening } = await world.asking(ana, opsAgents, "two approvals");
   await world.cardOf(opening, 1);
@@ -104,7 +105,7 @@ const disputedEntries = ({ world }: Story): unknown[] =>
     ({ entry }) => (JSON.parse(String(entry)) as { refers: number }).refers,
   );
 
-/** The click that Slack would send for a button with this value, under this message. */
+/** Delivers the click that Slack would send for a button with this value, under this message. */
 function pressValue({ world }: Story, receipt: Message, user: string, value: unknown): Promise<unknown> {
   const body = world.lastPayload("block_actions");
   const [first] = body["actions"] as [object];
@@ -129,18 +130,18 @@ async function nothingDisputed(on: Story, receipt: Message, user: string, value:
 
 const bundledRows: readonly Row[] = [
   [
-    "a receipt of several, whose button someone else presses",
+    "one receipt of several, whose button someone else presses",
     (on, receipt) => nothingDisputed(on, receipt, cat, notMeValues(receipt)[0]),
   ],
   [
-    "a receipt of several, with a made-up value or the number of an entry",
+    "one receipt of several, with a made-up value or the number of an entry",
     async (on, receipt) => {
       await nothingDisputed(on, receipt, ben, "A".repeat(22));
       await nothingDisputed(on, receipt, ben, "3");
     },
   ],
   [
-    "a receipt of several that is reported three times raises one alarm, and the other keeps its button",
+    "one receipt of several that is reported three times raises one alarm, and the other keeps its button",
     async (on, receipt) => {
       const [first, second] = notMeValues(receipt);
       await on.world.click(ben, receipt, "This was not me");

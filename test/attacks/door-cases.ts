@@ -1,4 +1,4 @@
-// What reaches the port in HTTP mode from someone who is not Slack, or who has caught something of Slack's.
+// Requests to the port in HTTP mode from someone who is not Slack, or who has captured a request from Slack.
 
 import { expect } from "vitest";
 import { type Attack, attacks } from "./classes.ts";
@@ -6,21 +6,21 @@ import { FORM, JSON_TYPE, type Knock, type Met } from "./knock.ts";
 
 export type Door = {
   readonly secret: string;
-  /** A command that would start a run, were it taken. */
+  /** Returns a command that would start a run if it were accepted. */
   readonly run: () => string;
-  /** One that is answered privately and changes nothing. */
+  /** Returns a command that is answered privately and changes nothing. */
   readonly help: () => string;
-  /** An action as the app's cards have it, in JSON. */
+  /** Returns a click on a card, as JSON. */
   readonly click: () => object;
   readonly knock: (knock: Knock) => Promise<Met>;
   readonly raw: (...pieces: readonly (Buffer | string)[]) => Promise<Met>;
-  /** The whole request, to be sent or spoiled. */
+  /** Returns the bytes of the whole request, to be sent or spoiled. */
   readonly bytes: (knock: Knock) => Buffer;
-  /** How long (ms) a connection that is refused, and never closed by the other side, keeps its place; at most so long is waited. */
+  /** Resolves to how long a refused connection stays open if the client never closes it (ms). Waits at most `atMostMs`. */
   shutOutAfter(atMostMs: number): Promise<number>;
   restart(): Promise<void>;
   get(path: string): Promise<{ status: number; body: string }>;
-  /** How often this was turned away since the app started. */
+  /** Resolves to how many requests were rejected for this reason since the app started. */
   rejectedRequests(because: string): Promise<number>;
 };
 
@@ -55,8 +55,12 @@ const sslCheck = attacks<Door, Row>(
       401,
     ],
     ["in the query", (on) => unsigned(on.run(), { path: "/slack/events?ssl_check=1" }), 404],
-    ["alone: a constant, and nobody hears of it", () => unsigned("ssl_check=1&token=abc"), 200],
-    ["with a body longer than it says", (on) => unsigned(`ssl_check=1&${on.run()}`, { length: "11" }), 400],
+    ["alone: a constant answer, and no listener is called", () => unsigned("ssl_check=1&token=abc"), 200],
+    [
+      "with a body longer than its stated length",
+      (on) => unsigned(`ssl_check=1&${on.run()}`, { length: "11" }),
+      400,
+    ],
   ],
   refused,
 );
@@ -115,8 +119,8 @@ const wrongDoor = attacks<Door, Row>(
       "http://countersign.test/slack/events",
       "/",
     ].map(other),
-    ["rightly signed, to the health page", (on) => ({ body: on.run(), path: "/livez" }), 405],
-    ["rightly signed, to the metrics", (on) => ({ body: on.run(), path: "/metrics" }), 405],
+    ["validly signed, to the health page", (on) => ({ body: on.run(), path: "/livez" }), 405],
+    ["validly signed, to the metrics", (on) => ({ body: on.run(), path: "/metrics" }), 405],
     ...["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"].map(method),
     ["no signature", (on) => unsigned(on.run()), 401],
     ["no signature, in JSON", (on) => unsigned(JSON.stringify(on.click()), { type: JSON_TYPE }), 401],
@@ -154,10 +158,10 @@ const outOfTime = attacks<Door, Row>(
   4,
   1,
   [
-    ["a request of ten minutes ago", (on) => ({ body: on.run(), at: -600 }), 401],
-    ["a request of 310 s ago", (on) => ({ body: on.run(), at: -310 }), 401],
-    ["a request of 310 s ahead", (on) => ({ body: on.run(), at: 310 }), 401],
-    ["a request of tomorrow", (on) => ({ body: on.run(), at: 86_400 }), 401],
+    ["a request from ten minutes ago", (on) => ({ body: on.run(), at: -600 }), 401],
+    ["a request from 310 s ago", (on) => ({ body: on.run(), at: -310 }), 401],
+    ["a request from 310 s ahead", (on) => ({ body: on.run(), at: 310 }), 401],
+    ["a request from tomorrow", (on) => ({ body: on.run(), at: 86_400 }), 401],
     stamped("of zero", "0"),
     stamped("in milliseconds", `${seconds}000`),
     stamped("with an exponent", "1e10"),
@@ -201,7 +205,7 @@ const replayed: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: D
       },
     ],
     [
-      "dressed as a retry of Slack's, whose headers nobody signs",
+      "disguised as a retry by Slack, whose headers are not signed",
       async (on) => {
         const timestamp = String(Math.floor(Date.now() / 1_000));
         const body = on.help();

@@ -6,7 +6,7 @@ import { floodCases } from "./flood-cases.ts";
 import { expectNoWords, rowsOf, stateOf } from "./ground.ts";
 import { knockOn, requestOf, shutOutAfter } from "./knock.ts";
 
-/** Stands in every request that must not be taken. */
+/** A text in every request that must not be accepted. */
 const MARK = "zqxmarkzqx";
 
 describe("in HTTP mode", () => {
@@ -14,7 +14,7 @@ describe("in HTTP mode", () => {
   let before: unknown;
   beforeAll(() => (before = stateOf(stage())));
 
-  // It must not happen beside the others, so it comes last.
+  // This attack restarts the app, so it must run after all others.
   const restarts = (each: { id: string }): boolean => each.id === "A04-19";
   const quiet = [...doorCases, ...floodCases].filter((each) => !restarts(each));
   const alone = doorCases.filter(restarts);
@@ -36,13 +36,13 @@ describe("in HTTP mode", () => {
 
   afterAll(async () => {
     const world = stage();
-    // Whatever was begun would be done before this is.
+    // Anything begun earlier would be done before this command is.
     await world.command(ana, opsAgents, "help");
     await world.told(ana, "answer:help");
     expect(stateOf(world)).toEqual(before);
     await world.stopApp();
     expect(rowsOf(world, "select * from runs")).toEqual([]);
-    // The app was started twice, and each time it wrote down its configuration and its policy.
+    // The app was started twice, and recorded its configuration and its policy each time.
     const starts = "'program-started', 'policy-loaded'";
     expect(rowsOf(world, `select * from audit where what not in (${starts})`)).toEqual([]);
     expectNoWords(world, [MARK, "x-slack-signature", "v0="]);
@@ -90,7 +90,7 @@ function doorOf(world: Stage): Door {
   };
 }
 
-/** One line of each kind in a minute, however many knock. */
+/** Expects at most one line of each kind in a minute, however many requests arrive. */
 function expectFewLines(world: Stage): void {
   const kinds = world.logged
     .filter((line) => line.includes("rejected a request"))

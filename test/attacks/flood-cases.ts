@@ -1,4 +1,4 @@
-// Requests that mean to break, to fill or to hold the port, and pages that mean to act by being fetched.
+// Requests that try to break, fill or block the port, and GET requests that try to change something.
 
 import { expect } from "vitest";
 import { type Attack, attacks } from "./classes.ts";
@@ -23,7 +23,7 @@ const bodies = attacks<Door, Row>(
   1,
   [
     ["a body of more than 1 MB", () => ({ body: `text=${"x".repeat(TOO_LONG)}` }), 413],
-    ["the promise of 200 MB", (on) => ({ body: on.run(), length: "200000000" }), 413],
+    ["an announced length of 200 MB", (on) => ({ body: on.run(), length: "200000000" }), 413],
     typed(null),
     typed("text/plain"),
     typed("multipart/form-data; boundary=x"),
@@ -33,18 +33,18 @@ const bodies = attacks<Door, Row>(
     ["two content types", (on) => ({ body: on.run(), headers: [`content-type: ${JSON_TYPE}`] }), 415],
     ["a compressed body", (on) => ({ body: on.run(), headers: ["content-encoding: gzip"] }), 415],
     [
-      "a hundred headers more",
+      "a hundred more headers",
       (on) => ({ body: on.run(), headers: Array.from({ length: 100 }, (_, at) => `x-${at}: 1`) }),
       431,
     ],
     ["a header of 20 kB", (on) => ({ body: on.run(), headers: [`x-long: ${"x".repeat(20_000)}`] }), 431],
     ["two lengths", (on) => ({ body: on.run(), headers: ["content-length: 1"] }), 400],
     ["a length and chunks", (on) => ({ body: on.run(), headers: ["transfer-encoding: chunked"] }), 400],
-    ["a length that is no number", (on) => ({ body: on.run(), length: "0x10" }), 400],
+    ["a length that is not a number", (on) => ({ body: on.run(), length: "0x10" }), 400],
     ["a negative length", (on) => ({ body: on.run(), length: "-1" }), 400],
-    ["bytes that are no text, rightly signed", () => ({ body: Buffer.from([0x74, 0x3d, 0xff, 0xfe]) }), 400],
-    ["JSON that ends too early, rightly signed", () => ({ body: '{"type":', type: JSON_TYPE }), 400],
-    ["a payload that is no JSON, rightly signed", () => ({ body: "payload=%7B%22type%22" }), 400],
+    ["bytes that are not text, validly signed", () => ({ body: Buffer.from([0x74, 0x3d, 0xff, 0xfe]) }), 400],
+    ["JSON that ends too early, validly signed", () => ({ body: '{"type":', type: JSON_TYPE }), 400],
+    ["a payload that is not JSON, validly signed", () => ({ body: "payload=%7B%22type%22" }), 400],
     ["a body shorter than its length", (on) => ({ body: on.run(), length: "5000" }), 408],
   ],
   refused,
@@ -60,7 +60,7 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
         const head = on.bytes({ length: null, headers: ["transfer-encoding: chunked"] }).toString();
         const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
         const met = await on.raw(head, ...Array<string>(80).fill(chunk));
-        // The port may be shut before the answer is read.
+        // The connection may be closed before the answer is read.
         expect([413, null]).toContain(met.status);
       },
     ],
@@ -70,7 +70,7 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
         expect((await on.raw("POST /slack/events HTTP/1.1\r\nhost: x\r\nx-a: ")).status).toBe(408),
     ],
     [
-      "no HTTP at all",
+      "something other than HTTP",
       async (on) => expect((await on.raw("\u0016\u0003\u0001 hello\r\n\r\n")).status).toBe(400),
     ],
     [
@@ -84,19 +84,19 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
         const first = on.bytes({ body: on.run(), signature: null });
         const second = on.bytes({ body: on.run(), signature: null });
         const { all } = await on.raw(Buffer.concat([first, second]));
-        // Which of the two is told depends on how the bytes come in; nothing is taken, and the connection ends.
+        // Which of the two answers comes depends on how the bytes arrive. Nothing is accepted, and the connection ends.
         expect(all.match(/HTTP\/1\.1 \d+/g)).toEqual([expect.stringMatching(/40[01]$/)]);
       },
     ],
     [
-      "JSON of 20,000 levels, rightly signed",
+      "JSON with 20,000 levels, validly signed",
       async (on) => {
-        // Bolt finds no kind in it, calls nobody, and lets it wait until its three seconds are over.
+        // Bolt recognizes no type of payload, calls no listener, and lets the request wait until its three seconds are over.
         expect((await on.knock({ body: deep, type: JSON_TYPE })).status).not.toBe(200);
       },
     ],
     [
-      "a prototype for every record, rightly signed",
+      "a prototype for every record, validly signed",
       async (on) => {
         const body = JSON.stringify({ type: "nothing" }).replace("{", '{"__proto__":{"polluted":"yes"},');
         await on.knock({ body, type: JSON_TYPE });
@@ -157,7 +157,7 @@ const floods: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
       },
     ],
     [
-      "connections that are refused and kept half open: they do not keep their places",
+      "refused connections that are kept half open do not keep their places",
       async (on) => {
         const kept = await Promise.all(Array.from({ length: 20 }, () => on.shutOutAfter(10_000)));
         expect(Math.max(...kept)).toBeLessThan(5_000);

@@ -1,5 +1,5 @@
-// Claims, questions, hand-overs and more time: pressed by people who may not, with forged values, elsewhere, or in another's form. Each
-// is refused, and nothing is recorded about the request.
+// Claims, questions, hand-overs and extensions: by people who may not, with forged values, in another channel, or in another person's form.
+// Each is refused, and nothing is recorded about the request.
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -19,7 +19,7 @@ rules:
     expiry: { after: 4 h, outcome: nothing, extend: { by: 30 min, at-most: 1 h } }
 `;
 
-/** Ben looks at the request and has asked Ana, who has opened the form for the answer. The payloads are Slack's own. */
+/** Ben looks at the request and has asked Ana a question. Ana has opened the form for the answer. Slack's own payloads are kept. */
 export type Followed = Story & {
   readonly question: Message;
   readonly claim: Body;
@@ -31,7 +31,7 @@ export type Followed = Story & {
 const newest = (world: Story["world"], card: Message): Message =>
   world.posted(opsAgents).find(({ ts }) => ts === card.ts) ?? card;
 
-/** A choice in the card's menu, as a person makes it. */
+/** Chooses an item of the card's menu, as a person does. */
 async function choose({ world, card }: Story, user: string, act: string): Promise<Body> {
   const shown = newest(world, card);
   const block = shown.blocks.find((each) => elementsOf(each).some(({ type }) => type === "overflow"));
@@ -93,10 +93,13 @@ const forgedRows: readonly Row[] = [
   ["a choice without a key", (on) => ({ body: withAction(on.menu, chosen(" ask")) })],
   ["a choice that the menu does not have", (on) => ({ body: inMenu(on, "approve") })],
   [
-    "more time, counted from what the card did not say",
+    "an extension with another count than the card shows",
     (on) => ({ body: inMenu(on, "extend 7"), because: "extended-meanwhile" }),
   ],
-  ["more time, with no count", (on) => ({ body: inMenu(on, "extend -1"), because: "extended-meanwhile" })],
+  [
+    "an extension without a count",
+    (on) => ({ body: inMenu(on, "extend -1"), because: "extended-meanwhile" }),
+  ],
   [
     "an answer to a message that asks nothing",
     (on) => ({ body: elsewhere(on.answer, on.card.ts), user: ana }),
@@ -105,7 +108,7 @@ const forgedRows: readonly Row[] = [
     "a question in another person's form",
     (on) => ({ body: as(submitted(on, metadataOf(on), SAID), cat), user: cat }),
   ],
-  ["a question in no form", (on) => ({ body: submitted(on, "A".repeat(22), SAID) })],
+  ["a question without a form", (on) => ({ body: submitted(on, "A".repeat(22), SAID) })],
   [
     "a hand-over in the form for a question",
     (on) => ({
@@ -156,7 +159,7 @@ const peopleRows: readonly Row[] = [
   ["the approver answers for the requester", (on) => ({ body: as(on.answer, ben), because: "not-asked" })],
 ];
 
-/** What people did about requests, and how often someone was refused. */
+/** Returns the number of audit entries about what people did with requests, or about their refusals. */
 const recorded = ({ world }: Story, refused: boolean): number =>
   rowsOf(
     world,

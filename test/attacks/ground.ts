@@ -1,11 +1,11 @@
-// The ground that attacks are made on, and what must be the same after each: nothing more was sent to the service, and nothing
-// that people see in channels has changed.
+// The state that must be the same after each attack: nothing more was sent to the service, and nothing that people see in channels has
+// changed.
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
 import type { Stage } from "../make/world.ts";
 
-/** All that an attack could have done for others to notice. */
+/** Returns everything visible that an attack could have changed. */
 export function stateOf(world: Stage): unknown {
   const sent = world.service.requests.all({ method: "POST" }).map(({ path, body }) => ({ path, body }));
   const channels = world.slack.workspace.messages
@@ -17,14 +17,14 @@ export function stateOf(world: Stage): unknown {
 
 export type Row = { readonly [column: string]: unknown };
 
-/** What the stopped app has left in its database. */
+/** Returns rows of the database of the stopped app. */
 export const rowsOf = (world: Stage, query: string): readonly Row[] => world.database.rows(query);
 
-/** A message that is in Slack may not be in the store yet, and is not ready until it is. */
+/** Returns whether a message in Slack is in the store, too. Until then, it is not ready. */
 export const isStored = (world: Stage, { ts }: Message): boolean =>
   rowsOf(world, "select doc from runs").some(({ doc }) => String(doc).includes(ts));
 
-/** The runs as they are stored, without what a look at the service changes. */
+/** Returns the stored runs, without the fields that a read from the service changes. */
 export function storedRuns(world: Stage): unknown {
   const runs = rowsOf(world, "select doc from runs order by key").map(
     ({ doc }) => JSON.parse(String(doc)) as { approvals: unknown; creation: unknown; requester: unknown },

@@ -1,4 +1,4 @@
-// What the agent does again and again so that the disk fills, without a person who touches anything.
+// What the agent repeats to fill the disk, although no person does anything.
 
 import { expect } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
@@ -20,7 +20,7 @@ export const growthCases: readonly Attack[] = attacks<void, readonly [string, (a
       MAX_ENTRIES_PER_APPROVAL,
     ],
     [
-      "approvals of ever new names that come and go with long texts",
+      "approvals with ever new names that come and go with long texts",
       (at) => ({ after: 1, id: `apr_${at}`, chars: 100_000 }),
       MAX_ENTRIES_PER_RUN,
     ],

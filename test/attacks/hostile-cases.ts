@@ -1,4 +1,4 @@
-// What an agent writes so that its text passes for ours, hides beside other text, gives our own secrets away, or takes the bot's time.
+// What an agent writes to make its text pass for ours, hide beside other text, reveal our own secrets, or take up the bot's time.
 
 import { expect } from "vitest";
 import { isRecord, type Json } from "#src/domain/json.ts";
@@ -36,7 +36,7 @@ function surfaces(content: Json) {
   return [card.blocks, form.blocks, full.blocks] as const;
 }
 
-/** Whether the words stand in a box, drawn as the service's, and nowhere else. */
+/** Expects that the words appear only in a box, which marks them as the service's. */
 function expectBoxed(blocks: unknown, words: string): void {
   const boxed = objectsIn(wire(blocks)).filter(({ type }) => type === "rich_text_preformatted");
   const outside = textOf(blocks).split(words).length - 1;
@@ -63,7 +63,7 @@ const names = attacks<void, readonly [string, Json]>(
       const box = objectsIn(wire(blocks)).find(
         (each) => each["type"] === "rich_text_preformatted" && textOf(each).includes(words),
       );
-      // A name begins a line of its own, so its lines' ends are written by their numbers.
+      // A name begins a line of its own, so line breaks in it are shown as code points.
       expect(
         textOf(box)
           .split("\n")
@@ -80,7 +80,7 @@ const beside = attacks<void, readonly [string, { readonly [field: string]: Json 
   [
     ["two short fields beside an action of 55 kB", { action: LONG }],
     ["beside another field of 55 kB before them", { action: "deploy", aaa: LONG }],
-    ["beside one that is nothing but 2,000 ends of lines", { action: "deploy", aaa: "\n".repeat(2_000) }],
+    ["beside one that consists of 2,000 line breaks", { action: "deploy", aaa: "\n".repeat(2_000) }],
     [
       "beside 30 fields of 2,000 characters",
       Object.fromEntries(Array.from({ length: 30 }, (_each, at) => [`f${at}`, "x".repeat(2_000)])),
@@ -134,7 +134,10 @@ const repeated = attacks<void, readonly [string, Error]>(
   70,
   [
     ["an error of the service that repeats the request", quoting("rm -rf /secret-plan")],
-    ["the same as the cause of another", new Error("failed", { cause: quoting("rm -rf /secret-plan") })],
+    [
+      "the same as the cause of another error",
+      new Error("failed", { cause: quoting("rm -rf /secret-plan") }),
+    ],
   ],
   (_, [, error]) => {
     let line = "";
@@ -154,7 +157,7 @@ const MIB = 1_048_576;
 const repeatedTo = (chars: number, part: string): string => part.repeat(Math.ceil(chars / part.length));
 const names300k = Array.from({ length: 300_000 }, (_each, at) => `"k${at}":1`).join();
 
-/** It is told that not all can be read, and no more of it is read than a card or a form could show. */
+/** Expects that the message says that not everything can be read, and that no more is read than a card or a form could show. */
 function expectBounded(items: string): void {
   const body = `{"id":"run_1","status":"awaiting_approval","pending_approvals":[${items}]}`;
   const read = readRun({ body, spoiled: null }, RunId("run_1"), { askedAt: NOON, now: NOON });
@@ -162,7 +165,7 @@ function expectBounded(items: string): void {
   expect(told).toEqual([read.ok ? "too-many-items" : "it holds too many values"]);
 }
 
-/** Bounds of seconds are for a machine that does other work beside; without the defence each takes minutes. */
+/** The limits are seconds, because the machine may be busy. Without the defense, each case takes minutes. */
 const slow = attacks<void, readonly [string, () => void]>(
   35,
   40,

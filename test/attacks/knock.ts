@@ -1,4 +1,4 @@
-// Requests as an attacker writes them: bytes on a socket, with or without a right signature.
+// Requests as an attacker writes them: bytes on a socket, with or without a valid signature.
 
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
@@ -9,16 +9,16 @@ export type Knock = {
   readonly path?: string;
   readonly body?: string | Buffer;
   readonly type?: string | null;
-  /** Seconds from now. */
+  /** The request's time, in seconds from now. */
   readonly at?: number;
   readonly timestamp?: string;
   readonly secret?: string;
-  /** Null: none. A function may spoil the right one. */
+  /** Null for no signature. A function may spoil the valid one. */
   readonly signature?: null | ((right: string) => string);
-  /** Over these bytes in the place of the body. */
+  /** The bytes to sign instead of the body. */
   readonly signed?: string;
   readonly headers?: readonly string[];
-  /** In the place of the right Content-Length; null: none. */
+  /** Replaces the right Content-Length. Null for none. */
   readonly length?: string | null;
 };
 
@@ -29,7 +29,7 @@ export function sign(secret: string, timestamp: string, body: string | Buffer): 
   return `v0=${createHmac("sha256", secret).update(`v0:${timestamp}:`).update(body).digest("hex")}`;
 }
 
-/** The whole request. Signed rightly, unless it is told otherwise. */
+/** Returns the bytes of the whole request, validly signed unless `knock` says otherwise. */
 export function requestOf(knock: Knock, secret: string): Buffer {
   const { method = "POST", path = "/slack/events", type = FORM, headers = [] } = knock;
   const body = Buffer.from(knock.body ?? "");
@@ -53,7 +53,7 @@ export function requestOf(knock: Knock, secret: string): Buffer {
 
 export type Met = { readonly status: number | null; readonly all: string };
 
-/** Sends the bytes, one piece after the other, and resolves when the other side has closed. Status null: it said nothing. */
+/** Sends the bytes, one piece after the other. Resolves when the server has closed the connection. The status is null without an answer. */
 export async function knockOn(url: string, ...pieces: readonly (Buffer | string)[]): Promise<Met> {
   const { hostname, port } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -72,7 +72,9 @@ export async function knockOn(url: string, ...pieces: readonly (Buffer | string)
   return { status: status === undefined ? null : Number(status), all };
 }
 
-/** Sends what is no HTTP, keeps its own side open for ever, and resolves to how long (ms) after the refusal it was shut out. */
+/**
+ * Sends something other than HTTP and never closes its side. Resolves to how long after the refusal the server closed the connection (ms).
+ */
 export async function shutOutAfter(url: string, atMostMs: number): Promise<number> {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });

@@ -1,12 +1,12 @@
-// Requests as Slack sends them, spoiled in one way each, by chance that can be repeated.
+// Requests as Slack sends them, each spoiled in one way. A seed makes the random choices repeatable.
 
 import type { Chance } from "../make/chance.ts";
 import { FORM, JSON_TYPE, type Knock, requestOf } from "./knock.ts";
 
-/** A request that would be taken, were it not spoiled. */
+/** A request that would be accepted if it were not spoiled. */
 export type Whole = { readonly body: string; readonly type: typeof FORM | typeof JSON_TYPE };
 
-/** What people send; each would have an effect, or at least an answer. */
+/** Returns requests that people cause. Each would have an effect, or at least an answer. */
 export function wholes(ids: {
   team: string;
   app: string;
@@ -59,21 +59,25 @@ const hex = (by: Chance, length: number): string =>
   Array.from({ length }, () => by.below(16).toString(16)).join("");
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** The right signature, and the headers or bytes around it changed. */
+/** Ways to spoil a validly signed request by changing its headers or bytes. */
 export const SPOILS: Readonly<Record<string, Spoil>> = {
   "no signature": ({ body, type }) => ({ body, type, signature: null }),
   "no signature, ssl_check": ({ body }, by) => ({
     body: by.of([`ssl_check=1&${body}`, `${body}&ssl_check=1`, `ssl_check=${by.below(9)}&${body}`]),
     signature: null,
   }),
-  "a bit of the body": ({ body, type }, by) => ({ body: flipped(body, by), type, signed: body }),
-  "bytes more": ({ body, type }, by) => ({
+  "a flipped bit in the body": ({ body, type }, by) => ({ body: flipped(body, by), type, signed: body }),
+  "extra bytes": ({ body, type }, by) => ({
     body: `${body}${by.of(["&", " ", "\n", "\0", "&x=1"])}`,
     type,
     signed: body,
   }),
-  "bytes fewer": ({ body, type }, by) => ({ body: body.slice(0, by.below(body.length)), type, signed: body }),
-  "two bytes exchanged": ({ body, type }, by) => {
+  "missing bytes": ({ body, type }, by) => ({
+    body: body.slice(0, by.below(body.length)),
+    type,
+    signed: body,
+  }),
+  "two bytes swapped": ({ body, type }, by) => {
     const at = by.below(body.length - 1);
     const [a = "", b = ""] = body.slice(at, at + 2);
     const other = a === b ? `${a}x` : `${b}${a}`;
@@ -88,13 +92,13 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
       return `${right.slice(0, at)}${digit.toString(16)}${right.slice(at + 1)}`;
     },
   }),
-  "a signature by chance": ({ body, type }, by) => ({ body, type, signature: () => `v0=${hex(by, 64)}` }),
+  "a random signature": ({ body, type }, by) => ({ body, type, signature: () => `v0=${hex(by, 64)}` }),
   "a signature of another length": ({ body, type }, by) => ({
     body,
     type,
     signature: (right) => by.of([right.slice(0, 3 + by.below(64)), `${right}${hex(by, 1 + by.below(64))}`]),
   }),
-  "a signature in another dress": ({ body, type }, by) => ({
+  "a signature in another form": ({ body, type }, by) => ({
     body,
     type,
     signature: (right) =>
@@ -127,7 +131,7 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
   },
   "too old": ({ body, type }, by) => ({ body, type, at: -301 - by.below(1_000_000) }),
   "from the future": ({ body, type }, by) => ({ body, type, at: 302 + by.below(1_000_000) }),
-  "a time that is none": ({ body, type }, by) => ({
+  "an invalid time": ({ body, type }, by) => ({
     body,
     type,
     timestamp: by.of([

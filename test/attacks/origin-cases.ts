@@ -1,4 +1,4 @@
-// Rightly signed, or on our own socket, but for another app or another workspace. The same in both modes.
+// Payloads with a valid signature, or on our own socket, but for another app or workspace. Both modes must refuse them.
 
 import { ana, ben, opsAgents, outsider } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";
@@ -21,7 +21,7 @@ const ROWS: readonly Row[] = [
   ["a click for another app", "click", { api_app_id: "A0OTHER" }],
   ["a click for no app", "click", { api_app_id: undefined }],
   ["a click for two apps", "click", { api_app_id: ["A0COUNTERSIGN", "A0OTHER"] }],
-  ["a click for an app of another spelling", "click", { api_app_id: "a0countersign" }],
+  ["a click for an app id in another case", "click", { api_app_id: "a0countersign" }],
   ["a command for another app", "command", { api_app_id: "A0OTHER" }],
   ["a command for no app", "command", { api_app_id: "" }],
   ["a form for another app", "form", { api_app_id: "A0OTHER" }],
@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
   ["a click in no workspace", "click", { team: null }, TEAM],
   ["a member's click in a partner's workspace", "click", { team: { id: "T0PARTNER" } }, TEAM],
   [
-    "a click in an organisation that is not ours",
+    "a click in another organization",
     "click",
     { team: null, enterprise: { id: "E0OTHER" }, is_enterprise_install: true },
     TEAM,
@@ -75,7 +75,7 @@ async function sent(on: People, [, kind, change, told = APP, user = ben]: Row): 
   return on.refused(() => world.deliver({ ...body, ...change }), expected);
 }
 
-/** A form on the wire has no undefined; the text of it would be a word. */
+/** Removes undefined values, because a form on the wire would contain the word "undefined". */
 function withoutUndefined(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }

@@ -1,26 +1,26 @@
-// What comes from Slack, rightly signed, in the name of someone who may not, or made up where Slack's own client would not.
+// Validly signed payloads from Slack in the name of a person who may not do this, or with values that Slack's own client would not send.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import { ana, ben, bot, cat, guest, opsAgents, outsider, type Stage } from "../make/world.ts";
 import type { Saying } from "../make/message-id.ts";
 import { type Attack, attacks } from "./classes.ts";
 
-/** `because`: the refusal that the audit must hold afterwards; null: the payload was no person's act. */
+/** The expected refusal. `because`: the refusal that the audit must hold afterwards, or null if the payload is no person's act. */
 export type Expected = { readonly user: string; readonly because: string | null; readonly says: Saying };
 
 export type People = {
   readonly world: Stage;
-  /** Ana's run in #ops-agents, its card, and another run's card. */
+  /** The card of Ana's run in #ops-agents, and the card of another run. */
   readonly card: Message;
   readonly other: Message;
-  /** Ana's run in a private channel that Cat is not in. */
+  /** The card of Ana's run in a private channel that Cat is not in. */
   readonly hidden: Message;
   readonly ids: { readonly run: string; readonly hidden: string; readonly approval: string };
   /** A form that Ben has opened on the card. */
   readonly form: OpenView;
-  /** A fresh click of Ben's as Slack sends it, its form closed again. */
+  /** Resolves to a new click by Ben as Slack sends it. Its form is closed again. */
   click(on?: Message): Promise<Body>;
-  /** Delivers it, and waits for the answer. */
+  /** Delivers an attack, and waits for the refusal. */
   refused(deliver: () => Promise<unknown>, expected: Expected): Promise<void>;
 };
 
@@ -50,7 +50,7 @@ const forgedClicks = attacks<People, Row>(
   6,
   1,
   [
-    valued("a nonce that is nobody's", () => "A".repeat(22)),
+    valued("a made-up nonce", () => "A".repeat(22)),
     valued("a value that is no nonce", () => "../../etc/passwd"),
     valued("an empty value", () => ""),
     valued("the approval's id as value", ({ ids }) => ids.approval),
@@ -146,12 +146,12 @@ type Who = readonly [what: string, person: string, because: string, says: Saying
 const CLASSES: readonly Who[] = [
   ["the requester", ana, "requester", "refusal:requester"],
   ["a guest", guest, "guest", "refusal:guest"],
-  ["someone of another workspace", outsider, "outsider", "refusal:outsider"],
+  ["a person from another workspace", outsider, "outsider", "refusal:outsider"],
   ["a bot", bot, "bot", "refusal:bot"],
   ["a deactivated person", "U0DEE", "deactivated", "refusal:deactivated"],
   ["Slack's own helper", "USLACKBOT", "bot", "refusal:bot"],
   ["this app itself", "U0COUNTERSIGN", "bot", "refusal:bot"],
-  ["nobody that Slack knows", "U0NOBODY", "unverified", "refusal:unverified"],
+  ["a person whom Slack does not know", "U0NOBODY", "unverified", "refusal:unverified"],
 ];
 
 const asPerson = (click: Body, person: string): Body => ({ ...click, user: { id: person } });
@@ -178,7 +178,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
         }),
     ],
     [
-      "the requester, as someone of a partner's workspace",
+      "the requester, as a person from a partner's workspace",
       (on, click) =>
         on.refused(
           () =>
@@ -211,7 +211,7 @@ const forgedPeople = attacks<People, readonly [string, string, string, Saying]>(
   1,
   [
     ["someone with an approver's name", "U0FAKE", "guest", "refusal:guest"],
-    ["an id of the other kind", "W0BEN", "unverified", "refusal:unverified"],
+    ["an id of another kind", "W0BEN", "unverified", "refusal:unverified"],
     ["an id with a look-alike", "U0BENN", "unverified", "refusal:unverified"],
   ],
   async (on, [, user, because, says]) => {
@@ -231,7 +231,7 @@ const noIds = attacks<People, readonly [string, string]>(
   ],
   async (on, [, user]) => {
     const { form, world } = on;
-    // As a click it is nobody's act; as a form it is kept open by an answer.
+    // As a click, it is no person's act. As a form, it is kept open by the answer.
     await world.deliver(asPerson(await on.click(), user));
     await on.refused(() => world.forgeSubmit(user, form, "x"), {
       user,
@@ -245,8 +245,13 @@ const startsElsewhere = attacks<People, readonly [string, string, string, Saying
   14,
   8,
   [
-    ["a start in a private channel one is not in", cat, "not-in-channel", "command-refusal:not-in-channel"],
-    ["a guest's start in it", guest, "guest", "command-refusal:guest"],
+    [
+      "a start in a private channel that the person is not in",
+      cat,
+      "not-in-channel",
+      "command-refusal:not-in-channel",
+    ],
+    ["a guest's start in a private channel", guest, "guest", "command-refusal:guest"],
   ],
   (on, [, user, because, says]) =>
     submitted(on, ["", () => startForm("C0PAYMENTS"), user, { because, says }]),
@@ -255,7 +260,7 @@ const hiddenCards = attacks<People, readonly [string, string]>(
   14,
   5,
   [
-    ["a click on a card of a channel one is not in", "card_approve"],
+    ["a click on a card of a channel that the person is not in", "card_approve"],
     ["a denial there", "card_deny"],
     ["a request to read there", "card_read"],
   ],
@@ -278,7 +283,7 @@ const takingBack = attacks<People, Row>(
       (_, click) => action(click, { action_id: "card_undo", value: "A".repeat(22) }),
     ],
     [
-      "an Undo of what is not held",
+      "an Undo of a decision that is not held",
       (_, click) => action(click, { action_id: "card_undo" }),
       { because: "too-late", says: "refusal:too-late" },
     ],
@@ -306,7 +311,7 @@ const runAgain = attacks<People, Row>(
       { says: "answer:task-not-kept" },
     ],
     [
-      "Run again of a run that is not over, from another channel",
+      "Run again for an unfinished run, from another channel",
       (on, click) => ({
         ...action(click, { action_id: "run_again", value: keyOf(on.hidden) }),
         channel: { id: "C0OPSAGENTS" },
@@ -317,11 +322,11 @@ const runAgain = attacks<People, Row>(
   clicked,
 );
 
-/** The key of the run, which its Stop button holds. */
+/** Returns the key of the run, which its Stop button holds. */
 const keyOf = (card: Message): string =>
   /"action_id":"run_stop","value":"([0-9a-z]+)"/.exec(JSON.stringify(card.blocks))?.[1] ?? "";
 
-/** Delivers this in place of a press of Ben's on the offer to start what he typed. */
+/** Delivers these instead of Ben's press on the offer to start what he typed. */
 const suggestedRuns = attacks<People, readonly [string, (offer: string) => Body, string?]>(
   6,
   44,

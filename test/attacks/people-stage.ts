@@ -1,5 +1,5 @@
-// Runs attacks one after the other on one world: each must be answered, and change nothing; at the end the stored state is as it
-// was, and the audit has an entry for each refusal of a person.
+// Runs attacks one after the other in one world. Each must be answered and change nothing. At the end, the stored state must be unchanged,
+// and the audit must have an entry for each refusal of a person.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -25,7 +25,7 @@ export function attackedByPeople(cases: readonly Attack<People>[], choices: Choi
   });
 
   test.for(cases.map((each) => [each.id, each.what, each] as const))("%s %s", async ([id, , attack]) => {
-    if (ground === null) throw new Error("there is no ground to attack");
+    if (ground === null) throw new Error("the world was not started");
     running = id;
     const before = stateOf(stage());
     await attack.run(ground.people);
@@ -65,7 +65,7 @@ async function settle(world: Stage, note: Note): Promise<Ground> {
   await world.slack.acts.close(ben, form.id);
   await world.openForm(ben, hidden, "Approve");
   await closeAll(world, ben);
-  // Only what is stored tells an attack that nobody sees; it must be as it is now.
+  // An attack without visible effect can only be found in the stored state, which must stay as it is now.
   await world.stopApp();
   const runs = storedRuns(world);
   await world.startApp();
@@ -95,7 +95,7 @@ async function freshClick(world: Stage, card: Message): Promise<Body> {
   return click;
 }
 
-/** Delivers, and waits until someone is privately told: in the acknowledgement, a form or a message. */
+/** Delivers an attack, and waits until the person gets a private answer: in the acknowledgement, a form or a message. */
 async function answered(world: Stage, deliver: () => Promise<unknown>, expected: Expected): Promise<void> {
   const { workspace } = world.slack;
   const messages = new Set(workspace.messages);

@@ -1,4 +1,4 @@
-// Attacks on the queue: buttons and forms of Review that are forged, replayed, another's, or overtaken.
+// Attacks on the queue: buttons and forms of Review that are forged, replayed, another person's, or out of date.
 
 import { expect } from "vitest";
 import type { OpenView } from "#sandbox/slack/model.ts";
@@ -13,7 +13,7 @@ type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
 const stories = (kind: number, from: number, rows: readonly Row[]): readonly Attack<Story>[] =>
   attacks<Story, Row>(kind, from, rows, (on, [, attack]) => attack(on));
 
-/** Opens Ben's Home and presses the button of this kind there; resolves to the click as Slack sends it. */
+/** Opens Ben's Home tab and presses a button with this action. Resolves to the click as Slack sends it. */
 async function pressed(world: Stage, action: string): Promise<Body> {
   const block = await world.until(() => {
     const blocks = world.slack.workspace.homes.get(ben)?.view.blocks ?? [];
@@ -37,7 +37,7 @@ const changed = (click: Body, change: object, more: Body = {}): Body => {
 };
 const valueOf = (click: Body): string => (click["actions"] as [{ value: string }])[0].value;
 
-/** A forged click opens nothing, and the audit says so. */
+/** Sends a forged click, which must open nothing and leave an audit entry. */
 const click =
   (forge: (click: Body, on: Story) => Body, user = ben) =>
   async (on: Story): Promise<void> => {
@@ -71,7 +71,7 @@ type Form = {
   readonly submit: (user: string, values: Values) => Promise<string>;
 };
 
-/** Ben's form for two requests of one run, and the way to submit it past Slack's client. */
+/** Opens Ben's form for two requests of one run. It can be submitted without Slack's client. */
 export async function several(world: Stage): Promise<Form> {
   await world.slack.openHome(ben);
   await pressed(world, "queue_review_run");
@@ -100,7 +100,7 @@ export const chosen = (word: string): { verdict_chosen: object } => ({
 });
 const REASON = { reason_approve: { reason_text: { value: "let it through" } } };
 
-/** Ana's run with two requests; whatever is tried, `left` decisions leave in all. */
+/** Attacks the form for Ana's run with two requests. Whatever is tried, `left` decisions leave in all. */
 const form =
   (attack: (on: Story, form: Form) => Promise<void>, left = 0) =>
   async (on: Story): Promise<void> => {

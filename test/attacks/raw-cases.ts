@@ -1,4 +1,4 @@
-// What the service sends byte by byte: changes that a careless reader of JSON does not see, and items that nobody can read.
+// Answers of the service, byte by byte: changes that a careless JSON parser does not see, and items that cannot be read.
 
 import { expect } from "vitest";
 import { readRun } from "#src/adapters/agents/run-record.ts";
@@ -18,7 +18,7 @@ type Meanwhile = (
 ) => (on: Story) => Promise<void>;
 type Change = readonly [what: string, before: string, after: string, shown: string];
 
-/** The service's answer to each look from now on, as it is written here. */
+/** Makes the service answer each read with these fields from now on. */
 function says(on: Story, fields: string): void {
   const id = JSON.stringify(on.run);
   on.world.service.control.clearFaults();
@@ -41,7 +41,7 @@ const NUMBERS: readonly Change[] = [
   ["a number too great for a computer's own", '"limit":1e400', '"limit":null', "1e400"],
   ["the way a number is written", '"version":1.10', '"version":1.1', "1.10"],
 ];
-/** The card says it once it shows what `around` answers. */
+/** Shown on the card once it shows what `around` answers. */
 const LOW = "low risk";
 const FIELDS: readonly Change[] = [
   ["the run's plan", '"plan":"harmless"', '"plan":"destroy everything"', LOW],
@@ -66,7 +66,7 @@ export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {
       5,
       [
         ["a second action under the same name", '"action":"drop production","x":1'],
-        ["depth that nobody follows", `"x":${"[".repeat(70)}${"]".repeat(70)}`],
+        ["depth beyond what is read", `"x":${"[".repeat(70)}${"]".repeat(70)}`],
         ["half of a character", '"note":"\\ud83d"'],
       ],
       async (on, [, fields]) => {
@@ -78,7 +78,7 @@ export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {
   ];
 }
 
-/** The run once the service has listed a good approval and then this one. */
+/** Returns the run after the service has listed a good approval, and then this one. */
 function afterALook(item: string | Buffer): Run {
   const whole = Buffer.concat([
     Buffer.from(`{"id":"run_1","status":"awaiting_approval","pending_approvals":[${GOOD},`),
@@ -94,13 +94,13 @@ function afterALook(item: string | Buffer): Run {
 const GOOD = '{"id":"apr_good","action":"read logs"}';
 type Hidden = readonly [what: string, item: string | Buffer];
 
-/** An agent that wants its request to be seen by nobody, or to hide others'. */
+/** Requests of an agent that tries to keep them from being seen, or to hide other requests. */
 const unreadable = attacks<void, Hidden>(
   22,
   20,
   [
     ["a name twice", '{"id":"a","action":"drop production","action":"read logs"}'],
-    ["bytes that are no text", Buffer.from('{"id":"a","action":"J\xe4rg"}', "latin1")],
+    ["bytes that are not text", Buffer.from('{"id":"a","action":"J\xe4rg"}', "latin1")],
     ["half of a character", '{"id":"a","action":"\\udc00"}'],
     ["great depth", `{"id":"a","x":${"[".repeat(65)}${"]".repeat(65)}}`],
     ["no id", '{"action":"drop production"}'],
@@ -117,7 +117,7 @@ const unreadable = attacks<void, Hidden>(
   },
 );
 
-/** An approval that passes for a resolved one, so that it gets no card while it can still be decided. */
+/** Approvals that look resolved, so that they get no card while they can still be decided. */
 const resolved = attacks<void, readonly [string, object]>(
   22,
   26,

@@ -1,4 +1,4 @@
-// Messages that look like ours, waiting for a restore: Countersign then closes what it has posted and does not know, and nothing else.
+// Messages that look like ours, prepared for a restore. After a restore, Countersign closes only messages that it posted and does not know.
 
 import { expect } from "vitest";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
@@ -11,7 +11,7 @@ type Row = readonly [what: string, copied: (payload: Record<string, unknown>, ap
 
 const rows: readonly Row[] = [
   [
-    "someone else's copy of a card, with the metadata of ours: a restore leaves it alone, and a press decides nothing",
+    "another author's copy of a card, with our metadata: a restore leaves it alone, and a press decides nothing",
     (event_payload) => ({ author: ana, event_payload }),
   ],
   [
@@ -19,7 +19,7 @@ const rows: readonly Row[] = [
     (payload, author) => ({ author, event_payload: { ...payload, home: "0".repeat(16) } }),
   ],
   [
-    "a message of ours whose metadata names the run of another card: the card that is known stays as it is",
+    "our message whose metadata names the run of another card: the known card stays unchanged",
     (payload, author) => ({ author, event_payload: { ...payload, run: ["not", "a", "run"], mark: 7 } }),
   ],
 ];

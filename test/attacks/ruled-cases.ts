@@ -1,4 +1,4 @@
-// Under a policy file: those whom no rule names, those whom it named until a moment ago, and rules that fit nothing.
+// Attacks under a policy file: people whom no rule names, people whom a rule named until a moment ago, and requests that evade rules.
 
 import type { Json } from "#src/domain/json.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
@@ -8,7 +8,7 @@ import { cardStateOf, type Saying, saysInJson } from "../make/message-id.ts";
 import { ana, ben, cat, opsAgents, payments } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 
-/** `rules` writes the policy file anew; it counts after a reload. */
+/** `rules` rewrites the policy file, which takes effect after a reload. */
 export type Ruled = Story & { rules(text: string): void };
 
 export const RULES = `rules:
@@ -20,10 +20,10 @@ type Row = readonly [what: string, attack: (on: Ruled) => Promise<void>];
 const ruled = (kind: number, from: number, rows: readonly Row[]): readonly Attack<Ruled>[] =>
   attacks<Ruled, Row>(kind, from, rows, (on, [, attack]) => attack(on));
 
-/** An answer of Slack's to who is in a group may be shared for so long (ms). */
+/** How long Slack's answer about a group is reused (ms). */
 const SHARED_MS = 5_000;
 
-/** Ben opens the form while he may, something happens, and his submit is told no. */
+/** Ben opens the form while he may decide. Then something happens, and his submit is refused. */
 const meanwhile =
   (happens: (on: Ruled) => void | Promise<void>, because: Refusal["type"]) =>
   async (on: Ruled): Promise<void> => {
@@ -46,7 +46,7 @@ const newRules =
     await on.world.reload();
   };
 
-/** Under these rules this person's click is told no. */
+/** Under these rules, this person's click is refused. */
 const under =
   (rules: string, person: string, because: Refusal["type"] = "not-approver") =>
   async (on: Ruled): Promise<void> => {
@@ -69,7 +69,7 @@ const leaves = ({ world }: Ruled): void => {
   if (group !== undefined) group.users = [cat];
 };
 
-/** Ben approves while he may, something happens while it is held, and it is not sent: the card says why. */
+/** Ben approves while he may. Something happens while the approval is held, so it is not sent, and the card says why. */
 const stopped =
   (happens: (on: Ruled) => void | Promise<void>, says: Saying) =>
   async (on: Ruled): Promise<void> => {
@@ -81,7 +81,7 @@ const stopped =
     await on.world.becomes(on.card, says);
   };
 
-/** The request poses as a harmless one: it falls under the strict rule all the same, and Ben is told no. */
+/** The request poses as a harmless one. It still falls under the strict rule, and Ben is refused. */
 const posing = (details: Record<string, Json>) => changed({ details });
 
 const changed = (to: object) => async (on: Ruled) => {
@@ -92,7 +92,7 @@ const changed = (to: object) => async (on: Ruled) => {
   await on.world.isRefused(ben, on.card, "Approve", "not-approver");
 };
 
-/** Ben's approval is held. A press of Undo in his window, forged like this, is told no, and the approval stays held. */
+/** Ben's approval is held. A forged press of Undo in his window is refused, and the approval stays held. */
 const pressesUndo =
   (by: string, valueOf: (window: OpenView, on: Ruled) => string, because: Refusal["type"]) =>
   async (on: Ruled): Promise<void> => {
@@ -134,7 +134,7 @@ const readingOf = async (on: Ruled, person = ben): Promise<OpenView> => {
   return view;
 };
 
-/** A submit that Slack's own client would not send is told no, and its person counts as having read nothing. */
+/** A submit that Slack's own client would not send is refused, and its person does not count as having read the request. */
 const forged = async (
   on: Ruled,
   submit: { readonly person: string; readonly view: OpenView },
@@ -146,7 +146,7 @@ const forged = async (
   if (!saysInJson(`refusal:${because}`, told)) throw new Error(`told: ${told}`);
 };
 
-/** The window of one kind, passed off as one of another kind. */
+/** Returns a window that claims to be of another kind. */
 const passedOff = (view: OpenView, callback_id: string): OpenView => ({
   ...view,
   view: { ...view.view, callback_id },
@@ -219,7 +219,7 @@ export const ruledCases: readonly Attack<Ruled>[] = [
     ],
     ["a form opened before the policy changed", meanwhile(newRules(byName("others")), "not-approver")],
   ]),
-  ...ruled(9, 13, [["no rule fits: nobody may decide", under(elsewhere, ben)]]),
+  ...ruled(9, 13, [["no rule fits: no one may decide", under(elsewhere, ben)]]),
   ...ruled(10, 6, [
     [
       "the requester, whom the rule names",

@@ -1,10 +1,10 @@
-// `npm run campaign:ingress -- [size] [seed]`: docs/development/ingress-campaign.md has a result of it.
+// `npm run campaign:ingress -- [size] [seed]`. docs/development/ingress-campaign.md has a result.
 
 import { campaign } from "./campaign.ts";
 
 const [size = 100_000, seed = Date.now() % 1_000_000] = process.argv.slice(2).map(Number);
 if (!Number.isSafeInteger(size) || size < 1 || !Number.isSafeInteger(seed)) {
-  console.error("Use: npm run campaign:ingress -- [how many requests] [seed]");
+  console.error("Usage: npm run campaign:ingress -- [requests] [seed]");
   process.exit(2);
 }
 
@@ -23,6 +23,6 @@ const taken = [...kinds.values()]
   .flatMap((answers) => [...answers])
   .filter(([answer]) => !answer.startsWith("4"));
 const well = taken.length === 0 && passed === controls && controlsTaken === controls && effects === 0;
-console.log(`\nright requests beside them: ${controls}, taken: ${controlsTaken}`);
-console.log(`came past the guard: ${passed}; effects: ${effects}; spoiled, but not refused: ${taken.length}`);
+console.log(`\nvalid requests among them: ${controls}, accepted: ${controlsTaken}`);
+console.log(`passed the verifier: ${passed}; effects: ${effects}; spoiled, but not refused: ${taken.length}`);
 process.exitCode = well ? 0 : 1;

@@ -1,4 +1,4 @@
-// The form of a saved task, made up: Slack's own client would send what the bot drew, an attacker sends anything.
+// Forged forms of a saved task. Slack's own client sends only what the bot drew, but an attacker can send anything.
 
 import { ben, guest, opsAgents } from "../make/world.ts";
 import { type Attack, attacks } from "./classes.ts";

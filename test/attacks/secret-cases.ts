@@ -1,4 +1,4 @@
-// Secrets that might leak, addresses that might lead elsewhere, a start without protection, and what we are built of.
+// Secrets that might leak, addresses that might lead elsewhere, a start without protection, and dependencies.
 
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
@@ -58,7 +58,7 @@ const unprotected = attacks<void, readonly [string, string | undefined]>(
   },
 );
 
-const nobody = attacks<void, readonly [string, string]>(
+const emptyApprovers = attacks<void, readonly [string, string]>(
   9,
   3,
   [
@@ -103,7 +103,7 @@ const logged = attacks<void, readonly [string, (log: ReturnType<typeof createLog
   (_, [what, write]) => {
     let text = "";
     const destination = { write: (line: string) => void (text += line) };
-    // A token is known by its shape, or by the name of its field, even where nobody has named it a secret.
+    // A token is recognized by its shape or by the name of its field, even if it is not in the list of secrets.
     const secrets = /token|bearer|named/.test(what) ? [] : [CANARY];
     write(createLog({ level: "debug", pretty: false, secrets, destination }));
     expect(text).not.toContain(CANARY);
@@ -321,7 +321,7 @@ const supplied = attacks<void, readonly [string, () => void]>(
       () => expect(packages().filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]),
     ],
     [
-      "a runtime dependency that nobody asked for",
+      "an unapproved runtime dependency",
       () => expect(Object.keys(manifest().dependencies).length).toBeLessThanOrEqual(14),
     ],
   ],
@@ -349,7 +349,7 @@ const sinks = attacks<void, readonly [string]>(
 export const secretCases: readonly Attack[] = [
   ...sinks,
   ...unprotected,
-  ...nobody,
+  ...emptyApprovers,
   ...logged,
   ...inChannel,
   ...foreign,

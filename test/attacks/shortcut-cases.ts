@@ -1,4 +1,4 @@
-// The shortcut in the menu of a message, used by people who may not start a run, or made up where Slack's own client would not.
+// The shortcut in the menu of a message, used by people who may not start a run, or with values that Slack's own client would not send.
 
 import { ben, cat, guest, opsAgents, outsider } from "../make/world.ts";
 import type { Saying } from "../make/message-id.ts";
@@ -12,7 +12,7 @@ async function used({ world, card }: People, user: string): Promise<Body> {
   return world.lastPayload("message_action");
 }
 
-/** A shortcut of Ben's, its form closed again. */
+/** Resolves to a shortcut payload from Ben. Its form is closed again. */
 async function spent(on: People): Promise<Body> {
   const payload = await used(on, ben);
   for (const { id } of on.world.slack.workspace.viewsOf(ben).slice())

@@ -1,4 +1,4 @@
-// Escalation: people of a stage that is not reached, who are only called, or who ask themselves; and Review on what calls people.
+// Escalation: people of a stage that has not begun, people who are only called, the requester in a stage, and Review on calls.
 
 import { expect } from "vitest";
 import { idOf, says } from "../make/message-id.ts";
@@ -16,7 +16,7 @@ async function underRules(on: Ruled, rules: string): Promise<void> {
   await on.world.reload();
 }
 
-/** Until the stage was reached and told in the thread. */
+/** Waits until the stage has begun and was announced in the thread. */
 const called = (on: Ruled) =>
   on.world.until(() => on.world.posted(opsAgents).find((each) => says("call:stage", each)));
 

@@ -1,4 +1,4 @@
-// Review on the notice of many requests: pressed with a forged value, elsewhere, or by people who may decide nothing.
+// Review on the notice of many requests: pressed with a forged value, in another channel, or by people who may not decide.
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -7,9 +7,9 @@ import { ana, ben, guest, opsAgents, releases } from "../make/world.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
 import type { Body } from "./people-cases.ts";
 
-/** More than eight runs that ask for one approval each. */
+/** More than eight runs, each of which asks for one approval. */
 const RUNS = 14;
-/** Slack takes no message for so long (s), so all of them wait at once, however slow the machine is. */
+/** How long Slack accepts no message (s), so that all requests wait at once, however slow the machine is. */
 const REST_S = 8;
 
 /** Many requests wait in the story's channel, and Ben has pressed Review on their notice. */

@@ -1,4 +1,4 @@
-// Attacks on a decision while it is made: what is decided changes, two decide, the process dies, the service or Slack fails.
+// Attacks on a decision while it is made: the request changes, two people decide, the process dies, the service or Slack fails.
 
 import { expect } from "vitest";
 import { inFirstField } from "../make/journey-acts.ts";
@@ -15,7 +15,7 @@ const stories = (kind: number, from: number, rows: readonly Row[]): readonly Att
 type Because = "changed" | "closed";
 const ANSWERS: Readonly<Record<Because, Saying>> = { changed: "form:changed", closed: "refusal:closed" };
 
-/** Something happens while Ben has the form open; he is told at once or when he submits it, and nothing leaves. */
+/** Something happens while Ben has the form open. He is told at once, or when he submits, and nothing leaves. */
 async function overtaken(
   on: Story,
   happens: (on: Story) => void | Promise<void>,
@@ -76,9 +76,9 @@ const content = stories(16, 1, [
     "the same id with a longer action",
     meanwhile(change({ action: "Deploy billing-api to production; rm -rf /" }), "changed"),
   ],
-  ["the same action with a detail more", meanwhile(change({ details: { force: true } }), "changed")],
+  ["the same action with one more detail", meanwhile(change({ details: { force: true } }), "changed")],
   [
-    "the same words with a space more",
+    "the same words with one more space",
     meanwhile(change({ action: "Deploy  billing-api to production" }), "changed"),
   ],
   ["a look-alike letter", meanwhile(change({ action: "Deploy billing-аpi to production" }), "changed")],
@@ -136,7 +136,7 @@ const between = stories(17, 1, [
 
 const withheld = stories(17, 8, [
   [
-    "the service says that approval is awaited, and not of what",
+    "the service says that it waits for an approval, but not for which",
     async (on) => {
       const { control } = on.world.service;
       await on.world.openForm(ben, on.card, "Approve");
@@ -178,7 +178,7 @@ const restarted = stories(25, 1, [
   ],
 ]);
 
-/** The card has claimed at some time that the approval took effect. */
+/** Returns whether the card ever claimed that the approval took effect. */
 const claims = ({ said, states }: Past): boolean =>
   states.includes("approved") || said.some((each) => each.includes("✅"));
 type Past = { readonly said: readonly string[]; readonly states: readonly (string | null)[] };
@@ -195,7 +195,7 @@ const NO_WITH_200 = [
   { status: "approved", votes_needed: 2 },
 ];
 
-/** The first POST is answered so and has no effect; the approval is still listed, so the same decision goes again. */
+/** The first POST gets this answer and has no effect. The approval is still listed, so the same decision is sent again. */
 async function quotedThenConfirmed(on: Story, body: object): Promise<void> {
   on.world.service.control.fault(DECIDE, { kind: "answer", status: 200, body }, 1);
   const past = pastOf(on);
@@ -226,7 +226,7 @@ const unconfirmed = stories(26, 1, [
     (on) => quotedThenConfirmed(on, body),
   ]),
   [
-    "the service only takes the decision in (HTTP 202), and lists the approval no more",
+    "the service only accepts the decision (HTTP 202), and no longer lists the approval",
     async (on) => {
       const body = { id: on.approval, status: "approved" };
       on.world.service.control.fault(DECIDE, { kind: "answer", status: 202, body, effect: true }, 1);

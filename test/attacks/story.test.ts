@@ -15,10 +15,10 @@ import { stageCases } from "./stage-cases.ts";
 import { aStorm, type Storm, stormCases } from "./storm-cases.ts";
 import { storyCases } from "./story-cases.ts";
 
-/** `npm run backup` copies files; on PostgreSQL pg_dump does, which leaves no mark. */
+/** `npm run backup` copies only files. PostgreSQL is copied by pg_dump, which leaves no mark. */
 const ofFiles = process.env["TEST_STORE"] === "postgres" ? [] : restoreCases;
 
-// Worlds of their own: what is decided is paced, as Slack wants it, and some attacks restart the app.
+// Each attack has a world of its own: decisions are paced, as Slack requires, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
   test.for(
     [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...ofFiles, ...queueCases].map(
@@ -34,7 +34,7 @@ describe.concurrent("while a decision is made", () => {
   });
 });
 
-// They share a world: nothing comes of them, and the requests take half a minute to come.
+// These attacks share a world: none has an effect, and the requests take half a minute to arrive.
 describe("while many requests wait in a channel", () => {
   const stage = aSharedWorld({ troubled: true });
   const due: string[] = [];
@@ -51,7 +51,7 @@ describe("while many requests wait in a channel", () => {
   });
 });
 
-// They share a world: nothing comes of them.
+// These attacks share a world: none has an effect.
 describe("while someone looks at a request and has asked about it", () => {
   const file = policyFile(FOLLOWED, { onTestFinished: afterAll });
   const stage = aSharedWorld({ troubled: true, env: { POLICY_FILE: file.path } });
@@ -69,7 +69,8 @@ describe("while someone looks at a request and has asked about it", () => {
       const isDue = (): boolean => due.every((each) => refusalsOf(stage()).includes(each));
       const isUnverified = (): boolean => refusalsOf(stage()).at(-1)?.endsWith(" unverified") === true;
       await attack.run(on);
-      // The answer may come before the store has the entry. On a loaded machine Slack may not say in time who presses: then they press again.
+      // The answer may come before the store has the entry. On a loaded machine, Slack may not say in time who presses; then they press
+      // again.
       await stage().until(() => isDue() || isUnverified());
       if (!isDue()) await attack.run(on);
       await stage().until(isDue);
@@ -129,7 +130,7 @@ async function storyOf(world: Stage, due: string[]): Promise<Story> {
   };
 }
 
-/** Why someone was refused, as the audit has it. */
+/** Returns the reasons of all refusals in the audit. */
 function refusalsOf(world: Stage): string[] {
   return rowsOf(world, "select entry from audit where what = 'refused'")
     .map(({ entry }) => JSON.parse(String(entry)) as { by: { user: string }; refusal: string })

@@ -1,4 +1,4 @@
-// What is typed or said, by those who may not, in the hope that words alone decide, start or tell something.
+// Commands and messages from people who may not do this, in the hope that words alone decide, start or reveal something.
 
 import { ben, bot, cat, guest, opsAgents, outsider } from "../make/world.ts";
 import type { Saying } from "../make/message-id.ts";
@@ -74,7 +74,7 @@ const commandsOfOthers = attacks<People, Typed>(
       "outsider",
       "command-refusal:outsider",
     ],
-    ["a guest lets a run go", guest, ({ ids }) => `unwatch ${ids.run}`, "guest", "command-refusal:guest"],
+    ["a guest unwatches a run", guest, ({ ids }) => `unwatch ${ids.run}`, "guest", "command-refusal:guest"],
     [
       "an outsider lets a run go",
       outsider,
@@ -125,8 +125,8 @@ const noList = attacks<People, readonly [string, string, Saying]>(
   9,
   1,
   [
-    ["whoever is in no channel sees no run", "list", "answer:list:empty"],
-    ["whoever is in no channel sees nothing that waits", "pending", "answer:pending:empty"],
+    ["a person who is in no channel sees no run", "list", "answer:list:empty"],
+    ["a person who is in no channel sees nothing that waits", "pending", "answer:pending:empty"],
   ],
   async (on, [, text, says]) => {
     await on.world.command(ben, opsAgents, "help");
@@ -139,7 +139,7 @@ const noList = attacks<People, readonly [string, string, Saying]>(
   },
 );
 
-/** An `app_mention` as Slack sends it, in the name of this person. */
+/** Returns an `app_mention` as Slack sends it, in the name of this person. */
 const mention = (user: string, text: string, channel: string = opsAgents) => ({
   type: "event_callback",
   team_id: "T0SANDBOX",
@@ -181,7 +181,7 @@ const mentionsOfOthers = attacks<People, readonly [string, string, string, Sayin
     });
   },
 );
-/** Slack shows nobody an answer to these. */
+/** Slack shows no one an answer to these. */
 const forgedMentions = attacks<People, readonly [string, Body]>(
   14,
   20,

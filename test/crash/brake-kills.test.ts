@@ -1,5 +1,5 @@
-// `kill -9` around the press of Stop, and around the command that freezes, while an approval is held. Once the press is in the audit, the
-// approval never leaves. If it is not, the card still shows the hold, so people see that nothing was stopped, and press again.
+// `kill -9` around a press of Stop, and around the freeze command, while an approval is held. Once the press is in the audit, the approval
+// never leaves. If it is not, the card still shows the hold, so people see that nothing was stopped, and press again.
 
 import { expect, test } from "vitest";
 import { type Life, messagesOf, newLife } from "./life.ts";
@@ -8,7 +8,7 @@ import { cardStateOf } from "../make/message-id.ts";
 import { type Lane, startLane } from "./lane.ts";
 
 const HELD = "rules:\n  - name: held\n    approvers: anyone\n    hold: 2s\n";
-/** How long after the press the process dies (ms): from before the press is stored to after it is shown. Our choice. */
+/** How long after the press the process dies (ms): from before the press is stored until after it is shown. Our choice. */
 const KILLS = [0, 10, 60];
 const ADMIN = "U0CAT";
 
@@ -30,13 +30,13 @@ async function press({ world }: Lane, life: Life, person: string, action: string
   );
 }
 
-/** An approval that is held. */
+/** Resolves once the life's approval is held. */
 async function held(lane: Lane, life: Life): Promise<void> {
   const { acts, workspace } = lane.world.slack;
   await acts.command(life.requester, life.channel, "/agent", `run ${life.task}`);
   const until = (fits: () => boolean) => workspace.until(fits, { timeoutMs: 30_000 });
   await until(() => cardOf(lane, life) !== undefined);
-  // A card is seen a moment before the app has Slack's answer for it; the window that says so is closed.
+  // A card is visible a moment before the app has Slack's answer. Until then, a press opens a window that says so; close it and try again.
   for (let isForm = false; !isForm;) {
     await press(lane, life, life.approver, "card_approve");
     await until(() => workspace.viewsOf(life.approver).length > 0);

@@ -1,4 +1,4 @@
-// `kill -9` around reminders and a stage of the escalation: each request is told once, alone or together with others.
+// `kill -9` around reminders and a stage of the escalation: each request is mentioned once, alone or together with others.
 
 import { expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -15,14 +15,16 @@ const POLICY = `rules:
     remind: { after: 1 s, at-most: 1 }
     escalate: [{ after: 2 s, to: { channel: ${releases} } }]
 `;
-/** How long after the requests came the process dies (ms): before the reminder is due, while it is gathered, while it is posted, after the stage. */
+/**
+ * How long after the requests the process dies (ms): before the reminder is due, while it is gathered, while it is posted, after the stage.
+ */
 const KILLS = [900, 2_600, 5_200, 7_400];
 const PATIENCE_MS = 60_000;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** How many requests the messages of this kind tell of. */
-function toldOf(messages: readonly Message[], kind: "waits" | "stage"): number {
+/** Returns how many requests the messages of this kind are about. */
+function requestsIn(messages: readonly Message[], kind: "waits" | "stage"): number {
   return messages.reduce((sum, message) => {
     const id = idOf(message);
     if (id === `several:${kind}`) return sum + Number(/\d+/.exec(message.text)?.[0] ?? 0);
@@ -31,7 +33,7 @@ function toldOf(messages: readonly Message[], kind: "waits" | "stage"): number {
 }
 
 test.concurrent.for(KILLS)(
-  "each request that waits is told of once, after a kill %d ms later",
+  "each waiting request is mentioned once, after a kill %d ms later",
   { timeout: 180_000 },
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(POLICY, context).path });
@@ -47,13 +49,15 @@ test.concurrent.for(KILLS)(
     await later(ms);
     await lane.kill();
     await lane.restart();
-    const told = (): readonly number[] => [
-      toldOf(posted(life.channel), "waits"),
-      toldOf(posted(releases), "stage"),
+    const mentioned = (): readonly number[] => [
+      requestsIn(posted(life.channel), "waits"),
+      requestsIn(posted(releases), "stage"),
     ];
-    await slack.workspace.until(() => told().every((count) => count >= RUNS), { timeoutMs: PATIENCE_MS });
+    await slack.workspace.until(() => mentioned().every((count) => count >= RUNS), {
+      timeoutMs: PATIENCE_MS,
+    });
     await lane.quiet();
-    expect(told()).toEqual([RUNS, RUNS]);
+    expect(mentioned()).toEqual([RUNS, RUNS]);
     expect(await lane.audit()).toMatchObject({ ok: true });
   },
 );

@@ -1,5 +1,5 @@
-// What the kill campaign runs its lives on: one process with a file, or several processes with a PostgreSQL server of their own, which may
-// have a standby. Either can be struck, and comes back.
+// The lanes of the kill campaign: one process with a file, or several processes with their own PostgreSQL server, which may have a standby.
+// Processes and server can be killed, and come back.
 
 import { fileURLToPath } from "node:url";
 import type { Replica } from "#sandbox/bot/replicas.ts";
@@ -11,15 +11,15 @@ import { startReplicaLane } from "./replica-lane.ts";
 export type Victim = "process" | "database";
 
 export type StruckLane = Pick<Lane, "world" | "up" | "audit" | "findings" | "quiet" | "stop"> & {
-  /** Ends it with SIGKILL, a database with SIGQUIT, which crashes it too. Resolves to what brings it back. */
+  /** Kills a process with SIGKILL, or crashes the database with SIGQUIT. Resolves to a function that brings it back. */
   strike(victim: Victim, random: () => number): Promise<() => Promise<void>>;
 };
 
 const POLICY_FILE = fileURLToPath(new URL("kill-campaign-policy.yaml", import.meta.url));
-/** Share of the kills of a process that strike the one that looks after the run; the others strike any. */
+/** The share of process kills that hit the owner of the run. The others hit any process. */
 const HOLDER_SHARE = 0.7;
 
-/** One replica: a file of SQLite, and no database that could be struck. */
+/** With one replica, the database is an SQLite file, which cannot be killed. */
 export async function startStruckLane(replicas: number, hasStandby: boolean): Promise<StruckLane> {
   if (replicas > 1) return startReplicas(replicas, hasStandby ? await startFailingOver() : await startOne());
   const lane = await startLane({ POLICY_FILE });
@@ -45,7 +45,7 @@ async function startReplicas(replicas: number, server: CrashingServer): Promise<
   };
 }
 
-/** A server that comes back with its data after a crash. */
+/** Starts a server that comes back with its data after a crash. */
 async function startOne(): Promise<CrashingServer> {
   const server = await startPostgres();
   return {

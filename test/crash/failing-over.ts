@@ -1,5 +1,5 @@
-// A PostgreSQL primary with a synchronous standby, behind one address. When the primary dies, the standby takes over, and gets a standby of
-// its own.
+// A PostgreSQL primary with a synchronous standby, behind one address. When the primary dies, the standby takes over and gets its own
+// standby.
 
 import { mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "../make/postgres.ts";
 
 export type CrashingServer = Pick<PostgresServer, "database" | "stop"> & {
-  /** Crashes the primary. Resolves to what has the standby take over. */
+  /** Crashes the primary. Resolves to a function that makes the standby take over. */
   crash(): Promise<() => Promise<void>>;
 };
 
@@ -37,7 +37,7 @@ export async function startFailingOver(): Promise<CrashingServer> {
   };
 }
 
-/** From now on the primary acknowledges a commit when the standby has it, too. */
+/** Adds a synchronous standby: from now on, the primary acknowledges a commit only when the standby has it, too. */
 async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
   const standby = await startPostgres({ standbyOf: primary });
   const url = `postgres://postgres@localhost:${primary.port}/postgres?host=${primary.folder}`;
@@ -46,7 +46,7 @@ async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
   return standby;
 }
 
-/** In one step, so that the address is never missing. */
+/** Points the address at a server in one step, so that it is never missing. */
 function leadTo(address: string, { folder }: PostgresServer): void {
   symlinkSync(folder, `${address}.next`);
   renameSync(`${address}.next`, address);

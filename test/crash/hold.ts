@@ -1,19 +1,19 @@
-// Stops the bot at one exact place: in a call of its own that is answered only when someone lets go, or never.
+// Stops the bot at one exact place: in a call of its own that is answered only when the test releases it, or never.
 
 import type { World } from "#sandbox/world/world.ts";
 
-/** Between which two steps the process dies. */
+/** The call in which the process dies. */
 export type Place = {
   /** A method of Slack's Web API, or a route of the service. */
   readonly call: string;
-  /** Counted from the moment it is set up. */
+  /** Which of these calls it is, counted from the moment the hold is set up. */
   readonly nth: number;
   /**
-   * `lost`: the call never takes effect. `late`: it takes effect when the next process is up already. `answered`: it took
-   * effect, and its answer reaches nobody.
+   * `lost`: the call never takes effect. `late`: it takes effect when the next process is already up. `answered`: it takes effect, but its
+   * answer is lost.
    */
   readonly cut: "lost" | "late" | "answered";
-  /** Only messages to people count; left out: all but those. */
+  /** If true, only direct messages to people count. Left out: all others count. */
   readonly notifications?: boolean;
 };
 
@@ -29,12 +29,12 @@ function holdSlack({ slack }: World, { call, nth, cut, notifications = false }: 
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const toPerson = (channel: unknown): boolean => typeof channel === "string" && channel.startsWith("U");
-  // The letters of a life come when they come, also in the middle of the next life.
+  // Direct messages may arrive at any time, even in the middle of the next life.
   const fits = ({ channel }: { readonly [field: string]: unknown }): boolean =>
     toPerson(channel) === notifications;
   slack.faults.next(call, { until: Promise.resolve() }, nth - 1, fits);
   const fault = {
-    // Read at the moment the call is held, and at no other.
+    // Read only at the moment when the call is held.
     get until() {
       reached.resolve();
       return gate.promise;
@@ -63,7 +63,7 @@ function holdService({ service }: World, { call, nth, cut }: Place): Hold {
   return { reached: reached.promise, release: () => fault.release() };
 }
 
-/** Takes the poll of the one run that is watched out of the game, so that the next looks are those of a decision. */
+/** Holds the poll of the only watched run, so that the next reads are those of a decision. */
 export async function holdPoll(world: World): Promise<Hold> {
   const held = hold(world, { call: "read-run", nth: 1, cut: "late" });
   await held.reached;

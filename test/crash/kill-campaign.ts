@@ -1,5 +1,5 @@
-// Lives of runs under a policy with quorum and holds, with kills at random instants: `npm run campaign:kills -- --lives 2000 --seed 1`. The
-// last line has the figures. Exit code 1, and what was broken, when an invariant did not hold. docs/reliability.md has results.
+// Plays lives of runs under a policy with quorum and holds, with kills at random instants: `npm run campaign:kills -- --lives 2000 --seed
+// 1`. The last line has the figures. Prints each broken invariant, and exits with 1 if there is one. docs/reliability.md has results.
 
 import { setTimeout as later } from "node:timers/promises";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
@@ -10,7 +10,7 @@ import { watch, type Witness } from "./verdict.ts";
 type Task = { readonly text: string } & Parameters<typeof newLife>[3];
 
 const FIRST: Task = { text: "deploy billing", verdict: "approve" };
-/** What the words of a task mean: kill-campaign-policy.yaml, and sandbox/service/tasks.ts. */
+/** kill-campaign-policy.yaml and sandbox/service/tasks.ts say what the words of a task mean. */
 const TASKS: readonly Task[] = [
   FIRST,
   { text: "deploy billing", verdict: "deny" },
@@ -21,13 +21,13 @@ const TASKS: readonly Task[] = [
   { text: "deploy billing in pairs after a hold", verdict: "approve", byTwo: true, holdMs: 1_000 },
 ];
 const MAX_KILLS = 3;
-/** In this share of the lives the second and third kill come while what was struck is starting. */
+/** The share of lives in which the second and third kill come while the victim is starting. */
 const STARTING_SHARE = 0.2;
 const STARTING_MS = 500;
-/** With `--database`, this share of the kills strike the database, which stays away for up to so long (ms): clicks give up before. */
+/** With `--database`, the share of kills that hit the database, and the longest time that it stays down (ms). Clicks give up before. */
 const DATABASE_SHARE = 0.5;
 const AWAY_MS = 5_000;
-/** The recorders keep 100,000 requests; so many lives stay far below. */
+/** The recorders keep 100,000 requests. This many lives stay far below. */
 const LIVES_OF_A_LANE = 25;
 
 const { lives: size, from, replicas, seed, lanes, minutes, strikesDatabase, hasStandby } = readArgs();
@@ -46,7 +46,7 @@ const counts = {
 const startedAt = Date.now();
 const endsAt = startedAt + minutes * 60_000;
 let next = from;
-/** No life begins after the minutes that were given. */
+/** Returns whether another life may begin: none begins after `--minutes`. */
 const isMore = (): boolean => next < from + size && Date.now() < endsAt;
 await Promise.all(Array.from({ length: Math.min(lanes, size) }, () => work()));
 console.log(figures());
@@ -67,7 +67,7 @@ async function work(): Promise<void> {
     const lived: Lived[] = [];
     const windowMs = await undisturbed(lane);
     while (isMore() && lived.length < LIVES_OF_A_LANE) lived.push(await oneLife(lane, next++, windowMs));
-    // What a bot does late, about a life of long ago, is judged too.
+    // What a bot does late, for an earlier life, is judged, too.
     await lane.quiet();
     for (const each of lived) tally(each);
     if (lane.world.service.requests.forgotten() > 0)
@@ -78,7 +78,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** How long a life takes here that nothing disturbs (ms): kills fall into it on a slow machine too. It is not counted. */
+/** Measures a life without kills (ms), so that kills fall into a life even on a slow machine. This life is not counted. */
 async function undisturbed(lane: StruckLane): Promise<number> {
   const began = performance.now();
   await live(lane, newLife(lane.world, "undisturbed", FIRST.text, FIRST), () => Promise.resolve());
@@ -93,7 +93,7 @@ type Lived = {
 };
 
 async function oneLife(lane: StruckLane, index: number, windowMs: number): Promise<Lived> {
-  // Numbers of its own for each life: they do not depend on which lane is faster.
+  // Each life has its own random numbers, so they do not depend on which lane is faster.
   const random = numbers(seed * 1_000_003 + index);
   const task = TASKS[Math.floor(random() * TASKS.length)] ?? FIRST;
   const life = newLife(lane.world, `life ${index}`, task.text, task);
@@ -106,7 +106,7 @@ async function oneLife(lane: StruckLane, index: number, windowMs: number): Promi
   );
   await killed;
   const audit = await lane.audit();
-  const torn = audit.ok ? null : `the audit is torn at entry ${audit.seq}: ${audit.fault}`;
+  const torn = audit.ok ? null : `the audit is damaged at entry ${audit.seq}: ${audit.fault}`;
   return { index, life, witness, stuck: stuck ?? torn };
 }
 
@@ -119,7 +119,7 @@ async function killAfter(lane: StruckLane, pauses: readonly number[], random: ()
     counts[victim === "database" ? "crashes" : "kills"] += 1;
     if (victim === "database") await later(random() * AWAY_MS);
     const back = bringBack();
-    // A process that is killed while it starts is no failure.
+    // The start of a process that is killed meanwhile is expected to fail.
     if (early && victim === "process" && nth + 1 < pauses.length) back.catch(() => undefined);
     else await back;
   }
@@ -142,7 +142,7 @@ function fail(what: string): void {
   console.error(what);
 }
 
-/** Mulberry32: the same seed gives the same numbers in [0, 1) everywhere. */
+/** Mulberry32: returns the same numbers in [0, 1) for the same seed, on every machine. */
 function numbers(from: number): () => number {
   let state = from >>> 0;
   return () => {

@@ -38,7 +38,7 @@ describe(
       lives.push({ name, witness, lane, life });
       const strike = planStrike(lane, life, point);
       await Promise.all([live(lane, life, strike.before), strike.done]);
-      // A lane whose test failed may be in any state: the next test gets another.
+      // A lane whose test failed may be in any state, so the next test gets another one.
       free.push(lane);
       expect(witness.verdict().broken).toEqual([]);
       expect(await lane.audit()).toMatchObject({ ok: true });
@@ -46,7 +46,7 @@ describe(
   },
 );
 
-test("nothing is doubled later either", { timeout: 60_000 }, async () => {
+test("nothing is doubled later, either", { timeout: 60_000 }, async () => {
   await Promise.all(free.map((lane) => lane.quiet()));
   const broken = lives.flatMap(({ name, witness }) =>
     witness.verdict().broken.map((each) => `${name}: ${each}`),
@@ -61,7 +61,7 @@ test("nothing is doubled later either", { timeout: 60_000 }, async () => {
   ).toEqual([]);
 });
 
-test("no kill makes the bot believe that someone else wrote its database", async () => {
+test("no kill makes the bot report tampering", async () => {
   const found = await Promise.all(all.map((lane) => lane.findings()));
   expect(found.flat()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// A world whose bot can be killed: Slack, the service and the database stay, the process goes and comes back.
+// A world whose bot can be killed and restarted while Slack, the service and the database stay.
 
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
 import type { AuditVerdict } from "#src/domain/audit/verify-chain.ts";
@@ -8,46 +8,46 @@ import { createDatabase } from "../make/world-database.ts";
 
 export type Lane = {
   readonly world: World;
-  /** Resolves when a bot can be reached, now or after the next start. The same promise until it is killed. */
+  /** Resolves when a bot can be reached, now or after the next start. Returns the same promise until the bot is killed. */
   up(): Promise<void>;
-  /** `kill -9`; resolves when the process is gone. */
+  /** Kills the process with `kill -9`. Resolves when it is gone. */
   kill(): Promise<void>;
-  /** Another process on the same database; resolves when it can be reached. */
+  /** Starts another process on the same database. Resolves when it can be reached. */
   restart(): Promise<void>;
-  /** As `npm run audit -- verify` says, whatever the bot does. */
+  /** Verifies the audit as `npm run audit -- verify` does. Works even while the bot runs. */
   audit(): Promise<AuditVerdict>;
-  /** The kinds of all entries of the audit, in order. */
+  /** Resolves to the kinds of all audit entries, in order. */
   entries(): Promise<readonly string[]>;
-  /** What the bot found in its database that it had not written. */
+  /** Resolves to the bot's findings of tampering. */
   findings(): Promise<readonly string[]>;
-  /** Resolves when the bot has asked nothing of Slack for longer than it waits for any lost answer. */
+  /** Resolves when the bot has called Slack for nothing for longer than it waits after any lost answer. */
   quiet(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** One process on a file of SQLite, unless the environment of the tests asks for PostgreSQL. */
+/** One process on an SQLite file, or on PostgreSQL if the environment of the tests asks for it. */
 export type OneProcess = Lane & {
-  /** Where the database is. */
+  /** The address of the database. */
   readonly database: string;
-  /** The process that runs now. */
+  /** Returns the current process. */
   bot(): BotProcess;
 };
 
 /**
- * Above POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts): what was to be done by then is done.
- * Above SUBMIT_AGE_MS (engine/fresh-facts.ts): who submits is looked up again.
+ * Longer than POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts), so everything is done by then.
+ * Longer than SUBMIT_AGE_MS (engine/fresh-facts.ts), so that the person who submits is looked up again.
  */
 const QUIET_MS = 5_500;
 
-/** Several bots start at once, and other people use this machine too (ms). */
+/** How long a start may take (ms). Several bots start at once, perhaps on a busy machine. */
 const READY_MS = 60_000;
 
-/** Polls as fast as they go, so that a life takes a second or two. */
+/** Polls as fast as possible, so that a life takes a second or two. */
 export const FAST = { POLL_MIN_MS: "40", POLL_MAX_MS: "200", LOG_LEVEL: "warn" };
 
 export type Environment = { readonly [name: string]: string };
 
-/** `env`: more of the bot's variables, or what becomes of those that it gets. */
+/** `env`: further variables of the bot, or a function that changes its variables. */
 export async function startLane(
   env: Environment | ((given: Environment) => Environment) = {},
 ): Promise<OneProcess> {
@@ -72,7 +72,7 @@ export async function startLane(
     kill: async () => {
       const before = up;
       up = Promise.withResolvers();
-      // Whoever waits for a bot that was killed before it was up waits for the next one.
+      // Callers that wait for a bot that was killed before it was up wait for the next one.
       before.resolve(up.promise);
       await bot.end("SIGKILL");
     },

@@ -1,5 +1,5 @@
-// One life of a run, lived by people: someone asks for it, someone decides what it asks, and whoever is told that something
-// failed tries again. Everything that can be seen of it is kept, for the verdict.
+// One life of a run, played by people: someone starts it, someone decides what it asks for, and people who are told that something failed
+// try again. Everything visible is recorded for the verdict.
 
 import type { Message, OpenView } from "#sandbox/slack/model.ts";
 import type { World } from "#sandbox/world/world.ts";
@@ -11,21 +11,21 @@ export type Life = {
   readonly name: string;
   readonly task: string;
   readonly verdict: "approve" | "deny";
-  /** The approver decides all requests in one form, which they open on the Home tab. */
+  /** Whether the approver decides all requests in one form, opened from the Home tab. */
   readonly together: boolean;
   readonly channel: string;
   readonly requester: string;
   readonly approver: string;
-  /** Another approver, where the rule wants the approvals of two people. Both press until they have approved it. */
+  /** The second approver, if the rule needs the approvals of two people. Both press until they have approved. */
   readonly second: string | null;
   readonly holdMs: number;
-  /** What Slack and the bot said of each command that was typed. */
+  /** What Slack and the bot answered to each command that was typed. */
   readonly commands: string[];
-  /** Reasons that were typed, each once; `kept` when the app answered that it is recorded. `at`: before the submit. */
+  /** The typed reasons, each once. `kept`: the app answered that the decision is recorded. `at`: just before the submit. */
   readonly attempts: Attempt[];
   /** How often the requester chose to start again. */
   again: number;
-  /** The messages on which they chose so. */
+  /** The messages on which the requester chose to start again. */
   readonly askedAgain: Set<string>;
 };
 
@@ -38,29 +38,29 @@ export type Attempt = {
 
 type Reachable = Pick<Lane, "world" | "up">;
 
-/** What people are about to do; a test may stop the clock here. */
+/** Called before an act of a person. A test may intervene here. */
 export type Before = (act: "command" | "click" | "submit" | "end") => Promise<void>;
 
-/** People look again after this (ms) when something did not work. */
+/** How long people wait before they look again when something did not work (ms). */
 const PATIENCE_MS = 150;
-/** After a command that failed: the bot looks for a message whose answer was lost after 4 s (domain/posted-message.ts). */
+/** How long people wait before they retype a failed command (ms). The bot looks for lost messages after 4 s (domain/posted-message.ts). */
 const RETYPE_MS = 7_000;
-/** No fault of the campaigns takes longer. */
+/** Longer than any fault of the campaigns (ms). */
 const CHECK_MS = 25_000;
-/** Nothing but a fault takes this long on a loaded machine (ms). */
+/** Even on a loaded machine, only a bug makes a life take longer (ms). */
 const LIFE_MS = 90_000;
 
 let born = 0;
 
 type Intent = Pick<Life, "verdict"> & {
   readonly together?: boolean;
-  /** The rule wants the approvals of two people. */
+  /** Whether the rule needs the approvals of two people. */
   readonly byTwo?: boolean;
   /** How long the rule holds an approval (ms). */
   readonly holdMs?: number;
 };
 
-/** Channel and people of its own, so that whatever is there belongs to this life. */
+/** Gives the life its own channel and people, so that everything there belongs to it. */
 export function newLife(
   { slack }: World,
   name: string,
@@ -112,7 +112,7 @@ export async function live(lane: Reachable, life: Life, before: Before): Promise
   await askFor(lane, life);
   while (!atRest(lane.world, life)) {
     if (Date.now() > deadline)
-      throw new Error(`${life.name}: no rest within ${LIFE_MS} ms\n${told(lane, life)}`);
+      throw new Error(`${life.name}: no rest within ${LIFE_MS} ms\n${messageLines(lane, life)}`);
     if (!(await doNext(lane, life, before))) await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
   }
 }
@@ -131,19 +131,20 @@ async function askFor(lane: Reachable, life: Life): Promise<void> {
           () => false,
         );
     asked = await isOpenInTime(lane, () => isOpen(RETYPE_MS));
-    const told = answerTo(lane.world, life);
+    const answer = answerTo(lane.world, life);
     const ms = lane.world.clock.now() - at;
     life.commands.push(
-      `${ok ? "heard" : "failed"}, ${told ?? "no answer"}, ${asked ? "open" : "not open"} after ${ms} ms`,
+      `${ok ? "delivered" : "failed"}, ${answer ?? "no answer"}, ${asked ? "open" : "not open"} after ${ms} ms`,
     );
     if (asked) return;
-    // Who is asked to check first whether the run is there does so once whatever failed is over.
-    if (told === "answer:run-maybe-recorded") asked = await isOpen(CHECK_MS);
-    else asked = ok && told !== "answer:run-not-recorded" && told?.startsWith("command-refusal:") !== true;
+    // A requester who is asked to check first whether the run exists does so once the fault is over.
+    if (answer === "answer:run-maybe-recorded") asked = await isOpen(CHECK_MS);
+    else
+      asked = ok && answer !== "answer:run-not-recorded" && answer?.startsWith("command-refusal:") !== true;
   }
 }
 
-/** A bot that was killed meanwhile has its time from the next start: people would see it work again. */
+/** If the bot is killed meanwhile, its time begins again at the next start, when people would see it work again. */
 async function isOpenInTime(lane: Reachable, isOpen: () => Promise<boolean>): Promise<boolean> {
   for (;;) {
     const up = lane.up();
@@ -153,7 +154,7 @@ async function isOpenInTime(lane: Reachable, isOpen: () => Promise<boolean>): Pr
   }
 }
 
-/** The id of the newest answer that only the requester sees. */
+/** Returns the id of the newest answer that only the requester sees. */
 function answerTo({ slack: { workspace } }: World, { channel, requester }: Life): string | null {
   const mine = workspace.messages.findLast(
     (each) => each.channel === channel && each.ephemeralFor === requester,
@@ -161,7 +162,7 @@ function answerTo({ slack: { workspace } }: World, { channel, requester }: Life)
   return mine === undefined ? null : idOf(mine);
 }
 
-/** False: there was nothing to do, or it did not work. */
+/** Resolves to false if there was nothing to do, or if it did not work. */
 async function doNext(lane: Reachable, life: Life, before: Before): Promise<boolean> {
   let done = false;
   for (const person of approversOf(life)) done = (await decide(lane, life, person, before)) || done;
@@ -179,19 +180,19 @@ async function decide(lane: Reachable, life: Life, person: string, before: Befor
     return !hasVoted(life, person) && clickCard(lane, life, person, before);
   }
   if (isForm(modal)) return submit(lane, life, modal, before);
-  // One that says why nothing was recorded, or that it is recorded, is read and closed.
+  // A window without a form says what was recorded, or why nothing was. It is read and closed.
   await acts.close(person, modal.id);
   return false;
 }
 
-/** As far as they were told. One who was not told presses again. */
+/** Returns whether the person was told that their approval is recorded. A person who was not told presses again. */
 const hasVoted = ({ second, attempts }: Life, person: string): boolean =>
   second !== null && attempts.some(({ by, kept }) => kept && by === person);
 
 const isForm = ({ view }: OpenView): boolean =>
   view["callback_id"] === "decision_modal" || view["callback_id"] === "review_modal";
 
-/** A form that could not be submitted stays open, and is submitted again with another reason. */
+/** Submits the form. If that fails, the form stays open and is submitted again with another reason. */
 async function submit(lane: Reachable, life: Life, modal: OpenView, before: Before): Promise<boolean> {
   await before("submit");
   await lane.up();
@@ -267,7 +268,7 @@ async function startAgain(lane: Reachable, life: Life): Promise<boolean> {
         () => false,
       );
   await lane.up();
-  // However late the message changes, and however often they press it: they asked once more.
+  // Presses on the same message count once, however late the message changes.
   if (!life.askedAgain.has(button.message.ts)) {
     life.askedAgain.add(button.message.ts);
     void answered(LIFE_MS).then((done) => done && (life.again += 1));
@@ -296,7 +297,7 @@ const hasElement = (elements: unknown, action: string): boolean =>
 const hasButton = ({ blocks }: Message, action: string): boolean =>
   blocks.some(({ elements }) => hasElement(elements, action));
 
-/** What everyone in the channel sees of the bot's. */
+/** Returns the bot's messages that everyone in the channel sees. */
 export function messagesOf({ slack }: World, { channel }: Life): Message[] {
   const { messages, app } = slack.workspace;
   return messages.filter(
@@ -313,7 +314,7 @@ const ENDED = ["run:succeeded", "run:failed", "run:canceled"];
 export const isOutcome = (message: Message): boolean => idOf(message)?.startsWith("outcome:") === true;
 export const isCard = ({ broadcast }: Message): boolean => broadcast;
 
-/** Nothing more is awaited of anyone: the newest thread tells the end, its cards tell theirs, and its file is there. */
+/** Returns whether the life is over: the newest thread shows the end, its cards show their outcome, and its file is there. */
 function atRest(world: World, life: Life): boolean {
   const opening = openingsOf(world, life).at(-1);
   if (opening === undefined || !ENDED.includes(idOf(opening) ?? "")) return false;
@@ -322,20 +323,20 @@ function atRest(world: World, life: Life): boolean {
   return file && replies.some(isOutcome) && replies.filter(isCard).every(isSettled);
 }
 
-/** The card of unreadable approvals has no state of its own. */
+/** Returns whether the card shows an outcome. The card of unreadable approvals has no state. */
 const isSettled = (card: Message): boolean =>
   cardStateOf(card) === null
     ? idOf(card)?.startsWith("unreadable:") === true
     : isInState(card, "approved", "denied", "unconfirmed", "closed", "refused", "elsewhere");
 
-function told({ world }: Reachable, { channel }: Life): string {
+function messageLines({ world }: Reachable, { channel }: Life): string {
   return world.slack.workspace.messages
     .filter((each) => each.channel === channel)
     .map(({ ts, thread, text, ephemeralFor }) => `${thread ?? ""} ${ts} ${ephemeralFor ?? ""} ${text}`)
     .join("\n");
 }
 
-/** What the approver was told in direct messages about what they decided. One whose answer was lost may be there twice. */
+/** Returns the receipts that the approver got in direct messages. If Slack's answer was lost, a receipt may be there twice. */
 export function receiptsOf({ slack: { workspace } }: World, life: Life): Message[] {
   const direct = new Set(
     [...workspace.channels.values()]

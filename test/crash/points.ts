@@ -1,4 +1,4 @@
-// Every step of a run's life between which the process is killed, in the order in which they come.
+// The points of a run's life at which the process is killed, in order.
 
 import type { Place } from "./hold.ts";
 import type { Point } from "./strike.ts";
@@ -60,12 +60,12 @@ export const points: { readonly [name: string]: Point } = {
     task: TWO,
   }),
 
-  // who can approve; a click relies on what was told then
+  // who can approve; a click relies on this answer
   "asking who can approve": at("command", "users.info", "lost", { fresh: true, nth: 2 }),
   "told who can approve": at("command", "users.info", "answered", { fresh: true, nth: 2 }),
 
   // click → modal
-  "the card is up and nobody has clicked": { before: "click", place: null },
+  "the card is up and no one has clicked": { before: "click", place: null },
   "the modal is sent and never opens": at("click", "views.open", "lost"),
   "the modal is open, its answer is not heard": at("click", "views.open", "answered"),
   "the modal is open and the reason is being typed": { before: "submit", place: null },
@@ -114,7 +114,7 @@ export const points: { readonly [name: string]: Point } = {
   }),
   "taking the buttons off the first of both is lost": together("submit", "chat.update", "lost"),
 
-  // the card tells
+  // the card shows the decision
   "taking the buttons off is lost": at("submit", "chat.update", "lost"),
   "taking the buttons off happens after the death": at("submit", "chat.update", "late"),
   "taking the buttons off is not answered": at("submit", "chat.update", "answered"),

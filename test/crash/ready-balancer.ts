@@ -1,17 +1,17 @@
-// A load balancer that knows only what /readyz says, and requests that Slack signs, one after the other, through it.
+// A load balancer that relies only on /readyz, and requests signed by Slack that go through it, one after the other.
 
 import { createHmac } from "node:crypto";
 import { setTimeout as later } from "node:timers/promises";
 import type { World } from "#sandbox/world/world.ts";
 import { ana, opsAgents } from "../make/world.ts";
 
-/** docs/postgres.md asks for that. */
+/** docs/postgres.md asks for one check a second. */
 const ASKS_EVERY_MS = 1_000;
 const REQUEST_EVERY_MS = 50;
 const ANSWER_MS = 3_000;
 
 export type Knocking = {
-  /** Ends the requests. Resolves to how many there were, and to what was said instead of an answer. */
+  /** Ends the requests. Resolves to the number of requests and to the refusals. */
   stop(): Promise<{ readonly asked: number; readonly refused: readonly string[] }>;
 };
 
@@ -54,7 +54,7 @@ async function isReady(port: number): Promise<boolean> {
   );
 }
 
-/** Null: it is answered as Slack wants it. */
+/** Resolves to null if the request is answered as Slack expects. */
 async function refusalOf({ slack }: World, port: number, nth: number): Promise<string | null> {
   const body = new URLSearchParams({
     command: "/agent",

@@ -1,5 +1,5 @@
-// Several replicas on one database: one dies with a decision, or stands still and wakes up after another has taken its run over, or they
-// are restarted one after the other while people work. What Slack and the service saw is judged.
+// Several replicas on one database: one dies with a decision, or is suspended and wakes up after another has taken over its run, or they
+// are restarted one after the other while people work. The judge looks at what Slack and the service saw.
 
 import { setTimeout as later } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 
 const decisionsOf = ({ world }: ReplicaLane) => world.service.requests.all({ route: "decide" });
 
-/** A life whose holder is struck at the point, lived to its end. */
+/** Plays a life to its end. Its owner is struck at the point. */
 async function lived(point: Point, strikes: Strikes, { onTestFinished }: TestContext) {
   const lane = await startReplicaLane(server, { replicas: 2, strikes });
   onTestFinished(() => lane.stop());
@@ -37,7 +37,7 @@ function pointCalled(name: string): Point {
   return point;
 }
 
-/** How often the decision leaves. One that may have arrived is sent again only if the service still waits for it. */
+/** Moments with how often the decision leaves. A decision that may have arrived is sent again only if the service still waits for it. */
 const MOMENTS = [
   ["the decision is committed, the look before sending is lost", 1],
   ["the decision is sent and never arrives", 2],
@@ -65,7 +65,7 @@ test("a replica that wakes up after its lease, right before it was to send a dec
   expect(lane.struck().state()).toBe("paused");
   const seen = async () => ({
     decisions: decisionsOf(lane).length,
-    // A click that waited in its socket is refused when it wakes up: its card is decided.
+    // A click that waited in its socket is refused when the replica wakes up, because the card is decided.
     entries: (await lane.entries()).filter((what) => what !== "refused"),
     messages: messagesOf(lane.world, life).map(({ ts, blocks }) => ({ ts, blocks })),
   });
@@ -79,11 +79,11 @@ test("a replica that wakes up after its lease, right before it was to send a dec
   expect(await lane.audit()).toMatchObject({ ok: true });
 });
 
-/** Lives that begin while the replicas are restarted, and how far apart (ms). */
+/** How many lives begin while the replicas are restarted, and how far apart (ms). */
 const LIVES = 5;
 const APART_MS = 800;
 
-/** Lives that begin while the replicas of the lane are restarted one after the other, to their end. */
+/** Plays lives to their end while the replicas of the lane are restarted one after the other. */
 async function livedThroughRestarts(lane: ReplicaLane): Promise<readonly string[]> {
   const lives = Array.from({ length: LIVES }, (_, nth) => {
     const verdict = nth % 2 === 0 ? "approve" : "deny";
@@ -106,11 +106,11 @@ async function expectAllDecidedOnce(lane: ReplicaLane): Promise<void> {
   expect(await lane.findings()).toEqual([]);
 }
 
-// Above the time that a life has: one that does not end says what was seen of it.
+// Longer than a life may take, so that a life that does not end fails with what was seen of it.
 const RESTARTS = { concurrent: true, timeout: 120_000 };
 
 describe("replicas are restarted one after the other while people work", RESTARTS, () => {
-  test("over HTTP nobody is refused, also behind a balancer that only asks /readyz", async ({
+  test("over HTTP no one is refused, even behind a balancer that only checks /readyz", async ({
     onTestFinished,
   }) => {
     const lane = await startReplicaLane(server, { replicas: 3, entrance: "http" });
@@ -124,7 +124,7 @@ describe("replicas are restarted one after the other while people work", RESTART
     await expectAllDecidedOnce(lane);
   });
 
-  /** Slack tells people about a payload that it sends while the app closes the socket, and they press again. */
+  /** If a payload is lost because the app closes the socket, Slack tells the person, who presses again. */
   test("in Socket Mode nothing is lost or doubled", async ({ onTestFinished }) => {
     const lane = await startReplicaLane(server, { replicas: 3 });
     onTestFinished(() => lane.stop());

@@ -1,5 +1,5 @@
-// A world whose bot is several replicas on one PostgreSQL database. The one that looks after the run is killed or paused, and stays so;
-// another takes over.
+// A world whose bot is several replicas on one PostgreSQL database. The owner of the run is killed or suspended and stays so, and another
+// replica takes over.
 
 import { randomBytes } from "node:crypto";
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
@@ -10,24 +10,24 @@ import { type Environment, FAST, type Lane, quiet } from "./lane.ts";
 
 export type ReplicaLane = Lane & {
   readonly bot: Bot;
-  /** The replica that was killed or paused last. */
+  /** Returns the replica that was last killed or suspended. */
   readonly struck: () => Replica;
-  /** What people were told instead of the answer they wanted: acts that Slack could not deliver. */
+  /** Acts that Slack could not deliver, as people were told. */
   readonly refused: readonly string[];
 };
 
 export type Strikes = "kill" | "pause";
 
-/** Only a fault takes longer (ms). */
+/** Only a bug makes this take longer (ms). */
 const TAKEN_MS = 30_000;
 const ASK_EVERY_MS = 20;
 
 type Choices = {
   readonly replicas: number;
-  /** What `kill` does to the replica that looks after the only run that is not over. */
+  /** What `kill` does to the owner of the only unfinished run. */
   readonly strikes?: Strikes;
   readonly entrance?: "socket" | "http";
-  /** More of each bot's variables, or what becomes of those that it gets. */
+  /** Further variables of each bot, or a function that changes its variables. */
   readonly env?: Environment | ((given: Environment) => Environment);
 };
 
@@ -107,7 +107,7 @@ const never = (): never => {
   throw new Error("there is no replica");
 };
 
-/** Waits: the run may be on its way from one to another. */
+/** Waits until a replica owns the run, which may just be moving from one to another. */
 async function holderOf({ replicas }: Bot): Promise<Replica> {
   for (const end = performance.now() + TAKEN_MS; performance.now() < end;) {
     const watched = await Promise.all(replicas.map(({ metric }) => metric("countersign_runs_watched")));
@@ -116,10 +116,10 @@ async function holderOf({ replicas }: Bot): Promise<Replica> {
     if (holder !== undefined && holders.length === 1) return holder;
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
   }
-  throw new Error("no replica, or more than one, looks after the run");
+  throw new Error("no replica, or more than one, owns the run");
 }
 
-/** The same world; what could not be delivered is noted. */
+/** Returns the same world, but records acts that could not be delivered. */
 function noting(world: World, refused: string[]): World {
   const { acts } = world.slack;
   const noted = <Args extends readonly unknown[], Told extends { readonly ok: boolean }>(
@@ -127,9 +127,9 @@ function noting(world: World, refused: string[]): World {
     act: (...args: Args) => Promise<Told>,
   ) => {
     return async (...args: Args): Promise<Told> => {
-      const told = await act(...args);
-      if (!told.ok) refused.push(`${what}: ${JSON.stringify(told)}`);
-      return told;
+      const delivery = await act(...args);
+      if (!delivery.ok) refused.push(`${what}: ${JSON.stringify(delivery)}`);
+      return delivery;
     };
   };
   const ours = {

@@ -1,5 +1,5 @@
-// `npm run soak -- [--minutes 30] [--runs 5000] [--kill-every 120]`: one process on a file watches many runs, decides all the time, and is
-// killed now and then. Memory, open files, sockets and the database must stay as large as they are. docs/reliability.md has a result of it.
+// `npm run soak -- [--minutes 30] [--runs 5000] [--kill-every 120]`: one process on a file watches many runs while requests are decided,
+// and is killed now and then. Memory, open files, sockets and the database must not grow. docs/reliability.md has a result.
 
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -13,17 +13,17 @@ import { watch } from "./verdict.ts";
 const { minutes, runs, killEvery } = readArgs();
 
 const MINUTE_MS = 60_000;
-/** As in production, and not as fast as the other campaigns poll. */
+/** The pace of production, not the fast polls of the other campaigns. */
 const PACE = { POLL_MIN_MS: "1000", POLL_MAX_MS: "15000" };
-/** Runs are watched with this much behind them (ms), so that most are polled at the slowest pace. */
+/** How long the runs have been quiet at the start (ms), so that most are polled at the slowest pace. */
 const QUIET_MS = 30 * MINUTE_MS;
-/** A process is measured at the end of its life: a young one still loads and compiles. */
+/** A process is measured at the end of its life, because a young one still loads and compiles. */
 type Sample = { readonly rssMb: number; readonly files: number; readonly sockets: number };
-/** The last third may be so much above the first one. Connections to the service come and go with what is asked of it. */
+/** How much the last third may exceed the first: a factor, and numbers. Connections to the service come and go with the load. */
 const MAY_GROW = { rss: 1.1, files: 20, sockets: 20 };
-/** What an approval leaves for ever: its entries of the audit, and its run until it is forgotten (docs/deploy.md). */
+/** What an approval adds to the database: its audit entries, and its run until that is deleted (docs/deploy.md). */
 const BYTES_FOR_EACH = 20_000;
-/** What is written since the last checkpoint. */
+/** Room for what was written since the last checkpoint. */
 const WAL_BYTES = 16 * 2 ** 20;
 
 const began = Date.now();
@@ -72,7 +72,7 @@ async function watchQuietRuns(on: OneProcess): Promise<void> {
 
 async function oneLife(): Promise<void> {
   const { world } = lane;
-  // What the recorder keeps of thousands of polls would slow the service down.
+  // Thousands of recorded polls would slow the service down.
   world.service.requests.clear();
   const life = newLife(world, `life ${counts.lives}`, "deploy billing", { verdict: "approve" });
   const witness = watch(world, life);
@@ -96,7 +96,7 @@ function measured(pid: number): Sample {
   return { rssMb: Math.round(kb / 1_024), files: files.length, sockets };
 }
 
-/** What is larger in the last third of the samples than in the first. */
+/** Returns what grew from the first to the last third of the samples. */
 function growth(): readonly string[] {
   const third = Math.ceil(samples.length / 3);
   const middle = (of: readonly Sample[], what: keyof Sample): number =>
@@ -118,7 +118,7 @@ function growth(): readonly string[] {
   ];
 }
 
-/** The database without its log. */
+/** Returns the size of the database without its write-ahead log (bytes). */
 function sizeOf(database: string): number {
   return statSync(database).size;
 }
@@ -134,7 +134,7 @@ function readArgs() {
     "kill-every": { type: "string", default: "120" },
   } as const;
   const usage = `npm run soak -- [--minutes 30] [--runs 5000] [--kill-every 120]
-A process is killed every so many seconds. Needs Linux, for its /proc.`;
+The process is killed every N seconds (--kill-every). Needs Linux, for its /proc.`;
   return readCommandLine(usage, options, (given) => ({
     minutes: wholeNumber("--minutes", given.minutes),
     runs: wholeNumber("--runs", given.runs),

@@ -7,7 +7,7 @@ import { type Lane, startLane } from "./lane.ts";
 import { newLife } from "./life.ts";
 
 const RUNS = 13;
-/** How long after the requests came the process dies (ms): before the notice, while it is posted, and once it is there. Our choice. */
+/** How long after the requests the process dies (ms): before the notice, while it is posted, and once it is there. Our choice. */
 const KILLS = [300, 700, 1_100, 2_500];
 const PATIENCE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-// Kills the bot at one named point of a life, and starts the next one.
+// Kills the bot at one named point of a life, and starts the next process.
 
 import { hold, holdPoll, type Place } from "./hold.ts";
 import type { Lane } from "./lane.ts";
@@ -6,21 +6,21 @@ import { type Before, isCard, type Life, messagesOf } from "./life.ts";
 
 /** Where in a life the process dies. */
 export type Point = {
-  /** Set up just before people do this. */
+  /** The hold is set up just before people do this. */
   readonly before: "command" | "click" | "submit" | "end";
-  /** Null: it dies right there, with nothing under way that we know of. */
+  /** Null if the process dies right there, not in a known call. */
   readonly place: Place | null;
   readonly task?: string;
   readonly verdict?: "approve" | "deny";
-  /** All requests are decided in one form. */
+  /** Whether all requests are decided in one form. */
   readonly together?: true;
-  /** The process is a new one, and has no young answer about anyone. */
+  /** Whether the process has just started, and has no recent look-up of anyone. */
   readonly fresh?: boolean;
 };
 
 export type Strike = { readonly before: Before; readonly done: Promise<void> };
 
-/** A place that is not reached within this (ms) is not on this life's road. A loaded machine is slow. */
+/** A place that is not reached within this time (ms) does not occur in this life. A loaded machine is slow. */
 const REACHED_MS = 40_000;
 
 export function planStrike(lane: Lane, life: Life, point: Point): Strike {
@@ -32,7 +32,7 @@ export function planStrike(lane: Lane, life: Life, point: Point): Strike {
     const dying = strike(lane, life, point);
     await dying.armed;
     dying.over.then(resolve, reject);
-    // With nothing held people do nothing either until the next process is there.
+    // If no call is held, people wait until the next process is up.
     if (point.place === null && point.before !== "end") await dying.over;
   };
   return { before, done };
@@ -43,7 +43,7 @@ function strike(lane: Lane, life: Life, point: Point): { armed: Promise<void>; o
   const { place, before } = point;
   const run = async (): Promise<void> => {
     if (point.fresh === true) await again(lane);
-    // A process that died while it counted who can approve leaves that to the next one, and its answers would be young enough for the form.
+    // If a process dies while it counts who can approve, the next one counts again, and its look-ups would be recent enough for the form.
     if (point.fresh === true && before === "submit") await lane.quiet();
     const poll = await quietPoll(lane, point);
     if (before === "end") {
@@ -58,7 +58,7 @@ function strike(lane: Lane, life: Life, point: Point): { armed: Promise<void>; o
     poll?.release();
     if (place?.cut !== "late") held?.release();
     await lane.restart();
-    // An old state of a card comes at its worst when the newest one is there already.
+    // The worst moment for an old state of a card is when the newest one is already there.
     if (place?.call === "chat.update" && before === "submit") await decidedCard(lane, life);
     held?.release();
   };
@@ -72,7 +72,7 @@ async function again(lane: Lane): Promise<void> {
   await lane.restart();
 }
 
-/** The poll would take the place of a decision's own looks, and would change the thread between a decision's steps. */
+/** Holds the poll, which would take the place of a decision's own reads, and change the thread between its steps. */
 async function quietPoll(lane: Lane, { before, place }: Point) {
   const wanted = before === "end" || (before === "submit" && place !== null);
   return wanted ? holdPoll(lane.world) : null;

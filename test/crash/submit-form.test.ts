@@ -1,5 +1,5 @@
-// The judge of the crash tests takes a decision for acknowledged only if the app said so. A form may be gone for another reason: people who
-// press twice get a second form, which takes the place of the first one while its submit is on its way.
+// The judge of the crash tests counts a decision as acknowledged only if the app said so. A form may be gone for another reason: people who
+// press twice get a second form, which replaces the first one while its submit is under way.
 
 import type { App, ViewSubmitAction } from "@slack/bolt";
 import { expect, onTestFinished, test } from "vitest";
@@ -29,7 +29,7 @@ const told = (id: string) => ({
   blocks: [{ type: "section" as const, block_id: id, text: plain("Answer") }],
 });
 
-/** `second`: while the submit is on its way, a second form takes the place of the submitted one. */
+/** `second`: a second form replaces the submitted one while its submit is under way. */
 function app(answer: Answer, second: boolean) {
   return (bolt: App): void => {
     bolt.command("/agent", async ({ ack, body, client }) => {
@@ -46,14 +46,14 @@ function app(answer: Answer, second: boolean) {
   };
 }
 
-/** What the app answers, and whether that says that the decision is recorded. */
+/** The app's answers, and whether each says that the decision is recorded. */
 const ANSWERS: readonly (readonly [string, Answer, boolean])[] = [
   ["closes the form", (app) => app.close(), true],
   ["says that the approval is held", (app) => app.update("form:held"), true],
   ["refuses", (app) => app.update("refusal:already-decided"), false],
   ["says nothing", () => Promise.resolve(), false],
 ];
-/** How long Slack waits for an app that says nothing (ms). */
+/** How long Slack waits for an app that does not answer (ms). */
 const SHORT = { timing: { ackMs: 300 } };
 
 for (const second of [false, true])

@@ -8,8 +8,8 @@ import { says } from "../make/message-id.ts";
 type Submitting = { readonly acts: Pick<Slack["acts"], "submit"> } & Pick<Slack, "traffic">;
 
 /**
- * Whether the app's answer, as Slack got it, says that the decision is recorded: it closes the form, or shows that the approval is held.
- * The screen does not tell. A form is also gone when another one opens: a person who pressed twice on a slow day has that.
+ * Resolves to whether the app's answer, as Slack received it, says that the decision is recorded: it closes the form, or shows that the
+ * approval is held. The screen does not show that, because a form also disappears when another one opens, for example after two presses.
  */
 export async function submitForm(
   { acts, traffic }: Submitting,

@@ -1,4 +1,4 @@
-// What must hold whatever died when. Judged on Slack's and the service's own history, never on the bot's database.
+// What must hold whatever dies when. Judged by what Slack and the service recorded, never by the bot's database.
 
 import type { Recorded } from "#sandbox/service/recorder.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
@@ -9,18 +9,18 @@ import { approversOf, isCard, isOutcome, type Life, messagesOf, openingsOf } fro
 
 export type Verdict = {
   readonly broken: readonly string[];
-  /** Decisions that the bot acknowledged to a person, and those of them that never left it. */
+  /** The number of decisions that the bot acknowledged to a person, and of those that never left it. */
   readonly acknowledged: number;
   readonly lost: number;
-  /** Cards that say, rightly, that a decision was sent and not confirmed. */
+  /** The number of cards that say, correctly, that a decision was sent but not confirmed. */
   readonly unconfirmed: number;
-  /** Decisions that went out more than once, with the same content. */
+  /** The number of decisions that left more than once, with the same content. */
   readonly resent: number;
 };
 
 export type Witness = { verdict(): Verdict; stop(): void };
 
-/** Watches from now on, so that what was there for a moment only is judged too. */
+/** Watches from now on, so that even what was visible only for a moment is judged. */
 export function watch(world: World, life: Life): Witness {
   const seen = new Map<string, Message>();
   const broken = new Set<string>();
@@ -42,7 +42,7 @@ export function watch(world: World, life: Life): Witness {
   };
 }
 
-/** A request is known by the digest on its card. */
+/** Returns the digest on a card, which identifies its request. */
 const digestOf = (message: Message): string =>
   /request ([0-9a-f]{12})/.exec(JSON.stringify(message.blocks))?.[1] ?? message.ts;
 
@@ -54,7 +54,7 @@ function twiceOpen(messages: readonly Message[]): string[] {
   return open.length === new Set(open).size ? [] : ["two messages at once can decide the same approval"];
 }
 
-/** "approved" and "denied" are the service's word: it must have answered one of our decisions well, and been heard. */
+/** A card may say "approved" or "denied" only after the bot has received the service's confirmation of one of our decisions. */
 function claimedTooMuch(world: World, life: Life, messages: readonly Message[]): string[] {
   const claims = messages.filter((each) => isInState(each, "approved", "denied"));
   const heard = new Set(
@@ -76,7 +76,7 @@ function decisionsOf(world: World, life: Life): Recorded[] {
     .filter(({ path }) => ids.some((id) => path.includes(id)));
 }
 
-/** Those that a thread tells of. Another may exist whose creation was never answered; its thread says so. */
+/** Returns the runs that a thread shows. Another may exist whose creation was never answered; its thread says so. */
 function shownRuns(world: World, life: Life): Run[] {
   const openings = JSON.stringify(openingsOf(world, life).map(({ blocks }) => blocks));
   return runsOf(world, life).filter(({ id }) => openings.includes(id));
@@ -128,21 +128,21 @@ function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[]
     ({ state }) => state.type === "decided" && state.verdict === life.verdict && isGiven(life, state.reason),
   );
   return [
-    ...(shown.length === 1 ? [] : [`${shown.length} runs are told of in place of one`]),
+    ...(shown.length === 1 ? [] : [`${shown.length} runs are shown instead of one`]),
     ...(shown.every(({ ending }) => ending !== null) ? [] : ["a run never ended"]),
     ...(cards === asked.length ? [] : [`${cards} cards for ${asked.length} approvals`]),
     ...(decided ? [] : ["an approval was not decided as the approver did"]),
   ];
 }
 
-/** Each of the people whom the rule wants typed one of these reasons, and there is no other. */
+/** Returns whether each person whom the rule needs typed one of these reasons, and there is no other reason. */
 function isGiven(life: Life, reason: string | null): boolean {
   const wanted = life.verdict === "deny" ? 1 : approversOf(life).length;
   const givers = reasonsOf(reason).map((said) => life.attempts.find((each) => each.reason === said)?.by);
   return givers.length === wanted && new Set(givers).size === wanted && !givers.includes(undefined);
 }
 
-/** The service said that it did nothing. Its 409 may also mean that an earlier POST did. */
+/** The service said that it did nothing. A 409 may also mean that an earlier POST took effect. */
 const wasRefused = ({ status }: Recorded): boolean =>
   status !== null && status >= 400 && status < 500 && status !== 408 && status !== 409;
 
@@ -152,7 +152,7 @@ function judgeDecision({ attempts, holdMs }: Life, posts: readonly Recorded[]): 
   const earlyMs = Math.max(0, ...typed.map(({ at, by }) => (by.at(-1)?.at ?? 0) + holdMs - at));
   return [
     ...(contents.size <= 1 ? [] : [`${contents.size} contents of one decision left the bot`]),
-    ...(typed.some(({ by }) => by.includes(undefined)) ? ["a decision left the bot that nobody typed"] : []),
+    ...(typed.some(({ by }) => by.includes(undefined)) ? ["a decision left the bot that no one typed"] : []),
     ...(earlyMs > 0 ? [`an approval left the bot ${earlyMs} ms before its hold was over`] : []),
   ];
 }
@@ -161,15 +161,15 @@ const givers = (attempts: Life["attempts"], body: string | null) =>
   reasonsIn(body).map((said) => attempts.find(({ reason }) => reason === said));
 
 /**
- * The app said that they are recorded, and they never left. Of two approvals one may have lost its answer while the other's was heard: each
- * reason counts alone.
+ * Returns the decisions that the app called recorded but that never left. With two approvals, the answer to one may be lost while the
+ * other's is received, so each reason counts by itself.
  */
 function lostOf({ attempts }: Life, posts: readonly Recorded[]): string[] {
   const said = new Set(posts.flatMap(({ body }) => reasonsIn(body)));
   return attempts.flatMap(({ kept, reason }) => (kept && !said.has(reason) ? [reason] : []));
 }
 
-/** The service gets the reasons of all who approved it. */
+/** Returns the reasons in a decision's body: the service gets those of all approvers. */
 const reasonsIn = (body: string | null): readonly string[] =>
   reasonsOf((JSON.parse(body ?? "{}") as { readonly reason?: string }).reason);
 

@@ -1,23 +1,23 @@
-// Plays one life for each case, several side by side, judges them, and prints one line for each and one of counts.
+// Plays one life for each case, several side by side. Judges them, and prints one line for each and one with the counts.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Lane } from "../crash/lane.ts";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
-import { type Disturbed, type Lay, type Played, playLife } from "./play-life.ts";
+import { type FaultCase, type SetUpFault, type Played, playLife } from "./play-life.ts";
 
-type Campaign<Case extends Disturbed, Place extends Lane> = {
-  /** How it is started. */
+type Campaign<Case extends FaultCase, Place extends Lane> = {
+  /** The usage line of the command. */
   readonly usage: string;
   readonly cases: readonly Case[];
-  /** `file`: one that the lane and its faults share. */
+  /** Starts a lane. `file` is shared by the lane and its faults. */
   readonly start: (file: string, replicas: number) => Promise<Place>;
-  readonly lay: (lane: Place, each: Case, file: string) => Lay;
+  readonly setUpFault: (lane: Place, each: Case, file: string) => SetUpFault;
 };
 
-/** Never returns. Exit code 1: an invariant did not hold, or a fault struck nothing. */
-export async function runCampaign<Case extends Disturbed, Place extends Lane>(
+/** Runs the campaign and exits. Exit code 1: an invariant was broken, or a fault never took effect. */
+export async function runCampaign<Case extends FaultCase, Place extends Lane>(
   campaign: Campaign<Case, Place>,
 ): Promise<never> {
   const { only, lanes, replicas } = readArgs(campaign.usage);
@@ -28,7 +28,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
   await Promise.all(Array.from({ length: lanes }, () => work()));
   const seconds = Math.round((Date.now() - startedAt) / 1_000);
   console.log(
-    `${counts.lives} lives: ${counts.broken} broken, ${counts.unmet} whose fault struck nothing; ${counts.again} started again, ${counts.unconfirmed} decisions honestly unconfirmed, ${counts.resent} sent again with the same content; ${seconds} s`,
+    `${counts.lives} lives: ${counts.broken} broken, ${counts.unmet} whose fault never took effect; ${counts.again} started again, ${counts.unconfirmed} decisions honestly unconfirmed, ${counts.resent} sent again with the same content; ${seconds} s`,
   );
   process.exit(counts.broken + counts.unmet === 0 && counts.lives > 0 ? 0 : 1);
 
@@ -39,15 +39,15 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
     const played: (readonly [string, Played])[] = [];
     for (const each of left) {
       const began = Date.now();
-      const life = await playLife(lane, each, campaign.lay(lane, each, file));
+      const life = await playLife(lane, each, campaign.setUpFault(lane, each, file));
       console.log(`${each.name}: ${((Date.now() - began) / 1_000).toFixed(1)} s`);
       played.push([each.name, life]);
     }
-    // What a bot does late, about a life of long ago, is judged too.
+    // What a bot does late, for an earlier life, is judged, too.
     await lane.quiet();
     for (const [name, life] of played) tally(name, life);
     const audit = await lane.audit();
-    if (!audit.ok) broken(`the audit is torn at entry ${audit.seq}: ${audit.fault}`);
+    if (!audit.ok) broken(`the audit is damaged at entry ${audit.seq}: ${audit.fault}`);
     await lane.stop();
     rmSync(folder, { recursive: true });
   }
@@ -62,7 +62,7 @@ export async function runCampaign<Case extends Disturbed, Place extends Lane>(
       broken(`${name}: ${what}`);
     if (struck) return;
     counts.unmet += 1;
-    console.error(`${name}: the fault struck nothing`);
+    console.error(`${name}: the fault never took effect`);
   }
 
   function broken(what: string): void {

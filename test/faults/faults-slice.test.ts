@@ -1,14 +1,14 @@
-// Some lives of the campaigns at every change: `npm run campaign:wire` and `npm run campaign:storage` live all of them.
+// Some lives of the campaigns, with every change. `npm run campaign:wire` and `npm run campaign:storage` play all of them.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type OneProcess, startLane } from "../crash/lane.ts";
-import { type Disturbed, type Lay, playLife } from "./play-life.ts";
-import { layStorage, STORAGE_CASES, withClock } from "./storage-faults.ts";
+import { type FaultCase, type SetUpFault, playLife } from "./play-life.ts";
+import { setUpStorageFault, STORAGE_CASES, withClock } from "./storage-faults.ts";
 import { WIRE_CASES } from "./wire-cases.ts";
-import { layOnWire, withKeyFile } from "./wire-faults.ts";
+import { setUpWireFault, withKeyFile } from "./wire-faults.ts";
 
 const WIRE = [
   "reset after create-run, from the command on",
@@ -37,8 +37,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function lived(life: Disturbed, lay: Lay) {
-  const { witness, struck, stuck } = await playLife(lane, life, lay);
+async function lived(life: FaultCase, setUpFault: SetUpFault) {
+  const { witness, struck, stuck } = await playLife(lane, life, setUpFault);
   return { struck, stuck, broken: witness.verdict().broken };
 }
 
@@ -48,16 +48,16 @@ describe("loses, doubles and claims nothing:", { timeout: 100_000 }, () => {
   test.for(WIRE)("%s", async (name) => {
     const life = WIRE_CASES.find((each) => each.name === name);
     if (life === undefined) throw new Error("there is no such case");
-    expect(await lived(life, layOnWire(lane, life, keyFile))).toEqual(WELL);
+    expect(await lived(life, setUpWireFault(lane, life, keyFile))).toEqual(WELL);
   });
 
   test.for(STORAGE)("%s", async (name) => {
     const life = STORAGE_CASES.find((each) => each.name === name);
     if (life === undefined) throw new Error("there is no such case");
-    expect(await lived(life, layStorage(lane, life, clockFile))).toEqual(WELL);
+    expect(await lived(life, setUpStorageFault(lane, life, clockFile))).toEqual(WELL);
   });
 });
 
-test("the audit is whole after all of them", async () => {
+test("the audit is intact after all of them", async () => {
   expect(await lane.audit()).toMatchObject({ ok: true });
 });

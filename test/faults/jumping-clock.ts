@@ -1,5 +1,5 @@
-// Loaded into a bot before it starts: its wall clock jumps to as far from the machine's as the file CLOCK_FILE says (ms). Its monotonic
-// clock and its timers stay, as on a machine whose clock was set.
+// Loaded into a bot before it starts. Its wall clock differs from the machine's by what the file CLOCK_FILE says (ms). Its monotonic clock
+// and its timers are not affected, as on a machine whose clock was set.
 
 import { readFileSync } from "node:fs";
 

@@ -5,31 +5,38 @@ import { type Before, type Life, live, newLife, openingsOf } from "../crash/life
 import { watch, type Witness } from "../crash/verdict.ts";
 import { says } from "../make/message-id.ts";
 
-/** `from`: the fault is laid just before people do this. */
-export type Disturbed = {
+/** A life with a fault. The fault is set up just before people do `from`. */
+export type FaultCase = {
   readonly name: string;
   readonly from: "command" | "click" | "submit";
   readonly task?: string;
 };
 
-/** Lays the fault; calls `onStrike` when it has struck. Resolves to what ends it; that resolves once everything is as before. */
-export type Lay = (onStrike: () => void) => Promise<() => Promise<void>>;
+/**
+ * Sets up the fault, and calls `onStrike` when it takes effect. Resolves to a function that ends the fault and resolves once everything is
+ * as before.
+ */
+export type SetUpFault = (onStrike: () => void) => Promise<() => Promise<void>>;
 
 export type Played = {
   readonly witness: Witness;
   readonly life: Life;
   readonly struck: boolean;
-  /** Null: it came to rest. */
+  /** Why the life did not end. Null if it did. */
   readonly stuck: string | null;
 };
 
-export async function playLife(lane: Lane, { name, from, task }: Disturbed, lay: Lay): Promise<Played> {
+export async function playLife(
+  lane: Lane,
+  { name, from, task }: FaultCase,
+  setUpFault: SetUpFault,
+): Promise<Played> {
   const life = newLife(lane.world, name, task ?? "deploy billing", { verdict: "approve" });
   const witness = watch(lane.world, life);
   let struck = false;
   const ends: (() => Promise<void>)[] = [];
   const before: Before = async (act) => {
-    if (ends.length === 0 && act === from) ends.push(await lay(() => (struck = true)));
+    if (ends.length === 0 && act === from) ends.push(await setUpFault(() => (struck = true)));
   };
   const stopRetyping = typeAgainIfRefused(lane, life);
   const stuck = await live(lane, life, before).then(
@@ -41,7 +48,7 @@ export async function playLife(lane: Lane, { name, from, task }: Disturbed, lay:
   return { witness, life, struck, stuck };
 }
 
-/** A start that the service refused is over; its requester asks again, which is another intention. */
+/** If the service refuses a start, it is over. The requester types the command again, which counts as another request for a run. */
 function typeAgainIfRefused({ world }: Lane, life: Life): () => void {
   const answered = new Set<string>();
   return world.slack.workspace.onChange(({ kind, channel }) => {

@@ -1,9 +1,9 @@
-// Every fault of the disk, the clock and the machine, before each act of a person. It needs Linux with strace.
+// Plays every fault of disk, clock and machine before each act of a person. Needs Linux with strace.
 
 import { writeFileSync } from "node:fs";
 import { startLane } from "../crash/lane.ts";
 import { runCampaign } from "./fault-campaign.ts";
-import { layStorage, STORAGE_CASES, withClock } from "./storage-faults.ts";
+import { setUpStorageFault, STORAGE_CASES, withClock } from "./storage-faults.ts";
 
 await runCampaign({
   usage: "npm run campaign:storage -- [--only WORDS] [--lanes 2]",
@@ -12,5 +12,5 @@ await runCampaign({
     writeFileSync(clockFile, "0");
     return startLane((given) => withClock(given, clockFile));
   },
-  lay: layStorage,
+  setUpFault: setUpStorageFault,
 });

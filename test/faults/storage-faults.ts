@@ -1,5 +1,5 @@
-// Faults of the disk, the clock and the machine under a running bot. strace makes the kernel's answers to its system calls, so the bot and
-// SQLite see what they would see on a real machine.
+// Faults of disk, clock and machine under a running bot. strace fakes the kernel's answers to system calls, so the bot and SQLite see what
+// they would see on a real machine.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,9 +8,9 @@ import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as after } from "node:timers/promises";
 import type { Environment, OneProcess } from "../crash/lane.ts";
-import type { Disturbed, Lay } from "./play-life.ts";
+import type { FaultCase, SetUpFault } from "./play-life.ts";
 
-/** Strikes, and resolves to what ends it. */
+/** Begins a fault. Resolves to a function that ends it. */
 type Fault = (lane: OneProcess, clockFile: string) => Promise<() => Promise<void>>;
 
 const HOUR_MS = 3_600_000;
@@ -34,7 +34,7 @@ const FAULTS: { readonly [name: string]: Fault } = {
   "the process is suspended for 20 s": suspended(20_000),
 };
 
-type StorageCase = Disturbed & { readonly fault: Fault };
+type StorageCase = FaultCase & { readonly fault: Fault };
 
 export const STORAGE_CASES: readonly StorageCase[] = Object.entries(FAULTS).flatMap(([what, fault]) =>
   (["command", "click", "submit"] as const).map((from) => ({
@@ -46,29 +46,29 @@ export const STORAGE_CASES: readonly StorageCase[] = Object.entries(FAULTS).flat
 
 const CLOCK = new URL("jumping-clock.ts", import.meta.url).href;
 
-/** The bot's wall clock goes by this file, which must be there. */
+/** Makes the bot's wall clock follow this file, which must exist. */
 export const withClock = (env: Environment, clockFile: string): Environment => ({
   ...env,
   NODE_OPTIONS: `--import=${CLOCK}`,
   CLOCK_FILE: clockFile,
 });
 
-export const layStorage =
-  (lane: OneProcess, { fault }: StorageCase, clockFile: string): Lay =>
+export const setUpStorageFault =
+  (lane: OneProcess, { fault }: StorageCase, clockFile: string): SetUpFault =>
   async (onStrike) => {
     const end = await fault(lane, clockFile);
     onStrike();
     return end;
   };
 
-/** The kernel answers these calls on the files of the database like this, for so long (ms). `how`: in the words of strace's `inject`. */
+/** For `ms`, makes the kernel answer these calls on the database's files in this way. `how` is in the syntax of strace's `inject`. */
 function answered(calls: string, how: string, ms: number): Fault {
   return async (lane) => {
     const { database } = lane;
     const files = [database, `${database}-wal`, `${database}-shm`].flatMap((file) => ["-P", file]);
     const what = ["-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`, "-o", "/dev/null"];
     const strace = spawn("strace", ["-f", "-p", String(lane.bot().pid), ...files, ...what]);
-    // It says that it is attached on its standard error.
+    // strace reports on standard error that it is attached.
     await Promise.race([once(strace.stderr, "data"), once(strace, "exit").then(() => never())]);
     const over = endLater();
     return () => over;
@@ -85,7 +85,7 @@ function never(): never {
   throw new Error("strace could not attach to the bot: it needs the right to trace other processes");
 }
 
-/** The machine loses its power in the middle of a write that was not synced: what was written of it is half a page of anything. */
+/** The machine loses power in the middle of an unsynced write, which leaves half a page of random bytes. */
 async function torn(lane: OneProcess): Promise<() => Promise<void>> {
   await lane.kill();
   appendFileSync(`${lane.database}-wal`, randomBytes(2_100));
@@ -108,7 +108,7 @@ function locked(ms: number): Fault {
   };
 }
 
-/** Until the end of the life; then it jumps back. */
+/** The wall clock jumps by `ms`, and back at the end of the life. */
 function jump(ms: number): Fault {
   return (_lane, clockFile) => {
     writeFileSync(clockFile, String(ms));

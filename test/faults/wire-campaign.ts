@@ -1,11 +1,11 @@
-// Every kind of fault on every call to the service and to Slack.
+// Plays every kind of fault on every call to the service and to Slack.
 
 import { type Environment, type Lane, startLane } from "../crash/lane.ts";
 import { startReplicaLane } from "../crash/replica-lane.ts";
 import { startPostgres } from "../make/postgres.ts";
 import { runCampaign } from "./fault-campaign.ts";
 import { WIRE_CASES } from "./wire-cases.ts";
-import { layOnWire, withKeyFile } from "./wire-faults.ts";
+import { setUpWireFault, withKeyFile } from "./wire-faults.ts";
 
 await runCampaign({
   usage: `npm run campaign:wire -- [--only WORDS] [--lanes 2] [--replicas 3]
@@ -15,7 +15,7 @@ Several replicas need PostgreSQL on this machine.`,
     const env = (given: Environment) => withKeyFile(given, keyFile);
     return replicas === 1 ? startLane(env) : startReplicas(replicas, env);
   },
-  lay: layOnWire,
+  setUpFault: setUpWireFault,
 });
 
 async function startReplicas(replicas: number, env: (given: Environment) => Environment): Promise<Lane> {

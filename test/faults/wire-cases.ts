@@ -1,10 +1,10 @@
-// Each call that a life makes of the service and of Slack, and when in the life the fault is laid.
+// Each call that a life makes to the service and to Slack, and when in the life the fault is set up.
 
-import type { Disturbed } from "./play-life.ts";
+import type { FaultCase } from "./play-life.ts";
 import { KINDS, type KindName, type When } from "./wire-kinds.ts";
 
-/** The fault strikes the first such call after people did `from`. */
-type Call = Omit<Disturbed, "name"> & {
+/** The fault hits the first such call after people did `from`. */
+type Call = Omit<FaultCase, "name"> & {
   /** A route of the service, or a method of Slack's Web API. */
   readonly call: string;
   readonly of: "service" | "slack";
@@ -28,12 +28,12 @@ const CALLS: readonly Call[] = [
   { call: "files.completeUploadExternal", of: "slack", from: "command", task: HUGE },
 ];
 
-/** Left out, because the interface takes them for something else. By call, kind and when. */
+/** Cases that are left out because the interface gives them another meaning, by call, kind and when. */
 const NOT_A_FAULT: { readonly [name: string]: string } = {
   "decide empty before": "an empty 2xx is the service's yes",
 };
 
-export type WireCase = Call & Disturbed & { readonly kind: KindName; readonly when: When };
+export type WireCase = Call & FaultCase & { readonly kind: KindName; readonly when: When };
 
 export const WIRE_CASES: readonly WireCase[] = CALLS.flatMap((call) =>
   (Object.keys(KINDS) as KindName[]).flatMap((kind) =>

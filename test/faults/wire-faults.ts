@@ -1,22 +1,22 @@
-// Lays a fault on one call to the service or to Slack.
+// Sets up a fault for one call to the service or to Slack.
 
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import type { Environment, Lane } from "../crash/lane.ts";
-import type { Lay } from "./play-life.ts";
+import type { SetUpFault } from "./play-life.ts";
 import type { WireCase } from "./wire-cases.ts";
 import { KINDS } from "./wire-kinds.ts";
 
-/** The bot reads the service's key from this file, as an operator who rotates keys has it. */
+/** Makes the bot read the service's key from this file, as operators who rotate keys do. */
 export function withKeyFile({ AGENT_API_KEY: key = "", ...env }: Environment, keyFile: string): Environment {
   writeFileSync(keyFile, key);
   return { ...env, AGENT_API_KEY_FILE: keyFile };
 }
 
-export function layOnWire({ world }: Lane, each: WireCase, keyFile: string): Lay {
+export function setUpWireFault({ world }: Lane, each: WireCase, keyFile: string): SetUpFault {
   return (onStrike) => {
-    if (each.of === "slack") layAtSlack(world, each, onStrike);
-    else layAtService(world, each, { keyFile, onStrike });
+    if (each.of === "slack") setUpAtSlack(world, each, onStrike);
+    else setUpAtService(world, each, { keyFile, onStrike });
     return Promise.resolve(() => {
       world.slack.faults.clear();
       world.service.control.clearFaults();
@@ -25,20 +25,20 @@ export function layOnWire({ world }: Lane, each: WireCase, keyFile: string): Lay
   };
 }
 
-function layAtSlack({ slack }: Lane["world"], { call, kind, when }: WireCase, onStrike: () => void): void {
+function setUpAtSlack({ slack }: Lane["world"], { call, kind, when }: WireCase, onStrike: () => void): void {
   const fault = KINDS[kind];
   const fits = (): boolean => {
     onStrike();
     return true;
   };
   slack.faults.next(call, fault.slack(when), 1, fits);
-  // An outage of the Web API; the sockets stay.
+  // An outage of the Web API. The sockets stay open.
   if (fault.awayMs !== undefined) slack.faults.next(call, { drop: "before" }, 2);
 }
 
 type Struck = { readonly keyFile: string; readonly onStrike: () => void };
 
-function layAtService({ service }: Lane["world"], { call, kind, when }: WireCase, struck: Struck): void {
+function setUpAtService({ service }: Lane["world"], { call, kind, when }: WireCase, struck: Struck): void {
   const { awayMs, newKeyMs, ...fault } = KINDS[kind];
   if (newKeyMs !== undefined) {
     const key = randomBytes(24).toString("hex");

@@ -1,5 +1,5 @@
-// Sixteen kinds of fault on the wire, each as it looks from the service and from Slack. "before": the call takes no effect. "after": it does,
-// and the answer is spoiled. One that exists on one side only says why.
+// Sixteen kinds of fault on the wire, each as it looks from the service and from Slack. "before": the call takes no effect. "after": the
+// call takes effect, but its answer is spoiled. A kind that exists on only one side says why.
 
 import type { Fault as ServiceFault } from "#sandbox/service/request-faults.ts";
 import type { Fault as SlackFault } from "#sandbox/slack/faults.ts";
@@ -28,13 +28,13 @@ type Kind = {
   readonly whens: readonly When[];
   readonly service: (when: When) => ServiceFault;
   readonly slack: (when: When) => SlackFault;
-  /** The server is away for so long (ms) once the call was struck. */
+  /** How long the server is down from the faulty call on (ms). */
   readonly awayMs?: number;
-  /** The service takes another key from then on. The operator replaces it after so long (ms). */
+  /** If set, the service accepts only another key from then on, and the operator replaces the bot's after this time (ms). */
   readonly newKeyMs?: number;
 };
 
-/** Longer than a person's patience, shorter than any limit of the bot (ms). */
+/** Longer than a person waits, shorter than any time limit of the bot (ms). */
 const LATE_MS = 1_500;
 const AWAY_MS = 2_000;
 const DRIP_MS = 10;
@@ -43,7 +43,7 @@ const HUGE_CHARS = 32 * 1024 * 1024;
 const both: readonly When[] = ["before", "after"];
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** An answer in place of the server's own. */
+/** Replaces the server's answer. */
 function answering(
   whens: readonly When[],
   status: number,
@@ -70,7 +70,7 @@ export const KINDS: { readonly [Name in KindName]: Kind } = {
   latency: {
     whens: both,
     service: () => ({ kind: "delay", ms: LATE_MS }),
-    // Read at the moment of the call, so it begins then.
+    // Read at the moment of the call, so the fault begins then.
     slack: (when) => ({
       get until() {
         return later(LATE_MS);
@@ -88,7 +88,7 @@ export const KINDS: { readonly [Name in KindName]: Kind } = {
     service: (when) => ({ kind: "drop", effect: when === "after" }),
     slack: (when) => ({ drop: when }),
   },
-  // With a record it would be a lie of the service: its interface says that a 4xx did nothing.
+  // "after" is left out: the interface says that a 4xx did nothing, so the service would lie.
   "4xx": answering(["before"], 400, '{"ok":false,"error":{"code":"invalid_request","message":"no"}}'),
   "5xx": answering(both, 503, '{"ok":false,"error":"service_unavailable"}'),
   "429 in seconds": answering(["before"], 429, '{"ok":false,"error":"ratelimited"}', () => ({

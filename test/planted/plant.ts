@@ -1,4 +1,4 @@
-// A copy of the tree, in which a bug is planted and one test is run. The working tree is never touched.
+// A copy of the tree in which bugs are planted and tests are run. The working tree is never touched.
 
 import { execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -8,29 +8,29 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { type PlantedBug, ROOT } from "./planted-bugs.ts";
 
-/** A test that takes longer hangs (ms). The slowest of them takes a few seconds on a quiet machine. */
+/** A test that takes longer counts as hung (ms). The slowest takes a few seconds on a quiet machine. */
 const LIMIT_MS = 180_000;
 
 const run = promisify(execFile);
 
 export type Verdict =
   | "caught"
-  /** The test passes in spite of the bug. */
+  /** The test passed despite the bug. */
   | "survived"
-  /** It ended by a time limit, its own or ours. */
+  /** The test was ended by a time limit, its own or ours. */
   | "hung"
-  /** It did not run: no such title, or its file does not load. */
+  /** The test did not run: there is no such title, or its file does not load. */
   | "broken";
 
 export type Ended = {
   readonly verdict: Verdict;
-  /** The tests that failed, with the first line of why. */
+  /** The failed tests, each with the first line of its error. */
   readonly failed: readonly string[];
 };
 
 export type Field = { readonly folder: string; readonly remove: () => void };
 
-/** What git knows or would know, with the working tree's changes. The packages are linked. */
+/** Copies every file that git tracks or would track, with the working tree's changes. The packages are linked. */
 export async function createField(): Promise<Field> {
   const folder = mkdtempSync(join(tmpdir(), "countersign-planted-"));
   const listed = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
@@ -42,7 +42,7 @@ export async function createField(): Promise<Field> {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Plants the bug, runs its test, and takes the bug out again. */
+/** Plants the bug, runs its test, and removes the bug again. */
 export async function tryBug({ folder }: Field, { patch, test, title }: PlantedBug): Promise<Ended> {
   await run("git", ["apply", patch], { cwd: folder });
   try {
@@ -52,7 +52,7 @@ export async function tryBug({ folder }: Field, { patch, test, title }: PlantedB
   }
 }
 
-/** How these tests end in the copy as it is. */
+/** Runs the tests of these bugs in the unchanged copy. */
 export function tryUnchanged({ folder }: Field, bugs: readonly PlantedBug[]): Promise<Ended> {
   return endOf(
     folder,
@@ -97,7 +97,7 @@ async function endOf(folder: string, files: readonly string[], titles: readonly 
   return { verdict: failed.every((each) => /timed out in \d+ ?ms/.test(each)) ? "hung" : "caught", failed };
 }
 
-/** False: it was still running at the limit, and is killed with all that it started. */
+/** Resolves to false if the command was still running at the limit; then it is killed with everything that it started. */
 async function ended(args: readonly string[], cwd: string): Promise<boolean> {
   const child = spawn(process.execPath, args, { cwd, stdio: "ignore", detached: true });
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,11 +1,11 @@
-// The planted bugs: a patch each, with what it breaks and the test that must catch it in the lines before the diff.
+// The planted bugs. Each is a patch; the lines before the diff say what it breaks and which test must catch it.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export type PlantedBug = {
   readonly name: string;
-  /** What is wrong with it, as a sentence. */
+  /** What the bug does, as a sentence. */
   readonly bug: string;
   /** The test file, and the title of the test in it or in a suite that it imports. */
   readonly test: string;

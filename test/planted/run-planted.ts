@@ -1,5 +1,5 @@
-// `npm run planted [-- --only NAME] [--at-once N]`: plants each bug in a copy of the tree, and demands that its test fails.
-// docs/reliability.md has a result of it.
+// `npm run planted [-- --only NAME] [--at-once N]` plants each bug in a copy of the tree, and checks that its test fails.
+// docs/reliability.md has a result.
 
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { createField, type Field, tryBug, tryUnchanged, type Verdict } from "./plant.ts";
@@ -32,7 +32,7 @@ try {
   const [field] = fields;
   const before = field && (await tryUnchanged(field, bugs));
   if (before?.verdict !== "survived") {
-    console.error("The tests do not all pass without any bug, so nothing can be said:");
+    console.error("Some tests fail even without a bug, so the result means nothing:");
     for (const each of before?.failed ?? []) console.error(`  ${each}`);
     process.exitCode = 1;
   } else {

@@ -1,4 +1,4 @@
-// What may happen next in a random history.
+// The acts of a random history: what may happen next.
 
 import type { ApprovalId, RunKey } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
@@ -14,7 +14,7 @@ import type { SimulatedWorld } from "./world.ts";
 export type Playing = {
   readonly world: SimulatedWorld;
   readonly chance: Chance;
-  /** How many runs and starts are too old to be acted on. */
+  /** How many runs and starts belong to earlier days, and are left alone. */
   readonly old: { readonly runs: number; readonly starts: number };
   contents: number;
 };
@@ -28,7 +28,7 @@ function pick<Item>(chance: Chance, items: Iterable<Item>): Item | null {
   return all[chance.below(Math.max(all.length, 1))] ?? null;
 }
 
-/** The newest are the most likely. */
+/** Picks an item, most likely one of the newest. */
 function recent<Item>(chance: Chance, items: readonly Item[]): Item | null {
   return items[items.length - 1 - Math.min(chance.below(3), chance.below(Math.max(items.length, 1)))] ?? null;
 }
@@ -88,10 +88,10 @@ const raise: Act = (playing) =>
     if (isOnItsWay(playing, run, id)) return;
     const form = world.records.forms.some((each) => each.run === run.id && each.approval === id);
     if (world.service.raise(run, id, content, now) && form)
-      world.saw("a request changes while its form is open");
+      world.reached("a request changes while its form is open");
   });
 
-/** The interface has no condition that a decision could carry, so a decision on its way may meet another request. */
+/** A decision cannot carry a condition in the service's interface, so one that is under way may meet a changed request. */
 const isOnItsWay = ({ world }: Playing, run: ServiceRun, id: ApprovalId): boolean =>
   run.items.has(id) &&
   world.records.submits.some(
@@ -114,7 +114,7 @@ const elsewhere: Act = (playing) =>
     const { world, chance } = playing;
     const item = pick(chance, run.items.values());
     if (item !== null && world.service.resolveElsewhere(run, item.id, chance.of(["approve", "deny"]), now))
-      world.saw("others resolve a request");
+      world.reached("others resolve a request");
   });
 
 const hide: Act = (playing) => withRun(playing, (run) => void (run.known = !run.known));
@@ -141,7 +141,7 @@ const submit: Act = (playing) => {
   if (form !== null) withProcess(playing, (at) => world.people.submit(at, form));
 };
 
-/** As people do: open, look, submit. */
+/** Opens a form, thinks, and submits it, as people do. */
 const decide: Act = (playing) =>
   withCard(playing, (card) =>
     withProcess(playing, async (at) => {
@@ -164,7 +164,7 @@ const submitAgain: Act = (playing) => {
   const { world, chance } = playing;
   const before = recent(chance, world.records.submits);
   if (before === null) return;
-  world.saw("a submit comes twice");
+  world.reached("a submit comes twice");
   withProcess(playing, (at) => world.people.submit(at, before, before));
 };
 
@@ -240,7 +240,7 @@ const cutOff: Act = ({ world, chance }) => {
   if (process === null || process.cutOff) return;
   const ms = chance.of(CUT_OFF_MS);
   world.note(`${process.name} does not reach the database for ${ms} ms`);
-  world.saw("the database is away");
+  world.reached("the database is unreachable");
   process.cutOff = true;
   world.timeline.after(ms, () => (process.cutOff = false));
 };

@@ -1,43 +1,43 @@
-// One call from a process to the outside, and what may become of it and of the process on the way.
+// One call from a process to the outside, and what may happen to the call and to the process.
 
 import { PortError } from "#src/ports.ts";
 import type { Host } from "./setting.ts";
 
 export type Fate =
   | "done"
-  /** Its answer takes some seconds. */
+  /** The answer takes some seconds. */
   | "slow"
-  /** It never arrives, and the connection breaks. */
+  /** The connection breaks, and the call never arrives. */
   | "lost"
-  /** It arrives, and the connection breaks before the answer. */
+  /** The call arrives, but the connection breaks before the answer. */
   | "unanswered"
-  /** The connection breaks, and it arrives later. */
+  /** The connection breaks, but the call arrives later. */
   | "late"
-  /** It arrives, and no answer comes until the time limit. */
+  /** The call arrives, but no answer comes within the time limit. */
   | "hung"
-  /** It arrives twice. */
+  /** The call arrives twice. */
   | "twice"
-  /** 429. */
+  /** The answer is 429. */
   | "busy"
-  /** It is refused, and would be again. */
+  /** The call is refused, and would be refused again. */
   | "refused"
-  /** The process dies right before it leaves. */
+  /** The process dies right before the call leaves. */
   | "dies"
-  /** The process dies once it has arrived. */
+  /** The process dies once the call has arrived. */
   | "dies-sent"
-  /** The process stands still while the answer comes. */
+  /** The process is suspended while the answer arrives. */
   | "stalls";
 
 export type Call<Answer> = {
   readonly place: string;
   readonly fates: readonly [Fate, ...Fate[]];
-  /** What it does at the far end. */
+  /** What the call does at the far end. */
   act(): Answer;
-  /** Left out: it changes nothing, so a lost answer means that it was not applied. */
+  /** Left out if the call changes nothing. Then a lost answer means that it was not applied. */
   readonly changes?: true;
   readonly limitMs?: number;
-  /** The answer has reached the process. */
-  heard?(answer: Answer): void;
+  /** Called when the answer has reached the process. */
+  onAnswer?(answer: Answer): void;
 };
 
 export const LATE_MS = 3_500;
@@ -46,10 +46,10 @@ const SLOW_MS = 2_500;
 const STALL_MS = [5_000, 40_000] as const;
 export const BUSY_MS = 2_000;
 
-/** The longest way there (ms), and back. */
+/** The shortest and longest time that a call, or its answer, is under way (ms). */
 const WAY_MS = [5, 120] as const;
 
-/** Settles as the port does, or never, if the process dies. */
+/** Settles as the port would, or never if the process dies. */
 export function callOut<Answer>(from: Host, call: Call<Answer>): Promise<Answer> {
   if (!from.alive) return NEVER;
   const { fortune, timeline } = from.world;
@@ -64,7 +64,7 @@ export function callOut<Answer>(from: Host, call: Call<Answer>): Promise<Answer>
     void timeline.after(ms, () => then(call.act()));
   const answers = (ms: number) => (answer: Answer) =>
     void from.later(ms, () => {
-      call.heard?.(answer);
+      call.onAnswer?.(answer);
       resolve(answer);
     });
   switch (fate) {

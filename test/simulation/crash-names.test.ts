@@ -1,4 +1,4 @@
-// Every call to the outside and every write has a name, and a process dies at each of them: before it takes effect, and after.
+// Every call to the outside and every write has a name, and a process dies at each of them, before and after it takes effect.
 
 import { expect, test } from "vitest";
 import type { AgentService, Chat, People } from "#src/ports.ts";
@@ -10,7 +10,7 @@ import { WRITES } from "./gated-store.ts";
 import { Stage, STORIES, type Story } from "./scenarios.ts";
 import { inWorld, type SimulatedWorld } from "./world.ts";
 
-/** The name of each method of a port. Null: it asks nothing outside, or nothing of a run depends on it. */
+/** The name of each method of a port. Null if it makes no call to the outside, or if no run depends on it. */
 type Names<Port> = { readonly [Method in keyof Port]: string | null };
 
 const SERVICE: Names<AgentService> = {
@@ -36,7 +36,7 @@ const CHAT: Names<Chat> = {
 };
 const PEOPLE: Names<People> = {
   lookUp: "who is",
-  // For lists of requests only.
+  // Only used for lists of requests.
   channelsOf: null,
   membersOf: "members of",
   isPublic: "is public",
@@ -53,7 +53,7 @@ const NOTIFICATIONS: Names<NotificationSender> = {
   attach: null,
   file: null,
 };
-/** No story has them: each is one transaction, with no call to the outside before or after it. */
+/** Writes that no story has: each is one transaction, with no call to the outside before or after it. */
 const ALONE: readonly (keyof Store)[] = ["saveForms", "audit", "auditOnce", "dispute", "forget"];
 
 const CALLS = [SERVICE, CHAT, PEOPLE, NOTIFICATIONS].flatMap((port) =>
@@ -63,7 +63,7 @@ const COMMITS = WRITES.filter((name) => !ALONE.includes(name)).map((name) => `st
 const [ANA] = APPROVERS;
 const LONG = { action: "delete the old certificates", details: { names: "a-certificate ".repeat(4_000) } };
 
-/** What only reads cannot die after it took effect. */
+/** A read has no effect, so no process dies after it. */
 const READS = new Set(["GET run", "find", "is there", "has file", ...Object.values(PEOPLE)]);
 const CHANGING = CALLS.filter((name) => !READS.has(name));
 
@@ -81,7 +81,7 @@ const LONG_REQUEST: Story = {
   },
 };
 
-/** The card's post and its file's are not answered, so both are looked for, and the card is found twice. It stays until it is looked at. */
+/** Neither the post of the card nor the share of its file is answered, so both are looked for, and the card is found twice. */
 const LOST_MESSAGES: Story = {
   replicas: 1,
   play: async (stage) => {
@@ -100,7 +100,7 @@ const LOST_MESSAGES: Story = {
   },
 };
 
-/** What a place stands for, without the ids of this history. */
+/** Returns the name of a place, without the ids of this history. */
 const nameOf = (place: string): string =>
   place
     .replace(/^GET .*/, (get) => (get.endsWith("answers") ? get : "GET run"))
@@ -113,7 +113,7 @@ type Death = {
   readonly when: "before" | "after";
 };
 
-/** The first chance to die at each name, in either way, as the story goes when all is well. */
+/** Returns the chances to die, before and after each call, in a story without faults. */
 async function deathsIn(story: Story): Promise<readonly Death[]> {
   const deaths: Death[] = [];
   let at = 0;
@@ -137,7 +137,7 @@ function played(story: Story, choose: Choose): Promise<SimulatedWorld> {
 }
 
 test(
-  "a process dies before and after everything that it does outside, and nothing is lost",
+  "nothing is lost if a process dies before or after any call to the outside or any write",
   { timeout: 300_000 },
   async () => {
     const died = { before: new Set<string>(), after: new Set<string>() };

@@ -1,4 +1,4 @@
-// Plays a story once for each way in which at most so many of its calls go wrong.
+// Plays a story once for each combination of at most a given number of faults.
 
 import { type Choose, scriptedFortune } from "./fortune.ts";
 import { Stage, type Story } from "./scenarios.ts";
@@ -7,17 +7,17 @@ import { inWorld, type SimulatedWorld } from "./world.ts";
 export type Fault = { readonly at: number; readonly way: number };
 export type Enumerated = {
   readonly played: number;
-  /** False: the time was up, or too many were broken. */
+  /** False if the time was up, or too many schedules were broken. */
   readonly ended: boolean;
-  /** How many choices the story has when all goes well. */
+  /** How many choices the story has without faults. */
   readonly choices: number;
-  /** The first ones that broke something, as they can be played again. */
+  /** The first schedules that broke something, in the form in which they can be played again. */
   readonly broken: readonly { readonly faults: readonly Fault[]; readonly why: string }[];
 };
 
 type Played = { readonly world: SimulatedWorld; readonly options: readonly number[] };
 
-/** A fault is named by the number of its choice, in the order in which they come, and its way. */
+/** A fault is named by the index of its choice, in the order of the history, and by its way. */
 export async function playStory(story: Story, faults: readonly Fault[]): Promise<Played> {
   const options: number[] = [];
   const choose: Choose = (ways) => {
@@ -32,22 +32,22 @@ export async function playStory(story: Story, faults: readonly Fault[]): Promise
   return { world, options };
 }
 
-/** Plays one schedule. The options are those of `playStory`. */
+/** Plays one schedule. `options` is as in `playStory`. */
 export type Player = (
   faults: readonly Fault[],
 ) => Promise<{ readonly options: readonly number[]; readonly broken: string | null }>;
 
 export type Limits = {
-  /** When to stop (as `performance.now`). */
+  /** When to stop (on the clock of `performance.now`). */
   readonly until?: number;
-  /** Only each so-manyth of the schedules with faults. */
+  /** Plays only every nth of the schedules with faults. */
   readonly every?: number;
 };
 
-/** After so many broken schedules it gives up. */
+/** Gives up after this many broken schedules. */
 const MAX_BROKEN = 5;
 
-/** First the schedule without a fault, then those with one, and so on. The players share the work. */
+/** Plays the schedule without a fault, then those with one, and so on. The players share the work. */
 export async function everySchedule(
   maxFaults: number,
   players: readonly Player[],
@@ -77,10 +77,10 @@ export async function everySchedule(
   return { played, choices, broken, ended: !isCutShort() };
 }
 
-/** Each schedule with one more fault, after those that it has. */
+/** Returns each schedule with one more fault after those of this one. */
 function further(faults: readonly Fault[], options: readonly number[]): (readonly Fault[])[] {
   const from = (faults.at(-1)?.at ?? -1) + 1;
-  return options.flatMap((many, at) =>
-    at < from ? [] : Array.from({ length: many - 1 }, (_, index) => [...faults, { at, way: index + 1 }]),
+  return options.flatMap((ways, at) =>
+    at < from ? [] : Array.from({ length: ways - 1 }, (_, index) => [...faults, { at, way: index + 1 }]),
   );
 }

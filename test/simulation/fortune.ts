@@ -1,24 +1,24 @@
-// Where a history has a choice. A seed decides, or a script that names each fault.
+// The choices of a history: made by a seed, or by a script that names each fault.
 
 import { type Chance, chanceOf } from "../make/chance.ts";
 
 export type Fortune = {
-  /** How one thing goes. The first way is how it goes when all is well; every other is a fault. */
+  /** Chooses how something goes. The first way is the one without a fault; every other is a fault. */
   way<Way extends string>(place: string, ways: readonly [Way, ...Way[]]): Way;
-  /** How long one thing takes (ms), between the two. */
+  /** Chooses how long something takes (ms). */
   within(least: number, most: number): number;
-  /** As `Math.random`. */
+  /** Stands in for `Math.random`. */
   random(): number;
 };
 
 export type Seeded = Fortune & {
-  /** What people and the service do next. */
+  /** Chooses what people and the service do next. */
   readonly chance: Chance;
-  /** Of a thousand calls, so many go wrong. */
+  /** How many of a thousand calls go wrong. */
   perMille: number;
 };
 
-/** Each kind of question has its own row of numbers, so that a further question of one kind changes no other. */
+/** Each kind of question has its own sequence of numbers, so that one more question of a kind changes no other kind. */
 export function seededFortune(seed: number, perMille: number): Seeded {
   const [chance, faults, times] = [chanceOf(seed), chanceOf(seed ^ 0x5bd1e995), chanceOf(seed ^ 0x27d4eb2f)];
   const seeded: Seeded = {
@@ -34,13 +34,13 @@ export function seededFortune(seed: number, perMille: number): Seeded {
   return seeded;
 }
 
-/** Asked wherever the world has a choice, for the number of a way: 0 is how it goes when all is well, every other one is a fault. */
+/** Called at each choice. Returns the index of a way: 0 is the one without a fault, every other is a fault. */
 export type Choose = (ways: readonly string[], place: string) => number;
 
 export type Scripted = Fortune & {
   /** Whether anything may go wrong now. */
   isOpen: boolean;
-  /** How the next call at a place goes in any case. */
+  /** Overrides how the next call at a place goes. */
   readonly fixed: Map<string, string>;
 };
 

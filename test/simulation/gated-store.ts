@@ -5,7 +5,7 @@ import type { Store } from "#src/ports/store.ts";
 import { NEVER } from "./call-out.ts";
 import type { Host } from "./setting.ts";
 
-/** These ask nothing of the database. */
+/** Methods that do not use the database. */
 const LOCAL: ReadonlySet<string> = new Set([
   "macOf",
   "auditPublicKey",
@@ -13,7 +13,7 @@ const LOCAL: ReadonlySet<string> = new Set([
   "onPassedOn",
   "close",
 ]);
-/** These write. */
+/** Methods that write. */
 export const WRITES: readonly (keyof Store)[] = [
   "insert",
   "save",
@@ -35,25 +35,25 @@ type Way = "done" | "fails" | "slow" | "unanswered" | "dies" | "dies-done" | "st
 const READ_WAYS = ["done", "fails", "slow"] as const;
 const WRITE_WAYS = ["done", "fails", "slow", "unanswered", "dies", "dies-done", "stalls"] as const;
 const SLOW_MS = [20, 800] as const;
-/** Between what a replica has read and what it writes, others write (ms). */
+/** How long a write of a replica takes (ms). Meanwhile, other replicas may write. */
 const WRITE_MS = [0, 8] as const;
-/** Longer than a lease (ms) at most. */
+/** How long a process is suspended (ms); at most longer than a lease. */
 const STALL_MS = [1_000, 30_000] as const;
 const AWAY_MS = 200;
 
-type Method = (...given: unknown[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 
 export function gatedStore(from: Host, store: Store): Store {
   const gated: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(store) as [string, Method][])
-    gated[name] = LOCAL.has(name) ? method : (...given: unknown[]) => ask(from, name, method, given);
+    gated[name] = LOCAL.has(name) ? method : (...args: unknown[]) => ask(from, name, method, args);
   return gated as Store;
 }
 
 const failed = (applied: "no" | "maybe"): PortError =>
   new PortError("the database does not answer", { applied, retry: "later", code: "store_down" });
 
-async function ask(from: Host, name: string, method: Method, given: readonly unknown[]): Promise<unknown> {
+async function ask(from: Host, name: string, method: Method, args: readonly unknown[]): Promise<unknown> {
   const { world } = from;
   if (!from.alive) return NEVER;
   if (from.cutOff) {
@@ -68,12 +68,12 @@ async function ask(from: Host, name: string, method: Method, given: readonly unk
   if (!from.alive) return NEVER;
   if (way === "fails") throw failed("no");
   if (way === "dies") return dies(from, name, "is about to be written");
-  const [wrapped, onSaved] = withoutOnSaved(name, given);
+  const [wrapped, onSaved] = withoutOnSaved(name, args);
   const done = await world.timeline.during(() => Promise.resolve(method(...wrapped)));
   if (!from.alive) return NEVER;
   if (way === "dies-done") return dies(from, name, "is written");
   if (way === "unanswered") {
-    world.saw("the answer to a commit is lost");
+    world.reached("the answer to a commit is lost");
     throw failed("maybe");
   }
   if (way === "stalls") {
@@ -94,18 +94,18 @@ const pause = (from: Host, ms: number): Promise<void> =>
 
 type OnSaved = (stored: unknown) => void;
 
-/** Who does not hear of the commit does not hear what the row is now. */
+/** Defers `onSaved` until the answer to the commit is received: a process that misses the answer does not learn the new row either. */
 function withoutOnSaved(
   name: string,
-  given: readonly unknown[],
-): readonly [given: readonly unknown[], tell: () => void] {
-  const facts = given[2] as { readonly onSaved?: OnSaved } | undefined;
-  if (name !== "save" || facts?.onSaved === undefined) return [given, () => undefined];
+  args: readonly unknown[],
+): readonly [args: readonly unknown[], tell: () => void] {
+  const facts = args[2] as { readonly onSaved?: OnSaved } | undefined;
+  if (name !== "save" || facts?.onSaved === undefined) return [args, () => undefined];
   const { onSaved } = facts;
   let heard: readonly [unknown] | null = null;
   const later: OnSaved = (stored) => void (heard = [stored]);
   return [
-    [given[0], given[1], { ...facts, onSaved: later }],
+    [args[0], args[1], { ...facts, onSaved: later }],
     () => {
       if (heard !== null) onSaved(heard[0]);
     },

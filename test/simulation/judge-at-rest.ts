@@ -1,4 +1,4 @@
-// What must hold once everything obeys and nothing is left to do.
+// What must hold once there are no more faults and nothing is left to do.
 
 import type { KeptEntry } from "#src/audit/entry.ts";
 import { earlierVotes } from "#src/domain/approval-transitions.ts";
@@ -13,11 +13,11 @@ import { buttonsOf } from "./slack.ts";
 import { CHANNELS } from "./cast.ts";
 import type { SimulatedWorld } from "./world.ts";
 
-/** A stretch of healthy time (ms), longer than the slowest poll, and how many of them may pass until nothing is left to do. */
+/** A stretch of time without faults (ms), longer than the slowest poll; and how many of them may pass until nothing is left to do. */
 const STRETCH_MS = 6_000;
 const STRETCHES = 100;
 
-/** From here on everything obeys. Resolves when nothing is left to do, and the newest answers of the service are taken in. */
+/** Waits until nothing is left to do and the newest answers of the service have been processed, then judges. */
 export async function comeToRest(world: SimulatedWorld): Promise<void> {
   const store = world.database.sharedBy("judge", () => world.timeline.now);
   await world.pass(STRETCH_MS);
@@ -26,7 +26,7 @@ export async function comeToRest(world: SimulatedWorld): Promise<void> {
     if (await isQuiet(world, store)) return judgeAtRest(world, store);
   }
   const left = (await unfinished(world, store)).join("; ");
-  world.judge.must("quiet", false, `an obedient world finds no rest: ${left}`);
+  world.judge.must("quiet", false, `work is left although there are no more faults: ${left}`);
   await world.pass(0);
 }
 
@@ -37,7 +37,7 @@ async function isQuiet(world: SimulatedWorld, store: Store): Promise<boolean> {
     ({ run, slot }) => slot === OPENING && isWatched(run) && (run.seen?.ended ?? null) === null,
   );
   const ids = followed.flatMap(({ run }) => runId(run) ?? []);
-  if (ids.some((id) => (world.judge.heardAt.get(id) ?? 0) <= healedAt)) return false;
+  if (ids.some((id) => (world.judge.answeredAt.get(id) ?? 0) <= healedAt)) return false;
   return (await unfinished(world, store)).length === 0;
 }
 
@@ -55,17 +55,17 @@ async function unfinished({ timeline, ready, replicas }: SimulatedWorld, store: 
 }
 
 async function judgeAtRest(world: SimulatedWorld, store: Store): Promise<void> {
-  for (const start of world.records.starts) startIsTold(world, start);
+  for (const start of world.records.starts) startIsShown(world, start);
   oneMessageEach(world);
   for (const run of world.service.runs.values())
     for (const item of run.items.values()) itemIsShown(world, run, item);
-  for (const submit of world.records.submits) submitIsTold(world, submit);
+  for (const submit of world.records.submits) submitIsShown(world, submit);
   await eachHasItsEntry(world, store);
   await world.pass(0);
 }
 
-/** I2: a run, a clear refusal, or a shown unknown; and no message claims what is not so (I7). */
-function startIsTold({ judge, service, slack, records }: SimulatedWorld, start: Start): void {
+/** I2: a start ends as a run, a clear refusal or a visible "may have started". I7: no message claims what is not true. */
+function startIsShown({ judge, service, slack, records }: SimulatedWorld, start: Start): void {
   const all = service.created.filter(({ input }) => input === start.input);
   const asked = 1 + (records.restarts.get(start.input) ?? 0);
   judge.must("I1", all.length <= asked, `"${start.input}" started ${all.length} runs`);
@@ -73,7 +73,7 @@ function startIsTold({ judge, service, slack, records }: SimulatedWorld, start: 
   const made = all.filter(({ key }) => key === start.key);
   judge.must("I1", made.length <= 1, `one intention started ${made.length} runs`);
   const [opening] = slack.of(start.key, OPENING);
-  judge.must("I2", opening !== undefined, `nothing tells of "${start.input}"`);
+  judge.must("I2", opening !== undefined, `no message is about "${start.input}"`);
   const claim = opening?.run.creation;
   if (claim?.type === "created")
     judge.must("I7", made[0]?.run === claim.id, `"${start.input}" is said to run as ${claim.id}`);
@@ -89,14 +89,14 @@ function oneMessageEach({ judge, slack }: SimulatedWorld): void {
   judge.must("I3", twice === undefined, `"${twice}" is up twice at rest`);
 }
 
-/** The messages of one approval of the service's. */
+/** Returns the messages of one approval of the service. */
 function cardsOf({ slack }: SimulatedWorld, { id: run }: ServiceRun, { id }: Item) {
   return slack
     .cards()
     .filter(({ message, approval }) => approval.serviceId === id && runId(message.run) === run);
 }
 
-/** I3: what is pending has exactly one message with live buttons, about what is asked now; what is resolved has none. */
+/** I3: a pending approval has exactly one message with live buttons, for its current request; a resolved one has none. */
 function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
   const { judge } = world;
   const cards = cardsOf(world, run, item);
@@ -113,7 +113,7 @@ function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
     `${item.id} of ${run.id} waits and has ${live.length} messages with live buttons: ${cards.map(({ approval }) => JSON.stringify(approval.state)).join()}`,
   );
   const [shown] = live;
-  if (shown === undefined) return world.saw("an approval waits that cannot be decided here any more");
+  if (shown === undefined) return world.reached("an approval waits that cannot be decided here any more");
   judge.must(
     "I7",
     isSameJson(shown.approval.request.content, item.content),
@@ -121,7 +121,7 @@ function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
   );
 }
 
-/** It expired before its card was surely there, so it gets none. */
+/** Returns whether the approval expired before its card was surely posted, so that it gets none. */
 function expiredUnseen({ slack }: SimulatedWorld, run: ServiceRun, item: Item): boolean {
   const newest = slack.messages.filter((each) => runId(each.run) === run.id).at(-1)?.run;
   const approval = newest?.approvals.find(({ serviceId }) => serviceId === item.id);
@@ -130,15 +130,15 @@ function expiredUnseen({ slack }: SimulatedWorld, run: ServiceRun, item: Item): 
   return !hasCard && approval.state.type === "closed" && approval.state.cause === "expired";
 }
 
-/** Nothing more is sent for it, although the service still lists it: it expired, or its decision was never confirmed. */
+/** Returns whether nothing more is sent for it although the service still lists it: it expired, or its decision was never confirmed. */
 function isOver({ state, past }: Approval): boolean {
   if (state.type === "closed") return state.cause === "expired";
   if (state.type === "decided") return isFinal(state.delivery);
   return past.length > 0 && past.every(({ decision }) => decision.by === null);
 }
 
-/** I6: what was recorded is told of, and what is told is so (I7). */
-function submitIsTold(world: SimulatedWorld, submit: Submit): void {
+/** I6: a card shows how a recorded decision ended. I7: what it shows is true. */
+function submitIsShown(world: SimulatedWorld, submit: Submit): void {
   const { judge, service, slack } = world;
   const { run, approval, reason, by, told } = submit;
   if (told === "refused") return;
@@ -151,17 +151,17 @@ function submitIsTold(world: SimulatedWorld, submit: Submit): void {
     return placesOf(shown, submit);
   });
   if (told === "ok")
-    judge.must("I6", places.length === 1, `"${reason}" of ${by} is told of ${places.length} times`);
+    judge.must("I6", places.length === 1, `"${reason}" of ${by} is shown ${places.length} times`);
   const [place] = places;
   const words = `"${reason}" of ${by} is ${place}`;
   if (place === "past" || place === "votes" || place === "refused" || place === "elsewhere")
     judge.must("I7", took.length === 0, `${words}, and took effect`);
-  // Others may have decided the same: then the service says so.
+  // Other people may have decided the same; then the service says so.
   const same = service.runs.get(run)?.items.get(approval)?.resolved?.verdict === submit.verdict;
   if (place === "confirmed") judge.must("I7", took.length === 1 || same, `${words}, and took no effect`);
   const open = ["recorded", "sending", "retry", "unsure", "held"].includes(place ?? "");
   judge.must("I6", !open, `${words} at rest`);
-  if (place !== undefined) world.saw(`a decision ends as ${place}`);
+  if (place !== undefined) world.reached(`a decision ends as ${place}`);
 }
 
 function placesOf({ state, votes, past }: Approval, { by, reason }: Submit): readonly string[] {
@@ -177,7 +177,7 @@ function placesOf({ state, votes, past }: Approval, { by, reason }: Submit): rea
 
 const TOLD_OF = ["decided", "voted", "refused"] as const;
 
-/** I8, and I10: one entry for each decision, however often its form came. */
+/** I8 and I10: each decision has one entry, however often its form was submitted. */
 async function eachHasItsEntry(world: SimulatedWorld, store: Store): Promise<void> {
   const { judge, records } = world;
   const entries = await world.timeline.during(() => store.auditAfter(0, TOLD_OF, 1_000));
@@ -194,7 +194,7 @@ async function eachHasItsEntry(world: SimulatedWorld, store: Store): Promise<voi
   }
 }
 
-/** Every entry is chained and signed. Slow, so not every history asks. */
+/** Checks that every entry is chained and signed. This is slow, so not every history does it. */
 export async function auditIsWhole(world: SimulatedWorld): Promise<void> {
   const store = world.database.sharedBy("judge", () => world.timeline.now);
   const finding = await world.timeline.during(() => store.walkAudit());

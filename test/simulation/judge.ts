@@ -1,4 +1,4 @@
-// What must hold in every history, judged by what people and the service saw. trust.md names the invariants, I1 to I10.
+// What must hold in every history, judged by what people and the service saw. docs/reliability.md lists the invariants I1 to I10.
 
 import type { Approval, Decision } from "#src/domain/approval.ts";
 import { earlierVotes } from "#src/domain/approval-transitions.ts";
@@ -9,25 +9,25 @@ import type { Snapshot } from "#src/domain/snapshot.ts";
 import { STOP_REASON } from "#src/domain/brake.ts";
 import { PortError } from "#src/ports.ts";
 import type { Brake, Sent, SentCreate, Submit } from "./records.ts";
-import type { Hears, Host, Setting } from "./setting.ts";
+import type { JudgeListener, Host, Setting } from "./setting.ts";
 
 export class BrokenInvariant extends Error {
   override readonly name = "BrokenInvariant";
 }
 
-/** A look-up of people may be so old when a decision leaves (ms). */
+/** The greatest age of a look-up of people when a decision leaves (ms). */
 const LOOK_UP_AGE_MS = 5_000;
-/** The longest lease (ms): so long may a process act that stood still. */
+/** The longest lease (ms). A suspended process may still act for this long. */
 const LEASE_MS = 60_000;
 
-export class Judge implements Hears {
-  /** The first of what was broken. */
+export class Judge implements JudgeListener {
+  /** The first broken invariant. */
   broken: BrokenInvariant | null = null;
-  /** When an answer about the run reached us last. */
-  readonly heardAt = new Map<RunId, number>();
+  /** When the last answer about each run reached us. */
+  readonly answeredAt = new Map<RunId, number>();
   readonly #world: Setting;
-  /** By process: what each request said when this process heard of it last. */
-  readonly #heard = new WeakMap<object, Map<string, Json>>();
+  /** For each process, the content of each request in the last answer that this process received. */
+  readonly #lastContents = new WeakMap<object, Map<string, Json>>();
 
   constructor(world: Setting) {
     this.#world = world;
@@ -39,21 +39,21 @@ export class Judge implements Hears {
     this.broken = new BrokenInvariant(`${invariant}: ${words}`);
   }
 
-  told(by: Host, { id, pending }: Snapshot): void {
-    this.heardAt.set(id, this.#world.timeline.now);
-    const heard = this.#heard.get(by) ?? new Map<string, Json>();
-    this.#heard.set(by, heard);
-    for (const { id: approval, content } of pending ?? []) heard.set(`${id} ${approval}`, content);
+  receivesSnapshot(by: Host, { id, pending }: Snapshot): void {
+    this.answeredAt.set(id, this.#world.timeline.now);
+    const contents = this.#lastContents.get(by) ?? new Map<string, Json>();
+    this.#lastContents.set(by, contents);
+    for (const { id: approval, content } of pending ?? []) contents.set(`${id} ${approval}`, content);
   }
 
-  /** I1: a task leaves once for each time that a person asked, unless the service surely did not take it. */
+  /** I1: a task leaves once for each time that a person asked for it, unless the service surely did not take it. */
   creates(creation: SentCreate): void {
     const before = this.#world.records.creations.filter(
       ({ key, disproved }) => key === creation.key && !disproved,
     );
     this.must("I1", before.length === 0, `"${creation.input}" left twice`);
     if (this.#world.records.creations.some(({ key }) => key === creation.key))
-      this.#world.saw("a start is tried again");
+      this.#world.reached("a start is tried again");
     this.#world.records.creations.push(creation);
   }
 
@@ -68,24 +68,24 @@ export class Judge implements Hears {
   answered(sent: Sent): void {
     const earlier = this.#earlier(sent).filter((each) => each !== sent);
     if (sent.answer?.type === "refused" && earlier.length > 0)
-      this.#world.saw("a decision is refused after it was sent before");
+      this.#world.reached("a decision is refused after it was sent before");
     if (sent.answer?.type === "confirmed" && earlier.length > 0)
-      this.#world.saw("a decision is confirmed at the second try");
-    if (sent.answer?.type === "elsewhere") this.#world.saw("a decision was taken elsewhere");
+      this.#world.reached("a decision is confirmed at the second try");
+    if (sent.answer?.type === "elsewhere") this.#world.reached("a decision was taken elsewhere");
   }
 
   recorded(submit: Submit): void {
     const { run, approval } = submit;
     const item = this.#world.service.runs.get(run)?.items.get(approval);
-    if (item?.resolved !== null) this.#world.saw("a decision is recorded on what is resolved already");
+    if (item?.resolved !== null) this.#world.reached("a decision is recorded on what is resolved already");
   }
 
-  /** I7, at the moment when people get to see it: "confirmed" only if the service has said so. */
+  /** I7, at the moment when people see it: a card says "confirmed" only if the service has said so. */
   shows(run: Run, slot: Slot): void {
     const approval = run.approvals.find(({ id }) => cardSlot(id) === slot);
     if (approval?.state.type !== "decided") return;
     const { decision, delivery } = approval.state;
-    this.must("I7", this.#isGiven(approval, run, decision), `a card shows a decision that nobody gave`);
+    this.must("I7", this.#isGiven(approval, run, decision), `a card shows a decision that no one made`);
     if (delivery.type !== "confirmed") return;
     const said = this.#world.records.sent.some(
       (each) =>
@@ -101,24 +101,28 @@ export class Judge implements Hears {
     this.must("quiet", findings === 0, "the bot takes its own database for tampered with");
   }
 
-  /** Only failures of ports are expected. */
+  /** Only errors of ports are expected. */
   logged(error: Error | null): void {
     if (error === null || error instanceof PortError) return;
     this.must("crash", false, `a fault in Countersign: ${error.stack ?? error.message}`);
   }
 
-  /** I4: a second content leaves only when everything of the first was surely not applied. */
+  /** I4: a second content leaves only if the first was surely not applied. */
   #oneContent(sent: Sent): void {
     const { approval, verdict, reason, at } = sent;
     for (const each of this.#earlier(sent)) {
       const same = each.verdict === verdict && each.reason === reason;
       const disproved = each.answer?.type === "later" || each.answer?.type === "refused";
-      this.must("I4", same || disproved, `a second decision on ${approval} left, and the first may hold`);
+      this.must(
+        "I4",
+        same || disproved,
+        `a second decision on ${approval} left, although the first may have been applied`,
+      );
       const early = !disproved && each.arrivesBy > at && !this.#mayShorten();
-      this.must("I4", !early, `${approval}: a decision left twice at a time`);
-      if (same && !disproved) this.#world.saw("a decision is sent again after a lost answer");
-      if (same && each.from !== sent.from) this.#world.saw("another process sends a decision again");
-      if (!same) this.#world.saw("another decision follows a refused one");
+      this.must("I4", !early, `${approval}: a decision left again while the first could still arrive`);
+      if (same && !disproved) this.#world.reached("a decision is sent again after a lost answer");
+      if (same && each.from !== sent.from) this.#world.reached("another process sends a decision again");
+      if (!same) this.#world.reached("another decision follows a refused one");
     }
   }
 
@@ -129,7 +133,7 @@ export class Judge implements Hears {
     );
   }
 
-  /** I5: enough different people who may decide have submitted exactly this, or the policy or a stop denies. */
+  /** I5: enough different people who may decide have submitted exactly this decision, or the policy or a stop denies. */
   #authorised(sent: Sent): void {
     const { run, approval, verdict, reason, asked = null, at } = sent;
     const { rule, slack } = this.#world;
@@ -147,26 +151,26 @@ export class Judge implements Hears {
     this.must(
       "I5",
       by.length === given.length,
-      `${approval} leaves with a reason that nobody typed: ${reason}`,
+      `${approval} leaves with a reason that no one typed: ${reason}`,
     );
     this.must("I5", users.size === by.length, `one person's words count twice for ${approval}`);
     const enough = verdict === "deny" || users.size >= rule.needs;
-    this.must("I5", enough, `${approval} leaves, and too few approved it`);
+    this.must("I5", enough, `${approval} leaves, but too few people approved it`);
     for (const each of by) {
       this.must("I5", each.told !== "refused", `${approval} leaves though ${each.by} was refused`);
-      const undone = each.undoneAt !== null && each.undoneAt < at && !stoodStill(sent.from);
+      const undone = each.undoneAt !== null && each.undoneAt < at && !wasSuspended(sent.from);
       this.must("I5", !undone, `${approval} leaves though ${each.by} took it back`);
       const gone = verdict === "approve" ? (slack.gone.get(each.by) ?? null) : null;
-      const old = gone !== null && gone < at - LOOK_UP_AGE_MS && !stoodStill(sent.from);
-      this.must("I5", !old, `${approval} leaves though ${each.by} may not decide any more`);
+      const old = gone !== null && gone < at - LOOK_UP_AGE_MS && !wasSuspended(sent.from);
+      this.must("I5", !old, `${approval} leaves though ${each.by} may no longer decide`);
     }
     const held = at >= Math.max(...by.map((each) => each.at)) + (verdict === "approve" ? rule.holdMs : 0);
     this.must("I5", held || this.#mayShorten(), `${approval} leaves before its hold is over`);
   }
 
   /**
-   * The only process of a database continues the monotonic time at its start, by the wall clock. If that was set forward meanwhile, waits
-   * are over early: an accepted risk, as nothing else tells the time at a start.
+   * A single process continues its monotonic time at a start by the wall clock. If the wall clock was set forward meanwhile, waits end
+   * early. We accept this risk, because a starting process has no other source of time.
    */
   #mayShorten(): boolean {
     return this.#world.replicas === 1 && this.#world.steps > 0;
@@ -178,17 +182,18 @@ export class Judge implements Hears {
     const stopped = reason === STOP_REASON && key !== undefined && records.stopped.has(key);
     const expired = rule.expiry?.outcome === "deny";
     const allowed = verdict === "deny" && (stopped || expired);
-    this.must("I5", allowed, `${verdict} on ${approval} leaves, and nobody decided that: "${reason}"`);
+    this.must("I5", allowed, `${verdict} on ${approval} leaves, but no one decided that: "${reason}"`);
   }
 
-  /** I5: what leaves is about the request as this process heard of it last. */
+  /** I5: a decision leaves only for the request as this process last received it. */
   #upToDate({ from, run, approval, asked = null, verdict }: Sent): void {
-    const heard = this.#heard.get(from)?.get(`${run} ${approval}`);
-    if (heard === undefined) return this.must("I5", false, `${approval} leaves without a look at it`);
-    this.must("I5", isSameJson(heard, asked), `${verdict} on ${approval} leaves for another request`);
+    const contents = this.#lastContents.get(from)?.get(`${run} ${approval}`);
+    if (contents === undefined)
+      return this.must("I5", false, `${approval} leaves, but this process never received its request`);
+    this.must("I5", isSameJson(contents, asked), `${verdict} on ${approval} leaves for another request`);
   }
 
-  /** No approval leaves once the person who braked was told that the brake holds. */
+  /** I5: no approval leaves once the person who pressed a brake was told that it holds. */
   #notBraked({ from, run, verdict, at }: Sent): void {
     if (verdict !== "approve") return;
     const message = this.#world.slack.messages.find((each) => runId(each.run) === run);
@@ -196,7 +201,7 @@ export class Judge implements Hears {
       const brake = of === undefined ? null : this.#world.records.brakeOn(of);
       return brake === null ? [] : [brake];
     });
-    const graceMs = stoodStill(from) ? LEASE_MS : 0;
+    const graceMs = wasSuspended(from) ? LEASE_MS : 0;
     for (const { of, from: since } of braked)
       this.must("I5", at <= since + graceMs, `an approval leaves ${at - since} ms after ${of} was braked`);
   }
@@ -217,5 +222,5 @@ export class Judge implements Hears {
   }
 }
 
-/** It may have stood still between its last look and its call. */
-const stoodStill = ({ stalledMs }: Pick<Host, "stalledMs">): boolean => stalledMs > 0;
+/** The process may have been suspended between its last check and its call. */
+const wasSuspended = ({ stalledMs }: Pick<Host, "stalledMs">): boolean => stalledMs > 0;

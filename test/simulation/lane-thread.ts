@@ -1,4 +1,4 @@
-// A thread that plays the histories that it is sent, one after the other. lane.ts starts some.
+// A thread that plays the histories it is sent, one after the other. Started by lane.ts.
 
 import { parentPort } from "node:worker_threads";
 import { type Fault, playStory } from "./enumerate.ts";
@@ -6,26 +6,29 @@ import { playSeed } from "./random-history.ts";
 import { STORIES } from "./scenarios.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
 
-export type Asked =
+export type LaneTask =
   | { readonly type: "seed"; readonly seed: number }
   | { readonly type: "schedule"; readonly story: string; readonly faults: readonly Fault[] };
 
-export type Told = {
+export type LaneResult = {
   readonly events: number;
   readonly states: ReadonlyMap<string, number>;
-  /** How many ways each choice of a schedule had, in their order. */
+  /** How many ways each choice of a schedule had, in order. */
   readonly options: readonly number[];
-  /** Null: nothing was broken. */
+  /** What was broken. Null if nothing was. */
   readonly broken: string | null;
-  /** Only of what was broken. */
+  /** The lines of the history. Empty unless something was broken. */
   readonly notes: readonly string[];
 };
 
-parentPort?.on("message", (asked: Asked) => void play(asked).then((told) => parentPort?.postMessage(told)));
+parentPort?.on(
+  "message",
+  (task: LaneTask) => void play(task).then((result) => parentPort?.postMessage(result)),
+);
 
-async function play(asked: Asked): Promise<Told> {
+async function play(task: LaneTask): Promise<LaneResult> {
   try {
-    const { world, options } = await playAsked(asked);
+    const { world, options } = await playTask(task);
     return { ...countsOf(world), options, broken: null, notes: [] };
   } catch (error) {
     if (error instanceof FailedHistory)
@@ -34,11 +37,11 @@ async function play(asked: Asked): Promise<Told> {
   }
 }
 
-async function playAsked(asked: Asked): ReturnType<typeof playStory> {
-  if (asked.type === "seed") return { world: await playSeed(asked.seed), options: [] };
-  const story = STORIES[asked.story];
-  if (story === undefined) throw new Error(`no story is called ${asked.story}`);
-  return playStory(story, asked.faults);
+async function playTask(task: LaneTask): ReturnType<typeof playStory> {
+  if (task.type === "seed") return { world: await playSeed(task.seed), options: [] };
+  const story = STORIES[task.story];
+  if (story === undefined) throw new Error(`no story is called ${task.story}`);
+  return playStory(story, task.faults);
 }
 
 const countsOf = ({ notes, states }: SimulatedWorld) => ({ events: notes.length, states });

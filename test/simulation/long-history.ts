@@ -1,4 +1,5 @@
-// Many days in one world: by day, acts and faults as in a random history; at night everything obeys, comes to rest, and is counted.
+// Many days in one world. By day there are acts and faults, as in a random history. At night there are no faults, everything comes to rest,
+// and rows and alarms are counted.
 
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { seededFortune } from "./fortune.ts";
@@ -6,14 +7,14 @@ import { auditIsWhole, comeToRest } from "./judge-at-rest.ts";
 import { heal, live, RULES } from "./random-history.ts";
 import { inWorld, type SimulatedWorld } from "./world.ts";
 
-/** What is there at the end of a day, by name: the rows of each table, and the alarms that are set. */
+/** Counts at the end of a day, by name: the rows of each table, and the alarms that are set. */
 export type Night = ReadonlyMap<string, number>;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Short enough that most days of a month forget some runs. */
+/** Short enough that some runs are deleted on most days of a month. */
 const KEEP_FINISHED_DAYS = 7;
 
-/** One process, as several look for news so often that a month takes hours. */
+/** Plays many days with one process. Several processes look for changes so often that a month would take hours. */
 export async function playDays(
   seed: number,
   days: number,
@@ -37,7 +38,7 @@ export async function playDays(
   });
 }
 
-/** The newest is followed through the night. */
+/** The newest run is followed through the night. */
 function endAllButTheNewest({ service, timeline }: SimulatedWorld): void {
   for (const run of [...service.runs.values()].slice(0, -1)) service.end(run, "succeeded", timeline.now);
 }
@@ -47,12 +48,15 @@ async function counted({ database, timeline }: SimulatedWorld): Promise<Night> {
   return new Map([...rows, ["alarms", timeline.waiting]]);
 }
 
-/** Kept for ever: the audit (docs/deploy.md says how to archive it), and notifications, whose buttons stay valid. */
+/** Kept forever: the audit (docs/audit.md says how to archive it), and notifications, whose buttons stay valid. */
 const KEPT: ReadonlySet<string> = new Set(["audit", "audit_texts", "notifications"]);
 /** Chance makes one night fuller than another. */
 const BY_CHANCE = { share: 1.2, rows: 5 };
 
-/** What is usually more in the last third of the nights than in the second, though nothing keeps it. The first third fills what is kept for days. */
+/**
+ * Returns which counts grew from the second to the last third of the nights, by their medians. The first third is left out, because it
+ * fills what is kept for days.
+ */
 export function grownIn(nights: readonly Night[]): readonly string[] {
   const third = Math.floor(nights.length / 3);
   const usual = (from: number, name: string): number => {

@@ -1,4 +1,4 @@
-// States that a campaign must reach. A simulator that reaches none of them proves nothing.
+// States that a campaign should reach. A simulator that does not reach them proves nothing.
 
 export const NAMED_STATES = [
   "the answer to a create is lost",
@@ -24,11 +24,11 @@ export const NAMED_STATES = [
   "a run is stopped",
   "a channel is frozen",
   "the answer to a commit is lost",
-  "the database is away",
+  "the database is unreachable",
   "a lease is lost while an effect is under way",
   "a process dies",
-  "a process stands still",
-  "a wall clock steps",
+  "a process is suspended",
+  "a wall clock jumps",
   "a decision ends as confirmed",
   "a decision ends as elsewhere",
   "a decision ends as past",

@@ -1,5 +1,5 @@
-// People in front of Slack. They act on what Slack shows them, and each act goes to one process, which may die on the way. What they did,
-// and what they were told, is recorded here; the judge compares it with what reached the service.
+// People who use Slack. They act on what Slack shows them. Each act goes to one process, which may die meanwhile. What they did and what
+// they were told is recorded, and the judge compares it with what reached the service.
 
 import type { Bot } from "#src/bot.ts";
 import type { Verdict } from "#src/domain/approval.ts";
@@ -12,8 +12,8 @@ import type { Form, Start, Submit } from "./records.ts";
 import type { Host, Setting } from "./setting.ts";
 import { approvalOf, type Message } from "./slack.ts";
 
-/** What an act came to for its person. "lost": the process died, or its store failed, so they were told nothing certain. */
-export type Told<Value> =
+/** The result of an act, as its person sees it. "lost": the process died, or its store failed, so they were told nothing certain. */
+export type ActResult<Value> =
   | { readonly type: "ok"; readonly value: Value }
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "lost" };
@@ -25,7 +25,7 @@ type Outcome<Value> =
       readonly error: { readonly type?: string; readonly refusal?: { readonly type: string } };
     };
 
-/** `ended` null: it is under way. */
+/** An attempt to lift a brake. `ended` is null while it is under way. */
 type Lift = { readonly of: RunKey | ChannelId; ended: number | null };
 
 export class SimulatedPeople {
@@ -38,7 +38,7 @@ export class SimulatedPeople {
     this.#world = world;
   }
 
-  /** The same intention may come twice: Slack delivers a command again. */
+  /** With `again`, Slack delivers the same command once more. */
   async start(at: Host, by: UserId, channel: ChannelId, again?: Start): Promise<Start> {
     this.#count += again === undefined ? 1 : 0;
     const start: Start = again ?? {
@@ -68,7 +68,7 @@ export class SimulatedPeople {
     const told = await this.#act(at, `${user} answers ${again}`, ({ startRun }) =>
       startRun.answerUnknown(by, key, again),
     );
-    this.#world.saw(`a start that is not known is answered ${again}: ${told.type}`);
+    this.#world.reached(`a start that is not known is answered ${again}: ${told.type}`);
   }
 
   async open(at: Host, by: UserId, message: Message, verdict: Verdict): Promise<Form | null> {
@@ -121,7 +121,7 @@ export class SimulatedPeople {
     submit.told = toldOf(submit);
     if (told.type === "refused") {
       submit.why = told.why;
-      this.#world.saw(`a submit is refused: ${told.why}`);
+      this.#world.reached(`a submit is refused: ${told.why}`);
     }
     if (told.type === "ok") judge.recorded(submit);
     return submit;
@@ -135,7 +135,7 @@ export class SimulatedPeople {
     const told = await this.#act(at, `${by} undoes ${shown.id}`, ({ undoDecision }) =>
       undoDecision.onCard(click),
     );
-    this.#world.saw(told.type === "ok" ? "an undo comes in time" : `an undo is ${told.type}`);
+    this.#world.reached(told.type === "ok" ? "an undo comes in time" : `an undo is ${told.type}`);
     if (told.type !== "ok") return;
     const { value: run } = told;
     const now = run.approvals.find((each) => each.id === shown.id);
@@ -155,7 +155,7 @@ export class SimulatedPeople {
     if (told.type !== "ok" || this.#world.records.brakeOn(key) !== null) return;
     if (this.#mayBeLifted(key, began)) return;
     this.#world.records.brakes.push({ of: key, from: this.#world.timeline.now, until: null });
-    this.#world.saw("a run is stopped");
+    this.#world.reached("a run is stopped");
   }
 
   async lift(at: Host, by: UserId, key: RunKey, channel: ChannelId): Promise<void> {
@@ -173,7 +173,7 @@ export class SimulatedPeople {
     );
     if (told.type !== "ok" || this.#mayBeLifted(channel, began)) return;
     this.#world.records.brakes.push({ of: channel, from: this.#world.timeline.now, until: null });
-    this.#world.saw("a channel is frozen");
+    this.#world.reached("a channel is frozen");
   }
 
   async unfreeze(at: Host, by: UserId, channel: ChannelId): Promise<boolean> {
@@ -186,10 +186,10 @@ export class SimulatedPeople {
     return told.type === "ok" || (told.type === "refused" && told.why === "not-frozen");
   }
 
-  /** Anything else that a person does, of which the judge expects nothing by itself. */
+  /** Does something else, about which the judge has no expectation. */
   async other(at: Host, words: string, act: (bot: Bot) => Promise<Outcome<unknown>>): Promise<void> {
     const told = await this.#act(at, words, act);
-    this.#world.saw(`${words.replace(/^\S+ /, "").replace(/ .*/, "")}: ${told.type}`);
+    this.#world.reached(`${words.replace(/^\S+ /, "").replace(/ .*/, "")}: ${told.type}`);
   }
 
   clickOn(message: Message, user: UserId): Click | null {
@@ -206,7 +206,7 @@ export class SimulatedPeople {
     return told;
   }
 
-  /** Of a brake and a lift that overlap, either may come last. */
+  /** Returns whether a lift may have taken effect after a brake that began at `began`: they overlap, and either may come last. */
   #mayBeLifted(of: RunKey | ChannelId, began: number): boolean {
     return this.#lifts.some((each) => each.of === of && (each.ended === null || each.ended >= began));
   }
@@ -219,19 +219,19 @@ export class SimulatedPeople {
     at: Host,
     words: string,
     act: (bot: Bot) => Promise<Outcome<Value>>,
-  ): Promise<Told<Value>> {
+  ): Promise<ActResult<Value>> {
     const { bot } = at;
     if (bot === null || !at.alive || !at.ready) return { type: "lost" };
     this.#world.note(`${words}, at ${at.name}`);
     const told = await Promise.race([
-      this.#heard(act(bot)),
-      at.died.then((): Told<Value> => ({ type: "lost" })),
+      this.#resultOf(act(bot)),
+      at.died.then((): ActResult<Value> => ({ type: "lost" })),
     ]);
     this.#world.note(`${words}: ${told.type === "refused" ? told.why : told.type}`);
     return told;
   }
 
-  async #heard<Value>(acting: Promise<Outcome<Value>>): Promise<Told<Value>> {
+  async #resultOf<Value>(acting: Promise<Outcome<Value>>): Promise<ActResult<Value>> {
     try {
       const result = await acting;
       if (result.ok) return { type: "ok", value: result.value };
@@ -243,7 +243,7 @@ export class SimulatedPeople {
   }
 }
 
-/** A form that came several times: what is known of it altogether. */
+/** Combines the answers to a form that was submitted several times. */
 function toldOf({ asked, answers }: Submit): Submit["told"] {
   if (answers.includes("ok")) return "ok";
   return answers.length < asked || answers.includes("lost") ? "lost" : "refused";

@@ -1,4 +1,4 @@
-// One process of Countersign: the real bot on doubles of its ports. When it dies, nothing of it reaches the outside any more.
+// One process of Countersign: the real bot on test doubles of its ports. After its death, nothing from it reaches the outside.
 
 import { createHash } from "node:crypto";
 import { type Bot, createBot } from "#src/bot.ts";
@@ -18,7 +18,7 @@ import { slackPorts } from "./slack-ports.ts";
 import { agentService } from "./service-ports.ts";
 import type { Host, Setting } from "./setting.ts";
 
-/** Slower than in the product, in the same proportion, so that a history costs fewer renewals. */
+/** Slower than in production, in the same proportion, so that a history needs fewer renewals. */
 const SHARED: LeaseTimes = { leaseMs: 12_000, renewEveryMs: 3_000 };
 const LIMITS = { minMs: 1_000, maxMs: 5_000, maxInFlight: 4 };
 const FINE = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
@@ -36,18 +36,18 @@ export class SimulatedProcess implements Host {
   readonly world: Setting;
   readonly name: string;
   alive = true;
-  /** It has taken up its runs. */
+  /** Whether it has claimed its runs. */
   ready = false;
-  /** The database does not answer it. */
+  /** Whether it cannot reach the database. */
   cutOff = false;
   stalledUntil = 0;
-  /** How long its wall clock is ahead (ms). */
+  /** How far its wall clock is ahead (ms). */
   ahead = 0;
-  /** How long it has stood still at some time (ms). */
+  /** How long it has been suspended in all (ms). */
   stalledMs = 0;
   bot: Bot | null = null;
   readonly died: Promise<void>;
-  #tellDeath = (): void => undefined;
+  #resolveDied = (): void => undefined;
   #monotonicAhead = 0;
 
   constructor(world: Setting, name: string) {
@@ -55,7 +55,7 @@ export class SimulatedProcess implements Host {
     this.name = name;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.died = promise;
-    this.#tellDeath = resolve;
+    this.#resolveDied = resolve;
   }
 
   readonly clock: Clock = {
@@ -64,7 +64,7 @@ export class SimulatedProcess implements Host {
     after: (ms, what) => this.later(ms, what),
   };
 
-  /** Resolves once it looks after its share; rejects as the real start does. */
+  /** Resolves once it has claimed its share of the runs. Rejects as the real start does. */
   async start(): Promise<void> {
     const { world, clock } = this;
     const { database } = world;
@@ -83,7 +83,7 @@ export class SimulatedProcess implements Host {
     this.ready = true;
   }
 
-  /** An alarm of this process: never after its death, and not while it stands still. */
+  /** Sets an alarm of this process. It never rings after its death, nor while it is suspended. */
   later(ms: number, what: () => void): () => void {
     const { timeline } = this.world;
     const ring = (): void => {
@@ -97,8 +97,8 @@ export class SimulatedProcess implements Host {
   }
 
   stall(ms: number): void {
-    this.world.note(`${this.name} stands still for ${ms} ms`);
-    this.world.saw("a process stands still");
+    this.world.note(`${this.name} is suspended for ${ms} ms`);
+    this.world.reached("a process is suspended");
     this.stalledUntil = Math.max(this.stalledUntil, this.world.timeline.now + ms);
     this.stalledMs += ms;
   }
@@ -107,8 +107,8 @@ export class SimulatedProcess implements Host {
     if (!this.alive) return;
     this.alive = false;
     this.world.note(`${this.name} dies: ${when}`);
-    this.world.saw("a process dies");
-    this.#tellDeath();
+    this.world.reached("a process dies");
+    this.#resolveDied();
     this.world.onDeath(this);
   }
 
@@ -151,15 +151,15 @@ export class SimulatedProcess implements Host {
 
   #log(): EventLog {
     const nothing = (): void => undefined;
-    const tells = (fields: object, message: string): void => {
+    const logsError = (fields: object, message: string): void => {
       const error = "error" in fields && fields.error instanceof Error ? fields.error : null;
       this.world.note(`${this.name} logs: ${message}${error === null ? "" : ` (${error.message})`}`);
       this.world.judge.logged(error);
     };
     const warns = (fields: object): void => {
       if ("code" in fields && fields.code === "lease_lost")
-        this.world.saw("a lease is lost while an effect is under way");
+        this.world.reached("a lease is lost while an effect is under way");
     };
-    return { debug: nothing, info: nothing, warn: warns, error: tells };
+    return { debug: nothing, info: nothing, warn: warns, error: logsError };
   }
 }

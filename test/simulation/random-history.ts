@@ -35,7 +35,7 @@ export const RULES = {
 
 const NAMES = Object.keys(RULES) as [keyof typeof RULES, ...(keyof typeof RULES)[]];
 
-/** Of a thousand calls, so many go wrong. */
+/** How many of a thousand calls go wrong. */
 const FAULTS = [0, 15, 40, 100] as const;
 const WAITS = [0, 0, 20, 200, 200, 1_000, 1_000, 3_000, 6_000, 12_000] as const;
 const LONG_WAIT_MS = 35_000;
@@ -62,7 +62,7 @@ export function playSeed(
   });
 }
 
-/** Some acts, while calls go wrong. Those of earlier days are left alone. */
+/** Plays some acts while calls go wrong. Runs and starts of earlier days are left alone. */
 export async function live(world: SimulatedWorld, fortune: Seeded): Promise<void> {
   const { chance } = fortune;
   const old = { runs: world.service.runs.size, starts: world.records.starts.length };
@@ -73,7 +73,7 @@ export async function live(world: SimulatedWorld, fortune: Seeded): Promise<void
   const acts = ACTS.flatMap(({ weight, act }) => Array.from({ length: weight }, () => act));
   for (let left = FEWEST + chance.below(MORE); left > 0; left -= 1) {
     const act = acts[chance.below(acts.length)];
-    // Several acts may be under way at a time.
+    // Several acts may be under way at once.
     act?.(playing);
     await world.pass(waitOf(chance));
   }
@@ -81,7 +81,7 @@ export async function live(world: SimulatedWorld, fortune: Seeded): Promise<void
 
 const waitOf = (chance: Chance): number => (chance.below(30) === 0 ? LONG_WAIT_MS : chance.of(WAITS));
 
-/** Most histories begin where the interesting part does: a run with a request that has its card. */
+/** Starts a run with a request that has its card, where the interesting part begins. */
 async function begin(world: SimulatedWorld): Promise<void> {
   const [process] = world.ready;
   if (process === undefined) throw new Error("no process is ready");
@@ -93,12 +93,12 @@ async function begin(world: SimulatedWorld): Promise<void> {
   await world.pass(2_500);
 }
 
-/** A process tries again to extend its lease after at most so long. Until then it hears the service, and may store nothing. */
+/** The longest time until a process tries again to extend its lease. Until then, it receives answers but may store nothing. */
 const LEASE_RETRY_MS = 16_000;
 
-/** From here on everything obeys. */
+/** Ends all faults. */
 export async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void> {
-  world.note("from here on everything obeys");
+  world.note("there are no faults from here on");
   fortune.perMille = 0;
   world.isShaky = false;
   world.slack.gone.clear();

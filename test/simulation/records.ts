@@ -1,11 +1,11 @@
-// What people did and were told, and what left us: the recorders' books, by which the judge judges. None of it is read from our store.
+// Records of what people did and were told, and of what left us. The judge relies on them; none of it is read from our store.
 
 import type { Verdict } from "#src/domain/approval.ts";
 import type { ApprovalId, ChannelId, Nonce, RunId, RunKey, UserId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { DecisionAnswer } from "#src/ports.ts";
 
-/** What an act came to for its person. "lost": the process died, or its store failed, so they were told nothing certain. */
+/** The result of an act, as its person sees it. "lost": the process died, or its store failed, so they were told nothing certain. */
 type ToldType = "ok" | "refused" | "lost";
 
 export type Start = {
@@ -32,15 +32,15 @@ export type Submit = Form & {
   readonly reason: string;
   readonly at: number;
   told: ToldType;
-  /** How often the form came, and how often its person was told what. */
+  /** How often the form was submitted; `answers` has the result of each time. */
   asked: number;
   readonly answers: ToldType[];
   why: string;
-  /** The decision or vote was taken back, and its person was told so. */
+  /** When the person was told that their decision or vote was taken back. Null if it was not. */
   undoneAt: number | null;
 };
 
-/** `until` null: it holds. */
+/** A stop or a freeze. `until` is null while it holds. */
 export type Brake = {
   readonly of: RunKey | ChannelId;
   readonly from: number;
@@ -49,7 +49,7 @@ export type Brake = {
 
 /** One decision that left us. */
 export type Sent = {
-  /** The process, and how long it has stood still at some time (ms). */
+  /** The process, and how long it has been suspended in all (ms). */
   readonly from: { readonly name: string; readonly stalledMs: number };
   readonly run: RunId;
   readonly approval: ApprovalId;
@@ -57,9 +57,9 @@ export type Sent = {
   readonly reason: string;
   readonly asked: Json | undefined;
   readonly at: number;
-  /** The answer that reached us; null: none yet. */
+  /** The answer that reached us. Null if none has. */
   answer: DecisionAnswer | null;
-  /** Until when it may still arrive (ms). */
+  /** Until when the decision may still arrive (ms). */
   arrivesBy: number;
 };
 
@@ -67,17 +67,17 @@ export type SentCreate = { readonly key: string; readonly input: string; disprov
 
 export class Records {
   readonly starts: Start[] = [];
-  /** How often people asked for a task again, after they were told that its run may have started. Their answer counts once. */
+  /** How often people asked for a task again after they were told that its run may have started. Each counts once. */
   readonly restarts = new Map<string, number>();
   readonly forms: Form[] = [];
   readonly submits: Submit[] = [];
   readonly brakes: Brake[] = [];
-  /** Stops that may hold: someone pressed. */
+  /** Runs that may be stopped, because someone pressed Stop. */
   readonly stopped = new Set<RunKey>();
   readonly sent: Sent[] = [];
   readonly creations: SentCreate[] = [];
 
-  /** The brake that holds there for sure; null: none does. */
+  /** Returns the brake that surely holds there, or null. */
   brakeOn(of: RunKey | ChannelId): Brake | null {
     return this.brakes.find((each) => each.of === of && each.until === null) ?? null;
   }

@@ -1,14 +1,14 @@
-// Loops of the bot read the same again and again. While nothing was written to what a read looks at, a repeated one gets the answer of
-// the first, which makes histories several times faster. `distrustful` asks the database all the same, and compares: a test plays some
-// histories so, as a write that is not listed right would hide faults of the bot.
+// Loops of the bot read the same data again and again. As long as nothing was written to what a read depends on, a repeated read gets the
+// first answer, which makes histories several times faster. With `distrustful`, the database is asked anyway and the answers are compared.
+// A test plays some histories like that, because a write that is listed wrongly below would hide bugs.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Store } from "#src/ports/store.ts";
 
-/** A part of the database. "claims": which runs wait for a process to look after them. */
+/** A part of the database. "claims": which runs wait for a process to claim them. */
 type Area = "runs" | "claims" | "channels" | "buttons" | "forms" | "audit" | "notifications" | "documents";
 
-/** What they look at. Their answers depend on nothing else: not on the time, nor on who asks. */
+/** What each read depends on. Its answer depends on nothing else: neither on the time nor on who asks. */
 const READS: { readonly [method: string]: readonly Area[] } = {
   auditAfter: ["audit"],
   auditEntry: ["audit"],
@@ -27,9 +27,9 @@ const READS: { readonly [method: string]: readonly Area[] } = {
   settledAfter: ["audit"],
 };
 
-type Written = (given: readonly unknown[], answer: unknown) => readonly Area[];
+type Written = (args: readonly unknown[], answer: unknown) => readonly Area[];
 
-/** What they change when they succeed. A write that is not listed, and one that fails, may have changed everything. */
+/** What each write changes if it succeeds. A write that fails or is not listed may have changed everything. */
 const WRITES: { readonly [method: string]: Written } = {
   save: ([, , facts], answer) => [
     "runs",
@@ -44,7 +44,7 @@ const WRITES: { readonly [method: string]: Written } = {
   putDocument: () => ["documents"],
   auditText: () => [],
   checkAudit: () => [],
-  // It writes the lease alone.
+  // Writes only the lease.
   extend: () => [],
 };
 const LOCAL: ReadonlySet<string> = new Set([
@@ -55,7 +55,7 @@ const LOCAL: ReadonlySet<string> = new Set([
   "close",
 ]);
 
-type Method = (...given: unknown[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 type Known = { readonly found: Promise<unknown>; readonly looksAt: readonly Area[] };
 
 export class RepeatedReads {
@@ -74,7 +74,7 @@ export class RepeatedReads {
     this.#known.clear();
   }
 
-  /** All stores of a database must go through the same one of these. */
+  /** Wraps a store. All stores of a database must be wrapped by the same instance. */
   over(store: Store, owner: string): Store {
     const through: Record<string, unknown> = {};
     for (const [name, method] of Object.entries(store) as [string, Method][])
@@ -85,10 +85,10 @@ export class RepeatedReads {
   #through(name: string, method: Method, owner: string): Method {
     const looksAt = READS[name];
     if (looksAt !== undefined)
-      return (...given) => this.#read(`${name} ${JSON.stringify(given)}`, looksAt, () => method(...given));
-    if (name === "claim") return (...given) => this.#claim(owner, method, given);
-    if (name === "renew") return (...given) => this.#renew(owner, method, given);
-    return (...given) => this.#write(WRITES[name] ?? null, method, given);
+      return (...args) => this.#read(`${name} ${JSON.stringify(args)}`, looksAt, () => method(...args));
+    if (name === "claim") return (...args) => this.#claim(owner, method, args);
+    if (name === "renew") return (...args) => this.#renew(owner, method, args);
+    return (...args) => this.#write(WRITES[name] ?? null, method, args);
   }
 
   #read(key: string, looksAt: readonly Area[], ask: () => unknown): Promise<unknown> {
@@ -105,18 +105,17 @@ export class RepeatedReads {
   }
 
   async #compared(key: string, known: Known, ask: () => unknown): Promise<unknown> {
-    const [given, fresh] = [await known.found, await ask()];
+    const [args, fresh] = [await known.found, await ask()];
     const isStill = this.#known.get(key) === known;
-    if (isStill && !isDeepStrictEqual(given, fresh))
-      throw new Error(`a repeated read is out of date: ${key}`);
-    return given;
+    if (isStill && !isDeepStrictEqual(args, fresh)) throw new Error(`a repeated read is out of date: ${key}`);
+    return args;
   }
 
-  async #write(written: Written | null, method: Method, given: readonly unknown[]): Promise<unknown> {
+  async #write(written: Written | null, method: Method, args: readonly unknown[]): Promise<unknown> {
     let areas: readonly Area[] | null = null;
     try {
-      const answer = await method(...given);
-      areas = written?.(given, answer) ?? null;
+      const answer = await method(...args);
+      areas = written?.(args, answer) ?? null;
       return answer;
     } finally {
       if (areas === null) this.forget();
@@ -131,23 +130,23 @@ export class RepeatedReads {
       if (looksAt.some((area) => areas.includes(area))) this.#known.delete(key);
   }
 
-  /** Where there was nothing to claim, there is nothing until something is written. */
-  async #claim(owner: string, method: Method, given: readonly unknown[]): Promise<unknown> {
+  /** If there was nothing to claim, there is nothing until something is written. */
+  async #claim(owner: string, method: Method, args: readonly unknown[]): Promise<unknown> {
     const key = `claim ${owner}`;
     const known = this.#known.get(key);
-    if (known !== undefined) return this.#answer(key, known, () => method(...given));
+    if (known !== undefined) return this.#answer(key, known, () => method(...args));
     const claimable = this.#claimable;
-    const claimed = (await method(...given)) as readonly unknown[];
+    const claimed = (await method(...args)) as readonly unknown[];
     if (claimed.length > 0) this.#forgetAbout(["runs", "claims"]);
     else if (claimable === this.#claimable)
       this.#known.set(key, { found: Promise.resolve(claimed), looksAt: ["claims"] });
     return claimed;
   }
 
-  /** It shows no reader anything new while it finds the same shards, unless it has begun a new lease: that frees the owner's runs. */
-  async #renew(owner: string, method: Method, given: readonly unknown[]): Promise<unknown> {
+  /** A renewal that finds the same shards changes nothing for readers, unless it begins a new lease, which releases the owner's runs. */
+  async #renew(owner: string, method: Method, args: readonly unknown[]): Promise<unknown> {
     const key = `renew ${owner}`;
-    const [now, leaseMs, onLapsed] = given as [number, number, (() => void) | undefined];
+    const [now, leaseMs, onLapsed] = args as [number, number, (() => void) | undefined];
     const lapsed = (): void => {
       this.#held.delete(key);
       onLapsed?.();

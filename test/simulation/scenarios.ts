@@ -1,4 +1,4 @@
-// Ten stories. Each is told once for every way in which a few of its calls go wrong, or a process dies at one of them.
+// Ten stories. Each is played once for every way in which a few of its calls go wrong, or a process dies at one of them.
 
 import type { Verdict } from "#src/domain/approval.ts";
 import type { UserId } from "#src/domain/ids.ts";
@@ -31,7 +31,7 @@ const PATIENCE_MS = 30_000;
 /** How often a person submits a form whose answer was lost. */
 const SUBMITS = 3;
 
-/** What stories are told with. A person tries again where they were told nothing certain, as people do. */
+/** The steps that stories consist of. A person who was told nothing certain tries again, as people do. */
 export class Stage {
   readonly world: SimulatedWorld;
   readonly #fortune: Scripted;
@@ -41,18 +41,18 @@ export class Stage {
     this.#fortune = fortune;
   }
 
-  /** Only what happens from here on may go wrong. */
+  /** From here on, calls may go wrong. */
   faultsBegin(): void {
     this.#fortune.isOpen = true;
     this.world.isShaky = true;
   }
 
-  /** The next call of this kind goes so, beside all other faults. Left out: its answer is lost. */
+  /** Makes the next call of this kind go wrong in this way, in addition to all other faults. */
   goesWrong(place: string, way: Fate = "unanswered"): void {
     this.#fortune.fixed.set(place, way);
   }
 
-  /** From here on everything obeys. */
+  /** Ends all faults, and waits until nothing is left to do. */
   async rest(): Promise<void> {
     this.#fortune.isOpen = false;
     this.world.isShaky = false;
@@ -76,7 +76,7 @@ export class Stage {
     return isSo();
   }
 
-  /** Null: the service has no such run, or not for sure. */
+  /** Resolves to null if the service has no such run, or may have none. */
   async start(): Promise<ServiceRun | null> {
     const { people, service } = this.world;
     let start = await this.world.finish(people.start(await this.process(), REQUESTER, OPS));
@@ -91,7 +91,7 @@ export class Stage {
     return this.card();
   }
 
-  /** The newest card with buttons, once there is one. */
+  /** Waits for a card with buttons, and resolves to the newest. */
   async card(): Promise<Message | null> {
     const live = (): Message | undefined =>
       this.world.slack.cards().findLast(({ message }) => buttonsOf(message).decides)?.message;
@@ -137,7 +137,7 @@ const STAGED: Partial<Rule> = {
   followUp: { ...NO_FOLLOW_UP, escalate: [{ afterMs: 5_000, to: named([LEAD]), call: null }] },
 };
 
-/** A run with a card, all of which went well. */
+/** Starts a run and waits for its card, without faults. */
 async function withCard(stage: Stage): Promise<ServiceRun | null> {
   const run = await stage.start();
   await stage.asks(run);
@@ -238,7 +238,7 @@ export const STORIES: { readonly [name: string]: Story } = {
       const run = await withCard(stage);
       stage.faultsBegin();
       const { people, slack } = stage.world;
-      // If the story fails meanwhile, this fails too, and tells nothing new.
+      // If the story fails meanwhile, this fails, too, which says nothing new.
       const deciding = stage.decides(ANA, "approve").catch(() => null);
       const freezing = people.freeze(await stage.process(), ADMIN, OPS);
       const key = slack.messages[0]?.key;

@@ -9,7 +9,7 @@ import { BUSY_MS, callOut, type Fate, LATE_MS } from "./call-out.ts";
 import type { Sent, SentCreate } from "./records.ts";
 import type { Host } from "./setting.ts";
 
-/** How far behind a lagging read is (ms). */
+/** How old the answer of a stale read is (ms). */
 const LAG_MS = 4_000;
 
 const CREATE_FATES = [
@@ -27,9 +27,9 @@ const CREATE_FATES = [
 const LOOK_FATES = ["done", "lost", "slow", "busy", "dies"] as const;
 const SEND_FATES = [...CREATE_FATES, "slow", "twice"] as const;
 
-/** How the service answers about a run. */
+/** How the service may answer a read of a run. */
 const LOOKS = ["fresh", "stale", "missing", "untold", "spoiled", "down", "key-refused"] as const;
-/** How it answers a decision that it has taken. */
+/** How it may answer a decision that it has applied. */
 const ANSWERS = ["plain", "odd", "odd-not-applied", "unavailable"] as const;
 
 const SPOILED: UnreadableItem = { ids: [], code: "no-id", why: "it has no id", source: "{}", hidden: 0 };
@@ -58,13 +58,13 @@ async function create(from: Host, input: string, key: string): Promise<Snapshot>
       act: () => {
         made = true;
         const run = service.create(key, input, timeline.now);
-        if (!from.alive) world.saw("a run starts for a dead process");
+        if (!from.alive) world.reached("a run starts for a dead process");
         return { ...run.says(timeline.now), askedAt };
       },
     });
   } catch (error) {
     sent.disproved = error instanceof PortError && error.applied === "no";
-    if (made) world.saw("the answer to a create is lost");
+    if (made) world.reached("the answer to a create is lost");
     throw error;
   }
 }
@@ -87,11 +87,11 @@ async function fetchRun(from: Host, id: RunId, timeoutMs?: number): Promise<Fetc
       if (run === undefined || !run.known || how === "missing") return { type: "missing", askedAt };
       return { type: "snapshot", snapshot: spoilt({ ...run.says(timeline.now - lag(how)), askedAt }, how) };
     },
-    heard: (answer) => {
+    onAnswer: (answer) => {
       if (answer instanceof PortError || answer.type === "missing") return;
-      world.judge.told(from, answer.snapshot);
+      world.judge.receivesSnapshot(from, answer.snapshot);
       if (how === "stale" && answer.snapshot.pending?.some((each) => isResolved(from, id, each.id)))
-        world.saw("a stale read after a decision");
+        world.reached("a stale read after a decision");
     },
   });
   if (fetched instanceof PortError) throw fetched;

@@ -14,7 +14,7 @@ export type Item = {
   resolved: { readonly verdict: Verdict; readonly reason: string; readonly by: "us" | "others" } | null;
 };
 
-/** Which answer the service gives to a decision on something that is not pending any more. */
+/** How the service answers a decision on an approval that is no longer pending. */
 export type Repeats = "conflict" | "record";
 
 export class ServiceRun {
@@ -22,7 +22,7 @@ export class ServiceRun {
   readonly input: string;
   readonly items = new Map<ApprovalId, Item>();
   status = "queued";
-  /** False: every question about it is answered 404. */
+  /** If false, every request for it is answered with 404. */
   known = true;
   #past: { readonly at: number; readonly said: Said }[] = [];
 
@@ -35,7 +35,7 @@ export class ServiceRun {
     return ["succeeded", "failed", "canceled"].includes(this.status);
   }
 
-  /** After each change: what a lagging reader still gets for a while. */
+  /** Records the state after a change. A stale read gets an earlier state for a while. */
   changed(at: number): void {
     this.#past.push({ at, said: this.#says() });
   }
@@ -75,7 +75,7 @@ export type Resolved = {
 export class SimulatedService {
   readonly runs = new Map<RunId, ServiceRun>();
   readonly created: Created[] = [];
-  /** Decisions of ours that took effect. */
+  /** Our decisions that took effect. */
   readonly resolved: Resolved[] = [];
   repeats: Repeats = "conflict";
   readonly #note: (words: string) => void;
@@ -127,7 +127,7 @@ export class SimulatedService {
     run.changed(at);
   }
 
-  /** What becomes of a decision that arrives. */
+  /** Applies a decision that arrives, and returns what came of it. */
   decide(decision: Omit<Resolved, "content">): "applied" | "same" | "contrary" | "not-pending" {
     const { run: id, approval, verdict, reason, at } = decision;
     const run = this.runs.get(id);

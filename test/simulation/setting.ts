@@ -19,50 +19,50 @@ export type Setting = {
   readonly service: SimulatedService;
   readonly slack: SimulatedSlack;
   readonly records: Records;
-  readonly judge: Hears;
+  readonly judge: JudgeListener;
   readonly database: SharedDatabase;
   readonly policy: Policy;
   readonly rule: Rule;
   readonly replicas: number;
-  /** Finished runs are forgotten after so long (ms). */
+  /** How long finished runs are kept (ms). */
   readonly keepFinishedMs: number;
-  /** Calls of the database may go wrong. */
+  /** Whether calls to the database may go wrong. */
   readonly isShaky: boolean;
-  /** How often wall clocks were set. */
+  /** How often the wall clocks were set. */
   readonly steps: number;
   /** A line of the history. Equal histories have equal lines. */
   note(words: string): void;
   /** A named state that must occur somewhere in a campaign. */
-  saw(state: string): void;
+  reached(state: string): void;
   nonce(): Nonce;
   key(): string;
   onDeath(dead: Host): void;
 };
 
-/** A process, as the doubles of its ports know it. */
+/** A process, as the test doubles of its ports see it. */
 export type Host = {
   readonly world: Setting;
   readonly name: string;
   readonly alive: boolean;
-  /** It has taken up its runs. */
+  /** Whether it has claimed its runs. */
   readonly ready: boolean;
-  /** The database does not answer it. */
+  /** Whether it cannot reach the database. */
   readonly cutOff: boolean;
-  /** How long it has stood still at some time (ms). */
+  /** How long it has been suspended in all (ms). */
   readonly stalledMs: number;
   readonly clock: Clock;
   readonly bot: Bot | null;
   readonly died: Promise<void>;
-  /** An alarm of this process: never after its death, and not while it stands still. */
+  /** Sets an alarm of this process. It never rings after its death, nor while it is suspended. */
   later(ms: number, what: () => void): () => void;
   stall(ms: number): void;
   die(when: string): void;
 };
 
-/** What the judge hears of as it happens. */
-export type Hears = {
+/** Events that the judge is notified of as they happen. */
+export type JudgeListener = {
   must(invariant: string, holds: boolean, words: string): void;
-  told(by: Host, snapshot: Snapshot): void;
+  receivesSnapshot(by: Host, snapshot: Snapshot): void;
   creates(creation: SentCreate): void;
   sends(sent: Sent): void;
   answered(sent: Sent): void;

@@ -1,4 +1,4 @@
-// One real database in memory. Each replica has a store of its own on it, as an owner with its own leases.
+// One real database in memory. Each replica has its own store on it, as an owner with its own leases.
 
 import { sql } from "kysely";
 import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
@@ -15,11 +15,14 @@ import type { Timeline } from "./timeline.ts";
 const KEY = auditKeyOf(Buffer.alloc(32, 7).toString("base64"));
 
 export type SharedDatabase = {
-  /** Of one of several owners: leases are measured by the database's own time. */
+  /** Returns the store of one of several owners. Leases are measured by the database's time. */
   sharedBy(owner: string, now: () => number): Store;
-  /** Of the only owner: every earlier lease is void, and leases are measured by its clock, which must continue after the time given. */
+  /**
+   * Resolves to the store of the only owner. Every earlier lease is void. Leases are measured by its clock, which continues after the
+   * newest stored time.
+   */
   ownedBy(owner: string, clock: AloneClock): Promise<Store>;
-  /** How many rows each table has. */
+  /** Resolves to the number of rows of each table. */
   rows(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 };
@@ -29,21 +32,21 @@ type AloneClock = { readonly now: () => number; readonly continueAfter: (stored:
 /** `distrustful`: see repeated-reads.ts. */
 export async function openSharedDatabase(
   timeline: Timeline,
-  given: { readonly distrustful?: boolean } = {},
+  options: { readonly distrustful?: boolean } = {},
 ): Promise<SharedDatabase> {
   const db = openSqlite(":memory:");
   await migrate(db, SQLITE);
   const listeners = new Set<() => void>();
-  // A hint goes to every replica at once.
+  // Every replica gets a hint at once.
   const signals = (): Signals => ({
     tell: () => {
-      for (const hears of listeners) timeline.after(1, hears);
+      for (const listener of listeners) timeline.after(1, listener);
       return Promise.resolve();
     },
-    onTold: (hears) => void listeners.add(hears),
+    onTold: (listener) => void listeners.add(listener),
     close: () => Promise.resolve(),
   });
-  const reads = new RepeatedReads(given);
+  const reads = new RepeatedReads(options);
   const facts = { file: null, key: KEY, onCorrupt: unreadable };
   return {
     sharedBy: (owner, now) => {

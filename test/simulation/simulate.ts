@@ -1,15 +1,15 @@
-// `npm run simulate -- --seeds N [--from SEED] [--lanes L]`: plays random histories, some side by side, and judges them. `--seed S
-// --verbose` plays one and prints it.
-// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M] [--lanes L]`: plays the ten stories once for each way in which
-// at most so many of their calls go wrong.
-// `npm run simulate -- --days N [--seed S]`: plays many days in one world, and compares what is kept at their ends. Exit code 1: an
-// invariant was broken, or something grew that should not.
+// `npm run simulate -- --seeds N [--from SEED] [--lanes L]` plays random histories, some of them side by side, and judges them.
+// `npm run simulate -- --seed S --verbose` plays one history and prints it.
+// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M] [--lanes L]` plays the ten stories once for each combination
+// of at most that many faults.
+// `npm run simulate -- --days N [--seed S]` plays many days in one world, and compares what is kept at the end of each.
+// Exit code 1: an invariant was broken, or something grew that should not.
 
 import { availableParallelism } from "node:os";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { everySchedule, type Fault, type Player, playStory } from "./enumerate.ts";
 import { type Lane, startLane } from "./lane.ts";
-import type { Asked, Told } from "./lane-thread.ts";
+import type { LaneTask, LaneResult } from "./lane-thread.ts";
 import { grownIn, type Night, playDays } from "./long-history.ts";
 import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
@@ -44,11 +44,11 @@ const values = readCommandLine(
   },
 );
 
-const TELL_EVERY = 100;
-/** So many failing seeds are shown before it gives up. */
+const SEEDS_BETWEEN_REPORTS = 100;
+/** Gives up after this many failing seeds. */
 const MAX_FAILURES = 10;
 const MINUTE_MS = 60_000;
-const NIGHTS_TOLD = 10;
+const NIGHTS_BETWEEN_REPORTS = 10;
 const states = new Map<string, number>();
 const began = performance.now();
 const cpuBegan = process.cpuUsage();
@@ -75,7 +75,7 @@ async function playOneSeed(seed: number): Promise<void> {
   try {
     note(await playSeed(seed));
   } catch (error) {
-    tellFailure(`seed ${seed}`, error);
+    reportFailure(`seed ${seed}`, error);
   }
 }
 
@@ -87,7 +87,7 @@ async function playSeeds(first: number, count: number): Promise<void> {
       lanes.map(async (lane) => {
         for (let seed = take(); seed !== null; seed = take()) {
           await playIn(lane, { type: "seed", seed }, `seed ${seed}`);
-          if (played % TELL_EVERY === 0)
+          if (played % SEEDS_BETWEEN_REPORTS === 0)
             console.log(`${played} of ${count} seeds, ${failures} broken, ${speed()}`);
         }
       }),
@@ -123,28 +123,28 @@ async function inLanes(count: number, play: (lanes: readonly Lane[]) => Promise<
   await Promise.all(lanes.map((lane) => lane.end()));
 }
 
-async function playIn(lane: Lane, asked: Asked, name: string): Promise<Told> {
-  const told = await lane.play(asked);
+async function playIn(lane: Lane, task: LaneTask, name: string): Promise<LaneResult> {
+  const result = await lane.play(task);
   played += 1;
-  events += told.events;
-  addStates(told.states);
-  if (told.broken !== null) tellBroken(name, told.broken, told.notes);
-  return told;
+  events += result.events;
+  addStates(result.states);
+  if (result.broken !== null) reportBroken(name, result.broken, result.notes);
+  return result;
 }
 
 async function playLong(days: number, seed: number): Promise<void> {
   const nights: Night[] = [];
-  const tell = (night: Night): void => {
+  const onNight = (night: Night): void => {
     nights.push(night);
-    if (nights.length % NIGHTS_TOLD === 0)
+    if (nights.length % NIGHTS_BETWEEN_REPORTS === 0)
       console.log(
-        `night ${nights.length}: ${[...night].map(([name, many]) => `${name} ${many}`).join(", ")}`,
+        `night ${nights.length}: ${[...night].map(([name, count]) => `${name} ${count}`).join(", ")}`,
       );
   };
   try {
-    note(await playDays(seed, days, tell));
+    note(await playDays(seed, days, onNight));
   } catch (error) {
-    tellFailure(`day ${nights.length + 1} of --days ${days} --seed ${seed}`, error);
+    reportFailure(`day ${nights.length + 1} of --days ${days} --seed ${seed}`, error);
   }
   for (const words of grownIn(nights)) {
     failures += 1;
@@ -159,7 +159,7 @@ async function playOneSchedule(given: string): Promise<void> {
   try {
     note((await playStory(story, read(faults))).world);
   } catch (error) {
-    tellFailure(given, error);
+    reportFailure(given, error);
   }
 }
 
@@ -189,13 +189,13 @@ function addStates(seen: ReadonlyMap<string, number>): void {
   for (const [state, times] of seen) states.set(state, (states.get(state) ?? 0) + times);
 }
 
-function tellFailure(what: string, error: unknown): void {
+function reportFailure(what: string, error: unknown): void {
   played += 1;
-  tellBroken(what, String(error), error instanceof FailedHistory ? error.world.notes : []);
+  reportBroken(what, String(error), error instanceof FailedHistory ? error.world.notes : []);
   if (!(error instanceof FailedHistory)) console.log(error);
 }
 
-function tellBroken(what: string, why: string, notes: readonly string[]): void {
+function reportBroken(what: string, why: string, notes: readonly string[]): void {
   failures += 1;
   console.log(`${what} BROKEN: ${why}`);
   if (values.verbose || failures === 1) console.log(notes.join("\n"));
@@ -205,8 +205,8 @@ function seconds(): string {
   return ((performance.now() - began) / 1_000).toFixed(1);
 }
 
-/** By the time of the processor, as a machine may be busy with other things. */
+/** Histories per second of processor time (the machine may be busy with other things) and of real time. */
 function speed(): string {
   const { user, system } = process.cpuUsage(cpuBegan);
-  return `${((played * 1_000_000) / (user + system)).toFixed(1)} a second of the processor, ${(played / Number(seconds())).toFixed(1)} a second`;
+  return `${((played * 1_000_000) / (user + system)).toFixed(1)} per second of processor time, ${(played / Number(seconds())).toFixed(1)} per second`;
 }

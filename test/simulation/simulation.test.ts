@@ -1,4 +1,4 @@
-// A slice of what `npm run simulate` plays: the same seeds and the same schedules at every change.
+// A slice of what `npm run simulate` plays: the same seeds and schedules with every change.
 
 import { describe, expect, test } from "vitest";
 import { everySchedule, type Player, playStory } from "./enumerate.ts";
@@ -7,16 +7,16 @@ import { playSeed } from "./random-history.ts";
 import { STORIES, type Story } from "./scenarios.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
 
-/** Some seconds of the processor for each part; a machine may be busy with other things. */
+/** Each part takes some seconds of processor time, but the machine may be busy. */
 const PATIENCE_MS = 300_000;
 const TWICE = [1, 2, 3];
 const DISTRUSTED = [11, 12, 13, 14, 15, 16];
 const SEEDS = { from: 5_001, count: 85 };
-/** Seeds in which a fault of the bot was found. */
+/** Seeds that found a bug in Countersign. */
 const FOUND = [1_297, 5_018];
-/** Seeds in which the judge was wrong. */
+/** Seeds that found a bug in the judge. */
 const ACQUITTED = [20_374, 20_528];
-/** Of the schedules with one fault. Together with the seeds about 30 s of the processor. */
+/** Every 25th schedule with one fault is played. Together with the seeds, this takes about 30 s of processor time. */
 const EVERY = 25;
 
 const states = new Set<string>();
@@ -25,7 +25,7 @@ const seen = (world: SimulatedWorld): void => {
 };
 
 describe("the simulator", { timeout: PATIENCE_MS }, () => {
-  test("plays one history for one seed, to the byte", async () => {
+  test("plays the same history for the same seed, byte for byte", async () => {
     for (const seed of TWICE) {
       const [first, second] = [await playSeed(seed), await playSeed(seed)];
       expect(first.notes.length).toBeGreaterThan(50);
@@ -51,12 +51,12 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
   test.each(Object.entries(STORIES))("keeps the invariants in the story: %s", async (_name, story) => {
     const { broken, choices, played } = await everySchedule(1, [playerOf(story)], { every: EVERY });
     expect(broken).toEqual([]);
-    // Fewer would mean that the story has become shorter than it was.
+    // With fewer choices, the story would have become shorter.
     expect(choices).toBeGreaterThan(50);
     expect(played).toBeGreaterThan(5);
   });
 
-  test("tells each story to the same end when nothing goes wrong", async () => {
+  test("plays a story to its expected end if nothing goes wrong", async () => {
     const { world } = await playStory(STORIES["restart while ambiguous"] ?? failing(), []);
     expect(world.records.sent.map(({ verdict }) => verdict)).toEqual(["approve"]);
     expect(world.states.get("a decision ends as unconfirmed")).toBe(1);
@@ -68,7 +68,7 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
     expect(nights.map((night) => night.get("shards"))).toEqual([256, 256]);
   });
 
-  test("tells what grows from one third of the nights to the next, and what is kept for ever apart", () => {
+  test("reports what grows from one third of the nights to the next, except what is kept forever", () => {
     const nights = Array.from(
       { length: 9 },
       (_, day) =>
@@ -81,7 +81,7 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
     expect(grownIn(nights)).toEqual(["forms grew from 80 to 140"]);
   });
 
-  test("reaches what it is for", () => {
+  test("reaches the states that it is for", () => {
     const wanted = [
       "the answer to a create is lost",
       "a decision is sent again after a lost answer",
@@ -89,8 +89,8 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
       "a lost post is found",
       "the answer to a commit is lost",
       "a process dies",
-      "a process stands still",
-      "the database is away",
+      "a process is suspended",
+      "the database is unreachable",
     ];
     expect(wanted.filter((state) => !states.has(state))).toEqual([]);
   });

@@ -59,7 +59,7 @@ function chat(from: Host): Chat {
     isThere: (channel, ts) => reads("is there", () => slack.at(channel, ts) !== null),
     remove: (run, slot, ts) =>
       updates(`remove ${slot}`, () => {
-        from.world.saw("an extra copy of a message is removed");
+        from.world.reached("an extra copy of a message is removed");
         slack.remove(channelOf(run, slot), ts);
       }),
     upload: () => posts("upload", () => ({ file: slack.nextTs() })),
@@ -71,7 +71,7 @@ function chat(from: Host): Chat {
 
 function post(from: Host, run: Run, slot: Slot): MessageTs {
   const { slack, judge } = from.world;
-  if (slack.of(run.key, slot).length > 0) from.world.saw("a message is posted once more");
+  if (slack.of(run.key, slot).length > 0) from.world.reached("a message is posted once more");
   const ts = slack.post(channelOf(run, slot), run, slot);
   judge.shows(run, slot);
   return ts;
@@ -79,7 +79,7 @@ function post(from: Host, run: Run, slot: Slot): MessageTs {
 
 function found(from: Host, run: Run, slot: Slot): readonly MessageTs[] {
   const copies = from.world.slack.copies(channelOf(run, slot), run.key, slot);
-  if (copies.length > 0 && run.posts[slot]?.type === "unsure") from.world.saw("a lost post is found");
+  if (copies.length > 0 && run.posts[slot]?.type === "unsure") from.world.reached("a lost post is found");
   return copies;
 }
 
@@ -127,7 +127,7 @@ function notificationSender(from: Host): NotificationSender {
   };
 }
 
-/** No copy of a database is restored here. */
+/** The simulator restores no back-ups. */
 const NO_OWN_MESSAGES: OwnMessages = {
   channels: () => Promise.resolve({ channels: [...CHANNELS], next: "" }),
   since: () => Promise.resolve({ messages: [], next: "" }),

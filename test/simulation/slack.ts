@@ -1,5 +1,5 @@
-// Slack as people see it: channels with messages, and who is who. A message keeps the run from which it was drawn, so that it can be
-// looked at as the blocks that people see.
+// Slack as people see it: channels with messages, and who is who. A message keeps the run from which it was drawn, so that its blocks can
+// be drawn as people see them.
 
 import { CARD_APPROVE, CARD_DENY, CARD_UNDO } from "#src/adapters/slack/names.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
@@ -12,7 +12,7 @@ export type Message = {
   readonly ts: MessageTs;
   readonly key: RunKey;
   readonly slot: Slot;
-  /** As it was when the message was drawn last. */
+  /** The run as it was when the message was last drawn. */
   run: Run;
 };
 
@@ -20,7 +20,7 @@ export class SimulatedSlack {
   readonly messages: Message[] = [];
   /** Direct messages and alerts, by the id of their notification or notice. */
   readonly told: string[] = [];
-  /** Since when a person may do nothing any more. */
+  /** When each deactivated person was deactivated (ms). */
   readonly gone = new Map<UserId, number>();
   /** Slots whose messages an administrator deleted. */
   readonly deleted = new Set<string>();
@@ -63,7 +63,7 @@ export class SimulatedSlack {
     if (index >= 0) this.messages.splice(index, 1);
   }
 
-  /** Messages that are cards, the newest last. */
+  /** Returns the messages that are cards, the newest last. */
   cards(): readonly { readonly message: Message; readonly approval: Approval }[] {
     return this.messages.flatMap((message) => {
       const approval = approvalOf(message);
@@ -77,7 +77,7 @@ export const approvalOf = ({ run, slot }: Pick<Message, "run" | "slot">): Approv
 
 export type Buttons = { readonly decides: boolean; readonly undoes: boolean };
 
-/** What people can press on it, read from its blocks. */
+/** Returns which buttons the message has, read from its blocks. */
 export function buttonsOf({ run, slot }: Pick<Message, "run" | "slot">): Buttons {
   const drawn = JSON.stringify(messageIn(run, slot).blocks);
   const has = (action: string): boolean => drawn.includes(`"action_id":"${action}"`);

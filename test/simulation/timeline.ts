@@ -1,10 +1,10 @@
-// One virtual time for everything in a history. Nothing waits for real time: what comes due is rung in order, and after each alarm all
-// that follows from it happens before the next one.
+// One virtual time for everything in a history. Nothing waits for real time: due alarms ring in order, and everything that follows from one
+// alarm happens before the next.
 
 import TinyQueue from "tinyqueue";
 import { NOON } from "../make/run.ts";
 
-/** A history whose time stands still is a loop without a pause. */
+/** If this many alarms ring without time passing, the code under test loops without a pause. */
 const MAX_AT_ONCE = 20_000;
 
 type Alarm = { readonly at: number; readonly order: number; what: (() => void) | null };
@@ -24,7 +24,7 @@ export class Timeline {
     return () => void (alarm.what = null);
   }
 
-  /** How many alarms are set. */
+  /** The number of alarms that are set. */
   get waiting(): number {
     return this.#alarms.data.filter(({ what }) => what !== null).length;
   }
@@ -33,7 +33,7 @@ export class Timeline {
     return new Promise((resolve) => void this.after(ms, resolve));
   }
 
-  /** Work that takes no virtual time, but may take several turns of the event loop. */
+  /** Does work that takes no virtual time but may take several turns of the event loop. */
   async during<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     this.#begun += 1;
     this.#underWay += 1;
@@ -44,7 +44,7 @@ export class Timeline {
     }
   }
 
-  /** Lets everything happen that needs no virtual time. A turn of the event loop ends when no promise is left to settle. */
+  /** Waits for everything that needs no virtual time. A turn of the event loop ends when no promise is left to settle. */
   async rest(): Promise<void> {
     for (;;) {
       const begun = this.#begun;
@@ -60,7 +60,7 @@ export class Timeline {
     for (let next = this.#next(until); next !== null; next = this.#next(until)) {
       rung = next.at > this.now ? 0 : rung + 1;
       if (rung > MAX_AT_ONCE)
-        throw new Error(`time stands still at ${this.now}: something asks for itself again at once`);
+        throw new Error(`time does not pass at ${this.now}: the code under test loops without a pause`);
       this.now = Math.max(this.now, next.at);
       next.what?.();
       await this.rest();
@@ -78,14 +78,14 @@ export class Timeline {
   }
 }
 
-// Packages keep their own timers (p-retry). Within a history they ring by the virtual time too.
+// Packages set timers of their own (p-retry). Within a history, these run in virtual time, too.
 
 const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
 
-/** Until the function returned is called, `setTimeout` is the timeline's. */
+/** Makes `setTimeout` use the timeline. Returns a function that restores the real timers. */
 export function takeTimers(timeline: Timeline): () => void {
-  const set = (what: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) => {
-    const cancel = timeline.after(ms, () => what(...given));
+  const set = (what: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+    const cancel = timeline.after(ms, () => what(...args));
     const timer = { cancel, ref: () => timer, unref: () => timer, hasRef: () => true };
     return timer;
   };

@@ -1,4 +1,4 @@
-// A whole world in one process and one virtual time.
+// A whole world in one process, in virtual time.
 //
 //   random-history / scenarios ─► world ─► timeline (all timers)      people ─► process.bot (use cases) ─┐
 //        seed or script ─► fortune          │                                                            ▼
@@ -7,7 +7,7 @@
 //                                           │                          └─► slack-ports ──► call-out ─► slack     (truth, recorder)
 //                                           └─► judge: compares what people did and saw with what reached the service
 //
-// The judge reads none of our tables except the audit, and that only for I8.
+// The judge reads none of our tables except the audit, and the audit only for I8.
 
 import { createHash } from "node:crypto";
 import { Nonce } from "#src/domain/ids.ts";
@@ -27,15 +27,15 @@ import { takeTimers, Timeline } from "./timeline.ts";
 
 export type WorldOptions = {
   readonly replicas: 1 | 2 | 3;
-  /** Of the one rule; left out: there is no policy file. */
+  /** Fields of the only rule. Left out if there is no policy file. */
   readonly rule?: Partial<Rule>;
-  /** Finished runs are forgotten after so long (ms). */
+  /** How long finished runs are kept (ms). */
   readonly keepFinishedMs?: number;
-  /** Repeated reads are compared with the database. */
+  /** Whether repeated reads are compared with the database. */
   readonly distrustful?: boolean;
 };
 
-/** How long a supervisor waits before it starts a dead process again (ms). */
+/** How long a supervisor waits before it restarts a dead process (ms). */
 const RESTART_MS = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -53,12 +53,12 @@ export class SimulatedWorld implements Setting {
   readonly states = new Map<string, number>();
   readonly notes: string[] = [];
   processes: SimulatedProcess[] = [];
-  /** Calls of the database may go wrong. */
+  /** Whether calls to the database may go wrong. */
   isShaky = false;
-  /** Since when everything obeys (ms); null: not yet. */
+  /** When faults ended (ms). Null while they go on. */
   healedAt: number | null = null;
   steps = 0;
-  /** So far the wall clocks of new processes are ahead (ms). */
+  /** How far the wall clocks of new processes are ahead (ms). */
   #ahead = 0;
   #database: SharedDatabase | null = null;
   #lives = 0;
@@ -88,7 +88,7 @@ export class SimulatedWorld implements Setting {
     return rule;
   }
 
-  /** Those that take requests. */
+  /** The processes that accept requests. */
   get ready(): readonly SimulatedProcess[] {
     return this.processes.filter(({ alive, ready }) => alive && ready);
   }
@@ -111,10 +111,10 @@ export class SimulatedWorld implements Setting {
     });
   }
 
-  /** Someone sets the wall clocks. */
+  /** Moves all wall clocks by `ms`. */
   stepClocks(ms: number): void {
     this.note(`the wall clocks step by ${ms} ms`);
-    this.saw("a wall clock steps");
+    this.reached("a wall clock jumps");
     this.steps += 1;
     this.#ahead += ms;
     for (const process of this.processes) process.ahead += ms;
@@ -127,7 +127,7 @@ export class SimulatedWorld implements Setting {
     });
   }
 
-  /** Ends the history. Later alarms find nothing. */
+  /** Ends the history. Later alarms do nothing. */
   async end(): Promise<void> {
     this.#ended = true;
     for (const each of this.processes) each.alive = false;
@@ -135,28 +135,28 @@ export class SimulatedWorld implements Setting {
     await this.#database?.close();
   }
 
-  /** Time passes; stops early where an invariant is broken. */
+  /** Lets time pass. Rejects with the first broken invariant. */
   async pass(ms: number): Promise<void> {
     await this.timeline.pass(ms);
     if (this.judge.broken !== null) throw this.judge.broken;
   }
 
-  /** Lets time pass until it is done, at most so long (ms). */
+  /** Lets time pass until the act is done, at most `mostMs`. Resolves to null if it is not done by then. */
   async finish<Value>(act: Promise<Value>, mostMs = 20_000): Promise<Value | null> {
-    const heard: { done: boolean; value: Value | null; error: unknown } = {
+    const state: { done: boolean; value: Value | null; error: unknown } = {
       done: false,
       value: null,
       error: null,
     };
     act.then(
-      (value) => void Object.assign(heard, { done: true, value }),
-      (error: unknown) => void Object.assign(heard, { done: true, error }),
+      (value) => void Object.assign(state, { done: true, value }),
+      (error: unknown) => void Object.assign(state, { done: true, error }),
     );
     const until = this.timeline.now + mostMs;
     await this.pass(0);
-    while (!heard.done && this.timeline.now < until) await this.pass(50);
-    if (heard.error !== null) throw heard.error;
-    return heard.value;
+    while (!state.done && this.timeline.now < until) await this.pass(50);
+    if (state.error !== null) throw state.error;
+    return state.value;
   }
 
   note(words: string): void {
@@ -164,7 +164,7 @@ export class SimulatedWorld implements Setting {
   }
 
   /** A named state that must occur somewhere in a campaign. */
-  saw(state: string): void {
+  reached(state: string): void {
     this.states.set(state, (this.states.get(state) ?? 0) + 1);
   }
 
@@ -178,20 +178,20 @@ export class SimulatedWorld implements Setting {
     return `key${String(this.#made).padStart(9, "0")}`;
   }
 
-  /** Equal for equal histories. */
+  /** Returns the same digest for equal histories. */
   digest(): string {
     return createHash("sha256").update(this.notes.join("\n")).digest("hex");
   }
 }
 
-/** Plays a history in a world of its own, in virtual time. Rejects with what was broken. */
+/** Plays a history in a world of its own, in virtual time. Rejects with FailedHistory if an invariant is broken. */
 export async function inWorld(
   fortune: Fortune,
   options: WorldOptions,
   play: (world: SimulatedWorld) => Promise<void>,
 ): Promise<SimulatedWorld> {
   const world = new SimulatedWorld(fortune, options);
-  const giveBack = takeTimers(world.timeline);
+  const restoreTimers = takeTimers(world.timeline);
   try {
     await world.begin();
     await play(world);
@@ -200,7 +200,7 @@ export async function inWorld(
     throw new FailedHistory(world, error);
   } finally {
     await world.end();
-    giveBack();
+    restoreTimers();
   }
   return world;
 }
