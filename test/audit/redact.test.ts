@@ -63,12 +63,12 @@ test("no byte of the text stays in the file, and the audit says who erased it, w
   expect(inFile("555-0199")).toBe(true);
   const seen = await audit("redact", DIGEST, "--reason", "Ana asked for it");
   expect(seen).toMatchObject({ code: 0, err: "" });
-  expect(seen.out).toContain("Audit entry 2 says so");
-  expect(seen.out).toContain("1 run that was over is deleted with it");
+  expect(seen.out).toContain("Audit entry 2 records this");
+  expect(seen.out).toContain("1 finished run was deleted with it");
   expect(inFile("555-0199")).toBe(false);
   const verified = await audit("verify");
   expect(verified.code).toBe(0);
-  expect(verified.out).toContain("1 text was erased, as the audit itself says.");
+  expect(verified.out).toContain("1 text was erased, as the audit records.");
   const shown = await audit("show", run.key);
   expect(shown.out).toMatch(
     /erased the text, asked for at the shell by .* · text [0-9a-f]{11}… · reason: Ana asked for it/,

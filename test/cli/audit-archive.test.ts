@@ -101,7 +101,7 @@ describe("an archived audit", () => {
   test("goes on from the archive's head, is whole alone, and whole with its file from the first entry on", async () => {
     await write();
     const old = await inStore(async (store) => headWords({ seq: 2, link: (await store.auditLink(2)) ?? "" }));
-    expect((await archive()).words).toContain("Archived: entries 1 to 3 are in ");
+    expect((await archive()).words).toContain("Archived: entries 1 to 3 are now in ");
     expect(numbers()).toEqual([4, 5, 6, 7]);
     expect(await audit("verify")).toMatchObject({ code: 0 });
     expect((await audit("verify")).words).toContain("Intact: 4 entries");
@@ -158,7 +158,7 @@ describe("an archived audit", () => {
     const later = await audit("verify", "--archive", second);
     expect(later.words).toContain("Intact: 6 entries");
     const gap = await audit("verify", "--archive", out);
-    expect(gap.words).toContain("another file is missing");
+    expect(gap.words).toContain("An archive file is missing");
     expect(gap.code).toBe(2);
   });
 });
@@ -182,7 +182,7 @@ describe("nothing is removed", () => {
     const later = anAuditEntry(run, { what: "closed", approval: anApproval("apr_9").id, by: null });
     await write(entry, loaded, later);
     const { words } = await archive("2026-11-09");
-    expect(words).toContain("Archived: entries 1 to 6 are in");
+    expect(words).toContain("Archived: entries 1 to 6 are now in");
     expect(words).toContain(`Entry 7 must stay: ${because}`);
     expect((await audit("verify")).words).toContain("Intact: 4 entries");
   });

@@ -36,11 +36,11 @@ export async function openSharedDatabase(
   const listeners = new Set<() => void>();
   // A hint goes to every replica at once.
   const signals = (): Signals => ({
-    tell: () => {
+    notify: () => {
       for (const hears of listeners) timeline.after(1, hears);
       return Promise.resolve();
     },
-    onTold: (hears) => void listeners.add(hears),
+    onNotified: (listener) => void listeners.add(listener),
     close: () => Promise.resolve(),
   });
   const reads = new RepeatedReads(given);
