@@ -108,7 +108,7 @@ test("a text of a run that is not over stays: a decision may rest on it", async 
   const run = await written(false);
   const seen = await audit("redact", DIGEST);
   expect(seen.code).toBe(2);
-  expect(seen.err).toContain(`A run that is not over holds this text (${run.key})`);
+  expect(seen.err).toContain(`An unfinished run still needs this text (${run.key})`);
   expect(inFile("555-0199")).toBe(true);
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });
@@ -138,8 +138,8 @@ test("nothing is erased without the key that signs, nor where there is no databa
 });
 
 test.for([
-  [["redact"], "redact takes one digest"],
-  [["redact", DIGEST.slice(0, 12)], "redact takes one digest"],
+  [["redact"], "redact needs one digest"],
+  [["redact", DIGEST.slice(0, 12)], "redact needs one digest"],
 ] as const)("what was asked wrongly is told: %j", async ([args, words]) => {
   expect((await audit(...args)).err).toContain(words);
 });
@@ -148,6 +148,6 @@ test("a digest that no text is kept under is told, and leaves no entry", async (
   await written();
   const seen = await audit("redact", sha256("another"));
   expect(seen.code).toBe(2);
-  expect(seen.err).toContain("No text is kept under this digest");
+  expect(seen.err).toContain("No text is stored under this digest");
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });

@@ -165,7 +165,11 @@ describe("an archived audit", () => {
 
 describe("nothing is removed", () => {
   test.each([
-    ["a freeze", anAuditEntry(run, { what: "frozen", run: null, channel: null }), "a freeze follows from it"],
+    [
+      "a freeze",
+      anAuditEntry(run, { what: "frozen", run: null, channel: null }),
+      "a freeze in force follows from it",
+    ],
     [
       "an open dispute",
       anAuditEntry(run, { what: "disputed", refers: 1 }),
@@ -193,7 +197,9 @@ describe("nothing is removed", () => {
     const loaded = anAuditEntry(run, { what: "policy-loaded", run: null, digest: null });
     const later = anAuditEntry(run, { what: "closed", approval: anApproval("apr_9").id, by: null });
     await write(frozen, frozen, lifted, loaded, later);
-    expect((await archive("2026-11-11")).words).toContain("Entry 8 must stay: a freeze follows from it");
+    expect((await archive("2026-11-11")).words).toContain(
+      "Entry 8 must stay: a freeze in force follows from it",
+    );
   });
 
   test("of the policy in force, of a stored run, and of what AUDIT_SINK has not taken", async () => {
@@ -273,7 +279,7 @@ describe("someone with the database and the files, but no key, is found", () => 
     writeFileSync(out, readFileSync(out, "utf8").replace(from, to));
     const { code, words } = await audit("verify", "--archive", out);
     expect(code).not.toBe(0);
-    expect(words).toMatch(/is no whole archive|is not signed with a key|TAMPERED/);
+    expect(words).toMatch(/is not a complete archive|is not signed with a key|TAMPERED/);
   });
 
   test("who gives the archive of another audit", async () => {

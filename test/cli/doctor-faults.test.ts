@@ -212,7 +212,7 @@ test.runIf(canMount)("a disk that is nearly full is found", async () => {
   let printed = "";
   child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   await once(child, "close");
-  expect(printed).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Make room/);
+  expect(printed).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Free some space/);
 });
 
 test("more than 45 faults are planted here", () => {

@@ -166,7 +166,7 @@ describe("npm run audit", () => {
     });
     expect(await audit("redact", digest)).toMatchObject({
       code: 2,
-      out: saying("A run that is not over holds this text"),
+      out: saying("An unfinished run still needs this text"),
     });
   });
 

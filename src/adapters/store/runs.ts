@@ -97,11 +97,8 @@ async function save(
     await texts.keep(trx, next.key, next.key, packed);
     const row = { ...toRow(run, packed, seals), revision: stored.revision + 1 };
     written = { run, revision: row.revision, seal: row.seal };
-    const target = trx
-      .updateTable("runs")
-      .where("key", "=", next.key)
-      .where("revision", "=", stored.revision);
-    let update = target.set((eb) => ({ ...row, changed_at: at, holder: nextHolder(eb, owner) }));
+    const rows = trx.updateTable("runs").where("key", "=", next.key).where("revision", "=", stored.revision);
+    let update = rows.set((eb) => ({ ...row, changed_at: at, holder: nextHolder(eb, owner) }));
     if (sideWrites.finished !== undefined) update = update.set({ finished: sideWrites.finished ? 1 : 0 });
     if (sideWrites.mustHold === true) {
       const time = timeOf(at);
