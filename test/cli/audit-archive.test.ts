@@ -225,7 +225,7 @@ describe("nothing is removed", () => {
   test("where the file exists, the bot runs, or the audit was tampered with", async () => {
     await write();
     writeFileSync(out, "mine");
-    expect(await archive()).toMatchObject({ code: 2, words: saying("exists already") });
+    expect(await archive()).toMatchObject({ code: 2, words: saying("already exists") });
     expect(readFileSync(out, "utf8")).toBe("mine");
     rmSync(out);
     const nowhere = await audit("archive", "--before", "2026-11-04", join(folder, "no", "old.jsonl"));

@@ -187,6 +187,7 @@ const ALL_PAGES = 2 ** 30;
 
 /** Rejects if there is no such file, or if it cannot be read. */
 export async function copyDatabase(database: string): Promise<DatabaseCopy> {
+  if (!existsSync(database)) throw new Error("there is no such file");
   const folder = temporaryFolder();
   const file = join(folder, "copy.db");
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
