@@ -1,5 +1,4 @@
-// `npm run audit`: verifies the audit and shows what is in it. The commands that examine it read the database without the bot, and change
-// nothing.
+// `npm run audit`: verifies the audit and shows what it holds. The commands that only read do not need the bot and change nothing.
 
 import { answerHelp } from "../program-options.ts";
 import { once } from "node:events";
@@ -18,7 +17,7 @@ import {
 } from "./audit/upkeep.ts";
 import { archiveOldest, withArchives } from "./audit/archive.ts";
 import { compareWithCopy } from "./audit/against.ts";
-import { type Asked, readAsked, USAGE } from "./audit/command-line.ts";
+import { type AuditCommand, readCommandLine, USAGE } from "./audit/command-line.ts";
 import {
   type AuditFile,
   auditVerdict,
@@ -30,108 +29,114 @@ import {
   verdictWords,
 } from "./audit/inspect.ts";
 
-const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
+const GOOD = 0;
+const TAMPERED = 1;
+const FAILED = 2;
 
 answerHelp(USAGE);
-const asked = readAsked(process.argv.slice(2));
-if (typeof asked === "string") {
-  console.error(`${asked}.\n\n${USAGE}`);
-  process.exitCode = UNUSABLE;
+const command = readCommandLine(process.argv.slice(2));
+if (typeof command === "string") {
+  console.error(`${command}.\n\n${USAGE}`);
+  process.exitCode = FAILED;
 } else {
-  process.exitCode = await answered(asked);
+  process.exitCode = await run(command);
 }
 
-async function answered(wanted: Asked): Promise<number> {
-  const read = readAuditConfig(process.env);
-  if (!read.ok) {
-    console.error(explainFaults(read.error));
-    return UNUSABLE;
+async function run(command: AuditCommand): Promise<number> {
+  const config = readAuditConfig(process.env);
+  if (!config.ok) {
+    console.error(explainFaults(config.error));
+    return FAILED;
   }
   try {
-    return await act(wanted, read.value);
+    return await execute(command, config.value);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
-    return UNUSABLE;
+    return FAILED;
   }
 }
 
 type Where = { readonly database: string; readonly key: string | null };
-type Verifying = Extract<Asked, { type: "verify" }>;
-type Reading = Extract<Asked, { type: "verify" | "export" | "show" | "report" }>;
+type VerifyCommand = Extract<AuditCommand, { type: "verify" }>;
+type ReadCommand = Extract<AuditCommand, { type: "verify" | "export" | "show" | "report" }>;
 
-async function act(wanted: Asked, where: Where): Promise<number> {
-  switch (wanted.type) {
+async function execute(command: AuditCommand, where: Where): Promise<number> {
+  switch (command.type) {
     case "rotate-key":
-      console.log(await rotateKeys(where, wanted.newKey === null ? null : newKeyIn(wanted.newKey)));
+      console.log(await rotateKeys(where, command.newKey === null ? null : readNewKey(command.newKey)));
       return GOOD;
     case "redact": {
-      const { tampered, words } = await redactText(where, wanted);
+      const { tampered, words } = await redactText(where, command);
       (tampered ? console.error : console.log)(words);
       return tampered ? TAMPERED : GOOD;
     }
     case "acknowledge":
-      console.log(await acknowledgeFindings(where, wanted));
+      console.log(await acknowledgeFindings(where, command));
       return GOOD;
     case "archive": {
-      const { tampered, words } = await archiveOldest(where, wanted);
+      const { tampered, words } = await archiveOldest(where, command);
       (tampered ? console.error : console.log)(words);
       return tampered ? TAMPERED : GOOD;
     }
     default:
-      return readAll(wanted, where);
+      return readAudit(command, where);
   }
 }
 
-async function readAll(wanted: Reading, where: Where): Promise<number> {
+async function readAudit(command: ReadCommand, where: Where): Promise<number> {
   const stored = await openAuditFile(where.database);
   let close = stored.close;
   try {
-    const audit = await withArchives(stored, wanted.archives, publicKeysFor(where, wanted.publicKeys));
+    const audit = await withArchives(stored, command.archives, publicKeysFor(where, command.publicKeys));
     close = audit.close;
-    return await readOut(audit, wanted, where);
+    return await verifyAndPrint(audit, command, where);
   } finally {
     await close();
   }
 }
 
-function newKeyIn(file: string): NewKey {
+function readNewKey(file: string): NewKey {
   const read = readAuditConfig({ AUDIT_KEY: readFileSync(file, "utf8").trim() });
   if (read.ok && read.value.key !== null) return { file, seed: read.value.key };
-  throw new Error(`${file} holds neither an Ed25519 private key in PEM nor 32 bytes in base64.`);
+  throw new Error(
+    `${file} contains neither an Ed25519 private key in PEM format nor 32 bytes in base64. The key was not changed.`,
+  );
 }
 
-/** A tampered audit is no evidence, so it is printed only on request. */
-async function readOut(audit: AuditFile, wanted: Reading, where: Where): Promise<number> {
-  const heads = wanted.type === "verify" ? wanted.heads : [];
-  const verdict = await auditVerdict(audit, publicKeysFor(where, wanted.publicKeys), heads);
-  if (wanted.type === "verify") {
+/** Prints a tampered audit only on request, because it is not evidence. */
+async function verifyAndPrint(audit: AuditFile, command: ReadCommand, where: Where): Promise<number> {
+  const heads = command.type === "verify" ? command.heads : [];
+  const verdict = await auditVerdict(audit, publicKeysFor(where, command.publicKeys), heads);
+  if (command.type === "verify") {
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
-    await tellArchived(audit, "checked");
-    const agrees = await tellCopy(audit, wanted, where);
-    return verdict.ok && agrees ? tellFindings(audit, where) : TAMPERED;
+    await reportArchived(audit, "check");
+    const agrees = await reportCopy(audit, command, where);
+    return verdict.ok && agrees ? reportFindings(audit, where) : TAMPERED;
   }
   if (!verdict.ok) {
     console.error(verdictWords(verdict, 0));
-    if (!wanted.tampered) {
-      console.error("Nothing was printed. --tampered prints the audit as it is, which is no evidence.");
+    if (!command.tampered) {
+      console.error(
+        "Nothing was printed. To print the audit anyway, add --tampered. Do not use it as evidence.",
+      );
       return TAMPERED;
     }
   }
-  await tellArchived(audit, "read");
-  const given = await give(audit, wanted);
-  return verdict.ok ? given : TAMPERED;
+  await reportArchived(audit, "read");
+  const code = await print(audit, command);
+  return verdict.ok ? code : TAMPERED;
 }
 
-/** On standard error, because what was asked for goes to standard output. */
-async function tellArchived(audit: AuditFile, done: "checked" | "read"): Promise<void> {
+/** Writes to standard error, because the requested data goes to standard output. */
+async function reportArchived(audit: AuditFile, verb: "check" | "read"): Promise<void> {
   const { seq } = await audit.base();
-  if (seq > 0) console.error(`Entries 1 to ${seq} are archived. With --archive FILE they are ${done}, too.`);
+  if (seq > 0) console.error(`Entries 1 to ${seq} are archived. To ${verb} them too, add --archive FILE.`);
 }
 
-/** False: a copy says something else than the database. */
-async function tellCopy(
+/** Returns false if a copy differs from the database. */
+async function reportCopy(
   audit: AuditFile,
-  { against, publicKeys }: Verifying,
+  { against, publicKeys }: VerifyCommand,
   where: Where,
 ): Promise<boolean> {
   if (against.length === 0) return true;
@@ -140,33 +145,34 @@ async function tellCopy(
   return agrees;
 }
 
-/** The audit is intact. Reports what was changed in the rest of the database. */
-async function tellFindings(audit: AuditFile, where: Where): Promise<number> {
+/** Reports what was changed in the rest of the database. The audit itself must be intact. */
+async function reportFindings(audit: AuditFile, where: Where): Promise<number> {
   const findings = await findingsIn(audit, await sealingKey(audit, where));
   const words = findingsWords(findings);
-  const open = findings.open.length > 0;
-  if (words !== "") (open ? console.error : console.log)(words);
-  return open ? TAMPERED : GOOD;
+  const hasOpen = findings.open.length > 0;
+  if (words !== "") (hasOpen ? console.error : console.log)(words);
+  return hasOpen ? TAMPERED : GOOD;
 }
 
-async function give(audit: AuditFile, wanted: Exclude<Reading, { type: "verify" }>): Promise<number> {
-  if (wanted.type === "export") {
-    await write(exportEntries(audit, wanted, await slackNames(process.env)), wanted.out);
+async function print(audit: AuditFile, command: Exclude<ReadCommand, { type: "verify" }>): Promise<number> {
+  if (command.type === "export") {
+    await write(exportEntries(audit, command, await slackNames(process.env)), command.out);
     return GOOD;
   }
-  if (wanted.type === "report") {
-    // It reads policies. Nothing else here needs their parser.
+  if (command.type === "report") {
+    // Loaded here because only the report needs the policy parser.
     const { controlReport } = await import("./audit/report.ts");
-    await write([await controlReport(audit, wanted)], wanted.out);
+    await write([await controlReport(audit, command)], command.out);
     return GOOD;
   }
-  const story = await showRun(audit, wanted.run, await slackNames(process.env));
-  if (story === null) console.error("The audit has no entry about this run.");
+  const story = await showRun(audit, command.run, await slackNames(process.env));
+  if (story === null)
+    console.error("The audit has no entry about this run. Check the run id and DATABASE_URL.");
   else console.log(story);
-  return story === null ? UNUSABLE : GOOD;
+  return story === null ? FAILED : GOOD;
 }
 
-/** Does not overwrite an existing file. */
+/** Rejects if the file already exists, so that nothing is overwritten. */
 async function write(pieces: AsyncIterable<string> | Iterable<string>, out: string | null): Promise<void> {
   const to: Writable = out === null ? process.stdout : createWriteStream(out, { flags: "wx", mode: 0o600 });
   const failed = once(to, "error").then(([error]: unknown[]) => {

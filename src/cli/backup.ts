@@ -1,4 +1,4 @@
-// `npm run backup -- FILE`: copies the database of a running bot, and says what the copy holds.
+// `npm run backup -- FILE`: copies the database, even of a running bot, and says what the copy contains.
 
 import { answerHelp } from "../program-options.ts";
 import { existsSync } from "node:fs";
@@ -13,54 +13,57 @@ import { auditVerdict, publicKeysFor, sealingKey, verdictWords } from "./audit/i
 import { findingsIn, findingsWords } from "./audit/upkeep.ts";
 
 const USAGE = `Usage: npm run backup -- FILE [--public-key KEY]
-Copies the database of DATABASE_URL to a new FILE, also while the bot runs. The copy is verified before it gets its name: the
-database, and its audit with AUDIT_KEY, the key beside the database or --public-key (32 bytes in base64). docs/backup.md says how to
-restore it.
-Exit code 0: copied. 1: the database was tampered with. 2: it could not be done.`;
+Copies the database of DATABASE_URL to a new FILE, even while the bot runs. FILE appears only once the copy is verified: the database,
+and its audit with --public-key (32 bytes in base64), or else with AUDIT_KEY or the key beside the database. docs/backup.md says how
+to restore it.
+Exit code 0: copied. 1: the database was tampered with. 2: the copy could not be made.`;
 
-const PG_DUMP = `This database is PostgreSQL's, whose own program copies it while Countersign runs:
+const PG_DUMP = `This command copies SQLite only, and DATABASE_URL names PostgreSQL. Use PostgreSQL's own program, even while Countersign runs:
   pg_dump --format=custom --no-owner --file=countersign.dump "$DATABASE_URL"
+To restore the dump into an empty database:
   pg_restore --exit-on-error --single-transaction --no-owner --dbname="$DATABASE_URL" countersign.dump
-The second command restores it into an empty database. docs/backup.md says more.`;
+docs/backup.md explains both.`;
 
 const MEBIBYTE = 2 ** 20;
 
-const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
+const GOOD = 0;
+const TAMPERED = 1;
+const FAILED = 2;
 
-/** The audit of the copy is not whole. */
+/** The audit of the copy is not intact. */
 class Tampered extends Error {}
 
 answerHelp(USAGE);
 
-// A copy that is cut off is removed at the exit. Once it has its name, a signal changes the exit code no more.
+// An interrupted copy is removed at the exit. Once the copy has its name, a signal no longer changes the exit code.
 for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.once(signal, () => process.exit(process.exitCode ?? UNUSABLE));
+  process.once(signal, () => process.exit(process.exitCode ?? FAILED));
 
-process.exitCode = await answered(process.argv.slice(2));
+process.exitCode = await run(process.argv.slice(2));
 
-async function answered(args: readonly string[]): Promise<number> {
-  const asked = readAsked(args);
-  if (asked === null) return refused(USAGE);
-  const read = readAuditConfig(process.env);
-  if (!read.ok) return refused(explainFaults(read.error));
-  if (isServer(read.value.database)) return refused(PG_DUMP);
+async function run(args: readonly string[]): Promise<number> {
+  const options = readCommandLine(args);
+  if (options === null) return fail(USAGE);
+  const config = readAuditConfig(process.env);
+  if (!config.ok) return fail(explainFaults(config.error));
+  if (isServer(config.value.database)) return fail(PG_DUMP);
   try {
-    return await copied(read.value, asked);
+    return await copy(config.value, options);
   } catch (error) {
-    refused(error instanceof Error ? error.message : String(error));
-    return error instanceof Error && error.cause instanceof Tampered ? TAMPERED : UNUSABLE;
+    fail(error instanceof Error ? error.message : String(error));
+    return error instanceof Error && error.cause instanceof Tampered ? TAMPERED : FAILED;
   }
 }
 
-function refused(words: string): number {
+function fail(words: string): number {
   console.error(words);
-  return UNUSABLE;
+  return FAILED;
 }
 
-type Asked = { readonly file: string; readonly publicKeys: readonly string[] };
+type Options = { readonly file: string; readonly publicKeys: readonly string[] };
 
-/** Null: the command line is wrong. */
-function readAsked(args: readonly string[]): Asked | null {
+/** Returns null if the command line is wrong. */
+function readCommandLine(args: readonly string[]): Options | null {
   try {
     const options = { "public-key": { type: "string", multiple: true } } as const;
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
@@ -73,8 +76,10 @@ function readAsked(args: readonly string[]): Asked | null {
 
 type Where = { readonly database: string; readonly key: string | null };
 
-async function copied(where: Where, { file, publicKeys }: Asked): Promise<number> {
-  let [head, findings, tampered] = ["", "", false];
+async function copy(where: Where, { file, publicKeys }: Options): Promise<number> {
+  let head = "";
+  let findings = "";
+  let isTampered = false;
   const check = async (audit: AuditFile): Promise<void> => {
     const verdict = await auditVerdict(audit, publicKeysFor(where, publicKeys), []);
     if (!verdict.ok) throw new Tampered(verdictWords(verdict, 0));
@@ -84,23 +89,24 @@ async function copied(where: Where, { file, publicKeys }: Asked): Promise<number
         : headWords({ ...verdict.head, seq: verdict.head.seq });
     const found = await findingsIn(audit, await sealingKey(audit, where));
     findings = findingsWords(found);
-    tampered = found.open.length > 0;
+    isTampered = found.open.length > 0;
   };
   const done = await backUp(where.database, file, { at: Date.now(), check });
-  console.log([holds(file, done, head), withoutKey(where)].join("\n"));
-  if (findings !== "") (tampered ? console.error : console.log)(findings);
-  return tampered ? TAMPERED : GOOD;
+  console.log([contentWords(file, done, head), keyWords(where)].join("\n"));
+  if (findings !== "") (isTampered ? console.error : console.log)(findings);
+  return isTampered ? TAMPERED : GOOD;
 }
 
-function holds(file: string, { schema, runs, bytes }: BackedUp, head: string): string {
+function contentWords(file: string, { schema, runs, bytes }: BackedUp, head: string): string {
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
   const held = `${runs.all} ${runs.all === 1 ? "run" : "runs"}, ${runs.unfinished} of them unfinished`;
   return `Backed up and verified: ${file}, ${size}, schema ${schema}, ${held}, ${head}`;
 }
 
-/** The audit cannot go on without its key, and with both a thief could forge it. */
-function withoutKey({ database, key }: Where): string {
+/** The audit cannot continue without its key. A thief who has both could forge it, so the key must lie elsewhere. */
+function keyWords({ database, key }: Where): string {
   const file = auditKeyFile(database);
-  const place = key !== null ? "AUDIT_KEY" : existsSync(file) ? file : "the file beside the database";
-  return `It does not hold the key that signs the audit (${place}). A restore needs the key too: keep a copy of it in another place than the back-ups.`;
+  const beside = existsSync(file) ? file : "the file beside the database";
+  const place = key === null ? beside : "AUDIT_KEY";
+  return `The copy does not contain the key that signs the audit (${place}). A restore needs this key too. Keep a copy of it, but not with the backups.`;
 }

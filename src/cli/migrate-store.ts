@@ -10,87 +10,89 @@ import { headWords } from "../domain/audit/hash-chain.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./audit/inspect.ts";
 
 const USAGE = `Usage: npm run migrate-store -- sqlite:PATH [postgres://USER:PASSWORD@HOST/NAME?sslmode=verify-full]
-Moves an installation from a file to an empty database of PostgreSQL: runs with their open cards, forms and buttons, notifications,
-and the audit, whole and verified. Without a second address it goes to DATABASE_URL, which keeps the password out of the list of
-processes. Stop Countersign first. The file stays as it is; the command can be repeated until it has succeeded. The audit's key is
-AUDIT_KEY, or the file beside the database.
-Exit code 0: moved. 1: the audit was tampered with, and nothing was moved. 2: it could not be done.`;
+Moves an installation from a SQLite file to an empty PostgreSQL database: runs with their open cards, forms and buttons,
+notifications, and the whole audit, verified. Without a second address it uses DATABASE_URL, which keeps the password out of the
+process list. Stop Countersign first. The file stays as it is, so you can repeat the command until it succeeds. The audit is
+verified with AUDIT_KEY, or with the key beside the database.
+Exit code 0: moved. 1: the audit was tampered with, and nothing was moved. 2: the installation could not be moved.`;
 
-const [GOOD, TAMPERED, UNUSABLE] = [0, 1, 2];
+const GOOD = 0;
+const TAMPERED = 1;
+const FAILED = 2;
 
-/** The audit is not whole, here or there. */
+/** The audit is not intact, in the file or in the copy. */
 class Tampered extends TypeError {}
 
 answerHelp(USAGE);
-process.exitCode = await answered(process.argv.slice(2), process.env);
+process.exitCode = await run(process.argv.slice(2), process.env);
 
-async function answered([from = "", to, ...more]: readonly string[], env: Environment): Promise<number> {
-  if (from === "" || more.length > 0) return refused(USAGE);
-  const at = (url: string): Environment => ({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: undefined });
-  const source = readAuditConfig(at(from));
-  const target = readAuditConfig(to === undefined ? env : at(to));
-  if (!source.ok) return refused(explainFaults(source.error));
-  if (!target.ok) return refused(explainFaults(target.error));
+async function run([from = "", to, ...more]: readonly string[], env: Environment): Promise<number> {
+  if (from === "" || more.length > 0) return fail(USAGE);
+  const withUrl = (url: string): Environment => ({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: undefined });
+  const source = readAuditConfig(withUrl(from));
+  const target = readAuditConfig(to === undefined ? env : withUrl(to));
+  if (!source.ok) return fail(explainFaults(source.error));
+  if (!target.ok) return fail(explainFaults(target.error));
   if (isServer(source.value.database) || !isServer(target.value.database))
-    return refused(`The first address must be sqlite:PATH, and the second one postgres://…\n\n${USAGE}`);
+    return fail(`The first address must be sqlite:PATH, and the second postgres://…\n\n${USAGE}`);
   try {
-    console.log(await moved(source.value, target.value.database));
+    console.log(await move(source.value, target.value.database));
     return GOOD;
   } catch (error) {
     const cause = error instanceof Error ? error.cause : null;
-    refused(error instanceof Error ? error.message : String(error));
-    return error instanceof Tampered || cause instanceof Tampered ? TAMPERED : UNUSABLE;
+    fail(error instanceof Error ? error.message : String(error));
+    return error instanceof Tampered || cause instanceof Tampered ? TAMPERED : FAILED;
   }
 }
 
-function refused(words: string): number {
+function fail(words: string): number {
   console.error(words);
-  return UNUSABLE;
+  return FAILED;
 }
 
 type Where = { readonly database: string; readonly key: string | null };
 
-async function moved(where: Where, url: string): Promise<string> {
+async function move(where: Where, url: string): Promise<string> {
   const key = ownKey(where);
   if (key === null)
     throw new Error(`There is no key to verify the audit with: ${howToGiveKey(where.database)}.`);
   const source = await openSource(where.database);
   try {
-    const here = await wholeState(source, key);
-    const done = await source.moveTo(url, async (there) => {
-      const same = (await wholeState(there, key)) === here;
-      if (!same) throw new Tampered("the copy is not what the file holds");
+    const sourceState = await verifiedState(source, key);
+    const done = await source.moveTo(url, async (copy) => {
+      const isSame = (await verifiedState(copy, key)) === sourceState;
+      if (!isSame) throw new Tampered("the copy differs from the file");
     });
-    return done === "already" ? already(where, url) : doneWords(where, url, done, here);
+    return done === "already" ? alreadyWords(where, url) : doneWords(where, url, done, sourceState);
   } finally {
     await source.close();
   }
 }
 
-/** Says the head and what was changed outside Countersign. Rejects when the audit is not whole. */
-async function wholeState(audit: AuditFile, key: AuditKey): Promise<string> {
+/** Resolves to the head, and to what was changed outside Countersign, in words. Rejects if the audit is not intact. */
+async function verifiedState(audit: AuditFile, key: AuditKey): Promise<string> {
   const verdict = await auditVerdict(audit, [key.publicKey], []);
   if (!verdict.ok) throw new Tampered(`${verdictWords(verdict, 0)}\nNothing was moved.`);
   const { head } = verdict;
   const broken = (await audit.brokenRows(key)).map(({ words }) => `\nAs before, ${words}.`).toSorted();
-  const named =
+  const headSentence =
     head === null || head.seq === null
       ? "The audit is empty."
       : `Its head: ${headWords({ ...head, seq: head.seq })}.`;
-  return [named, ...new Set(broken)].join("");
+  return [headSentence, ...new Set(broken)].join("");
 }
 
-function already({ database }: Where, url: string): string {
-  return `${shown(url)} holds the installation of ${database} already: nothing was changed.`;
+function alreadyWords({ database }: Where, url: string): string {
+  return `${shown(url)} already holds the installation of ${database}, so nothing was changed.`;
 }
 
 function doneWords({ database, key }: Where, url: string, done: Moved, state: string): string {
   const { runs, audit, forms, notifications } = done;
-  const given = key === null ? `what is in ${auditKeyFile(database)}` : "the same key as here";
+  const keySource = key === null ? `the content of ${auditKeyFile(database)}` : "the same key as here";
   return [
     `Moved to ${shown(url)}. Runs: ${runs}, forms: ${forms}, audit entries: ${audit}, notifications: ${notifications}.`,
-    `The audit is whole there. ${state}`,
-    `${database} is unchanged. Keep Countersign stopped on it: two installations would both act on the same runs.`,
-    `Start it with DATABASE_URL set to the new address, and AUDIT_KEY to ${given}.`,
+    `The audit arrived intact. ${state}`,
+    `${database} is unchanged. Do not start Countersign on it again: two installations would both act on the same runs.`,
+    `Start Countersign with DATABASE_URL set to the new address, and AUDIT_KEY to ${keySource}.`,
   ].join("\n");
 }

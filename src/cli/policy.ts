@@ -1,4 +1,4 @@
-// `npm run policy`: checks a policy, explains it, and explains which rule applies to a run.
+// `npm run policy`: checks a policy, explains it, explains which rule applies to a run, and replays past requests under it.
 
 import { answerHelp } from "../program-options.ts";
 import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
@@ -7,23 +7,27 @@ import { explainFaults, readProxies } from "../config.ts";
 import { checkIds } from "./slack/slack-people.ts";
 
 const USAGE = `Usage:
-  npm run policy -- lint FILE     is the policy right? With SLACK_BOT_TOKEN set, Slack is asked about its ids too
-  npm run policy -- explain FILE  the policy in sentences
+  npm run policy -- lint FILE
+      Checks the policy. With SLACK_BOT_TOKEN set, it also asks Slack about the ids in it.
+  npm run policy -- explain FILE
+      Prints the policy in sentences.
   npm run policy -- explain RUN [FILE]
-                                  which rule the run's approvals stand under, by POLICY_FILE or FILE
-  npm run policy -- replay FILE [--since 30d]
-                                  what the requests of the last days, as the audit has them, would need under FILE
-  npm run policy -- schema        the JSON Schema of a policy file
+      Says which rule applies to each approval of the run, under FILE or else POLICY_FILE.
+  npm run policy -- replay FILE [--since 30d] [--public-key KEY] [--archive FILE]
+      Says what the requests of the last days, as recorded in the audit, would have needed under FILE.
+  npm run policy -- schema
+      Prints the JSON Schema of a policy file.
 
-Exit code 0: well. 1: something in the policy is probably a mistake, or the audit was tampered with. 2: it could not be done.`;
+Exit code 0: success. 1: something in the policy is probably a mistake, or the audit was tampered with. 2: the command could not be
+carried out.`;
 
-const [command, ...given] = process.argv.slice(2);
+const [command, ...args] = process.argv.slice(2);
 answerHelp(USAGE);
 process.exitCode = await run();
 
-/** What reads the database is loaded only by the commands that do. */
+/** Only the commands that read the database load the code for it. */
 async function run(): Promise<number> {
-  const [file, other] = given;
+  const [file, policyFile] = args;
   const proxies = readProxies(process.env);
   if (!proxies.ok) {
     console.error(explainFaults(proxies.error));
@@ -31,14 +35,14 @@ async function run(): Promise<number> {
   }
   if (command === "explain" && file !== undefined) {
     const { explain } = await import("./policy/explain.ts");
-    const { well, lines } = await explain(file, other, process.env);
-    for (const each of lines) (well ? console.log : console.error)(each);
+    const { well, lines } = await explain(file, policyFile, process.env);
+    for (const line of lines) (well ? console.log : console.error)(line);
     return well ? 0 : 2;
   }
   if (command === "replay") {
     const { replayPolicy } = await import("./policy/replay.ts");
-    const { code, lines } = await replayPolicy(given, process.env, Date.now());
-    for (const each of lines) (code === 0 ? console.log : console.error)(each);
+    const { code, lines } = await replayPolicy(args, process.env, Date.now());
+    for (const line of lines) (code === 0 ? console.log : console.error)(line);
     return code;
   }
   if (command === "lint" && file !== undefined) return lint(file);
@@ -50,19 +54,22 @@ async function run(): Promise<number> {
   return 2;
 }
 
-/** 0: fine. 1: something is probably a mistake. 2: unusable. */
+/** Returns 0 if the policy is fine, 1 if something in it is probably a mistake, and 2 if it cannot be used. */
 async function lint(file: string): Promise<number> {
   const loaded = await loadPolicy(file);
   if (!loaded.ok) {
-    for (const each of loaded.error) console.log(findingLine(file, each));
+    for (const fault of loaded.error) console.log(findingLine(file, fault));
     return 2;
   }
   const doubts = await lintPolicy(file);
   const ids = await checkIds(loaded.value, process.env);
-  const lines = [...doubts.map((each) => findingLine(file, each)), ...ids.map((says) => `${file}: ${says}`)];
-  for (const each of lines) console.log(each);
+  const lines = [
+    ...doubts.map((doubt) => findingLine(file, doubt)),
+    ...ids.map((says) => `${file}: ${says}`),
+  ];
+  for (const line of lines) console.log(line);
   const { version, rules } = loaded.value;
   if (lines.length === 0)
-    console.log(`${file}: version ${version ?? ""}, rules: ${rules.length}. Nothing is wrong with it.`);
+    console.log(`${file}: version ${version ?? ""}, rules: ${rules.length}. No problems found.`);
   return lines.length === 0 ? 0 : 1;
 }

@@ -63,12 +63,12 @@ test("no byte of the text stays in the file, and the audit says who erased it, w
   expect(inFile("555-0199")).toBe(true);
   const seen = await audit("redact", DIGEST, "--reason", "Ana asked for it");
   expect(seen).toMatchObject({ code: 0, err: "" });
-  expect(seen.out).toContain("Audit entry 2 says so");
-  expect(seen.out).toContain("1 run that was over is deleted with it");
+  expect(seen.out).toContain("Audit entry 2 records this");
+  expect(seen.out).toContain("1 finished run was deleted with it");
   expect(inFile("555-0199")).toBe(false);
   const verified = await audit("verify");
   expect(verified.code).toBe(0);
-  expect(verified.out).toContain("1 text was erased, as the audit itself says.");
+  expect(verified.out).toContain("1 text was erased, as the audit records.");
   const shown = await audit("show", run.key);
   expect(shown.out).toMatch(
     /erased the text, asked for at the shell by .* · text [0-9a-f]{11}… · reason: Ana asked for it/,
@@ -108,7 +108,7 @@ test("a text of a run that is not over stays: a decision may rest on it", async 
   const run = await written(false);
   const seen = await audit("redact", DIGEST);
   expect(seen.code).toBe(2);
-  expect(seen.err).toContain(`A run that is not over holds this text (${run.key})`);
+  expect(seen.err).toContain(`An unfinished run still needs this text (${run.key})`);
   expect(inFile("555-0199")).toBe(true);
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });
@@ -138,8 +138,8 @@ test("nothing is erased without the key that signs, nor where there is no databa
 });
 
 test.for([
-  [["redact"], "redact takes one digest"],
-  [["redact", DIGEST.slice(0, 12)], "redact takes one digest"],
+  [["redact"], "redact needs one digest"],
+  [["redact", DIGEST.slice(0, 12)], "redact needs one digest"],
 ] as const)("what was asked wrongly is told: %j", async ([args, words]) => {
   expect((await audit(...args)).err).toContain(words);
 });
@@ -148,6 +148,6 @@ test("a digest that no text is kept under is told, and leaves no entry", async (
   await written();
   const seen = await audit("redact", sha256("another"));
   expect(seen.code).toBe(2);
-  expect(seen.err).toContain("No text is kept under this digest");
+  expect(seen.err).toContain("No text is stored under this digest");
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });

@@ -101,7 +101,7 @@ describe("an archived audit", () => {
   test("goes on from the archive's head, is whole alone, and whole with its file from the first entry on", async () => {
     await write();
     const old = await inStore(async (store) => headWords({ seq: 2, link: (await store.auditLink(2)) ?? "" }));
-    expect((await archive()).words).toContain("Archived: entries 1 to 3 are in ");
+    expect((await archive()).words).toContain("Archived: entries 1 to 3 are now in ");
     expect(numbers()).toEqual([4, 5, 6, 7]);
     expect(await audit("verify")).toMatchObject({ code: 0 });
     expect((await audit("verify")).words).toContain("Intact: 4 entries");
@@ -158,14 +158,18 @@ describe("an archived audit", () => {
     const later = await audit("verify", "--archive", second);
     expect(later.words).toContain("Intact: 6 entries");
     const gap = await audit("verify", "--archive", out);
-    expect(gap.words).toContain("another file is missing");
+    expect(gap.words).toContain("An archive file is missing");
     expect(gap.code).toBe(2);
   });
 });
 
 describe("nothing is removed", () => {
   test.each([
-    ["a freeze", anAuditEntry(run, { what: "frozen", run: null, channel: null }), "a freeze follows from it"],
+    [
+      "a freeze",
+      anAuditEntry(run, { what: "frozen", run: null, channel: null }),
+      "a freeze in force follows from it",
+    ],
     [
       "an open dispute",
       anAuditEntry(run, { what: "disputed", refers: 1 }),
@@ -182,7 +186,7 @@ describe("nothing is removed", () => {
     const later = anAuditEntry(run, { what: "closed", approval: anApproval("apr_9").id, by: null });
     await write(entry, loaded, later);
     const { words } = await archive("2026-11-09");
-    expect(words).toContain("Archived: entries 1 to 6 are in");
+    expect(words).toContain("Archived: entries 1 to 6 are now in");
     expect(words).toContain(`Entry 7 must stay: ${because}`);
     expect((await audit("verify")).words).toContain("Intact: 4 entries");
   });
@@ -193,7 +197,9 @@ describe("nothing is removed", () => {
     const loaded = anAuditEntry(run, { what: "policy-loaded", run: null, digest: null });
     const later = anAuditEntry(run, { what: "closed", approval: anApproval("apr_9").id, by: null });
     await write(frozen, frozen, lifted, loaded, later);
-    expect((await archive("2026-11-11")).words).toContain("Entry 8 must stay: a freeze follows from it");
+    expect((await archive("2026-11-11")).words).toContain(
+      "Entry 8 must stay: a freeze in force follows from it",
+    );
   });
 
   test("of the policy in force, of a stored run, and of what AUDIT_SINK has not taken", async () => {
@@ -219,7 +225,7 @@ describe("nothing is removed", () => {
   test("where the file exists, the bot runs, or the audit was tampered with", async () => {
     await write();
     writeFileSync(out, "mine");
-    expect(await archive()).toMatchObject({ code: 2, words: saying("exists already") });
+    expect(await archive()).toMatchObject({ code: 2, words: saying("already exists") });
     expect(readFileSync(out, "utf8")).toBe("mine");
     rmSync(out);
     const nowhere = await audit("archive", "--before", "2026-11-04", join(folder, "no", "old.jsonl"));
@@ -273,7 +279,7 @@ describe("someone with the database and the files, but no key, is found", () => 
     writeFileSync(out, readFileSync(out, "utf8").replace(from, to));
     const { code, words } = await audit("verify", "--archive", out);
     expect(code).not.toBe(0);
-    expect(words).toMatch(/is no whole archive|is not signed with a key|TAMPERED/);
+    expect(words).toMatch(/is not a complete archive|is not signed with a key|TAMPERED/);
   });
 
   test("who gives the archive of another audit", async () => {

@@ -61,7 +61,7 @@ test("agrees with a whole copy, in which entries and half lines may come again",
   put([first, first, ...others.slice(0, 2), '{"class_uid":30', ...others.slice(1)]);
   const { code, out } = await against();
   expect(out).toContain("The copy agrees: 6 entries are the same in both.");
-  expect(out).toContain("1 of its lines are no entries of an audit.");
+  expect(out).toContain("1 of its lines are not audit entries.");
   expect(code).toBe(0);
 });
 
@@ -70,7 +70,7 @@ test("a rewrite of the database by someone with its key is found, although the d
   const { code, out } = await against();
   expect(out).toContain("Intact: 6 entries");
   expect(out).toContain(
-    "DIFFERS at entry 4, 5, 6: the database has something else than what was sent, and the copy's line is signed.",
+    "DIFFERS at entry 4, 5, 6: the database differs from what was sent, and the copy's line is signed.",
   );
   expect(code).toBe(1);
 });
@@ -78,7 +78,7 @@ test("a rewrite of the database by someone with its key is found, although the d
 test("entries that were cut off the database are named", async () => {
   rewrite((db) => db.exec("delete from audit where seq > 4"));
   const { code, out } = await against();
-  expect(out).toContain("DIFFERS at entry 5 to 6: the copy has it, and the database does not.");
+  expect(out).toContain("DIFFERS at entry 5 to 6: in the copy, but not in the database.");
   expect(code).toBe(1);
 });
 
@@ -86,14 +86,14 @@ test("entries that are missing in the copy are named; those at its end may still
   const all = lines();
   put([...all.slice(0, 1), ...all.slice(3, 5)]);
   const { code, out } = await against();
-  expect(out).toContain("DIFFERS at entry 2 to 3: the database has it, and the copy does not.");
-  expect(out).toContain("The copy does not have the newest entries, 6: not sent yet, or cut off.");
+  expect(out).toContain("DIFFERS at entry 2 to 3: in the database, but not in the copy.");
+  expect(out).toContain("The copy lacks the newest entries, 6: they were not sent yet, or were cut off.");
   expect(code).toBe(1);
   put(all.slice(0, 5));
   expect((await against()).code).toBe(0);
   put(all.slice(2));
   const later = await against();
-  expect(later.out).toContain("The copy does not have the oldest entries, 1 to 2.");
+  expect(later.out).toContain("The copy lacks the oldest entries, 1 to 2.");
   expect(later.code).toBe(0);
 });
 

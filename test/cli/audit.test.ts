@@ -308,7 +308,7 @@ describe("what was changed beside the audit", () => {
     expect(seen.out).toContain("Intact: 1 entries");
     expect(seen.err).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
     const { err } = await audit("acknowledge", "0000000000", "--reason", "a test");
-    const code = /the current code is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
+    const code = /The current code is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
     expect((await audit("acknowledge", code, "--reason", "a test")).code).toBe(0);
     const after = await audit("verify");
     expect(after).toMatchObject({ code: 0, err: "" });
@@ -322,7 +322,7 @@ describe("acknowledge", () => {
     change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
     const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
     expect(wrong.code).toBe(2);
-    const code = /the current code is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
+    const code = /The current code is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
     const seen = await audit("acknowledge", code, "--reason", "a disk fault");
     expect(seen).toMatchObject({ code: 0, err: "" });
     expect(seen.out).toContain("audit entry 3: it does not match its link");
@@ -354,18 +354,15 @@ test("a file of another program is refused and left alone", async () => {
 });
 
 test.for([
-  [[], "say what to do"],
-  [
-    ["verifyy"],
-    '"verifyy" is none of verify, export, show, report, archive, rotate-key, redact, acknowledge',
-  ],
-  [["verify", "--head", "audit 12"], '"audit 12" is no head'],
-  [["verify", "now"], 'verify takes no "now"'],
-  [["export", "--format", "xml"], '"xml" is none of jsonl, csv'],
-  [["export", "--from", "2026-02-31"], "--from and --to take a day"],
-  [["export", "--to", "2026-11-31T23:59:59Z"], "--from and --to take a day"],
+  [[], "No command given"],
+  [["verifyy"], 'There is no command "verifyy"'],
+  [["verify", "--head", "audit 12"], '"audit 12" is not an audit head'],
+  [["verify", "now"], 'verify does not take the argument "now"'],
+  [["export", "--format", "xml"], 'export takes --format jsonl or csv, not "xml"'],
+  [["export", "--from", "2026-02-31"], "--from and --to must be a day"],
+  [["export", "--to", "2026-11-31T23:59:59Z"], "--from and --to must be a day"],
   [["export", "--from", "2026-03-02", "--to", "2026-03-01"], "--to is before --from"],
-  [["show"], "show takes the id of one run"],
+  [["show"], "show needs the id of one run"],
   [["verify", "--colour"], "--colour"],
 ] as const)("what was asked wrongly is told with the usage: %j", async ([args, words]) => {
   const seen = await audit(...args);

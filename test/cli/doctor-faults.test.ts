@@ -153,7 +153,7 @@ describe("a fault is found, with what to do", () => {
     expect(linesAbout(found, "WRONG", what)).toMatch(says);
     expect(linesAbout(found, "WRONG", what)).toContain("→");
     expect(found.code).toBe(1);
-    expect(found.lines.at(-1)).toMatch(/^\d+ of \d+ are wrong\.$/);
+    expect(found.lines.at(-1)).toMatch(/^\d+ of \d+ checks failed\.$/);
   });
 });
 
@@ -162,7 +162,9 @@ describe("what may not be meant is pointed at, and Countersign starts", () => {
     const found = await diagnosis(plant);
     expect(found.code).toBe(0);
     expect(found.lines.join("\n")).toMatch(new RegExp(`note {3}${what} .*${says.source}`));
-    expect(found.lines.at(-1)).toMatch(/^Nothing is wrong; \d+ to look at: npm start\.$/);
+    expect(found.lines.at(-1)).toMatch(
+      /^Nothing is wrong; read the (note|\d+ notes) above\. To start the bot: npm start$/,
+    );
   });
 });
 
@@ -210,7 +212,7 @@ test.runIf(canMount)("a disk that is nearly full is found", async () => {
   let printed = "";
   child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   await once(child, "close");
-  expect(printed).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Make room/);
+  expect(printed).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Free some space/);
 });
 
 test("more than 45 faults are planted here", () => {

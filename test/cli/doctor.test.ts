@@ -56,7 +56,7 @@ test("a right set-up is called right, line by line", async () => {
   expect(wrong(seen)).toEqual([]);
   expect(seen.code).toBe(0);
   expect(seen.printed.match(/^ok {5}/gm)).toHaveLength(16);
-  expect(seen.printed.trimEnd().split("\n").at(-1)).toBe("All is well: npm start.");
+  expect(seen.printed.trimEnd().split("\n").at(-1)).toBe("All is well. To start the bot: npm start");
   expect(seen.printed).toContain("@countersign in Sandbox");
 });
 
@@ -98,7 +98,7 @@ test("an app token of another kind is told", async () => {
 test("a Slack that cannot be reached is not called a refusal", async () => {
   const seen = await doctor({ SLACK_API_URL: "http://127.0.0.1:9/api/" });
   expect(wrong(seen)).toEqual(["Slack bot token", "Slack scopes", "Slack app token"]);
-  expect(seen.printed).toContain("Is the network open to Slack?");
+  expect(seen.printed).toContain("Check that this machine can reach Slack");
 });
 
 test("in HTTP mode the signing secret is said to be tried by the first command", async () => {
@@ -142,9 +142,9 @@ function inDatabase(sql: string): void {
 const OTHER_KEY = Buffer.alloc(32, 9).toString("base64");
 
 test.for<[string, () => unknown, RegExp]>([
-  ["missing", () => undefined, /ok {5}Database .*is not there yet/],
-  ["empty", () => writeFile(database(), ""), /ok {5}Database .*is not there yet/],
-  ["new", () => written(), /ok {5}Database .*can be read and written to$/m],
+  ["missing", () => undefined, /ok {5}Database .*does not exist yet/],
+  ["empty", () => writeFile(database(), ""), /ok {5}Database .*does not exist yet/],
+  ["new", () => written(), /ok {5}Database .*can be read and written$/m],
   [
     "signed by a key that is not here",
     () => written(OTHER_KEY),
@@ -156,7 +156,7 @@ test.for<[string, () => unknown, RegExp]>([
       await written();
       inDatabase("update schema_version set version = 0");
     },
-    /ok {5}Database .*the next start migrates its schema from 0 to \d+/,
+    /ok {5}Database .*the next start will migrate its schema from 0 to \d+/,
   ],
   [
     "of a newer schema",
@@ -183,7 +183,7 @@ test.for<[string, () => unknown, RegExp]>([
       await bot.ready();
       await bot.end("SIGKILL");
     },
-    /ok {5}Database .*can be read and written to$/m,
+    /ok {5}Database .*can be read and written$/m,
   ],
 ])(
   "a database that is %s is looked at, and not a byte of the folder is changed",
@@ -221,7 +221,7 @@ test("a database that the running bot holds is well", async () => {
   await bot.end("SIGKILL");
   expect(wrong(seen)).toEqual([]);
   expect(seen.printed).toContain("is in use by the bot at");
-  expect(seen.printed.trimEnd().split("\n").at(-1)).toMatch(/^All is well, and the bot at \S+ runs\.$/);
+  expect(seen.printed.trimEnd().split("\n").at(-1)).toMatch(/^All is well\. The bot at \S+ is running\.$/);
 });
 
 test("a running bot with another database is not taken for ours: a start would not get the port", async () => {
@@ -241,7 +241,7 @@ test("a refused key is told apart from a service that is away", async () => {
   await world.service.control.down();
   const away = await doctor();
   expect(wrong(away)).toEqual(["Agent service", "Agent service key"]);
-  expect(away.printed).toContain("Is AGENT_BASE_URL right");
+  expect(away.printed).toContain("Check AGENT_BASE_URL");
 });
 
 test("a gateway that does not answer is told", async () => {

@@ -132,7 +132,7 @@ test("cards and forms that are open when it moves are decided afterwards, once e
     const moved = await move();
     expect(moved).toMatchObject({
       code: 0,
-      out: expect.stringContaining("The audit is whole there") as unknown,
+      out: expect.stringContaining("The audit arrived intact") as unknown,
     });
     expect(moved.out).not.toContain(seed());
     expect(state()).toEqual(was);

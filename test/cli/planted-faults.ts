@@ -128,7 +128,7 @@ export const PROGRAM: readonly Planted[] = [
     "the private authority's file is gone",
     () => ({ NODE_EXTRA_CA_CERTS: "/nowhere.pem" }),
     "Certificates",
-    /no certificate/,
+    /no readable certificate/,
   ],
 ];
 
@@ -203,7 +203,7 @@ export const MACHINE: readonly Planted[] = [
     "Port",
     /another program uses this port/,
   ],
-  ["HOST is another machine's", () => ({ HOST: "192.0.2.1" }), "Port", /no such address/],
+  ["HOST is another machine's", () => ({ HOST: "192.0.2.1" }), "Port", /does not have that address/],
   [
     "the running bot is not well",
     async ({ server }) => {
@@ -245,7 +245,7 @@ export const SERVICE: readonly Planted[] = [
       }),
     }),
     "Agent service key",
-    /same answer .*\n.*lets everyone in/,
+    /same answer .*\n.*accepts any key/,
   ],
   [
     "the service redirects",
@@ -279,7 +279,7 @@ export const SERVICE: readonly Planted[] = [
     "the folder of the audit's copy is not there",
     ({ database }) => ({ AUDIT_SINK: `file:${database}-copies/audit.jsonl` }),
     "Audit sink",
-    /can't be written: ENOENT/,
+    /cannot be written: ENOENT/,
   ],
   [
     "the place of the audit's copy refuses the token",
@@ -342,22 +342,22 @@ export const UNKNOWABLE: readonly (readonly [fault: string, plant: Plant, shows:
   [
     "the signing secret is another app's",
     () => ({ SLACK_APP_TOKEN: "", SLACK_SIGNING_SECRET: "0123456789abcdef0123456789abcdef" }),
-    /Slack signing secret +is set; whether it is right shows when a person types \/agent/,
+    /Slack signing secret +is set; to check that it is right, type \/agent in Slack/,
   ],
   [
     "a second bot uses the app",
     () => undefined,
-    /second bot on it cannot be seen from here; a running bot logs it/,
+    /cannot see whether a second bot uses this app; a running bot logs it/,
   ],
   [
     "the app has another command",
     () => ({ SLACK_COMMAND: "/robot" }),
-    /Slack command +\/robot; Slack does not say which commands an app has/,
+    /Slack command +is \/robot; it must be in the app's manifest too/,
   ],
   [
     "the service has another word for deny",
     () => ({ AGENT_DENY_DECISION: "veto" }),
-    /Word for deny +veto; the first denial shows/,
+    /Word for deny +is "veto"; the first denial shows/,
   ],
 ];
 

@@ -24,7 +24,7 @@ export const SLACK: readonly Planted[] = [
       SLACK_API_URL: await changedSlack("auth.test", async (answer) => new Response(await answer.text())),
     }),
     "Slack scopes",
-    /are not told/,
+    /are missing from Slack's answer/,
   ],
   [
     "SLACK_APP_ID is another app's",
@@ -40,7 +40,7 @@ export const SLACK: readonly Planted[] = [
       ),
     }),
     "Slack app",
-    /SLACK_APP_TOKEN of A0OTHER/,
+    /SLACK_APP_TOKEN to A0OTHER/,
   ],
   [
     "Slack does not name the app",
@@ -70,7 +70,7 @@ export const SLACK: readonly Planted[] = [
     "Slack cannot be reached",
     () => ({ SLACK_API_URL: "http://127.0.0.1:9/api/" }),
     "Slack bot token",
-    /did not answer.*\n.*network/,
+    /did not answer.*\n.*can reach Slack/,
   ],
   [
     "Slack is down",
@@ -99,7 +99,7 @@ export const SLACK: readonly Planted[] = [
       return { POLICY_FILE: file("p.yaml", `rules:\n  - name: all\n    approvers: ${approvers}\n`) };
     },
     "Policy",
-    /can't see.*"all" excepts it.*\n.*Invite the app to that channel/,
+    /can't see.*it is excepted by "all".*\n.*Invite the app to that channel/,
   ],
   ["the audit channel is unknown", () => ({ AUDIT_CHANNEL: "C0NOWHERE" }), "Audit channel", /C0NOWHERE/],
   [

@@ -15,7 +15,7 @@ test("a channel that a rule excepts and that the app cannot see", async () => {
     expect(await doubts()).toEqual([]);
     world.slack.faults.removeFromChannel("C0PAYMENTS", "U0COUNTERSIGN");
     expect(await doubts()).toEqual([
-      "Slack says of C0PAYMENTS: channel_not_found",
+      "Slack's answer about C0PAYMENTS: channel_not_found",
       expect.stringMatching(/^"payments" excepts C0PAYMENTS.*no one may decide under this rule/),
     ]);
   } finally {

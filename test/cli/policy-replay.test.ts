@@ -72,16 +72,16 @@ const NEW = `rules:
   - { name: everything, approvers: anyone }
 `;
 
-test("names the requests that stand under another rule, want more people, or have too few approvers", async () => {
+test("names the requests that would fall under another rule, want more people, or have too few approvers", async () => {
   const contents = ["deploy it", "drop it", "read it"].map((action) => ({ action }));
   await write(history(aRun(), ...contents));
   const { code, out } = await replayed(NEW);
   expect(code).toBe(0);
   expect(out).toContain(
-    "Of 3 requests, 2 stand under another rule; 1 would want more people, 1 would have too few approvers.",
+    "Of 3 requests, 2 would fall under another rule; 1 would need more people, 1 would have too few approvers.",
   );
-  expect(out).toContain("Of 3 that were approved and sent, 2 had not enough for this policy.");
-  expect(out).toContain("run_7 in C0OPS, asked for by U0REQUESTER");
+  expect(out).toContain("Of 3 that were approved and sent, 2 did not have enough for this policy.");
+  expect(out).toContain("run_7 in C0OPS, requested by U0REQUESTER");
   expect(out).toMatch(/apr_0 \(deploy it\): everything → two; .*1 → 2 people; .*too few people/);
   expect(out).not.toContain("apr_2 (");
 });
@@ -97,14 +97,14 @@ test("an approval whose reason is too short for the policy was not enough for it
   const { out } = await replayed(
     "rules:\n  - { name: everything, approvers: anyone, reason: { approve: 10, deny: 10 } }\n",
   );
-  expect(out).toContain("Of 2 that were approved and sent, 1 had not enough for this policy.");
+  expect(out).toContain("Of 2 that were approved and sent, 1 did not have enough for this policy.");
   expect(out).toMatch(/apr_1 \(deploy it\): .*too short a reason/);
   expect(out).not.toMatch(/apr_2 .*too short a reason/);
 });
 
 test("the policy of that time changes nothing, but a laxer one is called easier", async () => {
   await write(history(aRun(), { action: "deploy it" }));
-  expect((await replayed(OLD)).out).toContain("Of 1 request, 0 stand under another rule");
+  expect((await replayed(OLD)).out).toContain("Of 1 request, 0 would fall under another rule");
   const lax = await replayed("rules:\n  - { name: everything, approvers: anyone, self-approval: true }\n");
   expect(lax.out).toContain("0 would be harder to approve, 1 easier.");
 });
@@ -116,8 +116,10 @@ test("each part of a rule must have approved, and a person whom it excepts may n
   - { name: others, when: { action: "drop *" }, approvers: { users: [U0BEN, U0CAT], except: { users: [U0BEN] } } }
   - { name: everything, approvers: anyone }
 `);
-  expect(out).toContain("Of 2 requests, 2 stand under another rule; 1 would want more people, 0 would have");
-  expect(out).toContain("Of 2 that were approved and sent, 2 had not enough for this policy.");
+  expect(out).toContain(
+    "Of 2 requests, 2 would fall under another rule; 1 would need more people, 0 would have",
+  );
+  expect(out).toContain("Of 2 that were approved and sent, 2 did not have enough for this policy.");
   expect(out).toMatch(/apr_0 \(deploy it\): everything → parts; .*1 → 2 people; .*too few people/);
   expect(out).toMatch(/apr_1 \(drop it\): everything → others; .*a person who may not approve/);
 });
@@ -128,7 +130,7 @@ test("numbers choose the rule, and an unknown group of the requester leaves it i
     `rules:\n  - { name: small, when: { ${when} field: { amount: "<= 100" } }, approvers: anyone }\n` +
     "  - { name: everything, approvers: { users: [U0BEN] } }\n";
   const { out } = await replayed(numbers(""));
-  expect(out).toContain("Of 2 requests, 1 stand under another rule");
+  expect(out).toContain("Of 2 requests, 1 would fall under another rule");
   expect(out).not.toContain("it is unknown who is in the groups");
   const grouped = await replayed(numbers("requester: { groups: [S0TEAM] },"));
   expect(grouped.out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
@@ -137,7 +139,7 @@ test("numbers choose the rule, and an unknown group of the requester leaves it i
 test("an ambiguous request is held to the stricter rule, as when it is live", async () => {
   await write(history(aRun(), { action: ["read it", "deploy it"] }));
   const { out } = await replayed(NEW);
-  expect(out).toContain("1 would want more people");
+  expect(out).toContain("1 would need more people");
 });
 
 test("says what it cannot judge: erased texts, volatile fields, groups without a token, counted closings", async () => {
@@ -152,11 +154,11 @@ test("says what it cannot judge: erased texts, volatile fields, groups without a
   const { out } = await replayed(NEW);
   expect(out).toContain("1 request: not judged, because the audit does not have their text");
   expect(out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
-  expect(out).toContain("40 further approvals closed undecided");
+  expect(out).toContain("40 more approvals closed undecided");
   const asksVolatile = await replayed(
     "rules:\n  - { name: polled, when: { field: { polled_at: now } }, approvers: anyone }\n",
   );
-  expect(asksVolatile.out).toContain("1 request: not judged, because the policy asks for a field that was");
+  expect(asksVolatile.out).toContain("1 request: not judged, because the policy depends on a field that was");
 });
 
 test("leaves out what is older than --since", async () => {

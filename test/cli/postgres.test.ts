@@ -86,7 +86,7 @@ describe("npm run audit -- archive", () => {
     expect(beside).toEqual({ code: 2, out: saying("stop all of them first") });
     await stopped();
     const done = await audit("archive", "--before", "2030-01-01", file);
-    expect(done).toEqual({ code: 0, out: saying("Archived: entries 1 to 2 are in") });
+    expect(done).toEqual({ code: 0, out: saying("Archived: entries 1 to 2 are now in") });
     expect(await audit("verify")).toEqual({ code: 0, out: saying("Intact: 2 entries") });
     expect(await audit("verify", "--archive", file)).toEqual({ code: 0, out: saying("Intact: 4 entries") });
     expect(await store.checkAudit()).toEqual([]);
@@ -106,7 +106,7 @@ describe("npm run policy -- replay", () => {
     expect(seen).toEqual({
       code: 0,
       out: saying(
-        "Of 1 request, 0 stand under another rule; 0 would want more people, 1 would have too few approvers.",
+        "Of 1 request, 0 would fall under another rule; 0 would need more people, 1 would have too few approvers.",
       ),
     });
   });
@@ -147,7 +147,7 @@ describe("npm run audit", () => {
   test("erases a text beside a running bot, which goes on with the chain", async () => {
     await decided();
     const erased = await audit("redact", sha256(TEXT), "--reason", "It held a secret.");
-    expect(erased).toMatchObject({ code: 0, out: saying("Audit entry 3 says so") });
+    expect(erased).toMatchObject({ code: 0, out: saying("Audit entry 3 records this") });
     expect(erased.out).toContain("VACUUM FULL");
     expect(await store.auditText(sha256(TEXT))).toBeNull();
     await store.audit([anAuditEntry(aRun())]);
@@ -166,7 +166,7 @@ describe("npm run audit", () => {
     });
     expect(await audit("redact", digest)).toMatchObject({
       code: 2,
-      out: saying("A run that is not over holds this text"),
+      out: saying("An unfinished run still needs this text"),
     });
   });
 
@@ -193,7 +193,7 @@ describe("npm run audit", () => {
   test("says where to acknowledge while replicas run", async () => {
     expect(await audit("acknowledge", "abc123", "--reason", "seen")).toMatchObject({
       code: 2,
-      out: saying("use /agent audit acknowledge in Slack"),
+      out: saying("Use /agent audit acknowledge in Slack"),
     });
     await stopped();
     expect((await audit("acknowledge", "abc123", "--reason", "seen")).out).toContain(
@@ -233,14 +233,14 @@ describe("npm run doctor", () => {
   }
 
   test("says that the server can be used, and by how many processes it is", async () => {
-    expect(await doctor()).toMatch(/^ok .*postgres:.* can be read and written to; 1 process uses it$/);
+    expect(await doctor()).toMatch(/^ok .*postgres:.* can be read and written; 1 process uses it$/);
     await stopped();
     expect(await doctor()).toContain("; 0 processes use it");
   });
 
   test("says what the first start will do, and changes nothing", async () => {
     url = await server.database();
-    expect(await doctor()).toMatch(/^ok .*the first start makes its tables/);
+    expect(await doctor()).toMatch(/^ok .*the first start will create its tables/);
     expect(
       await server.run(url, "select table_name from information_schema.tables where table_schema = 'public'"),
     ).toEqual([]);
@@ -260,11 +260,11 @@ describe("npm run doctor", () => {
     await decided();
     expect(await doctor("Audit key")).toMatch(/^ok .*AUDIT_KEY holds [0-9a-f]{32}$/);
     const other = { AUDIT_KEY: Buffer.alloc(32, 3).toString("base64") };
-    expect(await doctor("Audit key", other)).toMatch(/^WRONG .*signed with the key .*, and AUDIT_KEY holds/);
+    expect(await doctor("Audit key", other)).toMatch(/^WRONG .*signed with the key .*, but AUDIT_KEY holds/);
   });
 
   test.each([
-    [0, /^ok .*the next start migrates its schema from 0 to \d+/],
+    [0, /^ok .*the next start will migrate its schema from 0 to \d+/],
     [99, /^WRONG .*a newer Countersign has written it \(schema 99/],
   ])("says what a start would do with the schema %i", async (version, words) => {
     await server.run(url, `update schema_version set version = ${version}`);

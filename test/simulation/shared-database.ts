@@ -39,11 +39,11 @@ export async function openSharedDatabase(
   const listeners = new Set<() => void>();
   // Every replica gets a hint at once.
   const signals = (): Signals => ({
-    tell: () => {
+    notify: () => {
       for (const listener of listeners) timeline.after(1, listener);
       return Promise.resolve();
     },
-    onTold: (listener) => void listeners.add(listener),
+    onNotified: (listener) => void listeners.add(listener),
     close: () => Promise.resolve(),
   });
   const reads = new RepeatedReads(options);

@@ -1,4 +1,4 @@
-// The agent-run service over HTTP. It never retries by itself, and it sends the key to `/v1/agent/` only.
+// The agent service over HTTP. This client never retries, and it sends the key only to `/v1/agent/`.
 
 import { setImmediate as breath } from "node:timers/promises";
 import type { Agent, Dispatcher } from "undici";
@@ -20,7 +20,7 @@ import { readCreated, readRun } from "./run-record.ts";
 
 export type AgentServiceOptions = {
   readonly baseUrl: string;
-  /** Asked for each call: the key can change while the program runs. */
+  /** Called for each request, because the key can change while the program runs. */
   readonly apiKey: () => string;
   /** The service's word for deny. */
   readonly denyWord: string;
@@ -32,7 +32,7 @@ export type AgentServiceOptions = {
   /** How many polls can be under way at once. */
   readonly connections?: number;
   readonly maxBodyBytes?: number;
-  /** Opens the connections, through a proxy if there is one. Left out: directly. */
+  /** Opens the connections, through a proxy if there is one. The default is direct connections. */
   readonly open?: (options: Agent.Options) => Dispatcher;
   /** Replaces our own connections. */
   readonly dispatcher?: Dispatcher;
@@ -41,7 +41,7 @@ export type AgentServiceOptions = {
 const WHO = "The agent service";
 const MiB = 1024 * 1024;
 const LONG_CHARS = 65_536;
-/** Most POSTs (runs started and decisions sent) at the same moment. */
+/** The maximum number of concurrent POSTs (runs started and decisions sent). */
 const POST_CONNECTIONS = 32;
 
 type Client = {
@@ -49,8 +49,8 @@ type Client = {
   readonly timeoutMs: number;
   readonly polls: HttpClient;
   /**
-   * One connection per call. If the service closed a kept connection just as we use it, we could not tell whether it took the POST.
-   * Besides, no POST waits behind the polls.
+   * Uses one connection per call. If the service closed a kept connection just as we used it, we could not tell whether it took the POST.
+   * Also, no POST waits behind the polls.
    */
   readonly posts: HttpClient;
   readonly health: HttpClient;
@@ -109,7 +109,7 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
 
 const bearer = ({ apiKey }: AgentServiceOptions): string => `Bearer ${apiKey()}`;
 
-/** Reading a long answer takes a while, so the event loop runs before and after it. */
+/** Lets the event loop run before and after reading a long answer. */
 async function breathAround({ length }: string): Promise<void> {
   if (length > LONG_CHARS) await breath();
 }
@@ -190,11 +190,14 @@ function isSuccess({ status }: Answer): boolean {
 }
 
 function unaddressable(): PortError {
-  return new PortError("This id cannot stand in an address, so the agent service cannot be asked about it.", {
-    applied: "no",
-    retry: "never",
-    code: "bad_id",
-  });
+  return new PortError(
+    "This id cannot be part of an address, so the agent service cannot be asked about it.",
+    {
+      applied: "no",
+      retry: "never",
+      code: "bad_id",
+    },
+  );
 }
 
 const RUNS_PATH = "/v1/agent/runs";

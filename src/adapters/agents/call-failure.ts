@@ -1,4 +1,4 @@
-// Turns a failed HTTP call into a PortError: a stable code, and words for people.
+// Turns a failed HTTP call into a PortError with a stable code and plain words.
 
 import { z } from "zod";
 import { PortError } from "../../ports.ts";
@@ -11,8 +11,8 @@ type Facts = {
   readonly notConnected: "service" | "proxy" | null;
 };
 
-/** `publicWords`: without the address; left out where there is none in `words`. */
-type Told = { readonly code: string; readonly words: string; readonly publicWords?: string };
+/** `publicWords` omits the address. It is left out if `words` has none. */
+type FailureWords = { readonly code: string; readonly words: string; readonly publicWords?: string };
 
 /** Failures that always come before the first byte of a request. */
 const BEFORE_SENDING = new Set([
@@ -40,19 +40,23 @@ export function failureOf(to: {
       ? timedOut(to.who, facts.timeoutMs)
       : facts.notConnected === "proxy"
         ? notThroughProxy(to, error, fault)
-        : tell(to, fault, neverSent);
+        : describe(to, fault, neverSent);
     const applied = facts.method === "GET" || (neverSent && !facts.timedOut) ? "no" : "maybe";
-    // A parser's error holds the bytes that it could not read. They may echo our own request, key included.
+    // A parser's error contains the bytes that it could not read. They may echo our own request, including the key.
     const cause = told.code === "garbled" ? undefined : error;
     const publicMessage = told.publicWords ?? told.words;
     return new PortError(told.words, { code: told.code, publicMessage, applied, retry: "later", cause });
   };
 }
 
-/** undici tells the answer of a proxy in the words of its error alone. */
+/** undici reports the answer of a proxy only in the message of its error. */
 const PROXY_STATUS = /\b[1-5]\d\d\b/;
 
-function notThroughProxy({ who, base }: { who: string; base: URL }, error: unknown, fault: string): Told {
+function notThroughProxy(
+  { who, base }: { who: string; base: URL },
+  error: unknown,
+  fault: string,
+): FailureWords {
   const status = error instanceof Error ? PROXY_STATUS.exec(error.message)?.[0] : undefined;
   const why = fault === "UND_ERR_ABORTED" && status !== undefined ? `it answered HTTP ${status}` : fault;
   return {
@@ -61,15 +65,15 @@ function notThroughProxy({ who, base }: { who: string; base: URL }, error: unkno
   };
 }
 
-function timedOut(who: string, timeoutMs: number): Told {
+function timedOut(who: string, timeoutMs: number): FailureWords {
   return { code: "timeout", words: `${who} did not answer within ${timeoutMs / 1_000} s.` };
 }
 
-function tell(
+function describe(
   { who, base, maxBodyBytes }: Parameters<typeof failureOf>[0],
   fault: string,
   neverSent: boolean,
-): Told {
+): FailureWords {
   switch (fault) {
     case "ECONNREFUSED":
       return {
@@ -110,7 +114,7 @@ function sizeWords(bytes: number): string {
   return bytes >= KiB ? `${Math.floor(bytes / KiB)} KiB` : `${bytes} bytes`;
 }
 
-function notConnected(who: string, base: URL, fault: string): Told {
+function notConnected(who: string, base: URL, fault: string): FailureWords {
   const secure = base.protocol === "https:" && !["EHOSTUNREACH", "ENETUNREACH", "EMFILE"].includes(fault);
   return secure
     ? {
@@ -125,7 +129,7 @@ function notConnected(who: string, base: URL, fault: string): Told {
       };
 }
 
-function broken(who: string, fault: string): Told {
+function broken(who: string, fault: string): FailureWords {
   if (fault.startsWith("HPE_") || fault === "HTTPParserError" || fault.startsWith("UND_ERR_HEADERS"))
     return { code: "garbled", words: `${who} answered with something that is not valid HTTP (${fault}).` };
   return {

@@ -18,7 +18,7 @@ export function surelyNotApplied(status: number): boolean {
   return NOT_APPLIED.has(status) || saysLater(status);
 }
 
-/** Statuses that can pass (a wrong key, too many calls): the same content may be sent again. */
+/** Matches temporary refusals (a wrong key, too many calls), after which the same content may be sent again. */
 export function saysLater(status: number): boolean {
   return status === 401 || status === 429;
 }
@@ -35,7 +35,7 @@ export function readDecisionAnswer(answer: Answer, sent: SentDecision, reader: R
   return { type: "unsure", why: words, afterMs, failedWith: status, code };
 }
 
-/** The service took the call, and says that it is not finished or that its parts ended differently. */
+/** With these statuses the service took the call, but says that it is not finished or that its parts ended differently. */
 const UNFINISHED = new Set([202, 206, 207, 208]);
 
 function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): DecisionAnswer {
@@ -60,7 +60,7 @@ function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): Decisi
   return doubt === null ? { type: "confirmed" } : unclear(`it ${doubt}`);
 }
 
-/** Most characters of an answer that a card quotes. */
+/** The maximum number of characters of an answer that a card quotes. */
 const QUOTED_CHARS = 300;
 
 function inItsWords({ status, body }: Answer, { apiKey }: Reader): string {

@@ -31,7 +31,7 @@ export type SentDecision = {
   /** The service's word for deny. */
   readonly denyWord: string;
   readonly reason: string;
-  /** What the service had listed of the approval: an answer that repeats it says nothing new. */
+  /** What the service had listed about the approval. An answer that only repeats it says nothing new. */
   readonly asked: Json;
 };
 
@@ -43,11 +43,11 @@ export type RecordSays = {
   readonly doubt: string | null;
 };
 
-/** More values than any honest answer has. */
+/** The maximum number of values. No honest answer has more. */
 const MAX_VALUES = 20_000;
 /** Longer texts are not searched for words. */
 const MAX_TEXT_CHARS = 100_000;
-/** How Go writes a time that is not set. */
+/** Go's format of an unset time. */
 const ZERO_TIME = /^0001-01-01T/;
 const TIME = /^\d{4}-\d\d-\d\d([T ][\d:.]+([+-][\d:]+|Z)?)?$/i;
 
@@ -88,7 +88,7 @@ class RecordReader {
     return { error: this.#error, contrary: this.#contrary, doubt: this.#doubt ?? text ?? unknown };
   }
 
-  /** A record in the place of the approval must not be about another one. */
+  /** A record in the place of the approval must not be about another approval. */
   about(expected: About, record: JsonRecord): void {
     const about = this.#aboutOf(record, expected);
     if (expected === "approval" && about === "other") this.#doubts("tells of another approval");
@@ -128,14 +128,14 @@ class RecordReader {
     this.#inside(value, last, namedAbout(last, about));
   }
 
-  /** The request and its surroundings, quoted back. A field that holds only a contrary word may be the answer all the same. */
+  /** Handles the request and its context, quoted back. A field that contains only a contrary word may still be the answer. */
   #context(name: string, value: Json): void {
     if (isSameJson(this.#asked[name] ?? null, value)) return;
     if (typeof value === "string") this.#contextWord(value);
     else this.#inContext(value);
   }
 
-  /** At any depth, the fields that are named as an outcome is. */
+  /** Handles, at any depth, the fields that have the name of an outcome. */
   #inContext(value: Json): void {
     if (this.#isTooLong()) return;
     if (isList(value)) for (const item of value) this.#inContext(item);
@@ -151,7 +151,7 @@ class RecordReader {
     if (this.#words.no.has(text.trim().toLowerCase())) this.#doubts("holds a word that may say no");
   }
 
-  /** Records and lists inside a record. If a list names our approval, its other records are about other approvals. */
+  /** Handles records and lists inside a record. If a list names our approval, its other records are about other approvals. */
   #inside(value: Json, name: string, about: About): void {
     if (isRecord(value)) {
       if (name === "approval") return this.about("approval", value);
@@ -186,7 +186,7 @@ class RecordReader {
     if (!empty) this.#error ??= "reports an error";
   }
 
-  /** "resolved_at" or "denied_by": set or not. */
+  /** Handles fields such as "resolved_at" or "denied_by", which are set or not. */
   #stamp(first: string, value: Json, about: About): void {
     const real = !isNothing(value) && !(typeof value === "string" && ZERO_TIME.test(value));
     if (real && first !== "pending" && FLAGS.has(first)) this.#word(first, about);
@@ -228,7 +228,7 @@ class RecordReader {
       this.#doubts("says that something was not done");
   }
 
-  /** A field whose name says nothing of the outcome, as far as is known. */
+  /** Handles a field whose name, as far as we know, says nothing about the outcome. */
   #other(name: string, value: Json, about: About): void {
     if (value === null || value === "") return;
     if (typeof value !== "string") {
@@ -237,7 +237,7 @@ class RecordReader {
       return;
     }
     const word = value.trim().toLowerCase();
-    // What is said of the run is told in whole texts, such as its title.
+    // Fields of the run contain whole texts, such as its title.
     const whole = NEUTRAL_NAMES.has(name) || about === "run";
     if (whole ? this.#words.bad.has(word) : this.#holdsBadWord(word))
       return this.#doubts("does not say clearly what became of it");

@@ -102,7 +102,7 @@ export const CONTEXT_NAMES = new Set([
   "requester",
   ...words("prompt instructions task history transcript conversation tools config settings logs"),
 ]);
-/** They say what something is, when, where, whose or how much of it there is, unless their text is a word on the outcome. */
+/** Fields that say what something is, when, where, whose or how much, unless their text is a word about the outcome. */
 export const NEUTRAL_NAMES = new Set([
   ...words("id ids uuid object type kind name url uri href link self version"),
   ...words("revision etag sequence seq index position date time timestamp ts created"),
@@ -143,22 +143,22 @@ export function wordsFor(
   return { yes: new Set(yes), no: new Set(no), bad: new Set([...no, ...TROUBLE, ...NEGATIONS]) };
 }
 
-// How the answers to decisions write names and ids.
+// Reads names and ids as the answers to decisions write them.
 
 export type JsonRecord = { readonly [name: string]: Json };
 
-/** "isApproved", "is_approved" and "is-approved" are the same name. */
+/** Splits a name into its words: "isApproved", "is_approved" and "is-approved" are the same name. */
 export function partsOf(name: string): string[] {
   const spaced = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return spaced.split(/[^a-z0-9]+/).filter((part) => part !== "");
 }
 
-/** Ids may be numbers (`pending-approvals.ts`). Null: no id. */
+/** Returns an id, which may be a number (`pending-approvals.ts`), as text. Returns null if the value is not an id. */
 export function idOf(value: Json | undefined): string | null {
   return typeof value === "string" ? value : numberText(value ?? null);
 }
 
-/** The ids under this name, however the name is written. */
+/** Returns the ids under this name, in any spelling of the name. */
 export function idsNamed(record: JsonRecord, wanted: string): readonly string[] {
   return Object.entries(record).flatMap(([name, value]) => {
     const id = partsOf(name).join("_") === wanted ? idOf(value) : null;
@@ -168,7 +168,7 @@ export function idsNamed(record: JsonRecord, wanted: string): readonly string[] 
 
 export const isNothing = (value: Json): boolean => [null, "", false, 0].some((each) => each === value);
 
-/** "pending_approvals" or "pending", unless that is a plain yes or no. */
+/** Matches "pending_approvals" or "pending", unless the value is a plain yes or no. */
 export function isListOfPending(parts: readonly string[], value: Json): boolean {
   if (isNothing(value) || !parts.includes("pending")) return false;
   return parts.includes("approvals") || isList(value) || isRecord(value) || typeof value === "string";

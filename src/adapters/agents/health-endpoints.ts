@@ -6,7 +6,7 @@ import { type Gateway, type HealthReport, PortError } from "../../ports.ts";
 import { type Answer, answerInWords, clean, createHttpClient, type HttpClient } from "./http-client.ts";
 import { readJson } from "./json-body.ts";
 
-/** Shorter than the 10 s of other calls, because a person waits for the answer (ms). */
+/** The time limit (ms). Shorter than the 10 s of other calls, because a person waits for the answer. */
 export const HEALTH_TIMEOUT_MS = 4_000;
 /** More than a health record needs (bytes). */
 export const MAX_HEALTH_BYTES = 64 * 1024;
@@ -24,7 +24,7 @@ export type GatewayOptions = {
   readonly baseUrl: string;
   readonly monotonic: () => number;
   readonly timeoutMs?: number;
-  /** Opens the connections, through a proxy if there is one. Left out: directly. */
+  /** Opens the connections, through a proxy if there is one. The default is direct connections. */
   readonly open?: (options: Agent.Options) => Dispatcher;
   readonly dispatcher?: Dispatcher;
 };
@@ -68,7 +68,7 @@ export async function askHealth(
   return { ok: fault === null, latencyMs, fault, publicFault, says };
 }
 
-/** `publicFault` is left out where `fault` names no address. */
+/** `publicFault` is left out if `fault` contains no address. */
 type Reading = Pick<HealthReport, "says" | "fault"> & Partial<Pick<HealthReport, "publicFault">>;
 
 function read(who: string, answer: Answer): Reading {

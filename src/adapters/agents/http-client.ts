@@ -1,5 +1,5 @@
-// The connections to one base address, and HTTP calls over them. A call is one attempt with one hard time limit for connecting,
-// headers and body together. It follows no redirect and keeps no body beyond its cap.
+// The connections to one base address, and HTTP calls over them. A call is one attempt with one hard time limit for connecting, headers and
+// body together. It follows no redirects and keeps no body beyond its size limit.
 
 import { Agent, buildConnector, Client, type Dispatcher, Pool } from "undici";
 import { z } from "zod";
@@ -10,38 +10,38 @@ import { readJson } from "./json-body.ts";
 export type Answer = {
   readonly status: number;
   readonly body: string;
-  /** Null: the body is valid UTF-8. Otherwise its bytes, one character for each, while `body` has U+FFFD for the invalid ones. */
+  /** Null if the body is valid UTF-8. Otherwise its bytes, one character for each; `body` then has U+FFFD for the invalid ones. */
   readonly spoiled: string | null;
   readonly retryAfter: string | null;
 };
 
 export type Call = {
   readonly method: "GET" | "POST";
-  /** Below the base address. */
+  /** The path below the base address. */
   readonly path: string;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;
   readonly timeoutMs: number;
 };
 
-/** `call` rejects with PortError when no complete answer comes. For a GET `applied` is "no": reading changes nothing. */
+/** `call` rejects with PortError if no complete answer arrives. For a GET `applied` is "no", because reading changes nothing. */
 export type HttpClient = { call(call: Call): Promise<Answer>; close(): Promise<void> };
 
 export type HttpClientOptions = {
-  /** The other side, as a sentence begins with it: "The agent service". */
+  /** The name of the other side at the beginning of a sentence: "The agent service". */
   readonly who: string;
   readonly baseUrl: string;
   readonly connections: number;
   readonly maxBodyBytes: number;
-  /** False: every call opens a connection of its own. */
+  /** If false, every call opens its own connection. */
   readonly keepAlive: boolean;
-  /** Opens the connections, through a proxy if there is one. Left out: directly. */
+  /** Opens the connections, through a proxy if there is one. The default is direct connections. */
   readonly open?: ((options: Agent.Options) => Dispatcher) | undefined;
   /** Replaces our own connections. The caller closes it. */
   readonly dispatcher?: Dispatcher | undefined;
 };
 
-/** Shorter than the limit of a whole call, so that we can tell a dead address, to which nothing was sent, from a lost answer. */
+/** Shorter than the limit of a whole call, so that we can distinguish a dead address, to which nothing was sent, from a lost answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Drops a byte order mark, which JSON.parse refuses. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -63,7 +63,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Failures to connect, to the service or to the proxy. Nothing was sent then. */
+/** Failures to connect to the service or to the proxy. In these cases nothing was sent. */
 type Unsent = WeakMap<object, "service" | "proxy">;
 
 type To = {
@@ -89,7 +89,7 @@ function ask(dispatcher: Dispatcher, { base, prefix, unsent, explain }: To, call
   const timer = setTimeout(() => {
     timedOut = true;
     const late = new Error("the time is over");
-    // A call that still waits for a connection has no controller yet. We give it up here, and abort it when its turn comes.
+    // A call that still waits for a connection has no controller yet. We reject it now, and abort it when its turn comes.
     if (controller === null) failed(late);
     else controller.abort(late);
   }, timeoutMs);
@@ -176,20 +176,20 @@ function noting(
   };
 }
 
-// Reads an error answer of the service: what it says, in words for people, and how long we must wait (`Retry-After`).
+// Reads an error answer of the service: what it says, in plain words, and how long we must wait (`Retry-After`).
 
-/** Most characters of the service's own words in one of our sentences. */
+/** The maximum number of characters of the service's own words in one of our sentences. */
 const MAX_WORDS_CHARS = 300;
 const MAX_CODE_CHARS = 60;
 /** A shorter key is not masked: it could be part of ordinary words. */
 const MIN_SECRET_CHARS = 4;
-/** We never wait longer (ms): otherwise we would not notice when the service is back. */
+/** The longest wait (ms). With a longer one we would not notice when the service is back. */
 const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
 const Text = z.string().catch("");
 const nothing = { code: "", message: "" };
 
-/** INTERFACE.md §2, "Error record", and the forms other frameworks give errors in. */
+/** The error record of INTERFACE.md §2, and the error formats of other frameworks. */
 const ErrorBody = z.union([
   z.object({ error: z.object({ code: Text, message: Text }) }).transform(({ error }) => error),
   z.object({ error: z.string() }).transform(({ error }) => ({ code: "", message: error })),
@@ -224,7 +224,7 @@ function errorIn(body: string): { code: string; message: string } {
   return { code: "", message: /^\s*</.test(body) ? "a page of HTML or XML" : body };
 }
 
-/** RFC 9110 §10.2.3: seconds or a date. Null: it is neither. */
+/** Parses seconds or a date (RFC 9110 §10.2.3). Returns null if the header is neither. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   const text = header?.trim() ?? "";
   // Date.parse accepts nearly anything; an HTTP date ends in GMT.

@@ -5,7 +5,7 @@ import { isList, isRecord, type Json, parseJson } from "../../domain/json.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { endOfString, type Fault, scan } from "./json-scan.ts";
 
-/** The JSON value of an answer's body; the error says why there is none. */
+/** Returns the JSON value of an answer's body, or an error that says why there is none. */
 export function readJson(body: string): Result<Json, string> {
   const read = readExactly(body);
   return read.ok ? read : err(faultWords(read.error));
@@ -22,7 +22,7 @@ export function readExactly(text: string): Result<Json, Fault> {
   }
 }
 
-/** No text and no name holds a lone surrogate. The depth is bounded by the scan. */
+/** Tests that no text and no name contains a lone surrogate. The scan has limited the depth. */
 function isWellFormed(value: Json): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (isList(value)) return value.every(isWellFormed);
@@ -34,7 +34,10 @@ function isWellFormed(value: Json): boolean {
 
 const MAX_NAME_CHARS = 80;
 
-/** Words that can follow "because" in a sentence about "it". */
+/**
+ * Returns words that can follow "because" in a sentence about "it". They become part of the name of a field that cannot be read
+ * (`run-record.ts`), and so of stored documents and digests.
+ */
 export function faultWords(fault: Fault): string {
   switch (fault.type) {
     case "name-twice":
@@ -66,7 +69,7 @@ type Piece = { readonly name: string | null; readonly source: Source };
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The value of the piece, or an error if another parser could read a different value. */
+/** Returns the value of the piece, or an error if another parser could read a different value. */
 export function readSource({ text, bytes }: Source): Result<Json, Fault> {
   if (!bytes) return readExactly(text);
   try {
@@ -81,7 +84,7 @@ export function sourceText({ text, bytes }: Source): string {
   return bytes ? Buffer.from(text, "latin1").toString("utf8") : text;
 }
 
-/** The members of a record or the items of a list, in order. Null: the text is neither, or no JSON. */
+/** Returns the members of a record or the items of a list, in order. Returns null if the text is neither, or not JSON. */
 export function piecesOf(source: Source): Piece[] | null {
   const { text } = source;
   const start = skipSpace(text, 0);
@@ -154,10 +157,10 @@ const LIST_NAMES = new Set(["items", "data", "approvals", "pending_approvals", "
 /** Fields that an approval's own record has. */
 const OWN_NAMES = ["id", "approval_id", "approvalId", "action", "status"];
 
-/** Nobody decides more of one run. Each costs a card, and time at every look. */
+/** The maximum number of approvals of one run. No one could decide more, and each costs a card, and time at every poll. */
 const MAX_ITEMS = 2_000;
 
-/** The first of them, and one that stands for all others. */
+/** Returns the first items, and one item that represents all others. */
 export function capped(items: readonly Listed[]): readonly Listed[] {
   const others = items.slice(MAX_ITEMS);
   if (others.length === 0) return items;
@@ -172,7 +175,7 @@ function countOf({ read }: Listed): number {
   return !read.ok && read.error.type === "too-many-items" ? read.error.count : 1;
 }
 
-/** Null: it is neither a list nor a record. */
+/** Returns null if the field is neither a list nor a record. */
 export function listedIn(field: Json): Listed[] | null {
   if (isList(field)) return field.map((value) => listed(null, value));
   if (!isRecord(field)) return null;

@@ -1,15 +1,15 @@
-// Scans a JSON text once for what JSON.parse hides: duplicate names, escaped surrogates, numbers that JavaScript would write differently,
-// and nesting. It runs on every poll, so it skips strings with `indexOf` and keeps nothing of them.
+// Scans a JSON text once for what JSON.parse hides: duplicate names, escaped surrogates, numbers that JavaScript would write differently, and
+// nesting. It runs on every poll, so it skips strings with `indexOf` and keeps none of their content.
 
-/** How deep lists and records may nest: deeper than any honest answer, and far from exhausting the stack of recursive code. */
+/** The maximum nesting of lists and records: deeper than any honest answer, and far from exhausting the stack of recursive code. */
 const MAX_DEPTH = 64;
 /**
- * Most values and names in one item or field of a run, or in a whole answer that is read at once. No person could review more. Each
+ * The maximum number of values and names in one item or field of a run, or in an answer that is read at once. No person could review more. Each
  * costs memory and time: a name a few microseconds until its card is drawn.
  */
 const MAX_VALUES = 10_000;
 const MAX_NAMES = 3_000;
-/** In an answer that is read in pieces. */
+/** The limit for an answer that is read in pieces. */
 const MAX_VALUES_IN_ALL = 150_000;
 const MAX_NAMES_IN_ALL = 10_000;
 
@@ -49,7 +49,7 @@ export function scan(text: string): Scan {
   return { fault: null, exact: state.exact, surrogates: state.surrogates };
 }
 
-/** Too much to be read even in pieces. Looks no further than the bound. */
+/** Tests whether the text is too large even to be read in pieces. Stops at the limit. */
 export function holdsTooMuch(text: string): boolean {
   const seen = { stroke: -1 };
   let [values, names] = [0, 0];
@@ -82,7 +82,7 @@ type State = {
   surrogates: boolean;
 };
 
-/** The position to continue at, or the fault. */
+/** Returns the position at which to continue, or the fault. */
 function next(state: State, at: number): number | Fault {
   const { text, names } = state;
   const code = text.charCodeAt(at);

@@ -1,5 +1,5 @@
-// Reads the items of `pending_approvals`: full records, parts of them, records in records, or bare ids. An unreadable item is reported
-// and never counts as absent: that would close an approval that someone waits for.
+// Reads the items of `pending_approvals`: full or partial records, records in records, or bare ids. An unreadable item is reported and never
+// counts as absent, because that would close an approval that someone waits for.
 
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
@@ -24,14 +24,14 @@ const RESOLVED = new Set([
 const ID_NAMES = ["id", "approval_id", "approvalId"];
 /** Names under which an item holds its record. */
 const RECORD_NAMES = ["approval", "request", "item", "data"];
-/** How many characters of an unreadable item we keep. */
+/** The number of characters of an unreadable item that we keep. */
 const SOURCE_CHARS = 2_000;
 
 type JsonRecord = { readonly [name: string]: Json };
 type Unread = Omit<UnreadableItem, "source" | "hidden"> & { readonly text: () => string };
 type Item = PendingApproval | Unread | null;
 
-/** `now`: wall time. */
+/** `now` is wall time. */
 export function readPending(items: readonly Listed[], now: number): Pick<Snapshot, "pending" | "unreadable"> {
   const read = capped(items.flatMap(flat)).map((item) => itemOf(item, now));
   const unreadable = sourcesOf(read.filter((item) => item !== null && "ids" in item));
@@ -47,7 +47,7 @@ export function readPending(items: readonly Listed[], now: number): Pick<Snapsho
   return { pending: readable.flatMap(([, same]) => merged(same)), unreadable };
 }
 
-/** Without the lists around items. */
+/** Removes lists around items. */
 function flat(listed: Listed): Listed[] {
   const { read } = listed;
   if (!read.ok || !isList(read.value)) return [listed];
@@ -70,7 +70,7 @@ function itemOf({ name, read, text }: Listed, now: number): Item {
 
 type Told = { readonly name: string | null; readonly value: JsonRecord; readonly text: () => string };
 
-/** Null: it is resolved. */
+/** Returns null if the approval is resolved. */
 function recordItem({ name, value, text }: Told, now: number): Item {
   const record = recordIn(value);
   if (isResolved(record, now)) return null;
@@ -92,7 +92,7 @@ const actionOf = ({ action }: JsonRecord): string | null =>
 /** A text instead of a record: the id alone or, in a record by id, the action. */
 function bareItem(name: string | null, value: Json, text: () => string): Item {
   if (value === null) return null;
-  // A 0 in the place of an id is rather nothing than an id.
+  // A 0 in the place of an id more likely means "no id".
   const id = name === null && numberText(value) === "0" ? null : serviceId(name ?? value);
   if (name !== null && (value === "" || value === false || value === 0)) return null;
   if (id === null) return { ids: [], ...idFault(name ?? value), text };
@@ -103,18 +103,18 @@ function bareItem(name: string | null, value: Json, text: () => string): Item {
 
 const NO_RECORD = { code: "no-record", why: "it is not a record" };
 
-/** For a value that stands where the list should be. */
+/** Returns the unreadable item for a value in the place of the list. */
 export function oddList(text: string): UnreadableItem {
   const why = "the list of approvals is neither a list nor a record";
   return withSource({ ids: [], code: "odd-list", why, text: () => text });
 }
 
-/** The id of a listed approval, whichever form the item has; null where none is found. */
+/** Returns the id of a listed approval in any of its forms, or null if it has none. */
 export function approvalIdIn(item: Json): string | null {
   return serviceId(isRecord(item) ? idIn(recordIn(item)) : item);
 }
 
-/** The record of an approval inside another, or the value itself. */
+/** Returns the record of an approval inside another record, or the value itself. */
 export function recordIn(value: JsonRecord): JsonRecord {
   if (idIn(value) !== null) return value;
   const inner = RECORD_NAMES.map((name) => value[name]).find((each) => each !== undefined && isRecord(each));
@@ -127,11 +127,11 @@ function idIn(record: JsonRecord): Json {
 
 function idFault(id: Json): { code: string; why: string } {
   if (id === null) return { code: "no-id", why: "it has no id" };
-  return { code: "odd-id", why: "its id cannot stand in an address of the service" };
+  return { code: "odd-id", why: "its id cannot be part of an address of the service" };
 }
 
 /**
- * In doubt an approval is pending, so we lose none because of a word or a time that we do not understand. A known word decides; a
+ * In doubt an approval counts as pending, so that we lose none because of a word or time that we do not understand. A known word decides. A
  * time decides only if there is no word.
  */
 function isResolved({ status = null, resolved_at = null }: JsonRecord, now: number): boolean {
@@ -160,7 +160,7 @@ function timeOf(value: Json): number {
   return time < MIN_MS ? time * 1_000 : time;
 }
 
-/** Every id that some parser would find in it. */
+/** Returns every id that some parser would find in the text. */
 function idsIn(text: string): ApprovalId[] {
   const names = piecesOf({ text, bytes: false }) ?? [];
   const ids = names.flatMap(({ name, source }) => {
@@ -179,7 +179,7 @@ function idOf(source: string): ApprovalId | null {
   }
 }
 
-/** Only of what is told: to write out every item takes long. */
+/** Writes out only the items that are reported, because writing out every item takes long. */
 function sourcesOf(unread: readonly Unread[]): UnreadableItem[] {
   return unread.map((each, at) => withSource(at < MAX_TOLD ? each : { ...each, text: () => "" }));
 }
@@ -189,7 +189,7 @@ function withSource({ text, ...item }: Unread): UnreadableItem {
   return { ...item, source: shown.toWellFormed(), hidden };
 }
 
-/** One id is one approval: its approver sees every item with that id. */
+/** Merges items with the same id into one approval, whose approver sees all of them. */
 function merged(same: readonly PendingApproval[]): PendingApproval[] {
   const [first, ...others] = same;
   if (first === undefined || others.length === 0) return first === undefined ? [] : [first];
@@ -203,7 +203,7 @@ function merged(same: readonly PendingApproval[]): PendingApproval[] {
   ];
 }
 
-/** The action of an approval whose content was kept as this, read as it was when the service sent it. `id`: the service's. */
+/** Returns the action of an approval from its stored content, read as when the service sent it. `id` is the service's id. */
 export function actionIn(content: Json, id: string): string | null {
   if (isList(content)) {
     const actions = new Set(content.flatMap((each) => actionIn(each, id) ?? []));
@@ -217,7 +217,7 @@ export function actionIn(content: Json, id: string): string | null {
 
 // The ids of runs and approvals, which become part of addresses.
 
-/** The id as text; of a whole number the digits as they were sent. Null: it cannot be part of an address. */
+/** Returns the id as text (the digits as sent, if it is a whole number), or null if it cannot be part of an address. */
 export function serviceId(value: unknown): string | null {
   const digits = numberText(value as Json);
   const id = digits !== null && /^-?\d+$/.test(digits) ? digits : value;
@@ -225,8 +225,8 @@ export function serviceId(value: unknown): string | null {
 }
 
 /**
- * Nearly any text can be an id. "." and ".." cannot: most servers read another path from them, however they are encoded. Nor can a
- * text with a lone surrogate, which has no encoding.
+ * Almost any text can be an id, except "." and "..", which most servers resolve to another path even if encoded, and a text with a lone
+ * surrogate, which has no encoding.
  */
 export function fitsAddress(id: string): boolean {
   return id.length > 0 && id.length <= MAX_SERVICE_ID_CHARS && id !== "." && id !== ".." && id.isWellFormed();

@@ -20,14 +20,14 @@ import {
 import { holdsTooMuch } from "./json-scan.ts";
 import { oddList, readPending, serviceId } from "./pending-approvals.ts";
 
-/** The answer to `GET run`; the error says what is wrong with it. */
+/** Reads the answer to `GET run`. The error says what is wrong with it. */
 export function readRun(answer: Body, asked: RunId, looked: Looked): Result<Snapshot, string> {
   const read = readRecord(answer, null, looked);
   if (!read.ok || read.value.id === asked) return read;
   return err("it is about another run");
 }
 
-/** The answer to `POST runs`. A missing status means `queued` (INTERFACE.md §4). */
+/** Reads the answer to `POST runs`. A missing status means `queued` (INTERFACE.md §4). */
 export function readCreated(answer: Body, looked: Looked): Result<Snapshot, string> {
   return readRecord(answer, "queued", looked);
 }
@@ -67,7 +67,7 @@ function readRecord(
   });
 }
 
-/** Null: the body cannot be read as a whole. */
+/** Returns null if the body cannot be read as a whole. */
 function readWhole({ body, spoiled }: Body): ReadRun | null {
   const read = spoiled === null ? readExactly(body) : null;
   if (read?.ok !== true || !isRecord(read.value)) return null;
@@ -76,7 +76,7 @@ function readWhole({ body, spoiled }: Body): ReadRun | null {
   return { fields: read.value, listed };
 }
 
-/** Reads field by field and item by item, or returns why that fails too. */
+/** Reads the body field by field and item by item, or returns why that fails too. */
 function readInPieces({ body, spoiled }: Body): ReadRun | string {
   const whole: Source = spoiled === null ? { text: body, bytes: false } : { text: spoiled, bytes: true };
   if (holdsTooMuch(whole.text)) return faultWords({ type: "too-many-values" });
@@ -102,7 +102,7 @@ function readInPieces({ body, spoiled }: Body): ReadRun | string {
   return { fields, listed };
 }
 
-/** Any text will do for an output: it is only shown, and no decision rests on it. */
+/** Accepts any text for an output, which is only shown and does not affect any decision. */
 function anyText(source: Source): string {
   const text = sourceText(source);
   try {
@@ -117,7 +117,7 @@ const isNothing = (value: Json): boolean => [null, false, 0, ""].some((each) => 
 const NEEDED = new Set(["id", "status"]);
 
 function define(fields: object, name: string, value: Json): void {
-  // An assignment would not work for a field that is called __proto__.
+  // An assignment would not work for a field named __proto__.
   Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
 }
 

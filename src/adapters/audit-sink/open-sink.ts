@@ -1,4 +1,4 @@
-// Where the audit's entries are sent: standard output, a file, or an address. `write` resolves once all lines are taken.
+// Sends the audit's entries to standard output, a file or an address. `write` resolves once all lines were accepted.
 
 import { open } from "node:fs/promises";
 import { Agent, type Dispatcher, request } from "undici";
@@ -9,7 +9,7 @@ export type SinkPlace =
   | { readonly type: "file"; readonly path: string }
   | { readonly type: "http"; readonly url: string; readonly token: string | null };
 
-/** For the whole call (ms). */
+/** The time limit of the whole call (ms). */
 const CALL_MS = 10_000;
 
 export type SinkWays = {
@@ -45,7 +45,7 @@ export function openSink(place: SinkPlace, ways: SinkWays = {}): AuditSink {
 async function writeOut(out: NodeJS.WritableStream, lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   out.write(lines.join(""), (error) => {
-    if (error) reject(notTaken("stdout", error));
+    if (error) reject(notAccepted("stdout", error));
     else resolve(undefined);
   });
   await promise;
@@ -53,7 +53,7 @@ async function writeOut(out: NodeJS.WritableStream, lines: readonly string[]): P
 
 const NEWLINE = 10;
 
-/** Opens the file each time, so that it may be moved away (logrotate). It is on the disk before this resolves. */
+/** Opens the file each time, so that logrotate may move it. Resolves once the lines are on the disk. */
 async function appendTo(path: string, lines: readonly string[]): Promise<void> {
   try {
     const file = await open(path, "a+", 0o600);
@@ -68,7 +68,7 @@ async function appendTo(path: string, lines: readonly string[]): Promise<void> {
       await file.close();
     }
   } catch (error) {
-    throw notTaken("the file", error);
+    throw notAccepted("the file", error);
   }
 }
 
@@ -84,20 +84,20 @@ async function post(
   const signal = AbortSignal.timeout(CALL_MS);
   try {
     const answer = await request(url, { method: "POST", headers, body: lines.join(""), dispatcher, signal });
-    // Only the status counts. More than this of an answer closes the connection.
+    // Only the status counts. A longer answer than this closes the connection.
     await answer.body.dump({ limit: 64 * 1024, signal });
     if (answer.statusCode < 200 || answer.statusCode > 299)
       throw new Error(`it answered HTTP ${answer.statusCode}`);
   } catch (error) {
-    throw notTaken("the address", error);
+    throw notAccepted("the address", error);
   }
 }
 
-/** The words of the other side are left out. */
-function notTaken(where: string, error: unknown): PortError {
+/** Omits the other side's words. */
+function notAccepted(where: string, error: unknown): PortError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "not_taken";
   const says = error instanceof Error ? error.message : String(error);
-  return new PortError(`AUDIT_SINK: ${where} did not take the audit's entries: ${says}`, {
+  return new PortError(`AUDIT_SINK: ${where} did not accept the audit's entries: ${says}`, {
     applied: "maybe",
     retry: "later",
     code,

@@ -1,4 +1,4 @@
-// A process that draws one chart: figures from its input, a PNG to its output.
+// A process that draws one chart. It reads figures from its input and writes a PNG to its output.
 
 import { fileURLToPath } from "node:url";
 import { text } from "node:stream/consumers";
@@ -16,11 +16,11 @@ import {
 import type { ChartFigures } from "./draw-look-back.ts";
 
 const FONT = "Lato";
-/** Twice what a phone shows, so that it is sharp there too. */
+/** Twice the size that a phone shows, so that the picture is sharp there too. */
 const [WIDTH, HEIGHT, TEXT] = [1_200, 800, 34];
-/** Its own light ground, so that it looks the same in light and dark. */
+/** A light background, so that the picture looks the same in light and dark mode. */
 const [GROUND, INK, GRID] = ["#ffffff", "#1d1c1d", "#dddddd"];
-/** Of the palette by Okabe and Ito, which colour-blind people can tell apart; they differ in lightness too. */
+/** Colors from the palette by Okabe and Ito, which color-blind people can tell apart. They also differ in lightness. */
 const SERIES = [
   { key: "approved", label: "Approved", fill: "#0072B2", ink: "#ffffff" },
   { key: "denied", label: "Denied", fill: "#E69F00", ink: "#000000" },
@@ -29,7 +29,7 @@ const SERIES = [
 
 function drawn(figures: ChartFigures): Buffer {
   const canvas = createCanvas(WIDTH, HEIGHT);
-  // chart.js draws on any canvas with a 2D context; its types know that of a browser only.
+  // chart.js draws on any canvas with a 2D context, but its types know only the browser's.
   const chart = new Chart(canvas, configuration(figures, canvas.getContext("2d")));
   const picture = canvas.toBuffer("image/png");
   chart.destroy();
@@ -77,7 +77,7 @@ const groundWith = (pen: SKRSContext2D): Plugin<"bar"> => ({
   },
 });
 
-/** Writes each number into its bar, where the bar has room. */
+/** Writes each number into its bar if there is room. */
 const numbersWith = (pen: SKRSContext2D): Plugin<"bar"> => ({
   id: "numbers",
   afterDatasetsDraw(chart) {
@@ -101,6 +101,6 @@ const numbersWith = (pen: SKRSContext2D): Plugin<"bar"> => ({
 });
 
 Chart.register(BarController, BarElement, CategoryScale, LinearScale, Legend);
-// A copy of the file of @fontsource/lato, so that a machine without fonts can draw too.
+// The font is a copy of a file of @fontsource/lato, so that a machine without fonts can draw too.
 GlobalFonts.registerFromPath(fileURLToPath(new URL("lato.woff2", import.meta.url)), FONT);
 process.stdout.write(drawn(JSON.parse(await text(process.stdin)) as ChartFigures));

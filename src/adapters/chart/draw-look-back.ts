@@ -1,5 +1,5 @@
-// Draws the picture of a week in a process of its own, which gets the figures and nothing else. So a fault in the native library that
-// draws ends no bot, its memory is given back, and no decision waits while it draws.
+// Draws the picture of a week in a separate process, which gets only the figures. A fault in the native drawing library therefore does not
+// end the bot, its memory is freed, and no decision waits while it draws.
 
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -41,7 +41,7 @@ function drawn(program: string, figures: string): Promise<Uint8Array> {
     else if (!picture.subarray(0, PNG.length).equals(PNG)) reject(new Error("the chart is no PNG"));
     else resolve(picture);
   });
-  // It may end before it has read everything.
+  // The process may end before it has read everything.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(figures);
   return promise;

@@ -1,8 +1,8 @@
-// The values of labels that are exposed with 0 from the start, so that the first event is an increase. Others appear when they occur.
+// Label values that are exposed with 0 from the start, so that the first event is an increase. Other values appear when they first occur.
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** What each effect comes to when it succeeds; any can be put off, refused or left unclear. */
+/** The outcomes of each effect on success. Any effect can also be postponed, refused or left unclear. */
 const SUCCESSES: { readonly [effect: string]: string } = {
   "create-run": "created",
   post: "posted",
@@ -32,14 +32,14 @@ export const POLL_OUTCOMES = words(`
   snapshot missing timeout connection_refused connect_timeout dns tls unreachable reset garbled too_large paused
   http_401 http_429 http_500 http_502 http_503 http_504`);
 
-/** Of `domain/authorization.ts` and `usecases/access.ts`. */
+/** The refusals of `domain/authorization.ts` and `usecases/access.ts`. */
 export const REFUSALS = words(`
   requester guest outsider bot deactivated not-in-channel not-approver unverified already-voted part-filled undone reopened read-first
   word-needed not-all-shown stopped frozen too-late not-yours already-decided closed changed unknown form-changed being-posted
   verdict-needed reason-needed reason-too-short reason-too-long no-runs-here not-starter saved-task-gone saved-task-changed saved-task-unfinished not-your-task not-freezer not-auditor not-admin
   not-a-channel unknown-run`);
 
-/** Of our HTTP server, of `adapters/slack/request-verifier.ts` and of `adapters/slack/workspace-check.ts`. */
+/** The reasons of our HTTP server, `adapters/slack/request-verifier.ts` and `adapters/slack/workspace-check.ts`. */
 export const REJECTIONS = words(`
   no-http too-slow too-many too-many-headers other-path other-method other-content unsigned malformed-signature out-of-time
   forged replayed too-large cut-off too-busy not-text store-silent verifier-failed other-app other-team unverified-team`);
@@ -49,7 +49,7 @@ export const SLACK_METHODS = words(`
   conversations.info conversations.members conversations.replies files.completeUploadExternal files.getUploadURLExternal
   usergroups.users.list users.conversations users.info users.list views.open views.publish views.update`);
 
-/** Of `adapters/store/faults.ts`. */
+/** The codes of `adapters/store/faults.ts`. */
 export const STORE_FAULTS = words(`
   store_busy store_damaged store_denied store_down store_failed store_foreign store_full store_gone store_io store_readonly
   store_slow store_unopened store_untrusted`);

@@ -1,5 +1,5 @@
-// Every metric of ours: its name, type, labels with the values that exist from the start, and meaning. docs/reference.md has the same
-// table; a test compares them. Label values are stable words of our own code, never text that a person sent.
+// All our metrics: name, type, labels with the values that exist from the start, and meaning. docs/reference.md has the same table, and a
+// test compares them. Label values are stable words of our own code, never text that a person sent.
 
 import { PARTS, RUN_STATES } from "../../ports/monitoring.ts";
 import {
@@ -26,9 +26,9 @@ export type MetricRow = {
 
 /** Seconds. From a service on the same machine (1 ms) to the time limit of a call (10 s). */
 const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Seconds. A commit to a fast disk, up to a statement that the server ends. */
+/** Seconds. From a commit to a fast disk up to a statement that the server aborts. */
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** Seconds. What people wait for: from at once to an outage of an hour. */
+/** Seconds. Delays that people notice, from almost none to an outage of an hour. */
 const DELAY_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 const each = (values: readonly string[]): string[][] => values.map((value) => [value]);
@@ -47,14 +47,14 @@ export const METRICS = [
     type: "gauge",
     labels: ["part"],
     starts: each(PARTS),
-    help: "1 while the part is well, 0 while it is at fault: the parts of /readyz.",
+    help: "1 while the part is healthy, 0 while it is faulty. The parts are those of /readyz.",
   },
   {
     name: "runs",
     type: "gauge",
     labels: ["state"],
     starts: each(RUN_STATES),
-    help: "Unfinished runs that this process looks after, by state.",
+    help: "Unfinished runs that this process holds, by state.",
   },
   { name: "runs_watched", type: "gauge", labels: [], help: "Runs that this process polls." },
   {
@@ -67,52 +67,52 @@ export const METRICS = [
     name: "approvals_pending_oldest_age_seconds",
     type: "gauge",
     labels: [],
-    help: "Age of the oldest request that waits; 0 where none does.",
+    help: "Age of the oldest request that waits. 0 if there is none.",
   },
   {
     name: "approvals_past_reminders",
     type: "gauge",
     labels: [],
-    help: "Requests that wait although their last reminder was sent.",
+    help: "Requests that still wait after their last reminder.",
   },
   {
     name: "approvals_unreadable",
     type: "gauge",
     labels: [],
-    help: "Approvals that the service lists and that cannot be read.",
+    help: "Approvals that the service lists but that cannot be read.",
   },
   {
     name: "decisions_unsent",
     type: "gauge",
     labels: [],
-    help: "Decisions that are recorded, and neither confirmed nor refused by the service. A hold does not count.",
+    help: "Recorded decisions that the service has neither confirmed nor refused. Decisions on hold do not count.",
   },
   {
     name: "decisions_unsent_oldest_age_seconds",
     type: "gauge",
     labels: [],
-    help: "Age of the oldest of them; 0 where there is none.",
+    help: "Age of the oldest unsent decision. 0 if there is none.",
   },
   {
     name: "decisions_total",
     type: "counter",
     labels: ["verdict", "outcome"],
     starts: pairs(["approve", "deny"], DECISION_OUTCOMES),
-    help: "Tries to send a decision, by verdict and outcome.",
+    help: "Attempts to send a decision, by verdict and outcome.",
   },
   {
     name: "decision_confirmation_delay_seconds",
     type: "histogram",
     labels: [],
     buckets: DELAY_SECONDS,
-    help: "From the click that gave a decision, or from the end of its hold, until the service confirmed it.",
+    help: "Time from the click that made a decision, or from the end of its hold, until the service confirmed it.",
   },
   {
     name: "card_delay_seconds",
     type: "histogram",
     labels: [],
     buckets: DELAY_SECONDS,
-    help: "From when a request was first seen until Slack showed it with buttons.",
+    help: "Time from when a request was first seen until Slack showed it with buttons.",
   },
   {
     name: "refusals_total",
@@ -126,7 +126,7 @@ export const METRICS = [
     type: "counter",
     labels: ["effect", "outcome"],
     starts: EFFECT_OUTCOMES,
-    help: "Tries of each kind of effect, by outcome.",
+    help: "Attempts of each kind of effect, by outcome.",
   },
   {
     name: "polls_total",
@@ -140,14 +140,14 @@ export const METRICS = [
     type: "histogram",
     labels: [],
     buckets: CALL_SECONDS,
-    help: "How long one poll of a run took.",
+    help: "Duration of one poll of a run.",
   },
-  { name: "polls_in_flight", type: "gauge", labels: [], help: "Polls of runs under way." },
+  { name: "polls_in_flight", type: "gauge", labels: [], help: "Polls of runs in progress." },
   {
     name: "poll_lag_seconds",
     type: "gauge",
     labels: [],
-    help: "For how long the poll that waits longest for a free place has been due.",
+    help: "How long the poll that waits longest for a free slot has been due.",
   },
   {
     name: "service_outage",
@@ -159,27 +159,27 @@ export const METRICS = [
     name: "service_circuit_open",
     type: "gauge",
     labels: [],
-    help: "1 while the service is only probed, because five calls in a row failed.",
+    help: "1 while the service is only probed because five calls in a row failed.",
   },
   {
     name: "slack_connected",
     type: "gauge",
     labels: [],
-    help: "1 while Slack's requests reach this process: over the socket, or in HTTP mode once it listens.",
+    help: "1 while Slack's requests can reach this process: over the socket, or in HTTP mode once it listens.",
   },
   {
     name: "slack_calls_total",
     type: "counter",
     labels: ["method", "outcome"],
     starts: pairs(SLACK_METHODS, ["ok", "refused", "rate_limited", "failed"]),
-    help: "Calls to Slack, by method and outcome. rate_limited: HTTP 429. failed: no answer, or none of Slack's.",
+    help: "Calls to Slack, by method and outcome. rate_limited: HTTP 429. failed: no answer, or not an answer from Slack.",
   },
   {
     name: "slack_queue_depth",
     type: "gauge",
     labels: ["kind"],
     starts: each(["post", "update", "read", "sweep", "other"]),
-    help: "Calls to Slack that wait for their turn under its rate limits, by kind.",
+    help: "Calls to Slack that wait because of its rate limits, by kind.",
   },
   {
     name: "notifications_waiting",
@@ -192,21 +192,21 @@ export const METRICS = [
     type: "counter",
     labels: ["reason"],
     starts: each(REJECTIONS),
-    help: "Requests to our port, and payloads of Slack, that were rejected before any use, by reason.",
+    help: "Requests to our port and payloads from Slack that were rejected before processing, by reason.",
   },
   {
     name: "store_faults_total",
     type: "counter",
     labels: ["code"],
     starts: each(STORE_FAULTS),
-    help: "Calls of the database that failed, by code.",
+    help: "Failed database calls, by code.",
   },
   {
     name: "store_commit_duration_seconds",
     type: "histogram",
     labels: [],
     buckets: COMMIT_SECONDS,
-    help: "How long one commit took.",
+    help: "Duration of one commit.",
   },
   {
     name: "policy_info",
@@ -236,13 +236,13 @@ export const METRICS = [
     name: "audit_sink_lag_entries",
     type: "gauge",
     labels: [],
-    help: "Audit entries that AUDIT_SINK has not taken yet.",
+    help: "Audit entries that AUDIT_SINK has not accepted yet.",
   },
   {
     name: "audit_sink_failures_total",
     type: "counter",
     labels: [],
-    help: "Times that AUDIT_SINK did not take entries.",
+    help: "Failed attempts to send entries to AUDIT_SINK.",
   },
   {
     name: "tampering_findings",

@@ -8,27 +8,27 @@ import { METRICS, type MetricName, type MetricRow } from "./metrics-table.ts";
 export type Metrics = Counters & {
   /** Counts a request that was rejected before any use case saw it. */
   rejectedRequests(reason: string): void;
-  /** A commit of the database took so long. */
+  /** Records the duration of a database commit. */
   committed(seconds: number): void;
-  /** The policy file was read, at `at` (ms since 1970); false: it could not be used. */
+  /** Records that the policy file was read at `at` (ms since 1970). `ok` is false if the file could not be used. */
   policyReload(ok: boolean, at: number): void;
-  /** From now on, `read` is asked at each scrape. */
+  /** Sets the function that provides the readings at each scrape. */
   readFrom(read: () => Promise<Readings>): void;
   expose(): Promise<{ contentType: string; body: string }>;
 };
 
 type Registered = { readonly [name in MetricName]: Counter<string> | Gauge<string> | Histogram };
 
-/** Versions of this program and of Node, and when it read its policy (ms since 1970): at its start. */
+/** The versions of this program and of Node, and when it read its policy at the start (`at`, ms since 1970). */
 type Build = { readonly version: string; readonly node: string; readonly at: number };
 
-/** How often the use of the event loop is measured. The package does it ten times a second, which costs more than the figure is worth. */
+/** How often event loop utilization is measured. The package's default, ten times a second, costs more than the figure is worth. */
 const UTILIZATION_EVERY_MS = 1_000;
 
 export function createMetrics({ version, node, at }: Build): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: UTILIZATION_EVERY_MS });
-  const all = registered(registry);
+  const all = registerAll(registry);
   const set = setterOf(all);
   set("build_info", 1, { version, node });
   const gauges = gaugesOf(set);
@@ -39,22 +39,23 @@ export function createMetrics({ version, node, at }: Build): Metrics {
     ...gauges,
     readFrom: (from) => void (read = from),
     async expose() {
-      if (read !== null) show(all, set, await read());
+      if (read !== null) setReadings(all, set, await read());
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
   };
 }
 
-function registered(registry: Registry): Registered {
-  const made = METRICS.map((row: MetricRow) => [row.name, madeFrom(row, registry)] as const);
-  return Object.fromEntries(made) as Registered;
+function registerAll(registry: Registry): Registered {
+  const metrics = METRICS.map((row: MetricRow) => [row.name, createMetric(row, registry)] as const);
+  return Object.fromEntries(metrics) as Registered;
 }
 
-function madeFrom(row: MetricRow, registry: Registry): Counter<string> | Gauge<string> | Histogram {
+function createMetric(row: MetricRow, registry: Registry): Counter<string> | Gauge<string> | Histogram {
   const { type, labels, starts = labels.length === 0 ? [[]] : [], buckets = [], help } = row;
-  const facts = { name: `countersign_${row.name}`, help, labelNames: [...labels], registers: [registry] };
-  if (type === "histogram") return new Histogram({ ...facts, buckets: [...buckets] });
-  const metric: Counter<string> | Gauge<string> = type === "counter" ? new Counter(facts) : new Gauge(facts);
+  const common = { name: `countersign_${row.name}`, help, labelNames: [...labels], registers: [registry] };
+  if (type === "histogram") return new Histogram({ ...common, buckets: [...buckets] });
+  const metric: Counter<string> | Gauge<string> =
+    type === "counter" ? new Counter(common) : new Gauge(common);
   for (const values of starts)
     metric.inc(Object.fromEntries(labels.map((label, at) => [label, values[at] ?? ""])), 0);
   return metric;
@@ -138,7 +139,7 @@ function gaugesOf(
   };
 }
 
-function show(all: Registered, set: SetGauge, readings: Readings): void {
+function setReadings(all: Registered, set: SetGauge, readings: Readings): void {
   const { runs, pending, unsent, parts, slackQueues, auditHead } = readings;
   for (const [state, count] of Object.entries(runs)) set("runs", count, { state });
   set("approvals_pending", pending.count);
@@ -151,15 +152,15 @@ function show(all: Registered, set: SetGauge, readings: Readings): void {
   set("slack_connected", Number(readings.slackConnected));
   set("service_circuit_open", Number(readings.circuitOpen));
   set("poll_lag_seconds", readings.pollLagMs / 1_000);
-  // Only one version is in force.
+  // Removes the previous version, because only one version is in force.
   all.policy_info.reset();
   set("policy_info", 1, { version: readings.policyVersion ?? "built-in" });
   if (auditHead !== null) set("audit_head_entry", auditHead);
 }
 
-// Counts every rejected request, and logs each kind at most once a minute, so that a stranger cannot fill the log.
+// Counts every rejected request and logs each reason at most once a minute, so that a stranger cannot fill the log.
 
-/** `reason` is one of our own words. The log gets nothing that a stranger sent. */
+/** `reason` is one of our own words. Nothing that a stranger sent reaches the log. */
 export type RejectedRequests = (reason: string) => void;
 
 type Deps = {

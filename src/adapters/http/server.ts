@@ -1,4 +1,4 @@
-// Our HTTP server: liveness, readiness, metrics and, in HTTP mode, Slack's path. The connections are limited.
+// Our HTTP server: liveness, readiness, metrics and, in HTTP mode, Slack's path. The number of connections is limited.
 
 import { once } from "node:events";
 import type http from "node:http";
@@ -10,7 +10,7 @@ import type { PartHealth } from "../../ports/monitoring.ts";
 export type HttpOptions = {
   readonly host: string;
   readonly port: number;
-  /** False: the process is stuck and should be restarted. */
+  /** Returns false if the process is stuck and should be restarted. */
   readonly live: () => boolean;
   readonly ready: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
@@ -21,7 +21,7 @@ export type HttpOptions = {
   readonly connections?: ConnectionLimits;
 };
 
-/** `checks`: by part, "ok" or what is wrong. "degraded": some part is faulty, and the process does its work all the same. */
+/** `checks` has "ok" or the fault of each part. "degraded" means that a part is faulty but the process still does its work. */
 export type Readiness = {
   readonly status: "ok" | "degraded" | "not ready";
   readonly version: string;
@@ -39,17 +39,17 @@ export type HttpServer = { readonly url: string; readonly port: number; close():
 
 type Page = { readonly status: number; readonly type: string; readonly body: string };
 
-/** An import of node:http would read its export `WebSocket`, and thereby load Node's own fetch, which nothing here uses: 30 ms of a start. */
+/** An import of node:http would read its export `WebSocket` and so load Node's own fetch, which we do not use. That takes 30 ms of a start. */
 const { createServer } = process.getBuiltinModule("node:http");
 
 /** Slack expects its answer within 3 s and sends the whole request at once; probes and scrapers have no body. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** For all headers of one request (bytes). Node's own default, made explicit. */
+/** The limit for all headers of one request (bytes). The same as Node's default. */
 const MAX_HEADER_BYTES = 16_384;
 /** How long the other side may take to read a rejection (ms). After that we close the connection. */
 const REFUSED_LINGER_MS = 1_000;
-/** How long answers under way may take when we stop (ms). */
+/** How long answers in progress may take when we stop (ms). */
 const CLOSE_GRACE_MS = 5_000;
 const TEXT = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -84,7 +84,7 @@ function turnAway({ rejectedRequests }: HttpOptions, error: Error, socket: Duple
   const [status, because] = BROKEN.get(code) ?? ["400 Bad Request", "no-http"];
   rejectedRequests?.(because);
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-  // If only we ended it, the connection would count against the limit for as long as the other side keeps it open.
+  // After `end` alone, the connection would count against the limit for as long as the other side keeps it open.
   setTimeout(() => socket.destroy(), REFUSED_LINGER_MS).unref();
 }
 
@@ -109,9 +109,9 @@ async function answer(
     "content-length": Buffer.byteLength(page.body),
     ...(page.status === 405 ? { allow: "GET, HEAD" } : {}),
   });
-  // Node leaves the body out of the answer to a HEAD.
+  // Node omits the body in the answer to a HEAD request.
   response.end(page.body);
-  // We do not wait for a body that we have no use for.
+  // Discards the request's body instead of waiting for it.
   request.resume();
 }
 
@@ -162,7 +162,7 @@ function whyNot(error: unknown): string {
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return "this machine has no such address. Set HOST to one it has, such as 127.0.0.1.";
+      return "this machine does not have that address. Set HOST to one that it has, such as 127.0.0.1.";
     default:
       return error instanceof Error ? error.message : "unknown fault";
   }
@@ -180,7 +180,7 @@ async function close(server: http.Server): Promise<void> {
 
 // Limits the connections, in total and from one address, so that no single address can block the port.
 
-/** `perAddress` is well above what a reverse proxy keeps open: all of its requests come from one address. */
+/** `perAddress` is well above what a reverse proxy keeps open, because all its requests come from one address. */
 type ConnectionLimits = { readonly inAll: number; readonly perAddress: number };
 
 const CONNECTION_LIMITS: ConnectionLimits = { inAll: 1_024, perAddress: 384 };
@@ -208,7 +208,7 @@ function limitConnections(
   });
 }
 
-/** The 2^64 IPv6 addresses of one /64 network usually belong to one user, so they count as one address. */
+/** Returns the address, or the /64 network of an IPv6 address. Such a network usually belongs to one user, so it counts as one address. */
 export function blockOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !net.isIPv6(address)) return mapped ?? address;

@@ -1,4 +1,4 @@
-// Finds what of a well-formed policy is probably a mistake, for `npm run policy -- lint`.
+// Finds probable mistakes in a well-formed policy, for `npm run policy -- lint`.
 
 import type { ChannelId } from "../../domain/ids.ts";
 import { coversComparison } from "../../domain/policy/comparison.ts";
@@ -38,7 +38,7 @@ function shadowed(rules: readonly Rule[], { name, when }: Rule, index: number): 
   ];
 }
 
-/** The starters decide who may start at all, so a task that they allow nowhere is offered in vain. */
+/** Finds tasks that are offered in vain, because the starters let no one start a run there. */
 function unusableTask({ name, channels }: SavedTask, index: number, starters: Policy["starters"]): Doubt[] {
   const allows = (channel: ChannelId): boolean =>
     starters === null || starters.some((each) => each.channels?.includes(channel) ?? true);
@@ -64,7 +64,7 @@ function neverInTime({ name, when }: Rule, index: number): Doubt[] {
       ];
 }
 
-/** Only what can be seen without asking Slack: the members of groups and channels are not known here. */
+/** Judges only what is known without Slack. The members of groups and channels are unknown here. */
 function unsatisfiable(rule: Rule, index: number): Doubt[] {
   const { name, approvers, needs, selfApproval, when, except } = rule;
   if (approvers === "anyone" || approvers.groups.length + approvers.channels.length > 0) return [];
@@ -103,7 +103,7 @@ function noLastRule(rules: readonly Rule[]): Doubt[] {
       ];
 }
 
-/** In the time zone of the first hours. */
+/** Returns the moment in words, in the time zone of the first hours. */
 function momentIn(rules: readonly Rule[], at: number): string {
   const [first] = rules.flatMap(({ when }) => [...(when.hours ?? []), ...(when.outsideHours ?? [])]);
   const timeZone = first?.tz ?? "UTC";
@@ -119,7 +119,7 @@ function momentIn(rules: readonly Rule[], at: number): string {
 
 const NOTHING_ASKED: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 
-/** True only if everything that matches `inner` matches `outer`, hours aside. It may say no where yes would be right. */
+/** Returns true only if everything that matches `inner` also matches `outer`, apart from hours. It may return false where true is right. */
 function covers(outer: When, inner: When): boolean {
   const ids = (all: readonly string[] | null, some: readonly string[] | null): boolean =>
     all === null || (some !== null && some.every((each) => all.includes(each)));
@@ -142,7 +142,7 @@ function coversRequesters(outer: When, inner: When): boolean {
   );
 }
 
-/** A pattern that matches another pattern's text matches everything that the other does: only a * matches its stars. */
+/** A pattern that matches another pattern's text matches everything that the other matches, because only a * matches its stars. */
 function patterns(outer: readonly Pattern[] | null, inner: readonly Pattern[] | null): boolean {
   return (
     outer === null || (inner !== null && inner.every((each) => outer.some((all) => coversPattern(all, each))))
@@ -154,15 +154,15 @@ function coversPattern(outer: Pattern, inner: Pattern): boolean {
   return isComparison(outer) ? coversComparison(outer, inner) : /^\*+$/.test(String(outer));
 }
 
-// The moments at which the hours of a policy begin or end, in one week of winter and one of summer. Between two of them nothing changes,
-// so looking at these moments looks at the whole week.
+// Finds the moments at which the hours of a policy begin or end, in one week in winter and one in summer. Nothing changes between two of
+// these moments, so checking them checks the whole week.
 
 const WEEKS = [Date.UTC(2026, 0, 5), Date.UTC(2026, 6, 6)];
 /** A window of one day in the week turns within eight days. */
 const WEEK_MS = 8 * 86_400_000;
 type Timed = Pick<When, "hours" | "outsideHours">;
 
-/** Wall time (ms), in order. */
+/** Returns the moments in order (wall time, ms). */
 function sampleHours(conditions: readonly Timed[]): readonly number[] {
   const windows = conditions.flatMap(({ hours = [], outsideHours = [] }) => [...hours, ...outsideHours]);
   const found = new Set(WEEKS);
@@ -174,7 +174,7 @@ function sampleHours(conditions: readonly Timed[]): readonly number[] {
   return [...found].toSorted((a, b) => a - b);
 }
 
-/** Whether the time is right for the condition. */
+/** Tests whether the condition's hours allow this moment. */
 function isTimeOf({ hours, outsideHours }: Timed, at: number): boolean {
   const within = (windows: When["hours"]): boolean => windows?.some((each) => isWithin(each, at)) ?? false;
   return (hours === undefined || within(hours)) && !within(outsideHours);

@@ -12,7 +12,7 @@ export function findEvasions(policy: Policy): Doubt[] {
   ]);
 }
 
-/** A rule that asks for less than a later one, and that any request can be made to match. */
+/** Finds a rule that asks for less than a later rule and that any request can be made to match. */
 function laxAndOpen({ rules, starters }: Policy, rule: Rule, index: number): Doubt[] {
   const stricter = rules.slice(index + 1).find((later) => isStricter(later, rule));
   if (stricter === undefined || isAnchored(rule.when, starters)) return [];
@@ -23,7 +23,7 @@ function laxAndOpen({ rules, starters }: Policy, rule: Rule, index: number): Dou
   return [{ path: ["rules", index], says }];
 }
 
-/** A rule that asks for more than an open one after it: a request that does not match it falls under that one. */
+/** Finds a rule that asks for more than an open rule after it. A request that does not match the first falls under the open one. */
 function strictAndEvaded({ rules, starters }: Policy, rule: Rule, index: number): Doubt[] {
   const open = rules
     .slice(index + 1)
@@ -37,8 +37,8 @@ function strictAndEvaded({ rules, starters }: Policy, rule: Rule, index: number)
 }
 
 /**
- * Whether the rule has a condition that the author of a request cannot meet at will: an exact value, a person, a channel or the time. Who
- * waits for other hours does what such a rule is for.
+ * Tests whether the rule has a condition that the author of a request cannot meet at will: an exact value, a person, a channel or the time.
+ * Waiting for other hours is not an evasion, because that is the purpose of such a rule.
  */
 function isAnchored(when: When, starters: Policy["starters"]): boolean {
   const { action, fields, requesters, channels } = when;
@@ -54,14 +54,14 @@ function isAnchored(when: When, starters: Policy["starters"]): boolean {
 const isExact = (patterns: readonly Pattern[]): boolean =>
   patterns.every((each) => isComparison(each) || !patternText(each).includes("*"));
 
-/** Only people whom the policy names may start runs there. */
+/** Tests whether only people whom the policy names may start runs there. */
 function isLimited(channel: NonNullable<When["channels"]>[number], starters: Policy["starters"]): boolean {
   const here = starters?.filter(({ channels }) => channels === null || channels.includes(channel)) ?? null;
   return here !== null && here.every(({ who }) => who !== "anyone");
 }
 
 const { when: ALWAYS } = BUILT_IN_RULE;
-/** The same object where the condition does not ask for the time. */
+/** Returns the same object if the condition does not depend on the time. */
 function atAnyTime(when: When): When {
   const { hours, outsideHours, ...others } = when;
   return hours === undefined && outsideHours === undefined ? when : others;

@@ -1,11 +1,11 @@
-// What a rule says about a request that waits and that is probably a mistake: it never happens, or changes nothing.
+// Finds probable mistakes in what a rule says about a waiting request: something that never happens, or that changes nothing.
 
 import { reminderAge } from "../../domain/follow-up-due.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
 import { rightsIn } from "../../domain/escalation.ts";
 import { idsOf } from "../../domain/policy/named-people.ts";
 
-/** `path`: to what is doubted. */
+/** `path` leads to the probable mistake. */
 export type Doubt = { readonly path: readonly (string | number)[]; readonly says: string };
 
 export function followUpDoubts(rule: Rule, index: number): readonly Doubt[] {
@@ -21,7 +21,7 @@ export function followUpDoubts(rule: Rule, index: number): readonly Doubt[] {
 
 type At = (...path: readonly (string | number)[]) => readonly (string | number)[];
 
-/** The time that extensions may add counts. */
+/** Includes the time that extensions may add. */
 const longestMs = ({ expiry, followUp }: Rule): number =>
   expiry === null ? Number.POSITIVE_INFINITY : expiry.afterMs + (followUp.extend?.atMostMs ?? 0);
 
@@ -38,7 +38,7 @@ function lateStages(rule: Rule, at: At): readonly Doubt[] {
   );
 }
 
-/** Groups and channels may share people; only Slack knows. */
+/** Does not compare groups and channels, which may share people, because only Slack knows their members. */
 function idleStages({ name, approvers, followUp }: Rule, at: At): readonly Doubt[] {
   let allowed: readonly string[] = approvers === "anyone" ? [] : idsOf(approvers);
   return followUp.escalate.flatMap(({ to }, nth) => {

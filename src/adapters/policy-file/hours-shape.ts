@@ -16,7 +16,7 @@ const days = z.string().regex(new RegExp(`^${DAY}(?:-${DAY})?$`));
 
 const clock = (latest: RegExp, says: string) => z.string(says).regex(latest, says);
 
-/** `days` left out: every day. Where `to` is the earlier one, the window ends on the next day. */
+/** Without `days`, the window applies every day. If `to` is earlier than `from`, the window ends on the next day. */
 export const hoursShape = z
   .strictObject({
     tz: z
@@ -50,7 +50,7 @@ function daysOf(given: string | readonly string[] | undefined): readonly Weekday
   return WEEKDAYS.filter((day) => named.has(day));
 }
 
-/** "fri-mon" goes over the weekend. */
+/** Returns the days of a span. "fri-mon" covers the weekend. */
 function oneSpan(span: string): readonly Weekday[] {
   const [first = "", last = first] = span.split("-");
   const at = (name: string): number => WEEKDAYS.findIndex((day) => day === name);
@@ -88,7 +88,7 @@ export const lookBack = z
     description: "when AUDIT_CHANNEL gets its look back at the week; left out: Mondays at 08:00 UTC",
   });
 
-/** Names what is wrong with the one key that is. */
+/** Names the fault of the first wrong key. */
 function lookBackFault(issue: {
   code?: string | undefined;
   errors?: readonly { message: string }[][];
@@ -98,7 +98,7 @@ function lookBackFault(issue: {
   return first === undefined || fields.length > 1 ? says : first.message;
 }
 
-/** Null: there is none. */
+/** Returns null if there is no look back. */
 export function lookBackOf(given: z.output<typeof lookBack> | undefined): LookBackTime | null {
   return given === "off" ? null : (given ?? DEFAULT_LOOK_BACK);
 }

@@ -1,5 +1,5 @@
-// Holds the policy in force. It reads the file at the start, and again on request (SIGHUP). Several replicas have one policy: the one that any
-// of them has loaded last, at its start or on request. The audit has its text.
+// Holds the policy in force. It reads the file at the start and again on request (SIGHUP). All replicas share one policy: the one that any of
+// them loaded last, at its start or on request. The audit has its text.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -17,32 +17,32 @@ export type PolicyHolder = {
   /** The policy in force, with its text. */
   loaded(): LoadedPolicy;
   /**
-   * True: another policy is in force. If the file can't be used, or `beforeUse` rejects, the old policy stays in force and the log
-   * says so. `beforeUse` is called with a new policy before anything is decided by it.
+   * Resolves to true if another policy is now in force. If the file cannot be used, or `beforeUse` rejects, the old policy stays in force and
+   * the log says so. `beforeUse` is called with a new policy before anything is decided under it.
    */
   reload(beforeUse?: (loaded: LoadedPolicy) => Promise<void>): Promise<boolean>;
   /**
-   * Puts the policy with this text into force, null: the built-in one, because another replica has. True: it is another one than before.
-   * Rejects with PortError if this program cannot read it; then the old policy stays in force.
+   * Puts the policy with this text into force, as another replica did. Null is the built-in policy. Resolves to true if it differs from the
+   * previous one. Rejects with PortError if this program cannot read it; the old policy then stays in force.
    */
   adopt(text: string | null): Promise<boolean>;
-  /** How the last reading of the file went, the one at the start included. For the metrics. */
+  /** The result of the last reading of the file, including the one at the start. Used by the metrics. */
   lastReload(): PolicyReload;
-  /** What the file held at the start; null: there is none. */
+  /** The content of the file at the start. Null if there is no file. */
   readonly firstText: string | null;
 };
 
 type PolicyReload = {
   /** Wall time (ms since 1970). */
   readonly at: number;
-  /** `faulty`: the file can't be used. `not recorded`: the audit did not take the new policy. The old policy stays in force then. */
+  /** `faulty`: the file cannot be used. `not recorded`: the audit could not store the new policy. In both cases the old one stays in force. */
   readonly outcome: "in force" | "faulty" | "not recorded";
 };
 
-/** How many characters of the text's digest name a version. */
+/** The number of characters of the text's digest that name a version. */
 const VERSION_CHARS = 12;
 
-/** Rejects with one message for people when the file can't be used. `builtIn`: in force where there is no file. */
+/** `builtIn` applies if there is no file. Rejects with a message for the operator if the file cannot be used. */
 export async function createPolicyHolder(
   path: string | null,
   log: EventLog,
@@ -63,7 +63,7 @@ export async function createPolicyHolder(
     const read = await readAgain(path, { version, beforeUse, log });
     last = { at: now(), outcome: typeof read === "string" ? read : "in force" };
     if (typeof read === "string") return false;
-    // Another replica's policy was taken over meanwhile. Only the audit says which of the two came last, and is read for it again.
+    // Another replica's policy was adopted meanwhile. Only the audit says which of the two is newer, so it is read again.
     if (inForce === before) inForce = read;
     const changed = inForce.policy.version !== version;
     log.info({ policy: inForce.policy.version, changed }, "the policy file was read again");
@@ -92,7 +92,7 @@ type Again = {
   readonly log: EventLog;
 };
 
-/** The policy to put into force, or why there is none. */
+/** Resolves to the policy to put into force, or to the reason why there is none. */
 async function readAgain(
   path: string,
   { version, beforeUse, log }: Again,
@@ -161,7 +161,7 @@ async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readon
   }
 }
 
-/** A bot without a policy of its own need not load what reads one. */
+/** Loads the policy parser only when it is needed, because a bot without a policy file does not need it. */
 const reader = () => import("./read-policy.ts");
 
 async function policyOf(text: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
@@ -172,7 +172,7 @@ async function policyOf(text: string): Promise<Result<LoadedPolicy, readonly Fin
 
 export const digestOf = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
-/** What the linter reports about a policy that can be used. */
+/** Resolves to the linter's findings about a valid policy. */
 export async function lintPolicy(path: string): Promise<readonly Finding[]> {
   const { finding, readLines, readPolicy } = await reader();
   const text = await readFile(path, "utf8");
@@ -184,7 +184,7 @@ export async function lintPolicy(path: string): Promise<readonly Finding[]> {
   );
 }
 
-/** One line per finding, for the terminal. */
+/** Returns one line per finding, for the terminal. */
 function explain(path: string, findings: readonly Finding[]): string {
   return [
     `the policy ${path} can't be used:`,
@@ -199,7 +199,7 @@ export function findingLine(path: string, { line, where, says }: Finding): strin
 
 type Audited = Pick<AuditLog, "auditAfter" | "auditText" | "provenEntry">;
 
-/** The function resolves to whether another policy is in force now. It rejects with PortError when that cannot be told. */
+/** The function resolves to whether another policy is now in force. It rejects with PortError if that is unknown. */
 export function createPolicyFollower(
   holder: Pick<PolicyHolder, "adopt" | "now">,
   store: Audited,
@@ -219,7 +219,7 @@ export function createPolicyFollower(
     return changed;
   }
 
-  /** One after the other, so that no older answer overtakes a newer one. */
+  /** Look-ups run one after the other, so that no older answer overtakes a newer one. */
   return () => {
     const next = look.then(follow, follow);
     look = next;
@@ -227,7 +227,7 @@ export function createPolicyFollower(
   };
 }
 
-/** More than any audit has between two looks. Of more, the next look sees the rest. */
+/** More than any audit has between two look-ups. If there are more, the next look-up sees the rest. */
 const MAX_LOADED = 10_000;
 
 async function textOf(store: Audited, seq: number): Promise<string | null> {

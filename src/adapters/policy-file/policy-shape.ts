@@ -1,4 +1,4 @@
-// The shape of a policy file. A key that is not named here is refused, not ignored.
+// The schema of a policy file. Unknown keys are refused, not ignored.
 
 import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
@@ -171,7 +171,7 @@ export const PolicyShape = z
   })
   .meta({ title: "Countersign policy" });
 
-/** For editors; docs/policy.schema.json holds it. */
+/** Returns the JSON Schema for editors, which is stored in docs/policy.schema.json. */
 export function policySchema(): object {
   return z.toJSONSchema(PolicyShape, { io: "input" });
 }

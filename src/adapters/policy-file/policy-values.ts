@@ -1,4 +1,4 @@
-// The values that a policy file is made of: ids, lists of people, times.
+// The basic values of a policy file: ids, lists of people, times.
 
 import { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
@@ -74,7 +74,7 @@ export function principalsOf(given: z.output<typeof who>): Principals {
   return { users: users.map(UserId), groups: groups.map(GroupId), channels: channels.map(ChannelId) };
 }
 
-// Who may decide under a rule, as a policy file writes it: anyone, lists of people, or parts of which each must approve; and exceptions.
+// Reads who may decide under a rule: anyone, lists of people, or parts that must each approve, minus exceptions.
 
 type Lists = z.output<z.ZodObject<typeof lists>>;
 
@@ -94,7 +94,7 @@ const part = z
   })
   .refine(namesSomeone, { error: "names no one: give users, groups or channels" });
 
-/** More make a card hard to read. */
+/** More parts would make a card hard to read. */
 const MAX_PARTS = 6;
 
 const given = z

@@ -132,7 +132,7 @@ function mentionOf(
 
 // Finds the line of a path in a YAML document, so that a message can name it.
 
-/** A fault of the file, or something in it that is probably a mistake. */
+/** A fault of the file, or a probable mistake in it. */
 export type Finding = { readonly line: number; readonly where: string; readonly says: string };
 
 type Path = readonly PropertyKey[];
@@ -168,7 +168,7 @@ function valueOf(doc: Document, faults: Finding[]): unknown {
   }
 }
 
-/** Follows the path as far as the document has it. */
+/** Follows the path as far as it exists in the document. */
 function offsetOf(doc: Document, path: Path): number {
   let node: unknown = doc.contents;
   let offset = startOf(doc.contents) ?? 0;

@@ -12,11 +12,11 @@ import { channel, EMPTY, group, oneOrMore, principals, principalsOf, time, user 
 
 const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");
 const patterns = oneOrMore(pattern, "a text (with * for any text)");
-/** JavaScript would change a number with more digits. */
+/** Refuses numbers with more digits than JavaScript keeps. */
 const number = z.number().refine((each) => !Number.isInteger(each) || Number.isSafeInteger(each), {
   error: "has more digits than a number can keep; write it as a text",
 });
-/** A text that begins like a comparison and is none would be a rule that never applies. */
+/** Refuses a text that begins like a comparison but is not one, because such a rule would never apply. */
 const fieldText = pattern.refine((text) => !looksLikeComparison(text) || readComparison(text) !== null, {
   error:
     'begins like a comparison and is none: write "> 1000", "<= 0.5" or ">= 10 and < 100"; for the text itself begin with a backslash: \'\\> 1000\'',
@@ -121,7 +121,7 @@ function isMany<Item>(given: Item | readonly Item[]): given is readonly Item[] {
   return Array.isArray(given);
 }
 
-// The keys of a rule that say what happens while its request waits, and what they mean.
+// The keys of a rule that say what happens while its request waits.
 
 export const remind = z
   .strictObject({
@@ -193,7 +193,7 @@ type Given = {
     | undefined;
 };
 
-/** `usual`: the hours of a rule that names none. */
+/** `usual` is the default for a rule without hours. */
 export function followUpOf(given: Given, usual: Hours | null): FollowUpRule {
   const { remind: reminders, expiry } = given;
   const longer = expiry?.extend;

@@ -1,4 +1,4 @@
-// Saved tasks, as a policy file writes them.
+// The saved tasks of a policy file.
 
 import { z } from "zod";
 import { ChannelId } from "../../domain/ids.ts";
@@ -20,7 +20,7 @@ const field = z.strictObject({
   required: z.boolean("is neither true nor false").default(true),
 });
 
-/** Slack takes 100 blocks in a form; more fields than this are no form that people like. */
+/** Slack accepts 100 blocks in a form, but people do not like forms with more fields than this. */
 const MAX_FIELDS = 10;
 
 const task = z

@@ -1,5 +1,5 @@
-// Notices when a file gets other content. It reads the files every few seconds: Kubernetes swaps a link two folders up, editors replace
-// the file, and network drives tell of nothing, so watching for events of the file system would miss some of these.
+// Notices when the content of a file changes. It reads the files every few seconds, because file system events would miss some changes:
+// Kubernetes swaps a link two folders up, editors replace the file, and network drives report nothing.
 
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
@@ -9,9 +9,9 @@ import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 
 export type WatchedFile = {
-  /** Null: there is none. What is no plain file at the start, such as a pipe, has its content only once and is not watched. */
+  /** Null if there is none. Something that is not a plain file at the start, such as a pipe, can be read only once and is not watched. */
   readonly path: string | null;
-  /** What was read at the start. White space around it does not count. */
+  /** The content that was read at the start. White space around it is ignored. */
   readonly content: string;
   /** Reads the file again. If it rejects, it is called again later. */
   readonly changed: () => Promise<void>;
@@ -19,9 +19,9 @@ export type WatchedFile = {
 
 export type FileWatch = {
   start(): void;
-  /** The caller reads the files right after this, so their content of this moment is not told as a change. Never rejects. */
+  /** Call this right before reading the files, so that their current content is not reported as a change. Never rejects. */
   mark(): Promise<void>;
-  /** The caller could not take over what it read after `mark`, so it is told as a change after all. */
+  /** Call this if the content read after `mark` could not be applied, so that it is reported as a change after all. */
   unmark(): void;
   stop(): Promise<void>;
 };
@@ -31,8 +31,8 @@ export const LOOK_EVERY_MS = 2_000;
 const LONGEST_RETRY_MS = 60_000;
 
 /**
- * A change is told once two looks in a row have seen the same new content: half of a file that is being written can be valid, and mean
- * something else. A file that is gone or cannot be read is a change, too.
+ * Reports a change once two consecutive reads have seen the same new content, because a half-written file can be valid and mean something
+ * else. A file that is gone or cannot be read is a change too.
  */
 export function createFileWatch(
   { clock, log }: { readonly clock: Clock; readonly log: EventLog },
@@ -49,7 +49,7 @@ export function createFileWatch(
       },
       everyMs: LOOK_EVERY_MS,
       retryMs: [LOOK_EVERY_MS, LONGEST_RETRY_MS],
-      failure: "could not take over a changed file; trying again",
+      failure: "could not apply a changed file; trying again",
     },
   );
   return {
@@ -89,7 +89,7 @@ const NOTHING = "";
 
 const UNREADABLE = "unreadable";
 
-/** Its digest: the content may be a secret. A pipe is not read, because that could wait for ever. */
+/** Returns the digest instead of the content, which may be a secret. Does not read a pipe, because that could wait forever. */
 async function contentOf(path: string): Promise<string> {
   try {
     return (await stat(path)).isFile() ? digestOf(await readFile(path, "utf8")) : UNREADABLE;

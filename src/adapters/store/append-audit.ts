@@ -33,10 +33,10 @@ import {
 import { parsedAs, parsedJson } from "./run-row.ts";
 import { type AuditRow, inBatches, type Trx, Undo } from "./database.ts";
 
-/** The greatest number that an entry can have; no program will ever write as many. */
+/** The greatest number that an entry can have. No program will ever write that many entries. */
 export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 
-/** Resolves to the positions of the entries. If the transaction is rolled back, their numbers are free again. */
+/** Resolves to the positions of the new entries. If the transaction is rolled back, their numbers are free again. */
 export async function appendAudit(
   trx: Trx,
   entries: readonly AuditEntry[],
@@ -55,7 +55,7 @@ export async function appendAudit(
   return rows;
 }
 
-/** Every writer waits for the same lock, so of several writers one finds no such entry. */
+/** Appends the entry unless one of its kind with the same or a later `until` exists. The lock lets only one of several writers add it. */
 export async function appendOnce(
   trx: Trx,
   entry: AuditEntry & { readonly until: number },
@@ -69,14 +69,14 @@ export async function appendOnce(
   return "added";
 }
 
-/** Was a freeze written after that entry? None can be until the end of the transaction: writers of the audit wait for each other. */
+/** Tests whether a freeze was written after that entry. The lock keeps others from writing one until the end of the transaction. */
 export async function isFrozenAfter(trx: Trx, seq: number): Promise<boolean> {
   await takeAuditLock(trx);
   const later = trx.selectFrom("audit").select("seq").where("what", "=", "frozen").where("seq", ">", seq);
   return (await later.where("seq", "<=", LAST_SEQ).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Until the end of the transaction the head of the chain does not move: there is one writer at a time. */
+/** Keeps the head of the chain in place until the end of the transaction, because there is one writer at a time. */
 export async function takeAuditLock(trx: Trx): Promise<void> {
   const taken = await trx
     .updateTable("audit_lock")
@@ -86,7 +86,7 @@ export async function takeAuditLock(trx: Trx): Promise<void> {
     throw new Error("the lock of the audit, the one row of audit_lock, is gone");
 }
 
-/** The head of the chain. Only who has the lock knows that it stays the head. */
+/** Resolves to the head of the chain. Only a caller with the lock knows that it stays the head. */
 export async function newest(
   trx: Pick<Trx, "selectFrom">,
 ): Promise<(AuditMark & { readonly key: string }) | null> {
@@ -114,7 +114,7 @@ function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRo
   };
 }
 
-/** As JSON writes it: without undefined fields. */
+/** Returns the entry as it is stored: without its texts, and without undefined fields. */
 function withoutText({ text, contextText: _kept, ...entry }: AuditEntry): { readonly [field: string]: Json } {
   const kept = text === undefined ? {} : { textKept: true };
   return JSON.parse(JSON.stringify({ ...entry, ...kept })) as { [field: string]: Json };
@@ -132,7 +132,7 @@ async function keepText(trx: Trx, digest: string, text: string): Promise<void> {
   await insert.onConflict((conflict) => conflict.doNothing()).execute();
 }
 
-/** The row in the form in which the chain is verified. */
+/** Converts a row to the form in which the chain is verified. */
 export function chainedEntry(row: AuditRow): ChainedEntry {
   const { seq, link, entry: text, key, signature, at, what, run, run_id, approval, by_user, asked } = row;
   return {
@@ -141,7 +141,7 @@ export function chainedEntry(row: AuditRow): ChainedEntry {
     text,
     key,
     signature,
-    // A database of an older schema has no such column, and no entry that fills it.
+    // A database of an older schema has no `asked` column, and no entry that would fill it.
     columns: { at, what, run, runId: run_id, approval, by: by_user, asked: asked ?? null },
   };
 }
@@ -151,8 +151,8 @@ export function keptEntry({ seq, link, entry }: Pick<AuditRow, "seq" | "link" | 
   return { seq, link, entry: parsedAs(what, auditDocument, parsedJson(what, entry)) };
 }
 
-// An entry of the audit as a schema. Its text is what is signed and chained; this is how that text is read. A field that is added
-// after 0.2.0 may be left out, or gets `orElse`: entries are never rewritten.
+// The schema of an audit entry. The text of the entry is signed and chained, and this schema reads it. Entries are never rewritten, so a
+// field that is added after 0.2.0 must be optional or get `orElse`.
 
 type Person = NonNullable<AuditEntry["by"]>;
 const person = orNull(record<Person>({ team: id(TeamId), user: id(UserId) }));

@@ -1,4 +1,4 @@
-// A stored approval as a schema: its request, what was decided on it, and how far that decision came.
+// The schema of a stored approval: its request, its decision, and the progress of that decision.
 
 import {
   type Approval,
@@ -161,7 +161,7 @@ const pastDecision = record<PastDecision>({
 
 type Expiry = NonNullable<KeptRule["expiry"]>;
 
-/** For showing and timing only: what it lacks is as in the built-in rule until the policy is looked at again. */
+/** Used only for display and timing. Missing fields have the built-in rule's values until the policy is applied again. */
 const keptRule = record<KeptRule>({
   name: text,
   parts: orElse(

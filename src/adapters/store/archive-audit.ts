@@ -1,5 +1,5 @@
-// Moves the oldest entries of the audit into a file. First the file is written, synced, read back and verified; then, in one
-// transaction, a signed entry says so and the entries are removed. No other process may use the database meanwhile.
+// Moves the oldest entries of the audit into a file. First the file is written, synced, read back and verified. Then one transaction
+// appends a signed entry about the archive and removes the entries. No other process may use the database meanwhile.
 
 import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
@@ -29,15 +29,15 @@ export type Archived = {
   readonly digest: string;
 };
 
-/** A file is locked until `close`; a server must have no replica. */
+/** Locks a database file until `close`. No replica may be using a server. */
 export type ArchivableAudit = AuditFile & {
-  /** What could be archived; nothing is changed. */
+  /** Resolves to what could be archived. Changes nothing. */
   limit(before: number): Promise<ArchiveLimit & { readonly base: AuditMark }>;
-  /** The audit must be verified before. Rejects with one line for people; then nothing is removed. */
+  /** The caller must verify the audit first. If it fails, rejects with one line for the operator and removes nothing. */
   archive(to: number, path: string, at: number): Promise<Archived>;
 };
 
-/** Rejects with one line for people. */
+/** Rejects with one line for the operator. */
 export async function openForArchive(database: string, key: AuditKey): Promise<ArchivableAudit> {
   const server = isServer(database);
   if (!server && !existsSync(database)) throw unusable(database, new Error("there is no such file"));
@@ -68,18 +68,18 @@ type Source = {
   readonly audit: AuditFile;
   readonly key: AuditKey;
 };
-type Wanted = { readonly to: number; readonly path: string; readonly at: number };
+type Order = { readonly to: number; readonly path: string; readonly at: number };
 
-async function archive({ db, engine, audit, key }: Source, { to, path, at }: Wanted): Promise<Archived> {
+async function archive({ db, engine, audit, key }: Source, { to, path, at }: Order): Promise<Archived> {
   const { mark: after } = await auditBase(db);
-  const { digest, head } = await written(path, { audit, key, after, to });
+  const { digest, head } = await writeAndProve(path, { audit, key, after, to });
   const entry = await write(db, (trx) => remove(trx, engine, key, { head, digest, at, after }));
   if (engine === SQLITE) await sql`vacuum`.execute(db);
   return { from: after.seq + 1, to, entry, digest };
 }
 
-/** Resolves once the file is on the disk, read back and proven. */
-async function written(
+/** Resolves once the file is on the disk and proven. Rejects with one line for the operator. */
+async function writeAndProve(
   path: string,
   expected: Expected,
 ): Promise<{ readonly digest: string; readonly head: AuditMark }> {
@@ -87,12 +87,12 @@ async function written(
   const content = { rows: upTo(audit.rows(), to), textOf: audit.textOf, after };
   try {
     const digest = await writeArchive(path, content, key);
-    return { digest, head: await provenArchive(path, expected) };
+    return { digest, head: await proveArchive(path, expected) };
   } catch (error) {
     if (error instanceof TypeError) throw error;
     const says = error instanceof Error ? error.message : String(error);
     throw new TypeError(
-      `${path} could not be written (${says}), so nothing was removed. Delete what is there of it before you try again.`,
+      `${path} could not be written (${says}), so nothing was removed. Delete the incomplete file before you try again.`,
       { cause: error },
     );
   }
@@ -112,8 +112,8 @@ type Expected = {
   readonly to: number;
 };
 
-/** Reads the file back, and compares it with the database, entry by entry and text by text. */
-async function provenArchive(path: string, { audit, key, after, to }: Expected): Promise<AuditMark> {
+/** Reads the file back and compares it with the database, entry by entry and text by text. Rejects if they differ. */
+async function proveArchive(path: string, { audit, key, after, to }: Expected): Promise<AuditMark> {
   const file = await openArchive(path);
   try {
     const signature = auditSignatures([key.publicKey, ...(await audit.announcedKeys())]);
@@ -123,8 +123,8 @@ async function provenArchive(path: string, { audit, key, after, to }: Expected):
       const step = await copy.next();
       if (step.done === true) throw differs(path, row.seq);
       const read = step.value;
-      const same = read.text === row.text && read.seq === previous.seq + 1;
-      if (!same || read.link !== digestOf(linkText(previous.link, read))) throw differs(path, row.seq);
+      const isSame = read.text === row.text && read.seq === previous.seq + 1;
+      if (!isSame || read.link !== digestOf(linkText(previous.link, read))) throw differs(path, row.seq);
       if (signature(read.key, signedText(read), read.signature) !== "good") throw differs(path, row.seq);
       for (const digest of digestsIn(row.text))
         if (file.textOf(digest) !== (await audit.textOf(digest))) throw differs(path, row.seq);
@@ -138,7 +138,9 @@ async function provenArchive(path: string, { audit, key, after, to }: Expected):
 }
 
 const differs = (path: string, seq: number): Error =>
-  new TypeError(`${path} was not written as it should be, at entry ${seq}. Nothing was removed.`);
+  new TypeError(
+    `${path} differs from the database at entry ${seq}, so nothing was removed. Delete the file and check the disk before you try again.`,
+  );
 
 type Removal = {
   readonly head: AuditMark;
@@ -147,7 +149,7 @@ type Removal = {
   readonly after: AuditMark;
 };
 
-/** Resolves to the number of the entry that says it. */
+/** Removes the archived entries. Resolves to the number of the entry that records this. */
 async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal): Promise<number> {
   const { head, digest, at, after } = removal;
   await takeAuditLock(trx);
@@ -156,12 +158,12 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
   const stored = await trx.selectFrom("audit").select("link").where("seq", "=", head.seq).executeTakeFirst();
   if ((await newest(trx))?.key !== key.id || base.mark.seq !== after.seq || stored?.link !== head.link)
     throw new TypeError(
-      "The audit has changed meanwhile, or is signed with another key. Nothing was removed.",
+      "The audit changed meanwhile, or is signed with another key, so nothing was removed. Run the command again, with a new file.",
     );
   const by = `${userInfo().username} on ${hostname()}`;
   const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}`;
-  const said = auditEntry(null, { at, what: "archived", outcome, archive: { ...head, file: digest } });
-  const [entry] = await appendAudit(trx, [said], key);
+  const record = auditEntry(null, { at, what: "archived", outcome, archive: { ...head, file: digest } });
+  const [entry] = await appendAudit(trx, [record], key);
   for (const statement of engine.removing.begin) await sql.raw(statement).execute(trx);
   await trx.deleteFrom("audit").where("seq", "<=", head.seq).execute();
   await removeTexts(trx);
@@ -169,15 +171,15 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
   return entry?.seq ?? 0;
 }
 
-/** Entries in memory at once: those that remain may be millions. */
+/** The number of entries in memory at once. Millions may remain. */
 const AT_ONCE = 1_000;
 
-/** The texts that no remaining entry names, not even by the digest alone. */
+/** Removes the texts that no remaining entry names, not even by the digest alone. */
 async function removeTexts(trx: Trx): Promise<void> {
   const named = new Set<string>();
   for await (const entry of remaining(trx))
     for (const { digest = null, context = null } of [parsedEntry(entry) ?? {}])
-      for (const each of [digest, context]) if (typeof each === "string") named.add(each);
+      for (const name of [digest, context]) if (typeof name === "string") named.add(name);
   const stored = await trx.selectFrom("audit_texts").select("digest").execute();
   const gone = stored.filter(({ digest }) => !named.has(digest));
   for (const batch of inBatches(gone)) {

@@ -1,4 +1,4 @@
-// Where the audit in the database begins: at its first entry, or after the entries that were archived.
+// Finds where the audit in the database begins (at its first entry, or after the archived ones), and how much of it can be archived.
 
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import { archivedMark, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
@@ -9,14 +9,14 @@ import { parsedJson } from "./run-row.ts";
 type AuditBase = {
   /** The last archived entry. */
   readonly mark: AuditMark;
-  /** The entry that says so; null: nothing was archived. */
+  /** The number of the "archived" entry. Null if nothing was archived. */
   readonly saidBy: number | null;
 };
 
-/** As the newest "archived" entry says. Who relies on it must prove that entry, or verify the chain. */
+/** Reads the newest "archived" entry. A caller that relies on the result must prove that entry, or verify the chain. */
 export async function auditBase(db: Pick<Database, "selectFrom">): Promise<AuditBase> {
-  const said = db.selectFrom("audit").select(["seq", "entry"]).where("what", "=", "archived");
-  const row = await said
+  const entries = db.selectFrom("audit").select(["seq", "entry"]).where("what", "=", "archived");
+  const row = await entries
     .where("seq", "<=", Number.MAX_SAFE_INTEGER)
     .orderBy("seq", "desc")
     .executeTakeFirst();
@@ -24,7 +24,7 @@ export async function auditBase(db: Pick<Database, "selectFrom">): Promise<Audit
   return row === undefined || mark === null ? { mark: BEGINNING, saidBy: null } : { mark, saidBy: row.seq };
 }
 
-/** The link of an entry, also of the last archived one. Null: it is not here. */
+/** Resolves to the link of a stored entry or of the last archived entry, or to null if there is no such entry. */
 export async function linkOf(db: Pick<Database, "selectFrom">, seq: number): Promise<string | null> {
   if (seq === BEGINNING.seq) return BEGINNING.link;
   const query = db.selectFrom("audit").select("link").where("seq", "=", seq);
@@ -34,20 +34,20 @@ export async function linkOf(db: Pick<Database, "selectFrom">, seq: number): Pro
   return mark.seq === seq ? mark.link : null;
 }
 
-// Up to which entry the audit can be archived: everything that follows from an entry must stay in the database with it.
+// Finds the last entry that can be archived. An entry must stay in the database while something there still depends on it.
 
 export type ArchiveLimit = {
   /** The last entry that can be archived. */
   readonly seq: number;
-  /** What keeps the next one, for people; null: nothing but the moment that was asked for. */
+  /** Why the next entry must stay, for the operator. Null if only the requested moment keeps it. */
   readonly because: string | null;
 };
 
 type Reader = Pick<Database | Trx, "selectFrom" | "fn">;
-/** The first entry that must stay; null: there is none. */
+/** The first entry that must stay for one reason. `seq` is null if there is none. */
 type Kept = { readonly seq: number | null; readonly because: string | null };
 
-/** `before`: only entries of earlier moments (ms). */
+/** Considers only entries before the moment `before` (ms). */
 export async function archiveLimit(db: Reader, before: number): Promise<ArchiveLimit> {
   const kept: readonly Kept[] = [
     { seq: await first(db, before), because: null },
@@ -57,13 +57,13 @@ export async function archiveLimit(db: Reader, before: number): Promise<ArchiveL
     },
     {
       seq: await firstOfStoredRun(db),
-      because: "its run is still stored (KEEP_FINISHED_DAYS says how long finished runs are)",
+      because: "its run is still stored (finished runs are kept for KEEP_FINISHED_DAYS)",
     },
     {
       seq: await firstFinding(db),
-      because: "it is about tampering, and what was acknowledged must stay known",
+      because: "it is about tampering, and acknowledged findings must stay on record",
     },
-    { seq: await firstOpen(db, "frozen", "freeze-lifted"), because: "a freeze follows from it" },
+    { seq: await firstOpen(db, "frozen", "freeze-lifted"), because: "a freeze in force follows from it" },
     {
       seq: await firstOpen(db, "disputed", "dispute-closed"),
       because: "it opens a dispute that is not closed",
@@ -82,7 +82,7 @@ async function first(db: Reader, before: number): Promise<number | null> {
   return (await later.limit(1).executeTakeFirst())?.seq ?? (await newestOf(db, null));
 }
 
-/** The newest entry stays in any case. */
+/** Resolves to the newest entry of this kind, or of all. */
 async function newestOf(db: Reader, what: string | null): Promise<number | null> {
   const all = db.selectFrom("audit").select("seq");
   const these = what === null ? all : all.where("what", "=", what);
@@ -109,7 +109,7 @@ async function firstFinding(db: Reader): Promise<number | null> {
   return (await entries.orderBy("seq").limit(1).executeTakeFirst())?.seq ?? null;
 }
 
-/** The first entry of a kind that no later entry of the other kind names as ended. Two freezes of one channel can hold at once. */
+/** Resolves to the first entry of a kind that no later entry of the other kind ends. Two freezes of one channel can be in force at once. */
 async function firstOpen(db: Reader, opens: string, ends: string): Promise<number | null> {
   const rows = db.selectFrom("audit").select(["seq", "what", "entry"]).where("what", "in", [opens, ends]);
   const open = new Set<number>();
@@ -127,7 +127,7 @@ async function firstUnsent(db: Reader): Promise<number | null> {
   return (await rows.orderBy("entry").limit(1).executeTakeFirst())?.entry ?? null;
 }
 
-/** Null: nothing follows the audit under this name. */
+/** Resolves to the entry after the cursor of this name, or to null if there is no such cursor. */
 async function afterCursor(db: Reader, name: string): Promise<number | null> {
   const row = await db.selectFrom("documents").select("doc").where("name", "=", name).executeTakeFirst();
   const kept = row === undefined ? null : parsedJson(name, row.doc);
@@ -137,7 +137,7 @@ async function afterCursor(db: Reader, name: string): Promise<number | null> {
 
 const DECISION = ["voted", "decided", "sent", "settled", "closed"];
 
-/** The entries of a decision stay together, because each proves the other. */
+/** Lowers the limit so that the entries of a decision stay together, because they prove each other. */
 async function wholeDecisions(db: Reader, limit: ArchiveLimit): Promise<ArchiveLimit> {
   const [lowest, highest] = [db.fn.min("seq"), db.fn.max("seq")];
   for (let { seq, because } = limit; ; because = "the decision that it belongs to ends later") {

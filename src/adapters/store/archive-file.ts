@@ -1,5 +1,5 @@
-// The file into which old entries of the audit are archived. Each line is a JSON record: a heading, then each entry after the texts that
-// it is the first to name, then a signature over all lines before it. The entries are chained and signed as in the database.
+// Reads and writes archive files of the audit. Each line is a JSON record: a heading, then the entries, each preceded by the texts that it is
+// the first to name, then a signature over all lines before it. The entries are chained and signed as in the database.
 
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
@@ -22,7 +22,7 @@ export type ArchiveContent = {
   readonly after: AuditMark;
 };
 
-/** Resolves to the SHA-256 of the lines before the signature, once the file is on the disk. Overwrites no file. */
+/** Resolves to the SHA-256 of the lines before the signature, once the file is on the disk. Rejects if the file already exists. */
 export async function writeArchive(path: string, content: ArchiveContent, key: AuditKey): Promise<string> {
   const file = newFile(path);
   try {
@@ -62,13 +62,13 @@ function newFile(path: string): number {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : null;
     if (code !== "EEXIST") throw error;
-    throw new TypeError(`${path} exists already, so nothing was archived. Name another file.`, {
+    throw new TypeError(`${path} already exists, so nothing was archived. Name another file.`, {
       cause: error,
     });
   }
 }
 
-/** Without this a power failure may lose the file's name. */
+/** Without this, a power failure may lose the file's directory entry. */
 function syncFolder(path: string): void {
   const folder = openSync(dirname(path), "r");
   try {
@@ -78,10 +78,10 @@ function syncFolder(path: string): void {
   }
 }
 
-/** The digests of the texts that an entry names. */
+/** Returns the digests of the texts that an entry names. */
 export function digestsIn(text: string): readonly string[] {
   const { textKept, digest, context } = parsedEntry(text) ?? {};
-  return [textKept === true ? digest : null, context].filter((each) => typeof each === "string");
+  return [textKept === true ? digest : null, context].filter((name) => typeof name === "string");
 }
 
 export type ArchiveFile = {
@@ -99,7 +99,7 @@ export type ArchiveFile = {
   close(): void;
 };
 
-/** Rejects with one line for people if it is no archive, or is not whole. Its entries are still to be verified. */
+/** Rejects with one line for the operator if the file is not a complete archive. The caller must still verify its entries. */
 export async function openArchive(path: string): Promise<ArchiveFile> {
   const index = createIndex();
   for await (const line of linesOf(path)) if (!index.take(line)) throw notWhole(path);
@@ -121,7 +121,7 @@ type Found = Pick<ArchiveFile, "after" | "head" | "digest" | "signature" | "anno
   readonly texts: ReadonlyMap<string, Place>;
 };
 
-/** Keeps where each text is, not the texts, so that an archive of any size fits in memory. */
+/** Keeps the position of each text instead of the text, so that an archive of any size fits in memory. */
 function createIndex() {
   const texts = new Map<string, Place>();
   const announcedKeys: string[] = [];
@@ -144,7 +144,7 @@ function createIndex() {
   }
 
   return {
-    /** False: this line is not one of an archive, or stands behind its end. */
+    /** Returns false if this line is not part of an archive, or comes after its end. */
     take(line: string): boolean {
       const record = parsedEntry(line);
       if (record === null || trailer !== null) return false;
@@ -169,7 +169,9 @@ function createIndex() {
 type JsonRecord = { readonly [field: string]: Json };
 
 const notWhole = (path: string): Error =>
-  new Error(`${path} is no whole archive of an audit: it was cut off or changed, or is another file.`);
+  new Error(
+    `${path} is not a complete archive of an audit: it was cut off or changed, or is another kind of file. Use an intact copy.`,
+  );
 
 async function* linesOf(path: string): AsyncGenerator<string> {
   const file = await open(path, "r");

@@ -19,31 +19,31 @@ import { unusable } from "./faults.ts";
 import { type Database } from "./database.ts";
 
 export type AuditFile = {
-  /** In the order of their numbers. */
+  /** Returns the entries in the order of their numbers. */
   rows(): AsyncIterable<ChainedEntry>;
   readonly textOf: (digest: string) => Promise<string | null>;
-  /** The heads that the runs remember: the audit must contain each of them. */
+  /** Resolves to the heads that the runs remember. The audit must contain each of them. */
   heads(): Promise<readonly KnownHead[]>;
-  /** Public keys that take over according to the audit itself. */
+  /** Resolves to the public keys that took over according to the audit itself. */
   announcedKeys(): Promise<readonly string[]>;
-  /** The last archived entry, after which the rows begin. */
+  /** Resolves to the last archived entry, after which the rows begin. */
   base(): Promise<AuditMark>;
-  /** "archived" entries, oldest first. */
+  /** Resolves to the "archived" entries, oldest first. */
   archivings(): Promise<readonly KeptEntry[]>;
-  /** The number of rows whose number no entry can have. */
+  /** Counts the rows with a number that no entry can have. */
   strays(): Promise<number>;
-  /** The newest entry's; null if there is no entry. */
+  /** Resolves to the id of the key that signed the newest entry, or to null if there is no entry. */
   headKey(): Promise<string | null>;
-  /** "tampering-found" and "tampering-acknowledged", oldest first. */
+  /** Resolves to the "tampering-found" and "tampering-acknowledged" entries, oldest first. */
   tampering(): Promise<readonly KeptEntry[]>;
-  /** Rows outside the audit that someone without this key has changed. */
+  /** Resolves to the rows outside the audit that were changed without this key. */
   brokenRows(key: AuditKey): Promise<readonly Finding[]>;
   readonly close: () => Promise<void>;
 };
 
 const AT_ONCE = 1_000;
 
-/** `database`: the path of a file, or the URL of PostgreSQL. Rejects with one line for people. */
+/** `database` is the path of a file, or the URL of PostgreSQL. Rejects with one line for the operator. */
 export async function openAuditFile(database: string): Promise<AuditFile> {
   const snapshot = await openSnapshot(database);
   try {
@@ -64,7 +64,7 @@ export async function readAudit(snapshot: Snapshot): Promise<AuditFile> {
   return auditIn(snapshot);
 }
 
-/** The schema may be an older one: every schema has these tables. */
+/** The schema may be older, because every schema has these tables. */
 export function auditIn({ db, close }: Snapshot): AuditFile {
   return {
     rows: () => chain(db),
@@ -109,7 +109,7 @@ async function* chain(db: Database): AsyncGenerator<ChainedEntry> {
   }
 }
 
-/** The entry of a row, for display. */
+/** Returns the entry of a row, for display. */
 export function entryOf({ seq, link, text }: ChainedEntry): KeptEntry {
   return keptEntry({ seq, link, entry: text });
 }
@@ -118,7 +118,7 @@ export function entryOf({ seq, link, text }: ChainedEntry): KeptEntry {
 
 const READING: Omit<Reading, "texts"> = { seals: null, now: Date.now, findings: { report: () => undefined } };
 
-/** Finds a run by the service's id or by ours; null if there is none. Rejects if the database can't be read. */
+/** Finds a run by the service's id or by ours. Resolves to null if there is none. Rejects if the database cannot be read. */
 export async function readRun(database: string, id: string): Promise<Run | null> {
   const { db, close } = await openSnapshot(database);
   try {

@@ -1,5 +1,5 @@
-// The key that signs the audit, and the digest of its texts. It is an Ed25519 key: a verifier needs only the public half, with
-// which it cannot forge entries.
+// The key that signs the audit, and the digest of its texts. The key is an Ed25519 key, so a verifier needs only the public half and cannot
+// forge entries with it.
 
 import {
   createHash,
@@ -18,10 +18,10 @@ import { reasonOf, Unusable } from "./faults.ts";
 export type AuditKey = {
   /** The first half of the SHA-256 of the public key, in hex. */
   readonly id: string;
-  /** Base64, 32 bytes, for verification elsewhere. */
+  /** The public half for verifiers: 32 bytes in base64. */
   readonly publicKey: string;
   readonly sign: (text: string) => string;
-  /** A MAC (base64) under a key derived from this one. It proves that a program with this key wrote the text. */
+  /** Returns a MAC (base64) under a key derived from this one. It proves that a program with this key wrote the text. */
   readonly seal: (text: string) => string;
 };
 
@@ -29,7 +29,7 @@ export type AuditKey = {
 export const auditKeyFile = (database: string): string => `${database}.audit-key`;
 
 const SEED_BYTES = 32;
-/** A private key in PKCS #8 is these bytes (RFC 8410) and the seed. */
+/** A private key in PKCS #8 consists of these bytes (RFC 8410) and the seed. */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** Makes the key from a seed of 32 bytes in base64. Throws if the text is not one. */
@@ -47,12 +47,12 @@ export function auditKeyOf(seed: string): AuditKey {
   };
 }
 
-/** A separate key for seals, so that signatures and seals never share one. */
+/** Derives a separate key for seals, so that signatures and seals never share a key. */
 function sealingKey(seed: Buffer): Buffer {
   return Buffer.from(hkdfSync("sha256", seed, "", "countersign row seals 1", SEED_BYTES));
 }
 
-/** The key beside the database file, created on first use and readable by its owner only. */
+/** Returns the key beside the database file. Creates it on first use, readable by its owner only. `made` is the new file. */
 export function auditKeyBeside(database: string): { readonly key: AuditKey; readonly made: string | null } {
   if (database === ":memory:") return { key: auditKeyOf(newSeed()), made: null };
   const file = auditKeyFile(database);
@@ -71,7 +71,7 @@ function keepSeed(file: string, seed: string): void {
   }
 }
 
-/** Writes the file whole or not at all, so that a crash leaves no half key. */
+/** Writes the file completely or not at all, so that a crash leaves no partial key. */
 function writeSeed(file: string, seed: string): void {
   const unfinished = `${file}.new`;
   rmSync(unfinished, { force: true });
@@ -85,7 +85,7 @@ function writeSeed(file: string, seed: string): void {
   renameSync(unfinished, file);
 }
 
-/** The key beside the database, if there is one. */
+/** Returns the key beside the database, or null if there is none. */
 export function readAuditKey(database: string): AuditKey | null {
   const seed = readSeed(auditKeyFile(database));
   return seed === null ? null : auditKeyOf(seed);
@@ -93,7 +93,7 @@ export function readAuditKey(database: string): AuditKey | null {
 
 const nextKeyFile = (database: string): string => `${auditKeyFile(database)}.next`;
 
-/** The key that will take over from the one beside the database. An interrupted rotation continues with the same key. */
+/** Returns the key that will replace the one beside the database. An interrupted rotation continues with the same new key. */
 export function nextAuditKey(database: string): AuditKey {
   const file = nextKeyFile(database);
   const there = readSeed(file);
@@ -114,7 +114,7 @@ export function auditSignatures(publicKeys: readonly string[]) {
     const object = known.get(key);
     if (object === undefined) return "unknown-key";
     const bytes = Buffer.from(signature, "base64");
-    // Base64 leaves some bits at the end unused, so other texts would decode to the same signature. Only one of them is accepted.
+    // Base64 leaves some bits at the end unused, so several texts decode to the same signature. We accept only the canonical one.
     const canonical = bytes.toString("base64") === signature;
     return canonical && verify(null, Buffer.from(text, "utf8"), object, bytes) ? "good" : "bad";
   };
@@ -128,7 +128,7 @@ function publicOf(text: string): readonly [id: string, key: KeyObject] {
   return [idOf(bytes), createPublicKey({ key: jwk, format: "jwk" })];
 }
 
-/** The id by which the audit names the key with this public half. Throws if the text is not a public key. */
+/** Returns the id by which the audit names the key with this public half. Throws if the text is not a public key. */
 export const keyIdOf = (publicKey: string): string => publicOf(publicKey)[0];
 
 const newSeed = (): string => randomBytes(SEED_BYTES).toString("base64");
@@ -137,7 +137,7 @@ const rawOf = (key: KeyObject): Buffer => Buffer.from(key.export({ format: "jwk"
 
 const idOf = (publicKey: Buffer): string => createHash("sha256").update(publicKey).digest("hex").slice(0, 32);
 
-/** Null: there is no such file. Throws one line for people when it cannot be read or holds no key. */
+/** Returns null if there is no such file. Throws one line for the operator if the file cannot be read or holds no key. */
 function readSeed(file: string): string | null {
   const seed = readText(file);
   if (seed === null || Buffer.from(seed, "base64").length === SEED_BYTES) return seed;

@@ -12,7 +12,7 @@ import { type Database, read, write } from "./database.ts";
 import type { Findings } from "./seals.ts";
 import { createNotifications } from "./stored-notifications.ts";
 
-/** Most entries of one run that are handed out at once; no run has as many. */
+/** The maximum number of entries of one run that are returned. No run has that many. */
 const MAX_PER_RUN = 100_000;
 
 type Evidence = Pick<AuditEvidence, "auditProof" | "auditRows" | "auditLink">;
@@ -82,7 +82,7 @@ function createReading(db: Database): Reading {
   };
 }
 
-/** Entries from before the service gave the run an id are found by the run's key. */
+/** Also finds, by the run's key, entries from before the service gave the run an id. */
 function ofRun(db: Database, id: string) {
   const keys = db
     .selectFrom("audit")
@@ -101,7 +101,7 @@ function ofRun(db: Database, id: string) {
     .execute();
 }
 
-/** Finds earlier decisions on the same request, by an index over the audit. It takes as long for a million entries as for a few. */
+/** Finds earlier decisions on the same request by an index, so the time does not grow with the length of the audit. */
 export function decidedBefore(
   db: Database,
   { verdict, digest, since }: Parameters<AuditLog["decidedBefore"]>[0],
@@ -118,7 +118,7 @@ export function decidedBefore(
       const same = disputes
         .whereRef("dispute.run", "=", "audit.run")
         .whereRef("dispute.approval", "=", "audit.approval");
-      // Written so that no engine goes through all disputes: those of one approval are few, and have an index.
+      // Written so that no engine scans all disputes: the few of one approval have an index.
       return eb.not(eb.exists(same.where(sql`dispute.what || ''`, "=", "disputed")));
     })
     .orderBy("seq", "desc")

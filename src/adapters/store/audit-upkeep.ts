@@ -1,4 +1,4 @@
-// Changes to the audit that people make at the shell: another key takes over, or a text is erased.
+// Changes to the audit that operators make at the shell: replacing the key, and erasing a text.
 
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
@@ -16,12 +16,12 @@ import { openSqlite, SQLITE } from "./sqlite.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { type Database, type Trx, write } from "./database.ts";
 
-// Another key takes over. The old key signs an entry about it, the new key signs from the next entry on, and every row with an intact
-// seal gets a seal of the new key. All of it happens in one transaction.
+// Replaces the key. The old key signs an entry about the change, the new key signs from the next entry on, and every row with an intact seal
+// gets a seal of the new key. All of this happens in one transaction.
 
 export type Rotated = "rotated" | "already";
 
-/** "already": the audit was handed over to this key before. Rejects with one line for people. */
+/** Resolves to "already" if the audit was already handed over to this key. Rejects with one line for the operator. */
 export async function rotateKey(
   database: string,
   keys: { readonly from: AuditKey; readonly to: AuditKey },
@@ -43,7 +43,7 @@ export async function rotateKey(
   }
 }
 
-/** A replica that starts now has a lease before it looks at the audit's key, so none goes on under the old one. */
+/** Rejects if a replica is running. A starting replica takes a lease before it checks the audit's key, so none continues with the old key. */
 export async function refuseReplicas(trx: Trx): Promise<void> {
   const live = await liveOwners(trx);
   if (live.length > 0)
@@ -59,21 +59,21 @@ async function handOver(
 ): Promise<Rotated> {
   const head = await newest(trx);
   if (head?.key === to.id) return "already";
-  if (head === null) throw new TypeError("its audit is empty; simply put the new key in place");
+  if (head === null) throw new TypeError("its audit is empty, so just put the new key in place");
   if (head.key !== from.id)
     throw new TypeError(`its audit is signed with the key ${head.key}, and the key here is ${from.id}`);
   const keys: KeyChange = { from: named(from), to: named(to) };
   const outcome = `${from.id} → ${to.id}`;
   await appendAudit(trx, [auditEntry(null, { at, what: "key-changed", outcome, keys })], from);
   await appendAudit(trx, [auditEntry(null, { at, what: "key-accepted", outcome: to.id })], to);
-  await sealAnew(trx, sealsOf(from), sealsOf(to));
+  await replaceSeals(trx, sealsOf(from), sealsOf(to));
   return "rotated";
 }
 
 const named = ({ id, publicKey }: AuditKey) => ({ id, publicKey });
 
-/** A row without an intact seal stays as it is, and is still found under the new key. */
-async function sealAnew(trx: Trx, before: Seals, after: Seals): Promise<void> {
+/** A row without an intact seal stays unchanged, so it is still found under the new key. */
+async function replaceSeals(trx: Trx, before: Seals, after: Seals): Promise<void> {
   for (const { key } of await trx.selectFrom("runs").select("key").execute()) {
     const row = await trx.selectFrom("runs").selectAll().where("key", "=", key).executeTakeFirstOrThrow();
     if (!isSealed(row.seal, before.run(row))) continue;
@@ -101,9 +101,9 @@ async function sealAnew(trx: Trx, before: Seals, after: Seals): Promise<void> {
   }
 }
 
-// Erases one text of the audit. First it writes a signed entry that says so; then it deletes the text, and the finished runs that
-// contain it. No bot can use a file meanwhile: we hold its lock from the first read to the last write. On a server the bots go on: what
-// they append stands before or after the erasure, and a text that they need again is stored again.
+// Erases one text of the audit. It writes a signed entry about the erasure, then deletes the text and the finished runs that contain it. No
+// bot can use a file meanwhile, because we hold its lock from the first read to the last write. On a server the bots continue: their entries
+// come before or after the erasure, and a text that they need again is stored again.
 
 export type Wanted = {
   readonly digest: string;
@@ -120,13 +120,13 @@ export type Redacted = {
   readonly runs: number;
 };
 
-/** A file is locked until `close`. */
+/** Locks a database file until `close`. */
 export type LockedAudit = AuditFile & {
-  /** Rejects with one line for people. */
+  /** Rejects with one line for the operator. */
   redact(wanted: Wanted): Promise<Redacted>;
 };
 
-/** Rejects with one line for people. */
+/** Rejects with one line for the operator. */
 export async function lockAudit(database: string, key: AuditKey): Promise<LockedAudit> {
   if (isServer(database)) return serverAudit(database, key);
   if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
@@ -154,12 +154,12 @@ async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
 
 async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Redacted> {
   const redacted = await write(db, (trx) => erase(trx, key, wanted));
-  // Free pages and the log still hold deleted text, so both are rewritten.
+  // Free pages and the log still contain deleted text, so both are rewritten.
   await sql`vacuum`.execute(db);
   const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
   if (rows[0]?.busy !== 0)
     throw new TypeError(
-      "The text is erased, but another program is reading the database, so its old bytes stay in the write-ahead log. End that program, and start and stop Countersign once.",
+      "The text is erased, but another program is reading the database, so the old bytes are still in the write-ahead log. End that program, then start and stop Countersign once.",
     );
   return redacted;
 }
@@ -169,16 +169,18 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
   const head = await newest(trx);
   if (head?.key !== key.id)
     throw new TypeError(
-      `The audit is signed with the key ${head?.key ?? "(none)"}, and the key here is ${key.id}.`,
+      `The audit is signed with the key ${head?.key ?? "(none)"}, and the key here is ${key.id}. Nothing was erased. Put the right key in place.`,
     );
   const kept = trx.selectFrom("audit_texts").select("digest").where("digest", "=", digest);
   if ((await kept.executeTakeFirst()) === undefined)
-    throw new TypeError("No text is kept under this digest. It was erased before, or never existed.");
+    throw new TypeError(
+      "No text is stored under this digest: it was already erased, or never existed. Nothing was changed.",
+    );
   const runs = await holders(trx, digest);
   const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
   if (open.length > 0)
     throw new TypeError(
-      `A run that is not over holds this text (${open.join(", ")}): a decision in it rests on it. Erase it when the run is over, or after /agent unwatch.`,
+      `An unfinished run still needs this text (${open.join(", ")}), so nothing was erased. Erase it when the run is over, or after /agent unwatch.`,
     );
   for (const run of runs) await trx.deleteFrom("runs").where("key", "=", run.key).execute();
   const outcome = `asked for at the shell by ${by}`;
@@ -188,7 +190,7 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
   return { entry: mark?.seq ?? 0, runs: runs.length };
 }
 
-/** Runs whose document contains the digest, and runs that an entry with this digest names. */
+/** Finds runs whose document contains the digest, and runs that an entry with this digest names. */
 async function holders(trx: Trx, digest: string): Promise<{ key: RunKey; finished: 0 | 1 }[]> {
   const { rows } = await sql<{ key: RunKey; finished: 0 | 1 }>`
     select key, finished from runs

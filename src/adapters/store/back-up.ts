@@ -1,5 +1,5 @@
-// Copies the database while the bot goes on. SQLite's own back-up reads one state of it. The copy is checked, flushed to the disk and
-// only then gets its name, so a file of that name is a whole back-up.
+// Copies the database while the bot keeps running. SQLite's own backup reads one consistent state. The copy gets its name only after it was
+// checked and flushed to the disk, so a file with that name is a complete backup.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -18,12 +18,12 @@ export type BackedUp = {
   readonly bytes: number;
 };
 
-/** More than any database has: a copy in several steps would begin again at every commit. */
+/** More pages than any database has. A copy in several steps would start again at every commit. */
 const ALL_PAGES = 2 ** 30;
 
 /**
- * `check` examines the audit of the copy; if it rejects, or anything else fails, no file is left, and its error passes unchanged as the
- * cause. `at`: the wall time (ms). Takes no lock that a bot takes. An existing `file` is refused. Rejects with one line for people.
+ * Copies the database to the new file `file` at the wall time `at` (ms), without a lock that a bot takes. `check` examines the audit of the
+ * copy. If it rejects, or anything else fails, no file is left. Rejects with one line for the operator; the cause is the original error.
  */
 export async function backUp(
   database: string,
@@ -33,7 +33,7 @@ export async function backUp(
   const partial = `${file}.partial`;
   reserve(file, partial);
   const discard = (): void => {
-    for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(partial + end, { force: true });
+    for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(partial + suffix, { force: true });
   };
   process.once("exit", discard);
   try {
@@ -52,11 +52,11 @@ export async function backUp(
   }
 }
 
-/** The database itself cannot be read; `cause` says why. */
+/** The database itself cannot be read. `cause` says why. */
 class NotRead extends Error {}
 
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new Error("there is a file of this name already; name another one");
+  if (existsSync(file)) throw new Error("there is already a file of this name; name another file");
 }
 
 function reserve(file: string, partial: string): void {
@@ -73,12 +73,12 @@ const isThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EEXIST";
 
 const alreadyBegun = (partial: string): string =>
-  `${partial} is there: another back-up is writing it, or one was interrupted; then remove it`;
+  `${partial} exists: another backup is writing it now, or one was interrupted. If none is running, remove that file`;
 
-/** A reader of the write-ahead log holds up no writer, and no writer holds it up. */
+/** With the write-ahead log, readers and writers do not block each other. */
 async function copyPages(database: string, partial: string): Promise<void> {
   if (!existsSync(database)) throw new NotRead("", { cause: new Error("there is no such file") });
-  const raw = opened(database);
+  const raw = openSource(database);
   try {
     await backup(raw, partial, { rate: ALL_PAGES });
   } finally {
@@ -86,9 +86,9 @@ async function copyPages(database: string, partial: string): Promise<void> {
   }
 }
 
-function opened(database: string): DatabaseSync {
+function openSource(database: string): DatabaseSync {
   try {
-    // A connection that may only read would leave the side files of SQLite (-wal, -shm) beside a database that no bot uses.
+    // A read-only connection would leave SQLite's side files (-wal, -shm) beside a database that no bot uses.
     const raw = new DatabaseSync(database);
     raw.exec("pragma query_only = on");
     raw.prepare("select 1 from sqlite_schema").get();
@@ -135,7 +135,7 @@ async function putMark(db: Database, at: number): Promise<void> {
   await marks.onConflict((conflict) => conflict.column("name").doUpdateSet({ doc })).execute();
 }
 
-/** Windows flushes no folder. */
+/** Skips folders on Windows, which cannot flush them. */
 function flush(path: string): void {
   const isFolder = statSync(path).isDirectory();
   if (isFolder && process.platform === "win32") return;

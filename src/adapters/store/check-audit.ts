@@ -1,6 +1,5 @@
-// Checks the stored audit: at the start in a time that does not grow with its length, later link by link, and single entries
-// whenever something rests on them. The first check reads the newest entries in full, the numbers, and the heads that runs
-// remember.
+// Checks the stored audit. At the start it checks the newest entries, the numbering and the heads that runs remember. Later it verifies the
+// whole chain link by link, and single entries whenever something depends on them.
 
 import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
@@ -20,10 +19,10 @@ import { auditBase, linkOf } from "./archive-bounds.ts";
 import { type AuditKey, auditSignatures, digestOf, keyIdOf } from "./audit-key.ts";
 import { type Database, read } from "./database.ts";
 
-/** Entries that are checked in full. */
+/** The number of entries that are checked in full at the start. */
 const NEWEST = 1_000;
-/** Most findings of one kind; further ones would say nothing new. */
-const MOST = 20;
+/** The maximum number of findings of one kind. More would say nothing new. */
+const MAX_FINDINGS = 20;
 const ID_CHARS = 16;
 
 export async function checkAudit(db: Database, publicKey: string): Promise<readonly Finding[]> {
@@ -48,7 +47,7 @@ function auditFinding(fault: AuditFault, row: Pick<ChainedEntry, "seq" | "link" 
   };
 }
 
-/** Rows with a number that no entry can have. A reader that starts at 1 would never see them. */
+/** Counts the rows with a number that no entry can have. A reader that starts at 1 would never see them. */
 export async function countStrays(db: Database): Promise<number> {
   const counted = sql<{ rows: number }>`
     select (select count(*) from audit where seq < 1)
@@ -61,15 +60,15 @@ async function strays(db: Database): Promise<Finding[]> {
   return rows === 0 ? [] : [{ id: `stray ${rows}`, words: `audit: ${FAULT_WORDS.stray}`, run: null }];
 }
 
-/** The entry that says where the audit begins may be older than those that are checked in full. */
+/** Proves the entry that says where the audit begins, because it may be older than the entries that are checked in full. */
 async function unprovenBase(db: Database, publicKey: string): Promise<Finding[]> {
   const { saidBy } = await auditBase(db);
   if (saidBy === null) return [];
   const proven = await createProof(db, { id: keyIdOf(publicKey), publicKey })(saidBy);
-  return proven.ok ? [] : [await found(db, proven.fault, saidBy)];
+  return proven.ok ? [] : [await findingAt(db, proven.fault, saidBy)];
 }
 
-/** Entries are numbered without a gap, from 1 or from the first after the archived ones. */
+/** Checks that entries are numbered without a gap, from 1 or from the first entry after the archived ones. */
 async function missingNumbers(db: Database): Promise<Finding[]> {
   const counted = sql<{ rows: number; last: number | null }>`
     select count(*) as rows, max(seq) as last from audit where seq between 1 and ${LAST_SEQ}`;
@@ -101,19 +100,19 @@ async function newestFaults(db: Database, publicKey: string): Promise<Finding[]>
   const found: Finding[] = [];
   for (const [at, row] of rows.entries()) {
     const previous = rows[at - 1];
-    // The check starts at the first of these entries; only the first of all starts the chain.
+    // The first row that we read serves only as the previous one, unless it is the first entry of the whole chain.
     if (previous === undefined && row.seq !== mark.seq + 1) continue;
     const fault =
       previous !== undefined && previous.seq !== row.seq - 1
         ? "gap"
         : (rowFault(row, previous?.link ?? mark.link, tools) ??
           (keys.next(row, parsedEntry(row.text) ?? {}) ? null : "key-order"));
-    if (fault !== null && found.length < MOST) found.push(auditFinding(fault, row));
+    if (fault !== null && found.length < MAX_FINDINGS) found.push(auditFinding(fault, row));
   }
   return found;
 }
 
-/** Public keys that "key-changed" entries name. The digest of a key identifies it, so a forged key is useless. */
+/** Resolves to the public keys that "key-changed" entries name. A key is identified by its digest, so a forged key is useless. */
 export async function announcedKeys(db: Database): Promise<readonly string[]> {
   const changes = await db.selectFrom("audit").select("entry").where("what", "=", "key-changed").execute();
   return changes.flatMap(({ entry }) => {
@@ -125,7 +124,7 @@ export async function announcedKeys(db: Database): Promise<readonly string[]> {
 const PUBLIC_KEY_BYTES = 32;
 const isPublicKey = (text: string): boolean => Buffer.from(text, "base64").length === PUBLIC_KEY_BYTES;
 
-/** The audit must contain every head that a run remembers. This finds an audit that was emptied or cut off. */
+/** Checks that the audit contains every head that a run remembers. This finds an audit that was emptied or cut off. */
 async function lostHeads(db: Database): Promise<Finding[]> {
   const lost = await db
     .selectFrom("runs")
@@ -133,22 +132,22 @@ async function lostHeads(db: Database): Promise<Finding[]> {
     .select(["runs.key", "runs.audit_seq", "runs.audit_link"])
     .where("runs.audit_seq", "is not", null)
     .where((eb) => eb.or([eb("audit.link", "is", null), eb("audit.link", "!=", eb.ref("runs.audit_link"))]))
-    .limit(MOST)
+    .limit(MAX_FINDINGS)
     .execute();
   return lost.map(({ key, audit_seq, audit_link }) => ({
     id: `head ${audit_seq} ${(audit_link ?? "").slice(0, ID_CHARS)}`,
-    words: `audit entry ${audit_seq}: the run ${key} remembers it, and it is not there as it was. The audit was cut off or rewritten.`,
+    words: `audit entry ${audit_seq}: the run ${key} remembers it, but it is missing or different. The audit was cut off or rewritten.`,
     run: key,
   }));
 }
 
-// Verifies the whole audit, link by link, in slices between which the event loop runs. The newest signature covers every link before
-// it, so we check only that one; `npm run audit -- verify` checks every signature and every text.
+// Verifies the whole audit link by link, in slices between which the event loop runs. The newest signature covers every link before it, so we
+// check only that signature. `npm run audit -- verify` checks every signature and every text.
 
 /** A slice takes about two milliseconds. */
 const ENTRIES_IN_SLICE = 100;
 
-/** Null: the audit is intact. */
+/** Resolves to null if the audit is intact. */
 export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | null> {
   const strays = await read(() => countStrays(db));
   if (strays > 0) return { id: `stray ${strays}`, words: `audit: ${FAULT_WORDS.stray}`, run: null };
@@ -157,13 +156,17 @@ export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | 
   const tools = { hash: digestOf, signature, textOf: null, pinned: [key.id] };
   const { mark } = await read(() => auditBase(db));
   const verdict = await verifyAudit(slices(db), tools, [], mark);
-  if (!verdict.ok) return found(db, verdict.fault, verdict.seq);
+  if (!verdict.ok) return findingAt(db, verdict.fault, verdict.seq);
   if (verdict.head?.seq === undefined || verdict.head.seq === null) return null;
   const head = await createProof(db, key)(verdict.head.seq);
-  return head.ok ? null : found(db, head.fault, verdict.head.seq);
+  return head.ok ? null : findingAt(db, head.fault, verdict.head.seq);
 }
 
-async function found(db: Database, fault: Parameters<typeof auditFinding>[0], seq: number): Promise<Finding> {
+async function findingAt(
+  db: Database,
+  fault: Parameters<typeof auditFinding>[0],
+  seq: number,
+): Promise<Finding> {
   const query = db.selectFrom("audit").selectAll().where("seq", "=", seq);
   const row = await read(() => query.executeTakeFirst());
   return auditFinding(fault, row === undefined ? { seq, link: "", text: "" } : chainedEntry(row));
@@ -184,7 +187,7 @@ async function* slices(db: Database): AsyncGenerator<ChainedEntry> {
 
 // Proves a single audit entry with a few reads: that this program wrote it, unchanged, at this number.
 
-/** How many rows we read at once between an entry of an earlier key and the first entry of our key. */
+/** The number of rows that we read at once between an entry of an earlier key and the first entry of our key. */
 const ENTRIES_IN_READ = 500;
 
 export function createProof(
@@ -199,8 +202,8 @@ export function createProof(
   };
 
   /**
-   * An earlier key may have been replaced because it was stolen, so its signature alone proves nothing. The first entry of our key
-   * covers all entries before it through the links.
+   * An earlier key may have been replaced because it was stolen, so its signature alone proves nothing. But the first entry of our key covers
+   * all earlier entries through the links.
    */
   async function anchorFault(from: ChainedEntry): Promise<AuditFault | null> {
     for (let previous = from; ;) {
@@ -223,10 +226,10 @@ export function createProof(
 
   return async (seq) => {
     const rows = await rowsFrom(seq - 1, 2);
-    const row = rows.find((each) => each.seq === seq);
+    const row = rows.find((candidate) => candidate.seq === seq);
     if (row === undefined) return { ok: false, fault: "gap" };
     const previous =
-      rows.find((each) => each.seq === seq - 1)?.link ?? (await read(() => linkOf(db, seq - 1)));
+      rows.find((candidate) => candidate.seq === seq - 1)?.link ?? (await read(() => linkOf(db, seq - 1)));
     if (previous === null) return { ok: false, fault: "gap" };
     const fault = await faultOf(row, previous);
     return fault === null ? { ok: true, kept: kept(row) } : { ok: false, fault };

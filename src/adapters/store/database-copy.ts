@@ -1,5 +1,5 @@
-// Reads a database as it is at one moment, beside the bots that use it. It locks, changes and migrates nothing: a file is copied, and a
-// server gives one transaction that sees nothing newer.
+// Reads a database as it is at one moment, while bots may be using it. Changes and migrates nothing: a file is copied, and a server is read in
+// one transaction that sees nothing newer.
 
 import { sql } from "kysely";
 import { copyDatabase } from "./examine-database.ts";
@@ -12,7 +12,7 @@ import type { Database } from "./database.ts";
 /** `database` is the path of a file, or the URL of PostgreSQL. */
 export const isServer = (database: string): boolean => /^postgres(ql)?:\/\//.test(database);
 
-/** For people: without a password. */
+/** Returns the name of the database for messages, without a password. */
 export const shown = (database: string): string => (isServer(database) ? nameOf(database) : database);
 
 export type Snapshot = {
@@ -21,7 +21,7 @@ export type Snapshot = {
   readonly close: () => Promise<void>;
 };
 
-/** Rejects with one line for people. */
+/** Rejects with one line for the operator. */
 export async function openSnapshot(database: string): Promise<Snapshot> {
   try {
     return await (isServer(database) ? serverSnapshot(database) : fileSnapshot(database));
@@ -61,7 +61,7 @@ async function serverSnapshot(url: string): Promise<Snapshot> {
   }
 }
 
-/** The processes whose lease has not lapsed by the clock of the server. A file has no others: its lock keeps them out. */
+/** Resolves to the processes whose lease has not lapsed by the clock of the server. Only for servers: a file's lock keeps others out. */
 export async function liveOwners(
   db: Pick<Database, "selectFrom" | "getExecutor">,
 ): Promise<readonly string[]> {

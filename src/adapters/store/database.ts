@@ -1,5 +1,4 @@
-// The database as the store's other files see it: the types of the rows, one transaction, and what a failure means. schema.ts
-// explains what each table and column holds.
+// The database as the rest of the store uses it: the row types, transactions and failures. schema.ts explains each table and column.
 
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -76,7 +75,7 @@ export type NotificationRow = {
 
 export type Trx = Transaction<Tables>;
 
-/** The work of a transaction returns this to roll its writes back. */
+/** The work of a transaction returns this to roll back its writes. */
 export class Undo<Answer> {
   readonly answer: Answer;
   constructor(answer: Answer) {
@@ -84,14 +83,15 @@ export class Undo<Answer> {
   }
 }
 
-/** How often the work of one transaction is tried while writers on other connections collide with it. */
+/** The maximum number of tries of one transaction while writers on other connections collide with it. */
 const TRIES = 8;
-/** The longest pause before the second try (ms). It doubles from try to try, up to the second number. */
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
+/** The longest pause before the second try (ms). It doubles with each try, up to `LONGEST_PAUSE_MS`. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
 
 /**
- * Runs `work` in one transaction. Rejects with PortError. When the engine gives the transaction up because of another writer, `work`
- * runs again from its start, so it must not remember anything of a try that failed.
+ * Runs `work` in one transaction. Rejects with PortError. If the engine aborts the transaction because of another writer, `work` runs
+ * again from its start, so it must not keep anything from a failed try.
  */
 export async function write<Answer>(db: Database, work: Work<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
@@ -99,7 +99,7 @@ export async function write<Answer>(db: Database, work: Work<Answer>): Promise<A
       return await attempt(db, work);
     } catch (error) {
       if (tries >= TRIES || !isCollision(error)) throw error;
-      // At random, so that two writers that collided do not collide again.
+      // The pause is random so that two writers that collided do not collide again.
       await pause(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS));
     }
   }
@@ -107,12 +107,11 @@ export async function write<Answer>(db: Database, work: Work<Answer>): Promise<A
 
 type Work<Answer> = (trx: Trx) => Promise<Answer | Undo<Answer>>;
 
-/** One for each database. */
-const listeners = new WeakMap<Database, (seconds: number) => void>();
+const commitListeners = new WeakMap<Database, (seconds: number) => void>();
 
-/** From now on, `listener` hears how long each commit took. */
+/** Calls `listener` after each commit with its duration (seconds). A database has one listener. */
 export function onCommit(db: Database, listener: (seconds: number) => void): void {
-  listeners.set(db, listener);
+  commitListeners.set(db, listener);
 }
 
 async function attempt<Answer>(db: Database, work: Work<Answer>): Promise<Answer> {
@@ -125,12 +124,12 @@ async function attempt<Answer>(db: Database, work: Work<Answer>): Promise<Answer
       return found.answer;
     }
     committing = true;
-    const from = performance.now();
+    const startedAt = performance.now();
     await trx.commit().execute();
-    listeners.get(db)?.((performance.now() - from) / 1_000);
+    commitListeners.get(db)?.((performance.now() - startedAt) / 1_000);
     return found;
   } catch (error) {
-    // Some failures have ended the transaction already. The first error is the one that says why.
+    // Some failures have already ended the transaction. The first error is the one that explains the failure.
     if (!trx.isRolledBack)
       await trx
         .rollback()
@@ -140,7 +139,7 @@ async function attempt<Answer>(db: Database, work: Work<Answer>): Promise<Answer
   }
 }
 
-/** For reads. Rejects with PortError. */
+/** Runs a read. Rejects with PortError. */
 export async function read<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();
@@ -149,7 +148,7 @@ export async function read<Answer>(work: () => Promise<Answer>): Promise<Answer>
   }
 }
 
-/** Rows for one statement: SQLite binds 32,766 values at once, PostgreSQL 65,535, and no row written in batches has more than twelve. */
+/** Rows in one statement. SQLite binds up to 32,766 values, PostgreSQL 65,535, and a row that is written in batches has at most twelve. */
 const ROWS_AT_ONCE = 1_000;
 
 export function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
@@ -157,19 +156,19 @@ export function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]>
     yield rows.slice(first, first + ROWS_AT_ONCE);
 }
 
-// Proves that the database takes writes: readiness rests on it.
+// Proves that the database accepts writes. Readiness depends on it.
 
 /**
- * SQLite's log grows to this size (bytes, 1,000 pages of 4 KiB) before it is used again from its beginning. With less space, a small
- * write may still succeed while the next decision does not.
+ * SQLite's log grows to this size (bytes, 1,000 pages of 4 KiB) before SQLite reuses it from its beginning. With less space, a small write
+ * may still succeed although the next decision would not.
  */
 const MIN_FREE_BYTES = 1_000 * 4_096;
 
 const NAME = "write-probe";
 
-/** Commits a write. `file`: of the database, null where there is none. Rejects with PortError when nothing can be recorded. */
+/** Commits a write. `file` is the database file, or null if there is none. Rejects with PortError if nothing can be recorded. */
 export async function probeWrite(db: Database, file: string | null): Promise<void> {
-  // The text must differ from the last one, because SQLite writes nothing where nothing changes.
+  // The text must differ from the last one, because SQLite writes nothing if nothing changes.
   const doc = JSON.stringify(`${Date.now()} ${Math.random()}`);
   await write(db, async (trx) => {
     await trx
@@ -184,7 +183,7 @@ export async function probeWrite(db: Database, file: string | null): Promise<voi
 async function refuseFullDisk(file: string): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(file));
   if (bavail * bsize >= MIN_FREE_BYTES) return;
-  throw new PortError("the database failed: its disk is full, or nearly so", {
+  throw new PortError("the database failed: its disk is full, or almost full", {
     applied: "no",
     retry: "later",
     code: "store_full",

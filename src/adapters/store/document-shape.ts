@@ -1,17 +1,17 @@
-// The bricks of stored documents' schemas. A schema is made for a type: the compiler refuses one that lacks a field or a word of
-// it, or has one too many.
+// The building blocks of the schemas of stored documents. Each schema is made for a type: the compiler refuses a schema that lacks a field or
+// word of its type, or has an additional one.
 
 import { z } from "zod";
 import { parsed } from "../../domain/ids.ts";
 import type { Json } from "../../domain/json.ts";
 
 declare const of: unique symbol;
-/** Of exactly this type: what it takes is neither wider nor narrower. */
+/** A schema of exactly this type, neither wider nor narrower. */
 export type Doc<T> = z.ZodType<T> & { readonly [of]?: (value: T) => T };
 
 type Optional<T, Name extends keyof T> = Partial<Pick<T, Name>> extends Pick<T, Name> ? true : false;
 
-/** One schema for each field of the type. Those that may be left out are marked with `optional`. */
+/** One schema for each field of the type. Fields that may be left out use `optional`. */
 export type Shape<T> = {
   readonly [Name in keyof T]-?: Optional<T, Name> extends true
     ? z.ZodExactOptional<Doc<Required<T>[Name]>>
@@ -21,23 +21,23 @@ export type Shape<T> = {
 export const text: Doc<string> = z.string();
 export const number: Doc<number> = z.number();
 export const flag: Doc<boolean> = z.boolean();
-/** Taken as it is: what the service sent is never walked through, however long it is. */
+/** Accepts any JSON without checking its content, because what the service sent can be very long. */
 export const opaque: Doc<Json> = z.custom<Json>((value) => value !== undefined);
 export const fields: Doc<{ readonly [name: string]: Json }> = z.custom<{ readonly [name: string]: Json }>(
   isObject,
 );
 
-/** An id of Slack's or of ours, in the shape that its maker checks. */
+/** An id from Slack or from us, in the format that `make` checks. */
 export function id<Id extends string>(make: (text: string) => Id): Doc<Id> {
   return z.custom<Id>((value) => parsed(make, value) !== null);
 }
 
-/** An id of the service's: any text. */
+/** An id from the service, which may be any text. */
 export function serviceId<Id extends string>(): Doc<Id> {
   return z.custom<Id>((value) => typeof value === "string");
 }
 
-/** One of these words, and each of the type's must be given. */
+/** One of these words. Every word of the type must be listed. */
 export function word<Word extends string>(words: { readonly [Each in Word]: true }): Doc<Word> {
   return z.enum(Object.keys(words)) as unknown as Doc<Word>;
 }
@@ -52,7 +52,7 @@ export function orNull<T>(doc: Doc<T>): Doc<T | null> {
   return doc.nullable();
 }
 
-/** Of a type that holds itself. */
+/** For a type that contains itself. */
 export function lazy<T>(doc: () => Doc<T>): Doc<T> {
   return z.lazy(doc);
 }
@@ -65,25 +65,25 @@ export function optional<T>(doc: Doc<T>): z.ZodExactOptional<Doc<T>> {
   return z.exactOptional(doc);
 }
 
-/** A field that a document may lack because an older program wrote it; `value` is what that program went by. */
+/** A field that may be missing because an older program wrote the document. `value` is what that program assumed. */
 export function orElse<T>(doc: Doc<T>, value: T): Doc<T> {
   return z._default(doc, value as never);
 }
 
-/** Fields that the type does not name are left out. */
+/** Drops fields that the type does not have. */
 export function record<T extends object>(shape: Shape<T>): Doc<T> {
   return z.object(shape) as unknown as Doc<T>;
 }
 
-/** By names that others choose: `__proto__` is one like any other. */
+/** A record whose names come from outside. `__proto__` is a name like any other. */
 export function byName<T>(doc: Doc<T>): Doc<{ readonly [name: string]: T }> {
   return z.custom<{ readonly [name: string]: unknown }>(isObject).transform((value, ctx) => {
-    const members = Object.entries(value).map(([name, each]): [string, T] => {
-      const member = doc.safeParse(each);
+    const members = Object.entries(value).map(([name, unread]): [string, T] => {
+      const member = doc.safeParse(unread);
       if (member.success) return [name, member.data];
       for (const { path, message } of member.error.issues)
         ctx.addIssue({ code: "custom", message, path: [name, ...path] });
-      return [name, each as T];
+      return [name, unread as T];
     });
     return Object.fromEntries(members);
   });
@@ -94,7 +94,7 @@ type Variants<T extends Tagged> = {
   readonly [Type in T["type"]]: Shape<Omit<Extract<T, { readonly type: Type }>, "type">>;
 };
 
-/** A union by its `type`. */
+/** A union that is discriminated by `type`. */
 export function tagged<T extends Tagged>(variants: Variants<T>): Doc<T> {
   const options = Object.entries<z.ZodRawShape>(variants).map(([type, shape]) =>
     z.object({ type: z.literal(type), ...shape }),

@@ -1,5 +1,5 @@
-// Examines what a start would find in the database, without changing it: it creates no file, takes no lock and migrates no schema.
-// It reads the content from a copy in the temporary folder, and finds the process that has the database open.
+// Examines what a start would find in the database, without changing it: creates no file beside it and migrates no schema. It reads the
+// content from a copy in the temporary folder, and finds the process that has the database open.
 
 import {
   accessSync,
@@ -26,17 +26,17 @@ import { isDenied, isFull, reasonOf, Unusable, unusable } from "./faults.ts";
 export type DatabaseState = {
   /** `missing`: the first start creates it. `older`: the next start migrates its schema. */
   readonly type: "missing" | "older" | "current";
-  /** The version of its schema; 0 where there is none. */
+  /** The version of its schema. 0 if there is none. */
   readonly schema: number;
-  /** The id of the key that signed the newest entry of its audit; null: there is no entry. */
+  /** The id of the key that signed the newest entry of its audit. Null if there is no entry. */
   readonly head: string | null;
-  /** Surely no process uses it. */
+  /** Whether it is certain that no process uses it. */
   readonly free: boolean;
-  /** The process that has the file open, where the system says so (Linux). 0: we cannot see its number from here. */
+  /** The process that has the file open, if the system reports it (Linux). 0 if we cannot see its number from here. */
   readonly holder: number | null;
 };
 
-/** Rejects with one line for people when a start could not use the database. */
+/** Rejects with one line for the operator if a start could not use the database. */
 export async function examineDatabase(path: string): Promise<DatabaseState> {
   const file = resolve(path);
   try {
@@ -55,7 +55,7 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
   }
 }
 
-/** A start writes to the files, makes others in their folder, and sets their modes, which only their owner and root may do. */
+/** A start writes to the files, creates others in their folder, and sets their modes, which only their owner and root may do. */
 function refuseClosedFiles(file: string): void {
   accessSync(file, constants.R_OK | constants.W_OK);
   const closed = closedFile(file);
@@ -86,7 +86,7 @@ async function contentState(file: string): Promise<Pick<DatabaseState, "type" | 
   }
 }
 
-/** What a start finds in the tables. Rejects if a newer program has written them. */
+/** Resolves to what a start finds in the tables. Rejects if a newer program has written them. */
 export async function stateOf(
   db: Database,
   engine: Engine,
@@ -96,7 +96,7 @@ export async function stateOf(
   return { type, schema, head: schema === 0 ? null : ((await newest(db))?.key ?? null) };
 }
 
-/** The folder of this file or, where that does not exist yet, the nearest one above. Throws if a part of the path is not a folder. */
+/** Returns the folder of this file or, if that does not exist yet, the nearest existing parent. Throws if a part of the path is not a folder. */
 export function existingFolder(file: string): string {
   const folder = dirname(resolve(file));
   const found = statSync(folder, { throwIfNoEntry: false });
@@ -110,8 +110,8 @@ export function existingFolder(file: string): string {
 const LOCKS = "/proc/locks";
 
 /**
- * The process that has the file locked. 0: we cannot see its number from here. Null: the system does not say.
- * The kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode.
+ * Returns the process that has the file locked, 0 if we cannot see its number from here, or null if there is none or the system does not
+ * report it. Reads the kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode.
  */
 function lockHolder(file: string): number | null {
   const lock = lockFile(file);
@@ -141,7 +141,7 @@ function nameOf(pid: number): string {
   }
 }
 
-/** SQLite says only that something cannot be written. This names the first of our files that this user may not write to. */
+/** Names the first of our files that this user may not write to. SQLite says only that something cannot be written. */
 export function closedFile(file: string): string | undefined {
   const ours = [file, `${file}-wal`, `${file}-shm`, lockFile(file), dirname(file)];
   return ours.map(whyClosed).find((each) => each !== undefined);
@@ -177,18 +177,17 @@ async function lastOwner(file: string): Promise<{ host: string; pid: string } | 
   }
 }
 
-// Copies the database file for reading while the bot has it locked. SQLite's locks are advisory, so we can copy the bytes, but we must
-// copy a consistent set. The main file only receives pages that are already in the write-ahead log, and the log only grows at its end
-// until SQLite restarts it with a new header. So we read the log's header, copy the main file and the log, and read the header again.
-// If the header is unchanged, the copied log holds every page that changed during the copy, and SQLite reads the log first.
+// Copies the database file for reading. While a bot uses it, SQLite's backup copies one consistent state. Otherwise we hold the lock and copy
+// the bytes.
 
 export type DatabaseCopy = { readonly file: string; readonly remove: () => void };
 
-/** More than any database has: one step sees one state, and a copy in several steps begins again at every commit. */
+/** More pages than any database has. One step sees one state; a copy in several steps would start again at every commit. */
 const ALL_PAGES = 2 ** 30;
 
-/** Rejects when there is no such file, or it cannot be read. */
+/** Rejects if there is no such file, or if it cannot be read. */
 export async function copyDatabase(database: string): Promise<DatabaseCopy> {
+  if (!existsSync(database)) throw new Error("there is no such file");
   const folder = temporaryFolder();
   const file = join(folder, "copy.db");
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -209,7 +208,7 @@ function temporaryFolder(): string {
   }
 }
 
-/** The copy fails, which says nothing about the database. */
+/** The copy failed, which says nothing about the database. */
 function noCopy(error: unknown): Error {
   const why = isFull(error)
     ? "its disk is full"
@@ -231,8 +230,8 @@ async function copyTo(database: string, file: string): Promise<void> {
 }
 
 /**
- * SQLite would make files beside a database that no process has open, so the bytes are copied. The caller holds the lock, so they
- * stay as they are.
+ * Copies the bytes, because SQLite would create files beside a database that no process has open. The caller holds the lock, so the bytes
+ * do not change.
  */
 function copyBytes(database: string, file: string): void {
   for (const end of ["", "-wal"]) {
@@ -242,7 +241,7 @@ function copyBytes(database: string, file: string): void {
   }
 }
 
-/** Copies the database, and keeps every bot off it until `remove`. Rejects with one line for people, also when a bot uses it. */
+/** Copies the database and locks out every bot until `remove`. Rejects with one line for the operator, also if a bot is using it. */
 export async function copyAndHold(database: string): Promise<DatabaseCopy> {
   if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
   const lock = lockIfFree(database);

@@ -1,4 +1,4 @@
-// Examines what a start would find on a server, without changing it: whether it can be used, and whether what it acknowledges is safe.
+// Examines what a start would find on a server, without changing it: whether it is usable, and whether it stores durably what it acknowledges.
 
 import { sql } from "kysely";
 import { unusable } from "./faults.ts";
@@ -7,21 +7,21 @@ import { liveOwners, openSnapshot, shown } from "./database-copy.ts";
 import type { Database } from "./database.ts";
 
 export type ServerState = {
-  /** `missing`: the first start makes the tables. `older`: the next start migrates the schema. */
+  /** `missing`: the first start creates the tables. `older`: the next start migrates the schema. */
   readonly type: "missing" | "older" | "current";
-  /** The version of its schema; 0 where there is none. */
+  /** The version of its schema. 0 if there is none. */
   readonly schema: number;
-  /** The id of the key that signed the newest entry of its audit; null: there is no entry. */
+  /** The id of the key that signed the newest entry of its audit. Null if there is no entry. */
   readonly head: string | null;
-  /** How many processes use it now. */
+  /** The number of processes that use it now. */
   readonly replicas: number;
-  /** Why a start would fail, or could lose what was acknowledged. */
+  /** Reasons why a start would fail, or why acknowledged decisions could be lost. */
   readonly faults: readonly string[];
 };
 
 const NEW = { type: "missing", schema: 0, head: null } as const;
 
-/** Rejects with one line for people when the server cannot be reached, or a newer program wrote the schema. */
+/** Rejects with one line for the operator if the server cannot be reached, or if a newer program wrote the schema. */
 export async function examineServer(url: string): Promise<ServerState> {
   const { db, engine, close } = await openSnapshot(url);
   try {
@@ -39,7 +39,7 @@ export async function examineServer(url: string): Promise<ServerState> {
   }
 }
 
-/** Settings under which the server says "stored" before anything is on its disk. A compatible server may not know them. */
+/** Finds settings under which the server acknowledges writes before they are on its disk. A compatible server may not know these settings. */
 async function durabilityFaults(db: Database): Promise<string[]> {
   const asked = ["fsync", "full_page_writes", "synchronous_commit"];
   const values = sql.join(asked.map((name) => sql`(${name}::text, current_setting(${name}::text, true))`));

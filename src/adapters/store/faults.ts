@@ -1,4 +1,4 @@
-// Turns a failure of the database into words for people and into a PortError.
+// Turns a database failure into plain words and into a PortError.
 
 import { PortError } from "../../ports.ts";
 
@@ -60,7 +60,7 @@ const UNTRUSTED: Fault = {
   words: "the server's certificate is not for this host, or not from the authority in sslrootcert",
 };
 
-/** Codes of Node's sockets and of its TLS. */
+/** Error codes of Node's sockets and TLS. */
 const NETWORK_FAULTS = new Map<string, Fault>([
   ...[
     "ECONNREFUSED",
@@ -83,7 +83,7 @@ const NETWORK_FAULTS = new Map<string, Fault>([
   ].map((code) => [code, UNTRUSTED] as const),
 ]);
 
-/** What the driver says, in words of its own, when a connection breaks or the server offers no TLS. */
+/** The driver's own messages, without a code, for broken connections and for servers without TLS. */
 const DRIVER_FAULTS: readonly (readonly [RegExp, Fault])[] = [
   [/^Connection terminated|not queryable/, UNREACHED],
   [
@@ -93,48 +93,48 @@ const DRIVER_FAULTS: readonly (readonly [RegExp, Fault])[] = [
   [/does not support SSL connections/, { code: "store_untrusted", words: "the server offers no TLS" }],
 ];
 
-/** `applied` is "maybe" only if the commit itself failed. Errors of this program pass unchanged. */
+/** Converts a failure to a PortError. `applied` is "maybe" only if the commit itself failed. Returns this program's own errors unchanged. */
 export function failed(error: unknown, applied: "no" | "maybe"): Error {
   if (error instanceof PortError || error instanceof TypeError) return error;
   const { code, words } = faultOf(error);
   return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });
 }
 
-/** Its message is one line for people, and names what cannot be used. */
+/** Its message is one line for the operator and names what cannot be used. */
 export class Unusable extends Error {}
 
-/** One line for the person who starts the program. An error that names something else as unusable passes unchanged. */
+/** Returns an error with one line for the operator. Returns an error that already names something else as unusable unchanged. */
 export function unusable(where: string, error: unknown, words = faultOf(error).words): Error {
   if (error instanceof Unusable) return error;
   return new Unusable(`cannot use the database ${where}: ${words}`, { cause: error });
 }
 
-/** The reason of a failure, for a line about a file that is no database. */
+/** Returns the reason of a failure, for a message about a file that is not a database. */
 export const reasonOf = (error: unknown): string => faultOf(error).words;
 
 export const isFull = (error: unknown): boolean => faultOf(error).code === "store_full";
-/** The user or the medium may not write. */
+/** This user may not write, or the medium is read-only. */
 export const isDenied = (error: unknown): boolean =>
   ["store_readonly", "store_denied"].includes(faultOf(error).code);
-/** One line for the person who makes a copy. */
+/** Returns an error with one line for the person who makes a backup. */
 export const uncopied = (to: string, error: unknown): Error =>
-  new Error(`cannot write the back-up ${to}: ${faultOf(error).words}`, { cause: error });
+  new Error(`cannot write the backup ${to}: ${faultOf(error).words}`, { cause: error });
 
 export const isBusy = (error: unknown): boolean => faultOf(error).code === "store_busy";
 
-/** The server is not there, or not yet. */
+/** The server is down, or not up yet. */
 export const isAway = (error: unknown): boolean => faultOf(error).code === "store_down";
 
 /** The transaction could not be serialized, was the victim of a deadlock, or lost a race for a unique key. */
 const COLLISIONS: readonly string[] = ["40001", "40P01", "23505"];
 
-/** Another writer was in the way, so the same work can succeed when it is done again. */
+/** Another writer interfered, so the same work can succeed on another try. */
 export const isCollision = (error: unknown): boolean =>
   error instanceof PortError && error.applied === "no" && COLLISIONS.includes(codeOf(error.cause));
 
 /**
- * The engine says that the commit wrote nothing. Any other failure leaves that open: a server that stops may have written it before
- * it closes the connection.
+ * The engine confirms that the commit wrote nothing. Any other failure leaves that open: a stopping server may have written it before it
+ * closed the connection.
  */
 export const isUndone = (error: unknown): boolean =>
   COLLISIONS.includes(codeOf(error)) ||
@@ -156,13 +156,13 @@ function faultOf(error: unknown): Fault {
   );
 }
 
-/** The extended result code; 0: SQLite did not fail. */
+/** Returns SQLite's extended result code, or 0 if the error is not SQLite's. */
 function sqliteCode(error: unknown): number {
   const numbered = error instanceof Error && "errcode" in error && typeof error.errcode === "number";
   return numbered ? Number(error.errcode) : 0;
 }
 
-/** A missing socket is a server that is not there; any other missing file is something else. */
+/** A missing socket means that the server is down. Any other missing file means something else. */
 const isConnecting = (error: unknown): boolean =>
   error instanceof Error && "syscall" in error && error.syscall === "connect";
 

@@ -1,4 +1,4 @@
-// Finds runs by our key, by the service's id, by a button or by channel.
+// Finds runs by our key, the service's id, a button or a channel.
 
 import { sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
@@ -66,9 +66,10 @@ async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
   if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
   if (filter.only === "without-id") query = query.where("service_run_id", "is", null);
   if (filter.asked !== undefined) {
-    const [is, who] =
-      "by" in filter.asked ? (["=", filter.asked.by] as const) : (["!=", filter.asked.notBy] as const);
-    query = query.where("requester", is, who);
+    query =
+      "by" in filter.asked
+        ? query.where("requester", "=", filter.asked.by)
+        : query.where("requester", "!=", filter.asked.notBy);
   }
   return query.execute();
 }

@@ -1,4 +1,4 @@
-// What has been done about a request that waits, and what its rule says about that, as schemas of a stored approval.
+// The schemas for the follow-up of a waiting request: what has been done about it, and what its rule says.
 
 import type {
   Answer,

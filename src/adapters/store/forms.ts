@@ -1,4 +1,4 @@
-// Stores open forms, audit entries that belong to no run, and small documents.
+// Stores open forms with their audit entries, small documents, and the signed requests that we have seen.
 
 import type { DocumentStore, FormStore, FormTicket, ReplayCache } from "../../ports/store.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
@@ -53,11 +53,11 @@ async function saveForms(
 ): Promise<void> {
   await write(db, async (trx) => {
     await appendAudit(trx, audit, key);
-    for (const ticket of tickets) await addModal(trx, ticket, reading);
+    for (const ticket of tickets) await insertForm(trx, ticket, reading);
   });
 }
 
-async function addModal(
+async function insertForm(
   trx: Trx,
   ticket: FormTicket,
   { texts, seals }: Reading & { readonly seals: Seals },
@@ -71,7 +71,7 @@ async function addModal(
   await texts.keep(trx, ticket.nonce, ticket.run, packed);
 }
 
-// Remembers the signed requests that we have accepted. In the database, so that nobody can replay one after a restart.
+// Remembers the signed requests that we have accepted. They are in the database, so that a request cannot be replayed after a restart.
 
 export function createSeenRequests(db: Database): ReplayCache {
   return {

@@ -1,9 +1,9 @@
-// Who looks after which run. The runs are shared out in shards. A process, the owner of its open store, has one lease, a single row
-// however many runs it holds, and takes its fair share of the shards. Shards of an owner whose lease has expired are free.
+// Assigns runs to processes. Runs are divided into shards. Each process is the owner of its open store and takes its fair share of the
+// shards. It has one lease, a single row no matter how many runs it holds. The shards of an owner whose lease has expired are free.
 //
-// A run names the owner that has claimed it since that owner got the shard. When another process saves the run, it clears the name, and the holder of
-// the shard claims it again: so the news of a click that came to another process reaches the holder. No owner comes twice, and a claim
-// raises the run's revision: what an earlier holder still writes is refused.
+// A run names the owner that claimed it after getting its shard. Another process that saves the run clears this name, and the holder of the
+// shard claims the run again. In this way a click that reached another process becomes known to the holder. Owner names are never reused,
+// and a claim raises the run's revision, so late writes of an earlier holder are refused.
 
 import { type Expression, type ExpressionBuilder, sql } from "kysely";
 import { type RunKey, SHARDS } from "../../domain/ids.ts";
@@ -18,29 +18,29 @@ type Deps = {
   db: Database;
   owner: string;
   timeOf: Engine["timeOf"];
-  signals: Pick<Signals, "onTold">;
+  signals: Pick<Signals, "onNotified">;
   reading: Reading;
   onCorrupt: (key: RunKey, error: PortError) => void;
 };
 
 export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }: Deps): LeaseStore {
-  const extended = (now: number, leaseMs: number): Promise<boolean> =>
+  const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
     read(() => extend(db, owner, timeOf(now), leaseMs));
   return {
     async claim(limit) {
       const rows = await write(db, (trx) => claimRuns(trx, owner, limit));
       return readable(db, rows, reading, onCorrupt);
     },
-    onPassedOn: signals.onTold,
-    extend: extended,
+    onPassedOn: signals.onNotified,
+    extend: extendLease,
     async renew(now, leaseMs, onLapsed = () => undefined) {
-      if (!(await extended(now, leaseMs))) {
+      if (!(await extendLease(now, leaseMs))) {
         onLapsed();
         await write(db, (trx) => beginLease(trx, owner, timeOf(now), leaseMs));
       }
       return write(db, async (trx) => {
         const holding = await takeShare(trx, owner, timeOf(now));
-        // Last, because all replicas write this row, and wait for each other from here to the end of the transaction.
+        // This comes last, because all replicas write this row and wait for each other from here to the end of the transaction.
         await keepTime(trx, now);
         return holding;
       });
@@ -49,19 +49,19 @@ export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }:
     claimAgain: (shards) => write(db, (trx) => claimAgain(trx, owner, shards)),
     async release() {
       await write(db, async (trx) => {
-        await letGo(trx, owner);
+        await releaseAll(trx, owner);
         await trx.deleteFrom("owners").where("owner", "=", owner).execute();
       });
     },
   };
 }
 
-/** The owners whose lease has not expired. */
+/** Selects the owners whose lease has not expired. */
 export function holders(eb: ExpressionBuilder<Tables, keyof Tables>, now: Expression<number>) {
   return eb.selectFrom("owners").select("owners.owner").where("owners.until", ">", now);
 }
 
-/** Does this owner hold the shard? `shard` may be a column. */
+/** Tests whether this owner holds the shard. `shard` may be a column. */
 export function holdsShard(
   eb: ExpressionBuilder<Tables, "runs">,
   owner: string,
@@ -73,13 +73,13 @@ export function holdsShard(
 }
 
 async function claimRuns(trx: Trx, owner: string, limit: number) {
-  const mine = trx.selectFrom("shards").select("id").where("holder", "=", owner);
+  const ownShards = trx.selectFrom("shards").select("id").where("holder", "=", owner);
   const free = trx
     .selectFrom("runs")
     .select("key")
     .where("finished", "=", sql.lit(0)) // a literal, as in the index
     .where("holder", "is", null)
-    .where("shard", "in", mine)
+    .where("shard", "in", ownShards)
     .limit(limit);
   return trx
     .updateTable("runs")
@@ -122,21 +122,21 @@ async function shardsOf(trx: Trx, owner: string): Promise<readonly number[]> {
 }
 
 /**
- * Null: none is free. Two replicas may choose the same shards, as when both see that a third one has died. The condition holds for the
- * second one too, which then gets fewer, and chooses again.
+ * Resolves to the shards that it took, or to null if no shard is free. Two replicas may choose the same shards, for example after a third
+ * one died. The update checks again that each shard is free, so the second replica gets fewer shards and chooses again.
  */
 async function take(
   trx: Trx,
   owner: string,
   now: Expression<number>,
-  most: number,
+  limit: number,
 ): Promise<readonly number[] | null> {
   const chosen = await trx
     .selectFrom("shards")
     .select("id")
     .where((eb) => isFree(eb, now))
     .orderBy("id")
-    .limit(most)
+    .limit(limit)
     .execute();
   if (chosen.length === 0) return null;
   const ids = chosen.map(({ id }) => id);
@@ -154,17 +154,17 @@ function isFree(eb: ExpressionBuilder<Tables, "shards">, now: Expression<number>
   return eb.or([eb("holder", "is", null), eb("holder", "not in", holders(eb, now))]);
 }
 
-/** The holder of their shard claims them. */
+/** Clears the holder of these shards' unfinished runs, so that the holder of the shard claims them. */
 async function freeRuns(trx: Trx, shards: readonly number[]): Promise<void> {
   if (shards.length === 0) return;
-  const held = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
-  await held.where("shard", "in", shards).where("holder", "is not", null).execute();
+  const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+  await update.where("shard", "in", shards).where("holder", "is not", null).execute();
 }
 
 async function giveBack(trx: Trx, owner: string, shards: readonly number[]): Promise<void> {
   for (const batch of inBatches(shards)) {
-    const mine = trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner);
-    const rows = await mine.where("id", "in", batch).returning("id").execute();
+    const update = trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner);
+    const rows = await update.where("id", "in", batch).returning("id").execute();
     await freeRuns(
       trx,
       rows.map(({ id }) => id),
@@ -174,26 +174,26 @@ async function giveBack(trx: Trx, owner: string, shards: readonly number[]): Pro
 
 async function claimAgain(trx: Trx, owner: string, shards: readonly number[]): Promise<void> {
   for (const batch of inBatches(shards)) {
-    const mine = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
-    await mine.where("shard", "in", batch).where("holder", "=", owner).execute();
+    const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+    await update.where("shard", "in", batch).where("holder", "=", owner).execute();
   }
 }
 
-/** Only one process at a time can open the embedded file, so at the opening every earlier lease is void. */
+/** Takes all shards. Only one process at a time can open the embedded file, so every earlier lease is void. */
 export async function startAlone(db: Database, owner: string, until: number): Promise<void> {
   await write(db, async (trx) => {
     await trx.deleteFrom("owners").execute();
     await trx.insertInto("owners").values({ owner, until }).execute();
     await trx.updateTable("shards").set({ holder: owner }).execute();
-    const held = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
-    await held.where("holder", "is not", null).execute();
+    const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+    await update.where("holder", "is not", null).execute();
   });
 }
 
-/** How long the row of a dead owner stays (ms). Nothing depends on it; it only must not stay for ever. */
+/** How long the row of a dead owner stays (ms). Nothing depends on this time; the row only must not stay forever. */
 const DEAD_OWNER_MS = 3_600_000;
 
-/** Outside a transaction, so it waits for one answer of the database, and holds no other writer up. */
+/** Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. */
 async function extend(
   db: Database,
   owner: string,
@@ -213,7 +213,7 @@ const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} +
 
 async function beginLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
   const until = endOf(now, leaseMs);
-  await letGo(trx, owner);
+  await releaseAll(trx, owner);
   await trx
     .insertInto("owners")
     .values({ owner, until })
@@ -225,15 +225,15 @@ async function beginLease(trx: Trx, owner: string, now: Expression<number>, leas
     .execute();
 }
 
-async function letGo(trx: Trx, owner: string): Promise<void> {
+async function releaseAll(trx: Trx, owner: string): Promise<void> {
   await trx.updateTable("runs").set({ holder: null }).where("holder", "=", owner).execute();
   await trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner).execute();
 }
 
-// The newest stored monotonic time. The clock of the next process continues from there, so that no stored wait lasts longer than its
-// own length, even if the wall clock was set back in between.
+// Stores the newest monotonic time. The clock of the next process continues from there, so that no stored wait lasts longer than intended,
+// even if the wall clock was set back in between.
 
-/** A separate document: every renewal writes it, even while no run changes. */
+/** A separate document, because every renewal writes it, even while no run changes. */
 const NAME = "newest-time";
 
 async function keepTime(trx: Trx, now: number): Promise<void> {
@@ -246,8 +246,8 @@ async function keepTime(trx: Trx, now: number): Promise<void> {
 }
 
 /**
- * 0 for an empty database of one process. Replicas begin at the time of their database, so that a wait which one has stored means the
- * same to another.
+ * Resolves to the newest stored time, or to 0 for an empty database of one process. Replicas start at the time of their database, so that
+ * a stored wait means the same to all of them.
  */
 export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
   const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
@@ -259,14 +259,20 @@ export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promis
   return Math.max(numberOf(kept?.doc), numberOf(saved?.at), inDatabase);
 }
 
-/** A replica whose clock is behind would have another one end its holds too early, so it asks again after an answer that was slow (ms). */
+/**
+ * An answer that takes longer than this (ms) is too inexact, so we ask again. If a replica's clock is behind, another replica would end its
+ * holds too early.
+ */
 const SLOW_MS = 5;
-const MAX_QUESTIONS = 5;
+const MAX_TRIES = 5;
 
-/** At the moment it returns, to half of the time of the fastest answer. 0: the engine has no time of its own. */
+/**
+ * Resolves to the database's time at the moment of the return. It is exact to half the duration of the fastest answer. Resolves to 0 if the
+ * engine has no time of its own.
+ */
 async function timeIn(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
   let best = { at: 0, tookMs: Infinity, answeredAt: 0 };
-  for (let asked = 0; asked < MAX_QUESTIONS && best.tookMs > SLOW_MS; asked += 1) {
+  for (let tries = 0; tries < MAX_TRIES && best.tookMs > SLOW_MS; tries += 1) {
     const askedAt = performance.now();
     const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
     const answeredAt = performance.now();

@@ -1,22 +1,22 @@
-// Stores the long texts of runs and forms in rows of their own, once for each digest. A run is saved whole many times while its cards
-// are posted, and a request of megabytes would be written, sealed and parsed each time. The document holds the digest, so the seal of
-// its row covers the text too.
+// Stores the long texts of runs and forms in separate rows, one for each digest. A run is saved whole many times while its cards are posted,
+// and a request of several megabytes would be written, sealed and parsed each time. The document contains the digest, so the seal of its
+// row covers the text too.
 
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { RunKey } from "../../domain/ids.ts";
 import { isList, isRecord, type Json } from "../../domain/json.ts";
 import { digestOf } from "./audit-key.ts";
 import { type Database, read, type Trx } from "./database.ts";
 
-/** Texts longer than this (characters) get a row of their own. */
+/** Texts longer than this (characters) get a separate row. */
 const LONG_CHARS = 16_384;
-/** How many characters of texts we keep in memory, so that a run that is saved often is not read again. */
-const KEPT_CHARS = 24 * 2 ** 20;
+/** The size of the cache of texts (characters), so that the texts of a run that is saved often are not read again. */
+const CACHE_CHARS = 24 * 2 ** 20;
 
-/** Marks the digest of a text. A real text that starts like this gets one more NUL in front. */
+/** Marks the digest of a text. A real text that starts with NUL gets one more NUL in front. */
 const NUL = "\0";
 const REFERENCE = `${NUL}@`;
-/** As JSON writes it. A document without one holds no reference, and nothing that could be taken for one. */
+/** NUL as JSON writes it. A document without it contains no reference, and nothing that looks like one. */
 const WRITTEN_NUL = "\\u0000";
 const WRITTEN_REFERENCE = /"\\u0000@([0-9a-f]{64})"/g;
 
@@ -31,7 +31,7 @@ export type Packed = {
 export type TextOf = (digest: string) => string | undefined;
 
 export type LongTexts = {
-  /** Takes the digests of the value's long texts, so that a transaction does not wait for them. */
+  /** Computes the digests of the value's long texts in advance, so that a transaction does not wait for them. */
   prepare(value: unknown): Promise<void>;
   pack(value: unknown): Packed;
   /** Reads the texts that the owner's document names. A text that does not match its digest counts as missing. */
@@ -41,62 +41,63 @@ export type LongTexts = {
 };
 
 export function createLongTexts(): LongTexts {
-  const kept = createKept();
+  const cache = createCache();
   return {
     async prepare(value) {
-      if (pack(value, kept).texts.size > 0) await breath();
+      if (pack(value, cache).texts.size > 0) await yieldToEventLoop();
     },
-    pack: (value) => pack(value, kept),
-    textsOf: (db, owner, doc) => read(() => textsOf(db, owner, doc, kept)),
+    pack: (value) => pack(value, cache),
+    textsOf: (db, owner, doc) => read(() => textsOf(db, owner, doc, cache)),
     async keep(trx, owner, run, { texts }) {
       const rows = await trx.selectFrom("long_texts").select("digest").where("owner", "=", owner).execute();
-      const there = new Set(rows.map(({ digest }) => digest));
+      const unused = new Set(rows.map(({ digest }) => digest));
       for (const [digest, text] of texts) {
-        if (there.delete(digest)) continue;
+        if (unused.delete(digest)) continue;
         await trx.insertInto("long_texts").values({ owner, digest, run, text }).execute();
-        await breath();
+        await yieldToEventLoop();
       }
-      for (const digest of there)
+      for (const digest of unused)
         await trx.deleteFrom("long_texts").where("owner", "=", owner).where("digest", "=", digest).execute();
     },
   };
 }
 
-type Kept = { readonly digestOf: (text: string) => string; readonly textOf: TextOf };
+type Cache = { readonly digestOf: (text: string) => string; readonly textOf: TextOf };
 
-/** The texts that were used last. */
-function createKept(): Kept {
+/** Caches the most recently used texts. */
+function createCache(): Cache {
   const byDigest = new Map<string, string>();
   const byText = new Map<string, string>();
   let chars = 0;
-  const digestOfKept = (text: string): string => {
+  const cachedDigestOf = (text: string): string => {
     const digest = byText.get(text) ?? digestOf(text);
     if (!byDigest.has(digest)) chars += text.length;
     byDigest.delete(digest);
     byDigest.set(digest, text);
     byText.set(text, digest);
     for (const [oldest, dropped] of byDigest) {
-      if (chars <= KEPT_CHARS || oldest === digest) break;
+      if (chars <= CACHE_CHARS || oldest === digest) break;
       byDigest.delete(oldest);
       byText.delete(dropped);
       chars -= dropped.length;
     }
     return digest;
   };
-  return { digestOf: digestOfKept, textOf: (digest) => byDigest.get(digest) };
+  return { digestOf: cachedDigestOf, textOf: (digest) => byDigest.get(digest) };
 }
 
-function pack(value: unknown, kept: Kept): Packed {
-  // Megabytes are not written only to find out that they are long. Without a long text, a replacer would only take time.
+function pack(value: unknown, cache: Cache): Packed {
+  // Looks for long texts first, so as not to write megabytes only to learn that. Without a long text, a replacer would only cost time.
   const plain = hasLongText(value) ? null : JSON.stringify(value);
   if (plain !== null && !plain.includes(WRITTEN_NUL)) return { doc: plain, texts: NO_TEXTS };
   const texts = new Map<string, string>();
-  const doc = JSON.stringify(value, (_name, each: unknown) => {
-    if (typeof each !== "string") return each;
-    // SQLite cannot store a text with a lone surrogate.
-    if (each.length <= LONG_CHARS || !each.isWellFormed()) return each.startsWith(NUL) ? NUL + each : each;
-    const digest = kept.digestOf(each);
-    texts.set(digest, each);
+  const doc = JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member !== "string") return member;
+    // SQLite cannot store a text with a lone surrogate, so such a text stays in the document, where JSON escapes it.
+    if (member.length <= LONG_CHARS || !member.isWellFormed())
+      return member.startsWith(NUL) ? NUL + member : member;
+    const digest = cache.digestOf(member);
+    texts.set(digest, member);
     return REFERENCE + digest;
   });
   return { doc, texts };
@@ -111,13 +112,13 @@ async function textsOf(
   db: Pick<Database, "selectFrom">,
   owner: string,
   doc: string,
-  kept: Kept,
+  cache: Cache,
 ): Promise<TextOf> {
   const texts = new Map<string, string>();
   for (const [, digest = ""] of doc.matchAll(WRITTEN_REFERENCE)) {
-    const text = kept.textOf(digest) ?? (await readText(db, owner, digest));
-    if (text !== undefined && kept.digestOf(text) === digest) texts.set(digest, text);
-    await breath();
+    const text = cache.textOf(digest) ?? (await readText(db, owner, digest));
+    if (text !== undefined && cache.digestOf(text) === digest) texts.set(digest, text);
+    await yieldToEventLoop();
   }
   return (digest) => texts.get(digest);
 }
@@ -133,7 +134,7 @@ async function readText(
 
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
-/** The value of the document, with its texts. Undefined: one of them is missing. */
+/** Returns the value of the document with its texts, or undefined if a text is missing. */
 export function unpackedFrom(doc: string, value: Json, textOf: TextOf): Json | undefined {
   return doc.includes(WRITTEN_NUL) ? unpacked(value, textOf) : value;
 }
@@ -144,15 +145,15 @@ function unpacked(value: Json, textOf: TextOf): Json | undefined {
     return value.startsWith(NUL) ? value.slice(NUL.length) : value;
   }
   if (isList(value)) {
-    const members = value.map((each) => unpacked(each, textOf));
+    const members = value.map((member) => unpacked(member, textOf));
     return members.includes(undefined) ? undefined : (members as Json[]);
   }
   if (!isRecord(value)) return value;
   const members: { [name: string]: Json } = {};
-  for (const [name, each] of Object.entries(value)) {
-    const member = unpacked(each, textOf);
+  for (const [name, packed] of Object.entries(value)) {
+    const member = unpacked(packed, textOf);
     if (member === undefined) return undefined;
-    // An assignment would not work for a field that is called __proto__.
+    // An assignment would not work for a field named __proto__.
     Object.defineProperty(members, name, {
       value: member,
       enumerable: true,

@@ -1,5 +1,5 @@
-// Moves a stopped installation from a file to an empty database of PostgreSQL, in one transaction: all of it or nothing. Runs, forms and
-// buttons keep their seals, and the audit its chain and signatures. Only leases stay behind.
+// Moves a stopped installation from a file to an empty PostgreSQL database, all or nothing, in one transaction. Runs, forms and buttons keep
+// their seals, and the audit keeps its chain and signatures. Only leases are not moved.
 
 import { newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, readAudit } from "./audit-file.ts";
@@ -11,7 +11,7 @@ import { shown } from "./database-copy.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { type Database, type Tables, type Trx, write } from "./database.ts";
 
-/** A table after those that it refers to. Leases, shards, the lock of the audit and the version belong to each database. */
+/** Each table comes after the tables that it refers to. Leases, shards, the audit lock and the schema version belong to each database. */
 const MOVED = [
   "runs",
   "buttons",
@@ -27,18 +27,18 @@ const MOVED = [
 
 type Row = { readonly [column: string]: unknown };
 
-/** How many rows of each table were moved. */
+/** The number of moved rows of each table. */
 export type Moved = { readonly [table in (typeof MOVED)[number]]: number };
 
 export type Source = AuditFile & {
   /**
-   * "already": the target holds this very audit. `check` looks at the copy before it counts; if it rejects, nothing is there. Rejects with
-   * one line for people.
+   * Resolves to "already" if the target already holds this audit. `check` examines the copy before the commit; if it rejects, nothing is
+   * moved. Rejects with one line for the operator.
    */
   moveTo(url: string, check: (there: AuditFile) => Promise<void>): Promise<Moved | "already">;
 };
 
-/** Until `close`, no bot can use the file. Rejects with one line for people. */
+/** Locks out every bot until `close`. Rejects with one line for the operator. */
 export async function openSource(file: string): Promise<Source> {
   const copy = await copyAndHold(file);
   try {
@@ -99,7 +99,7 @@ async function count(db: Pick<Database, "selectFrom">, table: (typeof MOVED)[num
   return (await query.executeTakeFirstOrThrow()).rows;
 }
 
-/** Rows, and characters, of one insert: a row with a request can be megabytes long. */
+/** The limits of one insert. A row with a request can be megabytes long. */
 const [MAX_ROWS, MAX_CHARS] = [500, 4_000_000];
 
 async function copyRows(from: Database, to: Trx, table: (typeof MOVED)[number]): Promise<number> {
@@ -119,7 +119,7 @@ async function copyRows(from: Database, to: Trx, table: (typeof MOVED)[number]):
   return rows;
 }
 
-/** Programs before 0.2.0 stored times with fractions, which SQLite takes for whole numbers too. No seal covers those columns. */
+/** Rounds times. Programs before 0.2.0 stored fractions, which SQLite accepts in these columns. No seal covers them. */
 function moving(row: Row, table: (typeof MOVED)[number]): Row {
   if (table !== "runs") return row;
   const { created_at, changed_at } = row;

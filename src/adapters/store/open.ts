@@ -26,26 +26,26 @@ import { type Database, onCommit, probeWrite, read, write } from "./database.ts"
 export type StoreOptions = {
   /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
-  /** The name of this process in the database; made unique here. */
+  /** The name of this process in the database. `openStore` makes it unique. */
   readonly owner: string;
-  /** The monotonic clock that `claim` and `renew` are called with. */
+  /** The monotonic clock of the times that callers pass to `renew`. */
   readonly now?: () => number;
   /** Called with the newest monotonic time in the store, before the first call of `now`. */
   readonly onNewestTime?: (at: number) => void;
-  /** The time by which leases are measured, from `now`. Left out: the engine's own. */
+  /** The time by which leases are measured, derived from `now`. The default is the engine's own. */
   readonly timeOf?: Engine["timeOf"];
-  /** The first lease (ms), until `claim` or `renew` gives another. */
+  /** The length of the first lease (ms), until `renew` sets another. */
   readonly leaseMs?: number;
   /** Called for each run that cannot be read and is therefore left out of `claim` or `list`. */
   readonly onCorrupt?: (key: RunKey, error: PortError) => void;
   /**
-   * The audit's key: a seed of 32 bytes in base64. Without it, the key beside the database file, created on first use. PostgreSQL needs
-   * one.
+   * The audit's key: a seed of 32 bytes in base64. The default is the key beside the database file, created on first use. PostgreSQL
+   * requires this option.
    */
   readonly auditKey?: string | null;
-  /** Called with the time that each commit took (seconds). */
+  /** Called with the duration of each commit (seconds). */
   readonly onCommit?: (seconds: number) => void;
-  /** Called when a key was created. */
+  /** Called after a key was created. */
   readonly onAuditKey?: (news: AuditKeyNews) => void;
 };
 
@@ -54,9 +54,9 @@ export type AuditKeyNews = { readonly type: "made"; readonly file: string };
 const FIRST_LEASE_MS = 60_000;
 
 const NO_KEY =
-  "the key that signs its audit must not lie in it, and all replicas need the same one: set AUDIT_KEY to what `openssl rand -base64 32` prints";
+  "the key that signs its audit must not be stored in it, and all replicas need the same key: set AUDIT_KEY to what `openssl rand -base64 32` prints";
 
-/** Rejects with one line for people when the database cannot be used. */
+/** Rejects with one line for the operator if the database cannot be used. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const place = placeOf(options.url);
   if (place.type === "postgres" && (options.auditKey ?? null) === null)
@@ -64,8 +64,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const owner = `${options.owner} ${randomUUID()}`;
   const now = options.now ?? Date.now;
   const leaseMs = options.leaseMs ?? FIRST_LEASE_MS;
-  const { db, key } = await prepared(place, async (opened) => {
-    await migrated(place, opened);
+  const { db, key } = await openPrepared(place, async (opened) => {
+    await migrateSchema(place, opened);
     options.onNewestTime?.(await newestTime(opened, ENGINES[place.type].timeOf));
     const head = await newest(opened);
     const key = auditKey(place, options, head);
@@ -84,7 +84,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return store;
 }
 
-/** The key can have changed while this replica had no lease, which keeps everyone from changing it. */
+/** Checks the key once more. A lease keeps everyone from changing it, but it may have changed before this replica had one. */
 async function join(
   store: Store,
   db: Database,
@@ -105,14 +105,14 @@ async function join(
 }
 
 type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {
-  /** Of the database; null: it has none. */
+  /** The database file. Null if there is none. */
   file: string | null;
   owner: string;
   key: AuditKey;
   signals: Signals;
 };
 
-/** The store of one owner of a database that is open and has the newest schema. */
+/** Returns the store of one owner. The database must be open and have the newest schema. */
 export function storeOn(db: Database, parts: Parts): Store {
   const { file, owner, now, key, onCorrupt } = parts;
   const seals = sealsOf(key);
@@ -125,7 +125,7 @@ export function storeOn(db: Database, parts: Parts): Store {
     ...createFindRuns({ db, reading, onCorrupt }),
     ...createLeases({ db, owner, timeOf, signals, reading, onCorrupt }),
     ...createForms(db, key, reading),
-    hearTampering: findings.hear,
+    hearTampering: findings.listen,
     checkSeals: () => read(() => brokenRows(db, key)),
     walkAudit: () => walkAudit(db, key),
     checkAudit: () => checkAudit(db, key.publicKey),
@@ -140,10 +140,10 @@ export function storeOn(db: Database, parts: Parts): Store {
   };
 }
 
-/** Called while we hold the lock of the file, so that no two processes create a key. */
-function auditKey(place: Place, { auditKey: given = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
-  if (given !== null) return auditKeyOf(given);
-  // openStore has refused PostgreSQL without a key.
+/** Must be called while we hold the lock of the file, so that no two processes create a key. */
+function auditKey(place: Place, { auditKey: seed = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
+  if (seed !== null) return auditKeyOf(seed);
+  // openStore has already refused PostgreSQL without a key.
   const path = place.type === "sqlite" ? place.path : ":memory:";
   if (head !== null && path !== ":memory:" && readAuditKey(path) === null)
     throw new Error(
@@ -156,13 +156,11 @@ function auditKey(place: Place, { auditKey: given = null, onAuditKey }: StoreOpt
 
 type Head = Awaited<ReturnType<typeof newest>>;
 
-/**
- * An audit continues under the key that signed it last. The bot does not start with any other: it could be an attacker's.
- */
+/** Throws unless this key signed the audit last. The bot does not start with any other key, because it could be an attacker's. */
 function refuseOtherKey(key: AuditKey, head: Head): void {
   if (head === null || head.key === key.id) return;
   throw new Error(
-    `its audit is signed with the key ${head.key}, and the key here is ${key.id}. Put the right one in place (AUDIT_KEY, or the file beside the database); to exchange it: npm run audit -- rotate-key`,
+    `its audit is signed with the key ${head.key}, and the key here is ${key.id}. Put the right key in place (AUDIT_KEY, or the file beside the database). To replace the key: npm run audit -- rotate-key`,
   );
 }
 
@@ -181,7 +179,8 @@ function placeOf(url: string): Place {
   );
 }
 
-async function prepared<Found>(
+/** Closes the database again if `prepare` rejects. */
+async function openPrepared<Found>(
   place: Place,
   prepare: (db: Database) => Promise<Found>,
 ): Promise<{ db: Database; key: Found }> {
@@ -192,18 +191,18 @@ async function prepared<Found>(
   } catch (error) {
     await db?.destroy();
     if (place.type === "postgres") throw unusable(nameOf(place.url), error);
-    throw unusable(place.path, error, await whoseFault(resolve(place.path), error));
+    throw unusable(place.path, error, await explainFault(resolve(place.path), error));
   }
 }
 
-/** What SQLite does not say: which process or which file is in the way. */
-async function whoseFault(file: string, error: unknown): Promise<string | undefined> {
+/** Resolves to what SQLite's error leaves out: which process or which file is in the way. */
+async function explainFault(file: string, error: unknown): Promise<string | undefined> {
   if (isBusy(error)) return usedBy(file);
   return isDenied(error) ? closedFile(file) : undefined;
 }
 
-/** A migration may take longer than the statements of the running bot are given. */
-async function migrated(place: Place, db: Database): Promise<void> {
+/** Uses a connection with longer limits, because a migration may take longer than the running bot allows a statement. */
+async function migrateSchema(place: Place, db: Database): Promise<void> {
   if (place.type === "sqlite") return migrate(db, SQLITE);
   if ((await schemaState(db, POSTGRES)) === "current") return;
   const patient = await openPostgres(place.url, PATIENT);

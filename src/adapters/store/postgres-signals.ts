@@ -1,6 +1,6 @@
-// Tells the other replicas that a run waits for the one that holds its shard: NOTIFY, on a connection that only listens. It is a hint.
-// Each replica looks every second anyway, so nothing is lost where it does not work: behind PgBouncer in transaction mode, which hands
-// no notification on, and on CockroachDB, which has none.
+// Notifies the other replicas (NOTIFY) that a run waits for the holder of its shard. A separate connection listens. The notification is only
+// a hint: each replica looks regularly anyway. So nothing is lost where it does not work: PgBouncer in transaction mode does not forward
+// notifications, and CockroachDB has none.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "kysely";
@@ -8,45 +8,45 @@ import type { Trx } from "./database.ts";
 import { connectionOf } from "./postgres.ts";
 
 export type Signals = {
-  /** Goes out with the commit. */
-  readonly tell: (trx: Trx) => Promise<void>;
-  /** One listener; it hears the others and this process. */
-  readonly onTold: (listener: () => void) => void;
+  /** The server sends the notification when the transaction commits. */
+  readonly notify: (trx: Trx) => Promise<void>;
+  /** Sets the only listener. It receives the notifications of all processes, including this one. */
+  readonly onNotified: (listener: () => void) => void;
   readonly close: () => Promise<void>;
 };
 
-/** Where one process has the database for itself. */
+/** For a database that only one process uses. */
 export const NO_SIGNALS: Signals = {
-  tell: () => Promise.resolve(),
-  onTold: () => undefined,
+  notify: () => Promise.resolve(),
+  onNotified: () => undefined,
   close: () => Promise.resolve(),
 };
 
 const CHANNEL = "countersign";
 /** How long to wait for a connection (ms). */
 const CONNECT_MS = 5_000;
-/** The waits before another try to listen (ms). */
+/** The first and the longest wait before the next try to listen (ms). */
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 30_000];
 
 export function listenTo(url: string): Signals {
   const closing = new AbortController();
   const { signal } = closing;
   let listener = (): void => undefined;
-  /** The server knows NOTIFY. A statement that it does not know would end the transaction that it is in. */
-  let works = false;
+  /** Whether the server supports NOTIFY. An unknown statement would abort the transaction. */
+  let isSupported = false;
   const listening = keepListening(url, signal, {
-    listens: () => {
-      works = true;
-      // What was told while no connection listened.
+    onListening: () => {
+      isSupported = true;
+      // There may have been notifications while no connection listened.
       listener();
     },
-    told: () => listener(),
+    onNotification: () => listener(),
   });
   return {
-    tell: async (trx) => {
-      if (works) await sql`select pg_notify(${CHANNEL}, '')`.execute(trx);
+    notify: async (trx) => {
+      if (isSupported) await sql`select pg_notify(${CHANNEL}, '')`.execute(trx);
     },
-    onTold: (next) => void (listener = next),
+    onNotified: (next) => void (listener = next),
     close: async () => {
       closing.abort();
       await listening;
@@ -54,37 +54,37 @@ export function listenTo(url: string): Signals {
   };
 }
 
-type Hears = { readonly listens: () => void; readonly told: () => void };
+type Handlers = { readonly onListening: () => void; readonly onNotification: () => void };
 
-async function keepListening(url: string, signal: AbortSignal, hears: Hears): Promise<void> {
+async function keepListening(url: string, signal: AbortSignal, handlers: Handlers): Promise<void> {
   let wait = FIRST_WAIT_MS;
   while (!signal.aborted) {
     const since = performance.now();
-    await listen(url, signal, hears).catch(() => undefined);
+    await listen(url, signal, handlers).catch(() => undefined);
     wait = performance.now() - since > LONGEST_WAIT_MS ? FIRST_WAIT_MS : Math.min(2 * wait, LONGEST_WAIT_MS);
     await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
 
 /** Resolves or rejects when the connection has ended. */
-async function listen(url: string, signal: AbortSignal, { listens, told }: Hears): Promise<void> {
+async function listen(url: string, signal: AbortSignal, handlers: Handlers): Promise<void> {
   const { Client } = await import("pg");
   if (signal.aborted) return;
   const client = new Client({
     ...connectionOf(url),
     keepAlive: true,
-    // Otherwise a server that swallows everything would keep `close` waiting.
+    // Without a limit, a server that never answers would keep `close` waiting.
     connectionTimeoutMillis: CONNECT_MS,
     application_name: "countersign signals",
   });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   for (const event of ["error", "end"] as const) client.on(event, () => end());
-  client.on("notification", told);
+  client.on("notification", handlers.onNotification);
   signal.addEventListener("abort", () => end(), { once: true });
   try {
     await client.connect();
     await client.query(`listen ${CHANNEL}`);
-    listens();
+    handlers.onListening();
     await ended;
   } finally {
     await client.end().catch(() => undefined);

@@ -1,7 +1,7 @@
-// The server engine: PostgreSQL behind Kysely's own dialect, with time limits on every statement. Only postgres-signals.ts beside it knows the driver too.
-// Both load it when it is first needed, because SQLite needs none.
-// It keeps no state in a session (no prepared statements, no settings outside a transaction, no session locks), so PgBouncer may stand
-// between in transaction mode.
+// The server engine: PostgreSQL behind Kysely's dialect, with time limits on every statement. Only this file and postgres-signals.ts use
+// the driver. They load it when it is first needed, because an installation with SQLite does not need it.
+// Sessions hold no state (no prepared statements, no settings outside a transaction, no session locks), so PgBouncer in transaction mode
+// works.
 
 import { readFileSync } from "node:fs";
 import { checkServerIdentity, type ConnectionOptions } from "node:tls";
@@ -12,7 +12,7 @@ import { isAway } from "./faults.ts";
 import type { Engine } from "./schema.ts";
 import type { Database, Tables } from "./database.ts";
 
-/** "CSgn", the number by which we call our lock of the schema. */
+/** The id of our advisory lock on the schema: "CSgn". */
 const SCHEMA_LOCK = 0x43_53_67_6e;
 
 const refusal = (
@@ -28,7 +28,7 @@ const refuses = (table: string, ...changes: readonly ("update" | "delete" | "tru
     return `create trigger ${table}_refuses_${change} before ${change} on ${table} for each ${each} execute function ${table}_refuses()`;
   });
 
-/** In canonical JSON a quotation mark inside a text is escaped, so the pattern finds the field and nothing else. */
+/** Canonical JSON escapes quotation marks inside texts, so the pattern finds only the field. */
 const UNLESS_REDACTED = `create function audit_texts_unless_redacted() returns trigger language plpgsql as $$
   begin
     if exists (select 1 from audit where what = 'redacted' and strpos(entry, '"digest":"' || old.digest || '"') > 0)
@@ -53,37 +53,36 @@ export const POSTGRES: Engine = {
     end: triggers("enable"),
   },
   timeOf: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-  // Until the end of the transaction. Three replicas that start at once migrate one after the other.
+  // Held until the end of the transaction, so replicas that start at the same time migrate one after the other.
   lockSchema: `select pg_advisory_xact_lock(${SCHEMA_LOCK})`,
   tables: "select table_name as name from information_schema.tables where table_schema = current_schema()",
 };
 
-/** The database without the user and the password. */
+/** Returns the URL of the database without the user, the password and the parameters. */
 export function nameOf(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   return `postgres://${host}${port === "" ? "" : `:${port}`}${pathname}`;
 }
 
-/** Milliseconds. */
 export type Limits = {
-  /** The server ends a statement, and a transaction that is idle, after this time. */
+  /** The server ends a statement or an idle transaction after this time (ms). */
   readonly statementMs: number;
-  /** We give a connection up whose answer takes longer. It is for a network that swallows everything. */
+  /** We abandon a connection if an answer takes longer than this (ms), as on a network that drops packets silently. */
   readonly answerMs: number;
 };
 
 const WORKING: Limits = { statementMs: 10_000, answerMs: 12_000 };
-/** For a migration, and for readers of everything: one statement may go through the whole audit. */
+/** For migrations and for commands that read everything: one statement may go through the whole audit. */
 export const PATIENT: Limits = { statementMs: 30 * 60_000, answerMs: 31 * 60_000 };
 
-/** A replica's share of the server's hundred; a transaction takes a few milliseconds. */
+/** A replica's share of the server's default of a hundred connections. A transaction takes a few milliseconds. */
 const CONNECTIONS = 10;
-/** How long to wait for a connection (ms), and for how long in all to try again while the server is away, as at its restart. */
+/** How long to wait for a connection (ms), and how long in total to retry while the server is away, for example during its restart. */
 const [CONNECT_MS, AWAY_MS] = [5_000, 3_000];
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 800];
 
-/** Connects with the first statement. Rejects if the URL names files that cannot be read. */
+/** Connects only with the first statement. Rejects if the URL names files that cannot be read. */
 export async function openPostgres(url: string, limits: Limits = WORKING): Promise<Database> {
   const driver = await import("pg");
   const pool = new driver.Pool({
@@ -99,7 +98,7 @@ export async function openPostgres(url: string, limits: Limits = WORKING): Promi
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: adapted(pool, limits) }) });
 }
 
-/** The parts of the URL, which src/config has checked. */
+/** Returns the connection settings in the URL, which src/config has checked. Throws if it names files that cannot be read. */
 export function connectionOf(url: string): ClientConfig {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const options = searchParams.get("options");
@@ -115,7 +114,7 @@ export function connectionOf(url: string): ClientConfig {
   };
 }
 
-/** The driver would leave out the check of the name where the URL has an IP address. */
+/** Checks the server's name itself, because the driver skips that check if the URL has an IP address. */
 function tls(host: string, given: URLSearchParams): ConnectionOptions {
   const [ca, cert, key] = ["sslrootcert", "sslcert", "sslkey"].map((name) => fileIn(given, name));
   return {
@@ -137,7 +136,7 @@ function fileIn(given: URLSearchParams, name: string): string | null {
   }
 }
 
-// What PostgreSQL gives as text, and what it cannot hold.
+// Converts values that PostgreSQL sends as text, and texts that it cannot store.
 
 const [INT8, TEXT] = [20, 25];
 
@@ -149,7 +148,7 @@ function parserIn(usual: typeof types) {
   };
 }
 
-/** SQLite's driver refuses greater numbers too. */
+/** Refuses numbers that are not safe integers, as SQLite's driver does. */
 function wholeNumber(value: string): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number)) throw new Error("a number in it is too great to be ours");
@@ -157,8 +156,8 @@ function wholeNumber(value: string): number {
 }
 
 /**
- * A text of PostgreSQL cannot hold U+0000, which ids of the service may contain. It is written as U+001A and 0; U+001A itself as
- * U+001A and 1. In JSON both are escaped anyway.
+ * PostgreSQL's texts cannot contain U+0000, which the service's ids may contain. We write it as U+001A and 0, and U+001A itself as U+001A
+ * and 1. JSON escapes both anyway.
  */
 const SUBSTITUTE = "\u001a";
 
@@ -170,7 +169,7 @@ function escaped(value: unknown): unknown {
 const unescaped = (value: string): string =>
   value.replaceAll(`${SUBSTITUTE}0`, "\0").replaceAll(`${SUBSTITUTE}1`, SUBSTITUTE);
 
-// The pool as Kysely sees it: each statement has its time, and a connection that broke or is too late serves no one else.
+// Adapts the pool for Kysely: each statement has a time limit, and a connection that broke or answered too late is not reused.
 
 function adapted(pool: Pool, limits: Limits): PostgresPool {
   return {
@@ -180,7 +179,7 @@ function adapted(pool: Pool, limits: Limits): PostgresPool {
   };
 }
 
-/** While the server is away, tries again with growing pauses. Its other replicas do the same, so the pauses are random. */
+/** Retries with growing pauses while the server is away. The pauses are random, because the other replicas retry too. */
 async function connected(pool: Pool): Promise<PoolClient> {
   const until = performance.now() + AWAY_MS;
   for (let longest = FIRST_PAUSE_MS; ; longest = Math.min(2 * longest, LONGEST_PAUSE_MS)) {
@@ -218,14 +217,14 @@ function adaptedTo(client: PoolClient, limits: Limits): PostgresPoolClient {
   };
 }
 
-/** Settings inside a transaction work behind PgBouncer too; it would refuse them as parameters of the connection. */
+/** Sets the limits inside the transaction. PgBouncer would refuse them as parameters of the connection. */
 function withLimits(sql: string, { statementMs }: Limits): string {
   const begins = sql === "begin" ? "begin isolation level read committed" : sql;
   if (!/^(begin|start transaction)\b/.test(sql)) return sql;
   return `${begins}; set local statement_timeout = ${statementMs}; set local idle_in_transaction_session_timeout = ${statementMs}`;
 }
 
-/** Several statements in one text give a list of answers. */
+/** A text with several statements returns a list of answers. */
 const last = (answer: unknown): unknown => (Array.isArray(answer) ? answer.at(-1) : answer);
 
 class TooLate extends Error {
@@ -242,7 +241,7 @@ async function inTime<Answer>(answer: Promise<Answer>, ms: number): Promise<Answ
   }
 }
 
-/** The server quotes values of the row in these fields of an error, and errors are logged. */
+/** Removes the error fields in which the server quotes values of the row, because errors are logged. */
 function withoutValues(error: unknown): unknown {
   if (error instanceof Error)
     for (const field of ["detail", "where", "hint", "internalQuery"]) Reflect.deleteProperty(error, field);

@@ -1,5 +1,5 @@
-// Stored runs and forms as schemas, so that what is read from the store is parsed and not cast. A field that is added after 0.2.0
-// is added with `orElse`, so that a run that is stored already loads whole; test/adapters/store/golden holds such runs.
+// The schemas of stored runs and forms, so that what is read from the store is parsed instead of cast. A field that is added after 0.2.0
+// needs `orElse`, so that runs stored earlier still load. test/adapters/store/golden contains such runs.
 
 import type { Freeze } from "../../domain/freeze.ts";
 import {
@@ -216,7 +216,7 @@ export const runDocument: Doc<Run> = record<Run>({
   audited: optional(auditMark),
 });
 
-// A stored form as a schema: who opened it, for which version of the card, and what it showed.
+// The schema of a stored form: who opened it, for which version of the card, and what it showed.
 
 export const formDocument: Doc<FormTicket> = record<FormTicket>({
   nonce: id(Nonce),

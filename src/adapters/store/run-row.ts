@@ -1,4 +1,4 @@
-// Converts runs and the tickets of modals to rows and back.
+// Converts runs and form tickets to rows and back.
 
 import { isUndecided } from "../../domain/approval.ts";
 import { markTampered } from "../../domain/end-run.ts";
@@ -13,13 +13,13 @@ import { formDocument, runDocument } from "./run-document.ts";
 import { brokenForm, brokenRun, type Findings, isSealed, type SealedRun, type Seals } from "./seals.ts";
 import type { Database, RunRow, Tables } from "./database.ts";
 
-/** Raised when the shape of a released run or ticket changes; older versions are then read here too. */
+/** To be raised when the shape of a released run or ticket changes. This file must then read the older versions too. */
 const DOC_VERSION = 1;
 
 /** The columns that are derived from the run. */
 export type DerivedRow = SealedRun & Pick<RunRow, "seal" | "shard">;
 
-/** `doc` is the run as `LongTexts` has packed it. */
+/** `doc` is the run as packed by `LongTexts`. */
 export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
   const row = {
     key: run.key,
@@ -38,7 +38,7 @@ export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
 
 export type StoredRow = SealedRun & Pick<RunRow, "seal" | "revision">;
 
-/** The columns that a run is read from. */
+/** The columns from which a run is read. */
 export const STORED = [
   "key",
   "revision",
@@ -55,7 +55,7 @@ export const STORED = [
 ] as const satisfies readonly (keyof StoredRow)[];
 
 export type Reading = {
-  /** Null: this reader has no key. It only displays, and trusts every row. */
+  /** Null for a reader without the key, which only displays runs and trusts every row. */
   readonly seals: Seals | null;
   readonly texts: LongTexts;
   readonly now: () => number;
@@ -64,21 +64,21 @@ export type Reading = {
 
 type Document = { readonly [key: string]: Json };
 
-/** Rejects with a PortError for a row that cannot be read. Other rows are not affected. */
+/** Rejects with PortError if the row cannot be read. Reports a row with a wrong seal, and returns what can safely be kept of it. */
 export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Promise<StoredRun> {
   const { seals, now, findings } = reading;
   const what = `run ${row.key}`;
   const textOf = await reading.texts.textsOf(db, row.key, row.doc);
-  const whole = seals === null || isSealed(row.seal, seals.run(row));
-  if (!whole) findings.report(brokenRun(row));
-  const doc = understood(what, row, textOf, () => findings.report(brokenRun(row)));
+  const isIntact = seals === null || isSealed(row.seal, seals.run(row));
+  if (!isIntact) findings.report(brokenRun(row));
+  const doc = readDocument(what, row, textOf, () => findings.report(brokenRun(row)));
   if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
-  const run = whole ? parsedAs(what, runDocument, doc) : condemned(what, doc, now());
+  const run = isIntact ? parsedAs(what, runDocument, doc) : tamperedRun(what, doc, now());
   return { run, revision: row.revision };
 }
 
-/** A record that someone else wrote may have any shape. What we keep of it must have the shape of a run. */
-function condemned(what: string, doc: Document, now: number): Run {
+/** A document that someone else wrote may have any shape. What we keep of it must have the shape of a run. */
+function tamperedRun(what: string, doc: Document, now: number): Run {
   try {
     return runDocument.parse(markTampered(doc as unknown as Run, now));
   } catch (error) {
@@ -86,7 +86,7 @@ function condemned(what: string, doc: Document, now: number): Run {
   }
 }
 
-/** Says where the document is wrong, and never what stands there. */
+/** Throws a PortError that says where the document is wrong, but never quotes its content. */
 export function parsedAs<T>(what: string, schema: Doc<T>, doc: Json): T {
   const read = schema.safeParse(doc);
   if (read.success) return read.data;
@@ -100,34 +100,38 @@ export function ticketRow(ticket: FormTicket, { doc }: Packed, seals: Seals): Ta
   return { ...row, seal: seals.form(row) };
 }
 
-/** "changed": outside Countersign. */
+/** Resolves to "changed" if the row was changed outside Countersign. Rejects with PortError if it cannot be read. */
 export async function fromTicketRow(
   db: Reader,
   row: Tables["forms"],
   { seals, texts, findings }: Reading,
 ): Promise<FormTicket | "changed"> {
   const textOf = await texts.textsOf(db, row.nonce, row.doc);
-  const broken = (): void => findings.report(brokenForm(row));
+  const what = `form ${row.nonce}`;
+  const reportBroken = (): void => findings.report(brokenForm(row));
   if (seals === null || isSealed(row.seal, seals.form(row)))
-    return parsedAs(`form ${row.nonce}`, formDocument, understood(`form ${row.nonce}`, row, textOf, broken));
-  broken();
+    return parsedAs(what, formDocument, readDocument(what, row, textOf, reportBroken));
+  reportBroken();
   return "changed";
 }
 
-function understood(
+function readDocument(
   what: string,
   row: { doc_version: number; doc: string },
   textOf: TextOf,
-  broken: () => void,
+  reportBroken: () => void,
 ): Document {
   if (row.doc_version !== DOC_VERSION) {
-    throw unreadable(what, `it is written in version ${row.doc_version}, this program reads ${DOC_VERSION}`);
+    throw unreadable(
+      what,
+      `it has version ${row.doc_version}, and this program reads version ${DOC_VERSION}`,
+    );
   }
   const written = parsedJson(what, row.doc);
   const doc = unpackedFrom(row.doc, written, textOf);
   if (doc === undefined) {
-    broken();
-    throw unreadable(what, "a long text of it is missing, or was changed outside Countersign");
+    reportBroken();
+    throw unreadable(what, "one of its long texts is missing, or was changed outside Countersign");
   }
   if (!isRecord(doc)) throw unreadable(what, "it is not a record");
   return doc;
@@ -148,7 +152,7 @@ function unreadable(what: string, words: string, cause?: unknown): PortError {
   return new PortError(`the stored ${what} cannot be read: ${words}`, facts);
 }
 
-/** Reads what can be read and reports the rest. Rejects with PortError when the database fails. */
+/** Reads the rows that can be read, and passes the others to `onCorrupt`. Rejects with PortError if the database fails. */
 export async function readable(
   db: Reader,
   rows: readonly StoredRow[],
@@ -160,7 +164,7 @@ export async function readable(
     try {
       stored.push(await fromRow(db, row, reading));
     } catch (error) {
-      // A database that does not answer says nothing about the row.
+      // Any other error, such as a database that does not answer, says nothing about the row.
       if (!(error instanceof PortError) || error.code !== UNREADABLE) throw error;
       onCorrupt(row.key, error);
     }

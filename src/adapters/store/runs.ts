@@ -20,7 +20,7 @@ type SaveDeps = {
   db: Database;
   owner: string;
   timeOf: Engine["timeOf"];
-  signals: Pick<Signals, "tell">;
+  signals: Pick<Signals, "notify">;
   now: () => number;
   key: AuditKey;
   seals: Seals;
@@ -56,8 +56,8 @@ async function insert(
     const vouched = vouching(run, await appendAudit(trx, sideWrites.audit ?? [], key));
     const packed = texts.pack(vouched);
     const derived = toRow(vouched, packed, seals);
-    const here = await holds(trx, owner, derived.shard);
-    const row = { ...derived, ...state, holder: here ? owner : null };
+    const isHolder = await holds(trx, owner, derived.shard);
+    const row = { ...derived, ...state, holder: isHolder ? owner : null };
     const inserted = await trx
       .insertInto("runs")
       .values(row)
@@ -69,8 +69,8 @@ async function insert(
     }
     await texts.keep(trx, run.key, run.key, packed);
     await writeButtons(trx, run, seals);
-    if (!here) await signals.tell(trx);
-    return here ? "stored" : "passed-on";
+    if (!isHolder) await signals.notify(trx);
+    return isHolder ? "stored" : "passed-on";
   });
 }
 
@@ -97,8 +97,8 @@ async function save(
     await texts.keep(trx, next.key, next.key, packed);
     const row = { ...toRow(run, packed, seals), revision: stored.revision + 1 };
     written = { run, revision: row.revision, seal: row.seal };
-    const mine = trx.updateTable("runs").where("key", "=", next.key).where("revision", "=", stored.revision);
-    let update = mine.set((eb) => ({ ...row, changed_at: at, holder: nextHolder(eb, owner) }));
+    const rows = trx.updateTable("runs").where("key", "=", next.key).where("revision", "=", stored.revision);
+    let update = rows.set((eb) => ({ ...row, changed_at: at, holder: nextHolder(eb, owner) }));
     if (sideWrites.finished !== undefined) update = update.set({ finished: sideWrites.finished ? 1 : 0 });
     if (sideWrites.mustHold === true) {
       const time = timeOf(at);
@@ -109,7 +109,7 @@ async function save(
     if (!(await intend(trx, next.key, sideWrites.intention))) return new Undo("lost");
     await writeButtons(trx, next, seals, stored.run);
     if (found.holder !== null) return "saved";
-    if (found.finished === 0) await signals.tell(trx);
+    if (found.finished === 0) await signals.notify(trx);
     return "passed-on";
   });
   if (saved === "saved") sideWrites.onSaved?.(written);
@@ -117,8 +117,8 @@ async function save(
 }
 
 /**
- * Who looks after the run once this process has saved it: this process, if it does already, or if it reopens a finished run of a shard
- * that it holds. Otherwise the run is to be claimed, by the holder of its shard.
+ * The holder of a run after this process saves it. This process stays the holder, or becomes the holder if it reopens a finished run of a
+ * shard that it holds. Otherwise the holder of the shard must claim the run.
  */
 function nextHolder(eb: ExpressionBuilder<Tables, "runs">, owner: string) {
   return eb
@@ -131,7 +131,7 @@ function nextHolder(eb: ExpressionBuilder<Tables, "runs">, owner: string) {
     .end();
 }
 
-/** With this revision the row is the one that was meant, so it was the hold that was missing. */
+/** If the revision is unchanged, the save failed because this process does not hold the run. */
 async function whyNotSaved(trx: Trx, { run, revision }: StoredRun): Promise<"lost" | "not-held"> {
   const row = await trx.selectFrom("runs").select("revision").where("key", "=", run.key).executeTakeFirst();
   return row?.revision === revision ? "not-held" : "lost";
@@ -142,20 +142,20 @@ async function holds(trx: Trx, owner: string, shard: number): Promise<boolean> {
   return (await found.executeTakeFirst()) !== undefined;
 }
 
-/** Loading a run checks the seal of its row. Who did not load it leaves that to the save. */
+/** Checks the seal of a run that was saved before but not loaded. Loading already checks it. */
 async function isAsWritten(trx: Trx, { run, seal }: StoredRun, seals: Seals): Promise<boolean> {
   if (seal === undefined) return true;
   const row = await trx.selectFrom("runs").select(STORED).where("key", "=", run.key).executeTakeFirst();
   return row !== undefined && isSealed(row.seal, seal) && isSealed(row.seal, seals.run(row));
 }
 
-/** The run remembers its newest entry, so that we notice if the audit is cut off before it. */
+/** Records the newest entry in the run, so that we notice if the audit is cut off before it. */
 function vouching(run: Run, marks: readonly AuditMark[]): Run {
   const last = marks.at(-1);
   return last === undefined ? run : { ...run, audited: { seq: last.seq, link: last.link } };
 }
 
-/** False: another run has this intention already. */
+/** Resolves to false if another run already has this intention. */
 async function intend(trx: Trx, run: RunKey, intention: string | undefined): Promise<boolean> {
   if (intention === undefined) return true;
   await trx
@@ -191,13 +191,13 @@ async function refuseTakenId(trx: Trx, run: Run): Promise<void> {
     .executeTakeFirst();
   if (other === undefined) return;
   const facts = { applied: "no", retry: "never", code: "run_id_taken" } as const;
-  throw new PortError(`the service's run is watched already, as ${other.key}`, facts);
+  throw new PortError(`the service's run is already watched, as ${other.key}`, facts);
 }
 
-/** Those of the stored run are there: the save that stored it wrote them. */
+/** Writes only new buttons. The save that stored `stored` wrote those of `stored`. */
 async function writeButtons(trx: Trx, run: Run, seals: Seals, stored?: Run): Promise<void> {
-  const there = new Map(stored?.approvals.map(({ nonce, id, version }) => [nonce, `${version} ${id}`]));
-  const added = run.approvals.filter(({ nonce, id, version }) => there.get(nonce) !== `${version} ${id}`);
+  const written = new Map(stored?.approvals.map(({ nonce, id, version }) => [nonce, `${version} ${id}`]));
+  const added = run.approvals.filter(({ nonce, id, version }) => written.get(nonce) !== `${version} ${id}`);
   const buttons = added.map(({ nonce, id, version }) => {
     const button = { nonce, run: run.key, approval: id, version };
     return { ...button, seal: seals.button(button) };

@@ -12,11 +12,11 @@ export type Engine = {
   readonly appendOnly: (table: string) => readonly string[];
   /** The same for the audit's texts, except that a text can be deleted once an entry says that it was erased. */
   readonly textsAppendOnly: readonly string[];
-  /** For a transaction that archives old entries, which a signed entry names: they can be deleted between these statements. */
+  /** For a transaction that archives old entries. They can be deleted between these statements. A signed entry records that. */
   readonly removing: { readonly begin: readonly string[]; readonly end: readonly string[] };
-  /** The time by which leases are measured (ms): given by the one process, or the database's own where there are several. */
-  readonly timeOf: (given: number) => Expression<number>;
-  /** Makes another process that migrates wait until this transaction ends. Null: there is no other process. */
+  /** The time by which leases are measured (ms): the time of the only process, or the database's own time if there are several. */
+  readonly timeOf: (now: number) => Expression<number>;
+  /** Makes other migrating processes wait until this transaction ends. Null if there can be no other process. */
   readonly lockSchema: string | null;
   /** Selects the names of the tables. */
   readonly tables: string;
@@ -63,7 +63,7 @@ const RUN_INDEXES = [
   "create index runs_by_pending on runs (created_at) where pending > 0",
 ];
 
-/** Runs are shared out among processes by the hash of their channel. A row from before this step gets its shard at its next save. */
+/** Divides runs among processes by the hash of their channel. A row from before this step gets its shard at its next save. */
 function sharedOut(): readonly string[] {
   const ids = Array.from({ length: SHARDS }, (_, id) => `(${id})`);
   const shards = [SHARDS_TABLE, `insert into shards (id) values ${ids.join(", ")}`];
@@ -117,7 +117,7 @@ const PAPERS = [
   "create index intentions_by_run on intentions (run)",
 ];
 
-/** References no other table: the audit stays when a run is deleted. */
+/** References no other table, because the audit stays when a run is deleted. */
 const AUDIT = `create table audit (
   seq bigint primary key not null,  -- order of writing, without gaps; given by us, as the link is taken of it
   at bigint not null,               -- when it happened
@@ -138,7 +138,7 @@ const AUDIT_INDEXES = [
   "create index audit_by_run_id on audit (run_id)",
 ];
 
-/** One row. Each transaction that appends to the audit changes it first, so the next one waits until the chain stands still. */
+/** Holds one row. Each transaction that appends to the audit changes it first, so other writers wait until that transaction ends. */
 const AUDIT_LOCK = [
   `create table audit_lock (
     taken bigint not null  -- how often
@@ -146,7 +146,7 @@ const AUDIT_LOCK = [
   "insert into audit_lock (taken) values (0)",
 ];
 
-/** Earlier decisions on the same request. Entries from before this step have none, so they are not found by it. */
+/** Adds the column that finds earlier decisions on the same request. Entries from before this step are not found. */
 function findPrecedents(): readonly string[] {
   return [
     "alter table audit add column asked text", // domain/audit/verify-chain.ts: verdict and digest, derived from the entry
@@ -154,7 +154,7 @@ function findPrecedents(): readonly string[] {
   ];
 }
 
-/** One row for each digest, however many entries name it. It stays as long as the audit does. */
+/** Holds one row for each digest, no matter how many entries name it. */
 const AUDIT_TEXTS = `create table audit_texts (
   digest text primary key not null,  -- SHA-256 of
   text text not null                 --   a request in full, as canonical JSON: run id, approval id, all that the service sent
@@ -223,12 +223,10 @@ export async function schemaState(db: Database, engine: Engine): Promise<"older"
 export async function refuseOtherSchema(db: Database, engine: Engine): Promise<void> {
   if ((await schemaState(db, engine)) === "current") return;
   const schemas = `schema ${await schemaVersion(db, engine)}; this program reads ${MIGRATIONS.length}`;
-  throw new Error(
-    `an older Countersign has written it (${schemas}): start the bot once, which brings it up to date`,
-  );
+  throw new Error(`an older Countersign has written it (${schemas}): start the bot once to migrate it`);
 }
 
-/** 0: no step has been applied. */
+/** Resolves to 0 if no step has been applied. */
 export async function schemaVersion(db: Database, engine: Engine): Promise<number> {
   const { rows } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
   if (!rows.some(({ name }) => name === "schema_version")) return 0;

@@ -1,12 +1,12 @@
-// Seals: without the key, someone who can write the database cannot make a run, a form or a button that this program trusts. A
-// seal does not prove that a row is the newest one; the audit does. Below, what is found of such rows is collected.
+// Seals: without the key, someone who can write to the database cannot create a run, form or button that this program trusts. A seal does
+// not prove that a row is the newest version; the audit does. This file also reports and collects rows whose seal does not match.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Finding } from "../../ports/store.ts";
 import type { AuditKey } from "./audit-key.ts";
 import type { Database, RunRow, Tables } from "./database.ts";
 
-/** Columns that change without a save (holder, revision, times) are not sealed: no decision rests on them. */
+/** Columns that change without a save (holder, revision, times) are not sealed, because no decision depends on them. */
 export type SealedRun = Pick<
   RunRow,
   | "key"
@@ -21,7 +21,7 @@ export type SealedRun = Pick<
   | "doc"
 >;
 
-/** The seal that a row must have. */
+/** Computes the seal that a row must have. */
 export type Seals = {
   readonly run: (row: SealedRun) => string;
   readonly form: (row: Omit<Tables["forms"], "seal">) => string;
@@ -29,7 +29,7 @@ export type Seals = {
 };
 
 export function sealsOf(key: AuditKey): Seals {
-  // JSON contains no raw line break, so no two rows produce the same text.
+  // JSON contains no raw line breaks, so no two rows produce the same text.
   const sealed = (...fields: readonly (string | number | null)[]): string =>
     key.seal(fields.map((field) => JSON.stringify(field)).join("\n"));
   return {
@@ -44,12 +44,14 @@ export function sealsOf(key: AuditKey): Seals {
   };
 }
 
-export function isSealed(seal: string, due: string): boolean {
-  const [given, wanted] = [Buffer.from(seal, "utf8"), Buffer.from(due, "utf8")];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+/** Compares in constant time. */
+export function isSealed(seal: string, expected: string): boolean {
+  const actualBytes = Buffer.from(seal, "utf8");
+  const expectedBytes = Buffer.from(expected, "utf8");
+  return actualBytes.length === expectedBytes.length && timingSafeEqual(actualBytes, expectedBytes);
 }
 
-/** The id of a finding covers the content, so that a second change of the same row is another finding. */
+/** The id of a finding covers the content, so that a second change of the same row is a new finding. */
 const ID_CHARS = 16;
 const mark = (text: string): string =>
   createHash("sha256").update(text, "utf8").digest("hex").slice(0, ID_CHARS);
@@ -60,7 +62,7 @@ export function brokenRun({ key, doc }: Pick<RunRow, "key" | "doc">): Finding {
 }
 
 export function brokenForm({ nonce, doc }: Pick<Tables["forms"], "nonce" | "doc">): Finding {
-  const words = "a stored form was changed outside Countersign; nothing that it says was sent";
+  const words = "a stored form was changed outside Countersign; nothing in it was sent";
   return { id: `form ${mark(nonce)} ${mark(doc)}`, words, run: null };
 }
 
@@ -74,12 +76,11 @@ export function brokenNotification({ id, kind, to_id, post }: Tables["notificati
   return { id: `notification ${mark(id)} ${mark(`${kind} ${to_id} ${post}`)}`, words, run: null };
 }
 
-// Finds all rows without a valid seal of this key, in a copy of the database.
-
+/** Finds all rows without a valid seal of this key. */
 export async function brokenRows(db: Database, key: AuditKey): Promise<readonly Finding[]> {
   const seals = sealsOf(key);
   const found: Finding[] = [];
-  // One at a time: a run with its requests can be megabytes long.
+  // One run at a time, because a run with its requests can be megabytes long.
   for (const { key: run } of await db.selectFrom("runs").select("key").execute()) {
     const row = await db.selectFrom("runs").selectAll().where("key", "=", run).executeTakeFirstOrThrow();
     if (!isSealed(row.seal, seals.run(row))) found.push(brokenRun(row));
@@ -93,22 +94,22 @@ export async function brokenRows(db: Database, key: AuditKey): Promise<readonly 
   return found;
 }
 
-// Collects what the store finds in its database that this program did not write. It keeps findings until there is a listener, so that
-// none is lost while the store opens.
+// Collects findings about rows that this program did not write. Keeps them until there is a listener, so that none is lost while the store
+// opens.
 
 export type Findings = {
   readonly report: (finding: Finding) => void;
-  /** Sets the only listener, and calls it at once with the findings so far. */
-  readonly hear: (listener: (finding: Finding) => void) => void;
+  /** Sets the only listener, and immediately calls it with the findings so far. */
+  readonly listen: (listener: (finding: Finding) => void) => void;
 };
 
 export function createFindings(): Findings {
   const early: Finding[] = [];
-  let hears = (finding: Finding): void => void early.push(finding);
+  let receive = (finding: Finding): void => void early.push(finding);
   return {
-    report: (finding) => hears(finding),
-    hear(listener) {
-      hears = listener;
+    report: (finding) => receive(finding),
+    listen(listener) {
+      receive = listener;
       for (const finding of early.splice(0)) listener(finding);
     },
   };

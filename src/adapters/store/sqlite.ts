@@ -1,5 +1,5 @@
-// The embedded engine: node:sqlite behind Kysely's own SQLite dialect, with the lock and the watch on its file. No other file knows
-// the driver.
+// The embedded engine: node:sqlite behind Kysely's SQLite dialect, with a lock on the database and a check of its file. Apart from the
+// back-up and the copies, no other file uses the driver.
 
 import {
   accessSync,
@@ -32,28 +32,28 @@ export const SQLITE: Engine = {
     begin: ["drop trigger audit_refuses_delete", "drop trigger audit_texts_refuses_delete"],
     end: [refuses("audit", "delete"), refuses("audit_texts", "delete", UNLESS_REDACTED)],
   },
-  timeOf: (given) => sql<number>`cast(${given} as bigint)`,
+  timeOf: (now) => sql<number>`cast(${now} as bigint)`,
   lockSchema: null,
   tables: "select name from sqlite_schema where type = 'table'",
 };
 
 /** Marks a file as ours ("CSgn"), so that we never touch another program's database. */
 const APPLICATION_ID = 0x43_53_67_6e;
-/** How long to wait until another process releases the database (ms): at a restart the old process may still be stopping. */
+/** How long to wait for another process to release the database (ms). At a restart the old process may still be stopping. */
 const LOCK_WAIT_MS = 1_000;
-/** How long to wait for another program that writes to the file (ms). The wait stops the event loop. */
+/** How long to wait for another program that writes to the file (ms). The wait blocks the event loop. */
 const BUSY_MS = 200;
-/** How many prepared statements we keep. There are about forty queries; lists of varying length add more. */
+/** The number of prepared statements that we keep. There are about forty queries; lists of varying length add more. */
 const MAX_STATEMENTS = 200;
 
-/** Throws if the file cannot be used, or another process uses it. */
+/** Opens the database, and creates the file if necessary. Throws if the file cannot be used, or if another process uses it. */
 export function openSqlite(path: string): Database {
   const file = path === ":memory:" ? path : resolve(path);
-  if (file === ":memory:") return opened(file, NO_LOCK);
+  if (file === ":memory:") return openFile(file, NO_LOCK);
   createFile(file);
   const lock = takeLock(file, LOCK_WAIT_MS);
   try {
-    return opened(file, lock);
+    return openFile(file, lock);
   } catch (error) {
     lock.release();
     throw error;
@@ -62,25 +62,26 @@ export function openSqlite(path: string): Database {
 
 const NO_LOCK: ProcessLock = { release: () => undefined };
 
-function opened(file: string, lock: ProcessLock): Database {
+function openFile(file: string, lock: ProcessLock): Database {
   const raw = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
     prepareFile(raw);
     if (file !== ":memory:") closeToOthers(file);
-    const sameFile = file === ":memory:" ? () => undefined : watchFile(file);
-    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw, { lock, sameFile }) }) });
+    const checkSameFile = file === ":memory:" ? () => undefined : watchFile(file);
+    const database = adaptDriver(raw, { lock, checkSameFile });
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   } catch (error) {
     raw.close();
     throw error;
   }
 }
 
-/** Opens a copy that no other process uses. It locks, creates and migrates nothing. Throws if the file is not ours. */
+/** Opens a copy that no other process uses. Locks, creates and migrates nothing. Throws if the file is not a database of Countersign. */
 export function openCopy(file: string): Database {
   const raw = new DatabaseSync(file);
   try {
     if (!isOurs(raw)) throw new Error("it is the database of another program");
-    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw) }) });
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adaptDriver(raw) }) });
   } catch (error) {
     raw.close();
     throw error;
@@ -90,20 +91,17 @@ export function openCopy(file: string): Database {
 const isOurs = (raw: DatabaseSync): boolean =>
   raw.prepare("pragma application_id").get()?.["application_id"] === APPLICATION_ID;
 
-/** SQLite gives its side files (-wal, -shm) the mode of the database file. */
+/** Creates the file for its owner only. SQLite gives its side files (-wal, -shm) the same mode. */
 function createFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
 }
 
 function closeToOthers(file: string): void {
-  for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) chmodSync(each, 0o600);
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, 0o600);
 }
 
-/**
- * The exclusive lock keeps out a second process. We take it here; it lasts until the process ends, in whatever way, and makes a
- * shared-memory file (-shm) unnecessary. FULL flushes every commit; macOS needs fullfsync for a real flush.
- */
+/** Claims an empty file for Countersign. `synchronous = full` flushes every commit; macOS needs `fullfsync` for a real flush. */
 function prepareFile(raw: DatabaseSync): void {
   const empty = raw.prepare("select 1 from sqlite_schema").get() === undefined;
   if (!isOurs(raw) && !empty) throw new Error("it is the database of another program");
@@ -112,50 +110,55 @@ function prepareFile(raw: DatabaseSync): void {
   raw.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; commit`);
 }
 
-type Guards = { readonly lock: ProcessLock; readonly sameFile: SameFile };
-const UNGUARDED: Guards = { lock: NO_LOCK, sameFile: () => undefined };
+type Guards = { readonly lock: ProcessLock; readonly checkSameFile: CheckSameFile };
+const UNGUARDED: Guards = { lock: NO_LOCK, checkSameFile: () => undefined };
 
-function adapted(raw: DatabaseSync, { lock, sameFile }: Guards = UNGUARDED): SqliteDatabase {
-  const ready = new Map<string, SqliteStatement>();
+function adaptDriver(raw: DatabaseSync, { lock, checkSameFile }: Guards = UNGUARDED): SqliteDatabase {
+  const prepared = new Map<string, SqliteStatement>();
   return {
     close: () => {
       raw.close();
       lock.release();
     },
     prepare(sql) {
-      const known = ready.get(sql);
+      const known = prepared.get(sql);
       if (known !== undefined) return known;
-      if (ready.size >= MAX_STATEMENTS) ready.clear();
-      const statement = guarded(adaptedStatement(raw, sql), sql, { raw, sameFile });
-      ready.set(sql, statement);
+      if (prepared.size >= MAX_STATEMENTS) prepared.clear();
+      const statement = guardStatement(adaptStatement(raw, sql), sql, { raw, checkSameFile });
+      prepared.set(sql, statement);
       return statement;
     },
   };
 }
 
-type Guarding = { readonly raw: DatabaseSync; readonly sameFile: SameFile };
+type StatementGuards = { readonly raw: DatabaseSync; readonly checkSameFile: CheckSameFile };
 
 /**
- * Checked before and after a commit, so that we acknowledge nothing that went into a deleted file. After a full disk SQLite has rolled
- * back by itself. A second rollback would fail and hide the first error.
+ * Checks the file before and after a commit, so that we acknowledge nothing that went into a deleted file. After a full disk SQLite has
+ * already rolled back by itself. A second rollback would fail and hide the first error.
  */
-function guarded(statement: SqliteStatement, sql: string, { raw, sameFile }: Guarding): SqliteStatement {
+function guardStatement(
+  statement: SqliteStatement,
+  sql: string,
+  { raw, checkSameFile }: StatementGuards,
+): SqliteStatement {
   if (/^rollback$/i.test(sql))
     return { ...statement, run: (parameters) => (raw.isTransaction ? statement.run(parameters) : NOTHING) };
-  const [begins, commits] = [/^begin\b/i.test(sql), /^commit\b/i.test(sql)];
-  if (!begins && !commits) return statement;
+  const isBegin = /^begin\b/i.test(sql);
+  const isCommit = /^commit\b/i.test(sql);
+  if (!isBegin && !isCommit) return statement;
   const run: SqliteStatement["run"] = (parameters) => {
-    sameFile("no");
-    const done = statement.run(parameters);
-    if (commits) sameFile("maybe");
-    return done;
+    checkSameFile("no");
+    const result = statement.run(parameters);
+    if (isCommit) checkSameFile("maybe");
+    return result;
   };
   return { ...statement, run };
 }
 
 const NOTHING = { changes: 0, lastInsertRowid: 0 };
 
-function adaptedStatement(raw: DatabaseSync, sql: string): SqliteStatement {
+function adaptStatement(raw: DatabaseSync, sql: string): SqliteStatement {
   const statement = raw.prepare(sql);
   const values = (parameters: readonly unknown[]): SQLInputValue[] => parameters as SQLInputValue[];
   return {
@@ -166,22 +169,22 @@ function adaptedStatement(raw: DatabaseSync, sql: string): SqliteStatement {
   };
 }
 
-// One process per database. The lock is SQLite's own, on an empty file beside the database, so that the database itself can be
-// read and backed up while the bot runs. The system takes the lock back when the process ends, however it ends.
+// Allows one process per database. The lock is SQLite's own, on an empty file beside the database, so that the database itself can be read
+// and backed up while the bot runs. The system releases the lock when the process ends, even if it crashes.
 
-/** Call `release` once. */
+/** `release` must be called only once. */
 type ProcessLock = { readonly release: () => void };
 
 export const lockFile = (database: string): string => `${database}.lock`;
 
-/** Makes the file. Waits at most `waitMs`. Throws SQLite's error, "busy" when another process has the lock. */
+/** Creates the lock file and waits at most `waitMs` for the lock. Throws SQLite's error: "busy" if another process has the lock. */
 function takeLock(database: string, waitMs: number): ProcessLock {
   const file = lockFile(database);
-  // SQLite opens a file that it may not write to for reading only, and "exclusive" then keeps no other reader out.
+  // SQLite opens a file that is not writable for reading only. "exclusive" would then not keep out other readers.
   if (existsSync(file)) accessSync(file, constants.W_OK);
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
-    // Nothing is ever written here, so a journal on disk would only be one more file.
+    // Nothing is ever written to the lock file, so a journal on disk would only be one more file.
     raw.exec("pragma journal_mode = memory; begin exclusive");
     chmodSync(file, 0o600);
     return { release: () => raw.close() };
@@ -192,8 +195,8 @@ function takeLock(database: string, waitMs: number): ProcessLock {
 }
 
 /**
- * For a reader, who makes no file. Null: a bot is using the database. Without a lock file no bot has ever used it; one that
- * starts for the first time at this moment is not noticed.
+ * Takes the lock for a reader, which creates no file. Returns null if a bot is using the database. If there is no lock file, no bot has
+ * ever used the database; a bot that starts for the first time at this moment goes unnoticed.
  */
 export function lockIfFree(database: string): ProcessLock | null {
   if (!existsSync(lockFile(database))) return { release: () => undefined };
@@ -205,25 +208,28 @@ export function lockIfFree(database: string): ProcessLock | null {
   }
 }
 
-// Checks that the database file is still the one at its path. The system keeps a deleted or replaced file until we close it, so writes
-// would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
+// Checks that the path still leads to the database file that we opened. The system keeps a deleted or replaced file until we close it, so
+// writes would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
 
-/** Throws a PortError if the path leads to another file. `applied` says whether the work under way may have been stored. */
-type SameFile = (applied: "no" | "maybe") => void;
+/** Throws a PortError if the path leads to another file. `applied` says whether the current work may have been stored. */
+type CheckSameFile = (applied: "no" | "maybe") => void;
 
-function watchFile(file: string): SameFile {
+function watchFile(file: string): CheckSameFile {
   const opened = [file, lockFile(file)].map((path) => ({ path, id: idOf(path) }));
-  let log: string | null = null;
+  let logId: string | null = null;
   return (applied) => {
     // SQLite creates the log with the first write, and keeps it while the database is open.
-    log ??= idOf(`${file}-wal`);
-    const isLogOurs = log === null || idOf(`${file}-wal`) === log;
+    logId ??= idOf(`${file}-wal`);
+    const isLogOurs = logId === null || idOf(`${file}-wal`) === logId;
     if (isLogOurs && opened.every(({ path, id }) => idOf(path) === id)) return;
-    throw new PortError("the database failed: its file was deleted or replaced while Countersign runs", {
-      applied,
-      retry: "later",
-      code: "store_gone",
-    });
+    throw new PortError(
+      "the database failed: its file was deleted or replaced while Countersign was running",
+      {
+        applied,
+        retry: "later",
+        code: "store_gone",
+      },
+    );
   };
 }
 

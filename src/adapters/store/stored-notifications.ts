@@ -50,8 +50,8 @@ export function createNotifications(
   };
 }
 
-/** Most notifications of one person or channel, the newest first, among which those of one message are looked for. */
-const LOOKED_THROUGH = 2_000;
+/** The number of newest notifications of one person or channel that are searched for those of one message. */
+const MAX_SEARCHED = 2_000;
 
 async function notificationsIn(
   db: Database,
@@ -59,7 +59,7 @@ async function notificationsIn(
   ...[to, ts]: Parameters<NotificationStore["notificationsIn"]>
 ): Promise<readonly Notification[]> {
   const query = db.selectFrom("notifications").selectAll().where("to_id", "=", to);
-  const rows = await read(() => query.orderBy("made_at", "desc").limit(LOOKED_THROUGH).execute());
+  const rows = await read(() => query.orderBy("made_at", "desc").limit(MAX_SEARCHED).execute());
   return rows
     .flatMap((row) => fromNotificationRow(row, findings) ?? [])
     .filter(({ post }) => post.type === "up" && post.ts === ts)
@@ -91,7 +91,7 @@ async function dispute(
   return "disputed";
 }
 
-// Notifications as rows, and back. Their rows are not sealed: what they tell is read from the audit.
+// Converts notifications to rows and back. The rows are not sealed, because the content is read from the audit.
 
 const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "post">>({
   id: id(Nonce),
@@ -116,7 +116,7 @@ function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification):
   return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
 }
 
-/** Null: the row does not say what it is or who gets it. That is reported, and the others go on. */
+/** Returns null, and reports it, if the row does not say what it is or who gets it. */
 function fromNotificationRow(
   row: NotificationRow,
   { report }: Pick<Findings, "report">,
@@ -128,7 +128,7 @@ function fromNotificationRow(
   return facts.success ? { ...facts.data, post: post ?? LOST } : null;
 }
 
-/** How far it came is not known: it counts as sent once, is looked for, and sent when it is not there. */
+/** For a notification whose progress is unknown. It counts as sent once: we look for it, and send it if it is not there. */
 const LOST: PostedMessage = { type: "unsure", lookAt: 0, tries: 1 };
 
 function postOf({ id, post }: NotificationRow): PostedMessage | null {

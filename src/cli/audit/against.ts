@@ -1,4 +1,4 @@
-// `verify --against FILE`: what a copy of the audit, as AUDIT_SINK has taken it, has to say against the database.
+// `verify --against FILE`: compares the database with a copy of the audit that AUDIT_SINK received.
 
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
 
 export type AgainstCopy = { readonly agrees: boolean; readonly words: string };
 
-/** `files`: the parts of one copy, in any order. Rejects where one cannot be read, or where they hold no entry of this audit. */
+/** `files`: the parts of one copy, in any order. Rejects if a file cannot be read, or if none of them has an entry of this audit. */
 export async function compareWithCopy(
   audit: AuditFile,
   publicKeys: readonly string[],
@@ -25,18 +25,18 @@ export async function compareWithCopy(
 
 type Ranges = CopyComparison["missingInCopy"];
 
-/** More would say nothing new. */
-const MOST = 20;
+/** The number of ranges that a line lists. */
+const MAX_RANGES = 20;
 
 function words(found: CopyComparison): AgainstCopy {
   const { same, rewritten, altered, contradicted, missingInCopy, missingInDatabase } = found;
-  const one = (numbers: readonly number[]): Ranges => numbers.map((seq) => ({ from: seq, to: seq }));
+  const asRanges = (numbers: readonly number[]): Ranges => numbers.map((seq) => ({ from: seq, to: seq }));
   const faults: readonly (readonly [Ranges, string])[] = [
-    [one(rewritten), "the database has something else than what was sent, and the copy's line is signed"],
-    [one(altered), "the copy's line is not what was sent"],
-    [one(contradicted), "the copy has different lines for the same entry"],
-    [missingInDatabase, "the copy has it, and the database does not"],
-    [missingInCopy, "the database has it, and the copy does not"],
+    [asRanges(rewritten), "the database differs from what was sent, and the copy's line is signed"],
+    [asRanges(altered), "the copy's line is not what was sent"],
+    [asRanges(contradicted), "the copy has different lines for the same entry"],
+    [missingInDatabase, "in the copy, but not in the database"],
+    [missingInCopy, "in the database, but not in the copy"],
   ];
   const lines = faults.flatMap(([ranges, says]) =>
     ranges.length === 0 ? [] : [`DIFFERS at entry ${rangeWords(ranges)}: ${says}.`],
@@ -44,18 +44,16 @@ function words(found: CopyComparison): AgainstCopy {
   const agrees = lines.length === 0;
   if (agrees && same === 0)
     throw new Error(
-      "The copy has no entry of this audit, so nothing was compared. Give --against the file that AUDIT_SINK has written.",
+      "The copy has no entry of this audit, so nothing was compared. Give --against the file that AUDIT_SINK wrote.",
     );
   const notes = [
-    ...(found.before === null
-      ? []
-      : [`The copy does not have the oldest entries, ${rangeWords([found.before])}.`]),
+    ...(found.before === null ? [] : [`The copy lacks the oldest entries, ${rangeWords([found.before])}.`]),
     ...(found.notYet === null
       ? []
       : [
-          `The copy does not have the newest entries, ${rangeWords([found.notYet])}: not sent yet, or cut off.`,
+          `The copy lacks the newest entries, ${rangeWords([found.notYet])}: they were not sent yet, or were cut off.`,
         ]),
-    ...(found.otherLines === 0 ? [] : [`${found.otherLines} of its lines are no entries of an audit.`]),
+    ...(found.otherLines === 0 ? [] : [`${found.otherLines} of its lines are not audit entries.`]),
   ];
   const head = `${agrees ? "The copy agrees" : "Otherwise the copy agrees"}: ${same} entries are the same in both.`;
   return { agrees, words: [...lines, head, ...notes].join("\n") };
@@ -63,7 +61,7 @@ function words(found: CopyComparison): AgainstCopy {
 
 function rangeWords(ranges: Ranges): string {
   const shown = ranges
-    .slice(0, MOST)
+    .slice(0, MAX_RANGES)
     .map(({ from, to }) => (from === to ? String(from) : `${from} to ${to}`));
   const more = ranges.length - shown.length;
   return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");

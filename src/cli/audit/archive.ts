@@ -1,4 +1,4 @@
-// `npm run audit -- archive`, and reading an audit together with the files of its archive.
+// `npm run audit -- archive`, and reading an audit together with its archive files.
 
 import { type ArchiveFile, archiveSignedText, openArchive } from "../../adapters/store/archive-file.ts";
 import { openForArchive } from "../../adapters/store/archive-audit.ts";
@@ -10,12 +10,13 @@ import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
 type Where = { readonly database: string; readonly key: string | null };
 type Done = { readonly tampered: boolean; readonly words: string };
 
-/** Moves the entries before this moment (ms) into a file. Rejects with one line for people; then nothing is removed. */
+/** Moves the entries before `before` (ms) into a file. If it fails, rejects with one line for the operator and removes nothing. */
 export async function archiveOldest(
-  { database, key: given }: Where,
+  where: Where,
   { before, file }: { readonly before: number; readonly file: string },
 ): Promise<Done> {
-  const key = ownKey({ database, key: given });
+  const { database } = where;
+  const key = ownKey(where);
   if (key === null) throw new Error(`There is no key to sign with: ${howToGiveKey(database)}.`);
   const audit = await openForArchive(database, key);
   try {
@@ -26,9 +27,9 @@ export async function archiveOldest(
     if (seq <= base.seq) return { tampered: false, words: `There is nothing to archive.${stays}` };
     const { from, to, entry, digest } = await audit.archive(seq, file, Date.now());
     const words = [
-      `Archived: entries ${from} to ${to} are in ${file}, and no longer in the database. Entry ${entry} says so.${stays}`,
-      `SHA-256 of its lines without the last: ${digest}`,
-      `Keep the file: verify --archive ${file} follows the chain through it.`,
+      `Archived: entries ${from} to ${to} are now in ${file}, and no longer in the database. Entry ${entry} records this.${stays}`,
+      `SHA-256 of all lines of the file except the last: ${digest}`,
+      `Keep the file: verify --archive ${file} needs it to check the chain from its start.`,
     ];
     return { tampered: false, words: words.join("\n") };
   } finally {
@@ -37,8 +38,8 @@ export async function archiveOldest(
 }
 
 /**
- * The audit with the entries and texts of these files before its own. Rejects with one line for people if the files do not fit. Its
- * entries are to be verified like the others.
+ * Returns the audit with the entries and texts of these files in front of its own. Rejects with one line for the operator if the files
+ * do not fit. The caller must verify the added entries like the others.
  */
 export async function withArchives(
   audit: AuditFile,
@@ -48,7 +49,7 @@ export async function withArchives(
   if (files.length === 0) return audit;
   const opened: ArchiveFile[] = [];
   const close = async (): Promise<void> => {
-    for (const each of opened) each.close();
+    for (const archive of opened) archive.close();
     await audit.close();
   };
   try {
@@ -57,7 +58,7 @@ export async function withArchives(
     await refuseMisfits(audit, archives, publicKeys);
     return joined(audit, archives, close);
   } catch (error) {
-    for (const each of opened) each.close();
+    for (const archive of opened) archive.close();
     throw error;
   }
 }
@@ -73,10 +74,10 @@ function joined(audit: AuditFile, archives: readonly ArchiveFile[], close: () =>
     ],
     textOf: async (digest) =>
       (await audit.textOf(digest)) ??
-      archives.map((each) => each.textOf(digest)).find((text) => text !== null) ??
+      archives.map((archive) => archive.textOf(digest)).find((text) => text !== null) ??
       null,
     async *rows() {
-      for (const each of archives) yield* each.rows();
+      for (const archive of archives) yield* archive.rows();
       yield* audit.rows();
     },
   };
@@ -87,9 +88,9 @@ async function refuseMisfits(
   archives: readonly ArchiveFile[],
   publicKeys: readonly string[],
 ): Promise<void> {
-  const announced = archives.flatMap((each) => each.announcedKeys);
+  const announced = archives.flatMap(({ announcedKeys }) => announcedKeys);
   const signature = auditSignatures([...publicKeys, ...announced, ...(await audit.announcedKeys())]);
-  const said = new Map(
+  const recordedDigests = new Map(
     (await audit.archivings()).map(({ entry }) => [entry.archive?.seq, entry.archive?.file]),
   );
   const ends = [...archives.slice(1).map(({ after }) => after), await audit.base()];
@@ -97,12 +98,14 @@ async function refuseMisfits(
     const next = ends[at];
     if (next === undefined || next.seq !== head.seq || next.link !== head.link)
       throw new Error(
-        `${path} ends with entry ${head.seq}, and what comes next begins after entry ${next?.seq ?? 0}: another file is missing, or it belongs to another audit.`,
+        `${path} ends with entry ${head.seq}, but the next part begins after entry ${next?.seq ?? 0}. An archive file is missing, or this one belongs to another audit.`,
       );
     if (signature(own.key, archiveSignedText(digest), own.signature) !== "good")
-      throw new Error(`${path} is not signed with a key of this audit.`);
-    const named = said.get(head.seq);
-    if (named !== undefined && named !== digest)
-      throw new Error(`${path} is not the file that the audit names for entry ${head.seq}.`);
+      throw new Error(`${path} is not signed with a key of this audit, so it was not read.`);
+    const recorded = recordedDigests.get(head.seq);
+    if (recorded !== undefined && recorded !== digest)
+      throw new Error(
+        `${path} is not the file that the audit recorded for entry ${head.seq}. Find the original file.`,
+      );
   }
 }

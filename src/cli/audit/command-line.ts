@@ -3,18 +3,18 @@
 import { parseArgs } from "node:util";
 import { type KnownHead, parseKnownHead } from "../../domain/audit/hash-chain.ts";
 
-/** Of all commands that read. */
+/** The options of all commands that read. */
 type Sources = {
   readonly publicKeys: readonly string[];
-  /** Files of the archive. */
+  /** Archive files. */
   readonly archives: readonly string[];
 };
 
-export type Asked =
+export type AuditCommand =
   | (Sources & {
       readonly type: "verify";
       readonly heads: readonly KnownHead[];
-      /** Files with the copy that AUDIT_SINK has taken. */
+      /** The files of the copy that AUDIT_SINK received. */
       readonly against: readonly string[];
     })
   | (Sources & {
@@ -44,69 +44,77 @@ export type Asked =
   | { readonly type: "acknowledge"; readonly code: string; readonly reason: string };
 
 export const USAGE = `Usage:
-  npm run audit -- verify [--head "audit 1234 · 9f3c…"]
-      Is the audit whole? A head that was kept elsewhere (on a card, in the log, in the audit channel) proves that
-      nothing was cut off or rewritten up to it; may be given several times.
-      With --against FILE: compares it with the copy that AUDIT_SINK has taken; may be given several times, for its parts.
+  npm run audit -- verify [--head "audit 1234 · 9f3c…"] [--against FILE]
+      Checks whether the audit is intact. A head that was kept elsewhere (on a card, in the log, in the audit channel) proves
+      that nothing up to it was cut off or rewritten. --head may be repeated.
+      --against FILE compares the audit with the copy that AUDIT_SINK received. Repeat it for each file of the copy.
   npm run audit -- export [--from 2026-11-01] [--to 2026-11-30] [--format jsonl|csv] [--out FILE]
-      All entries of these days (UTC), with the full requests; the last day included. JSON lines unless told otherwise.
+      Prints all entries of these days (UTC, last day included), with the full requests. The default format is jsonl.
   npm run audit -- show <run id>
-      What is known of one run, in words.
+      Tells in plain words what happened in one run.
   npm run audit -- report --from 2026-07-01 --to 2026-09-30 [--format md|csv] [--out FILE]
-      The control report of these days (UTC): how many approvals, by whom, how fast, exceptions, refused attempts, unused rules.
+      Prints the control report of these days (UTC): how many approvals, by whom, how fast, exceptions, refused attempts,
+      unused rules. The default format is md.
   npm run audit -- archive --before 2026-01-01 FILE
-      Moves the oldest entries into a signed file, which verify and the others read with --archive FILE. Stop the bot first.
+      Moves the oldest entries into a signed file. The commands that read take it as --archive FILE. Stop the bot first.
   npm run audit -- rotate-key [--new-key FILE]
-      Another key takes over, and the old one signs that. Stop the bot first.
+      Replaces the key that signs the audit. The old key signs the change. Stop the bot first.
   npm run audit -- acknowledge <code> --reason "what you found"
-      Approvals leave again after the database was tampered with. /agent health shows the code. Stop the bot first, or use
-      /agent audit acknowledge in Slack.
+      Lets approvals be sent again after the database was tampered with. /agent health shows the code. Stop the bot first,
+      or use /agent audit acknowledge in Slack.
   npm run audit -- redact <digest> [--reason "why"]
-      Erases the text that is kept under this digest, for good. An entry says so; the audit stays whole. Stop the bot first.
-verify, export, show and report read DATABASE_URL, also while the bot runs; they change nothing. Signatures are checked with
---public-key (32 bytes in base64; those that are given, and no other, must have signed it), else with AUDIT_KEY or the key
-beside the database. --archive FILE (for each file of an archive) reads its entries too. export, show and report refuse an audit that was tampered with, unless --tampered is given.
-With SLACK_BOT_TOKEN, show and the CSV have what Slack calls people now beside their ids.
-Exit code 0: well. 1: the audit was tampered with. 2: it could not be done.`;
+      Permanently erases the text stored under this digest. An entry records this; the audit stays intact. Stop the bot first.
 
-/** A text result says what is wrong with the command line. */
-export function readAsked(args: readonly string[]): Asked | string {
+verify, export, show and report read DATABASE_URL, even while the bot runs, and change nothing. They take:
+  --public-key KEY  check signatures with this key (32 bytes in base64) instead of AUDIT_KEY or the key beside the database.
+                    May be repeated; each key must have signed part of the audit.
+  --archive FILE    read the entries of this archive file too. May be repeated.
+  --tampered        print an audit that was tampered with (export, show and report refuse to otherwise).
+With SLACK_BOT_TOKEN set, show and the CSV give people's current Slack names beside their ids.
+
+Exit code 0: success. 1: the audit was tampered with. 2: the command could not be carried out.`;
+
+/** Returns the command, or a text that says what is wrong with the command line. */
+export function readCommandLine(args: readonly string[]): AuditCommand | string {
   const parsed = parse(args);
   if (typeof parsed === "string") return parsed;
   const { values, positionals } = parsed;
-  const [what, ...rest] = positionals;
+  const [name, ...rest] = positionals;
   const sources = { publicKeys: values["public-key"] ?? [], archives: values.archive ?? [] };
-  switch (what) {
+  switch (name) {
     case "verify":
       return rest.length > 0
-        ? `verify takes no "${rest.join(" ")}"`
-        : verify(values.head ?? [], sources, values.against ?? []);
+        ? unexpected(name, rest)
+        : readVerify(values.head ?? [], sources, values.against ?? []);
     case "export":
-      return rest.length > 0 ? `export takes no "${rest.join(" ")}"` : exported(values, sources);
+      return rest.length > 0 ? unexpected(name, rest) : readExport(values, sources);
     case "show": {
       const [run, ...more] = rest;
       return run === undefined || more.length > 0
-        ? "show takes the id of one run"
+        ? "show needs the id of one run"
         : { type: "show", run, ...sources, tampered: values.tampered === true };
     }
     case "report":
-      return rest.length > 0 ? `report takes no "${rest.join(" ")}"` : reported(values, sources);
+      return rest.length > 0 ? unexpected(name, rest) : readReport(values, sources);
     case "archive":
-      return archived(rest, values.before);
+      return readArchive(rest, values.before);
     case "rotate-key":
       return rest.length > 0
-        ? `rotate-key takes no "${rest.join(" ")}"`
+        ? unexpected(name, rest)
         : { type: "rotate-key", newKey: values["new-key"] ?? null };
     case "redact":
-      return redact(rest, values.reason);
+      return readRedact(rest, values.reason);
     case "acknowledge":
-      return acknowledged(rest, values.reason);
+      return readAcknowledge(rest, values.reason);
+    case undefined:
+      return "No command given";
     default:
-      return what === undefined
-        ? "say what to do"
-        : `"${what}" is none of verify, export, show, report, archive, rotate-key, redact, acknowledge`;
+      return `There is no command "${name}". The commands are verify, export, show, report, archive, rotate-key, redact and acknowledge`;
   }
 }
+
+const unexpected = (name: string, rest: readonly string[]): string =>
+  `${name} does not take the argument "${rest.join(" ")}"`;
 
 function parse(args: readonly string[]) {
   try {
@@ -133,87 +141,93 @@ function parse(args: readonly string[]) {
   }
 }
 
-function verify(given: readonly string[], sources: Sources, against: readonly string[]): Asked | string {
-  const heads = given.map((each) => parseKnownHead(each));
+function readVerify(
+  words: readonly string[],
+  sources: Sources,
+  against: readonly string[],
+): AuditCommand | string {
+  const heads = words.map((word) => parseKnownHead(word));
   const bad = heads.indexOf(null);
-  if (bad >= 0) return `"${given[bad] ?? ""}" is no head, such as "audit 1234 · 9f3c21d07a5b8e64"`;
-  return { type: "verify", heads: heads.filter((each) => each !== null), ...sources, against };
+  if (bad >= 0)
+    return `"${words[bad] ?? ""}" is not an audit head. A head looks like "audit 1234 · 9f3c21d07a5b8e64"`;
+  return { type: "verify", heads: heads.filter((head) => head !== null), ...sources, against };
 }
 
-function archived([file, ...more]: readonly string[], before = ""): Asked | string {
-  if (file === undefined || more.length > 0) return "archive takes the file to write";
+function readArchive([file, ...more]: readonly string[], before = ""): AuditCommand | string {
+  if (file === undefined || more.length > 0) return "archive needs the name of one file to write";
   const moment = dayOf(before);
   return moment === null
-    ? "archive takes --before with a day (2026-01-01) or a moment"
+    ? "archive needs --before with a day (2026-01-01) or a moment (2026-01-01T12:00:00Z)"
     : { type: "archive", before: moment, file };
 }
 
-function redact([digest, ...more]: readonly string[], reason = ""): Asked | string {
+function readRedact([digest, ...more]: readonly string[], reason = ""): AuditCommand | string {
   if (digest === undefined || more.length > 0 || !/^[0-9a-f]{64}$/.test(digest))
-    return "redact takes one digest, 64 hexadecimal digits, as show and export print it";
+    return "redact needs one digest of 64 hexadecimal digits, as show and export print it";
   return { type: "redact", digest, reason: reason.trim() === "" ? null : reason };
 }
 
-function acknowledged([code, ...more]: readonly string[], reason = ""): Asked | string {
-  if (code === undefined || more.length > 0) return "acknowledge takes the code that /agent health shows";
+function readAcknowledge([code, ...more]: readonly string[], reason = ""): AuditCommand | string {
+  if (code === undefined || more.length > 0) return "acknowledge needs the code that /agent health shows";
   return reason.trim() === ""
-    ? "acknowledge needs --reason: what you found"
+    ? 'acknowledge needs --reason "what you found"'
     : { type: "acknowledge", code, reason };
 }
 
 type Values = { from?: string; to?: string; format?: string; out?: string; tampered?: boolean };
 
-function reported(
+function readReport(
   { from, to, format = "md", out, tampered = false }: Values,
   sources: Sources,
-): Asked | string {
-  if (format !== "md" && format !== "csv") return `"${format}" is none of md, csv`;
-  if (from === undefined || to === undefined) return "report takes --from and --to";
+): AuditCommand | string {
+  if (format !== "md" && format !== "csv") return `report takes --format md or csv, not "${format}"`;
+  if (from === undefined || to === undefined) return "report needs --from and --to";
   const period = periodOf(from, to);
   if (typeof period === "string") return period;
   return { type: "report", ...period, format, out: out ?? null, ...sources, tampered };
 }
 
-function exported(
+function readExport(
   { from, to, format = "jsonl", out, tampered = false }: Values,
   sources: Sources,
-): Asked | string {
-  if (format !== "jsonl" && format !== "csv") return `"${format}" is none of jsonl, csv`;
+): AuditCommand | string {
+  if (format !== "jsonl" && format !== "csv") return `export takes --format jsonl or csv, not "${format}"`;
   const period = periodOf(from, to);
   if (typeof period === "string") return period;
   return { type: "export", ...period, format, out: out ?? null, ...sources, tampered };
 }
 
-// Days and moments as the commands take them.
+// Parses the days and moments of the options.
 
 const DAY_MS = 24 * 60 * 60_000;
 
 const isDay = (text: string | undefined): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text ?? "");
 
-/** Milliseconds since 1970 of a day (its first moment, UTC) or a moment. Null: it is neither. */
+/** Returns a moment, or the start of a day in UTC, in milliseconds since 1970. Returns null if the text is neither. */
 export function dayOf(text: string): number | null {
-  const shaped =
+  const isWellFormed =
     isDay(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const at = shaped && isInCalendar(text.slice(0, DAY_CHARS)) ? Date.parse(text) : Number.NaN;
+  const at = isWellFormed && isInCalendar(text.slice(0, DAY_CHARS)) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? null : at;
 }
 
 const DAY_CHARS = "2026-11-30".length;
 
-/** "2026-02-31" is no day, although Date accepts it. */
+/** Refuses "2026-02-31", which Date.parse accepts. */
 function isInCalendar(day: string): boolean {
   const at = Date.parse(day);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
-/** The period of `--from` and `--to`, both included (ms), or what is wrong with it. */
+/** Returns the period of `--from` and `--to`, both included (ms), or a text that says what is wrong with it. */
 function periodOf(
   from: string | undefined,
   to: string | undefined,
 ): { readonly from: number; readonly to: number } | string {
-  const [first, last] = [from === undefined ? 0 : dayOf(from), to === undefined ? null : dayOf(to)];
+  const first = from === undefined ? 0 : dayOf(from);
+  const last = to === undefined ? null : dayOf(to);
   if (first === null || (to !== undefined && last === null))
-    return "--from and --to take a day (2026-11-30) or a moment (2026-11-30T12:00:00Z)";
+    return "--from and --to must be a day (2026-11-30) or a moment (2026-11-30T12:00:00Z)";
   const until = last === null ? Number.MAX_SAFE_INTEGER : isDay(to) ? last + DAY_MS - 1 : last;
   return until < first ? "--to is before --from" : { from: first, to: until };
 }

@@ -1,4 +1,4 @@
-// The commands of `npm run audit` that read: the result of verifying in plain words, the export, and the story of one run.
+// The read-only commands of `npm run audit`: verification in plain words, the export, and the story of one run.
 
 import { type AuditFile, entryOf } from "../../adapters/store/audit-file.ts";
 import {
@@ -16,7 +16,7 @@ import { AROUND_A_RUN, momentWords, nameWords, peopleIn, runStory } from "../../
 import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
 import { type AuditVerdict, FAULT_WORDS, verifyAudit } from "../../domain/audit/verify-chain.ts";
 import { plainJson } from "../../domain/json.ts";
-import type { Asked } from "./command-line.ts";
+import type { AuditCommand } from "./command-line.ts";
 
 export { type AuditFile, openAuditFile } from "../../adapters/store/audit-file.ts";
 
@@ -38,29 +38,29 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
     const { seq, fault } = verdict;
     const where = seq === 0 ? "" : ` at entry ${seq}`;
     if (fault === "in-archive") return `NOT VERIFIED${where}: ${FAULT_WORDS[fault]}`;
-    return `TAMPERED${where}: ${FAULT_WORDS[fault]}\nKeep this file as it is, and look at a backup and at the heads that were kept elsewhere.`;
+    return `TAMPERED${where}: ${FAULT_WORDS[fault]}\nKeep the database as it is. Compare it with a backup and with the heads that were kept elsewhere.`;
   }
   const { entries, redacted, head } = verdict;
   if (head === null || head.seq === null)
-    return "The audit is empty. If it should not be empty, everything was removed.";
+    return "The audit is empty. If it should not be empty, everything in it was removed, or DATABASE_URL names another database.";
   const lines = [
     `Intact: ${count(entries)} entries, each in its place and signed. Head: ${headWords({ ...head, seq: head.seq })}`,
   ];
   if (redacted > 0)
     lines.push(
-      `${redacted === 1 ? "1 text was" : `${count(redacted)} texts were`} erased, as the audit itself says.`,
+      `${redacted === 1 ? "1 text was" : `${count(redacted)} texts were`} erased, as the audit records.`,
     );
   lines.push(
     heads > 0
-      ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it: up to there nothing was cut off or rewritten.`
-      : "No witnessed head was given. Only a head proves that nothing was cut off at the end, or rewritten by someone with the key: --head",
+      ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it, so nothing up to there was cut off or rewritten.`
+      : "No witnessed head was given. Only a head that was kept elsewhere (--head) proves that the end was not cut off, and that the audit was not rewritten with the key.",
   );
   return lines.join("\n");
 }
 
 const count = (n: number): string => n.toLocaleString("en-US");
 
-/** The keys that were given and no others; without any, the public half of the key that signs here. Throws where there is none. */
+/** Returns `named`, or if it is empty the public half of the key that signs here. Throws if there is no such key. */
 export function publicKeysFor(
   { database, key }: { readonly database: string; readonly key: string | null },
   named: readonly string[],
@@ -69,20 +69,20 @@ export function publicKeysFor(
   const own = ownKey({ database, key });
   if (own !== null) return [own.publicKey];
   throw new Error(
-    `There is no key to check signatures with: ${howToGiveKey(database)}, or give --public-key.`,
+    `There is no key to check signatures with, so nothing was checked. Either ${howToGiveKey(database)}, or give --public-key.`,
   );
 }
 
-/** AUDIT_KEY, or the key beside the file. */
+/** Returns AUDIT_KEY or the key beside the database file. Returns null if there is neither. */
 export function ownKey({ database, key }: { readonly database: string; readonly key: string | null }) {
   if (key !== null) return auditKeyOf(key);
   return isServer(database) ? null : readAuditKey(database);
 }
 
 export const howToGiveKey = (database: string): string =>
-  isServer(database) ? "set AUDIT_KEY" : `set AUDIT_KEY, put ${auditKeyFile(database)} back`;
+  isServer(database) ? "set AUDIT_KEY" : `set AUDIT_KEY or put ${auditKeyFile(database)} back`;
 
-/** The key that seals the rest of the database, if it is available and signs the audit now. */
+/** Returns the key that seals the rest of the database. Returns null if it is missing or does not sign the audit now. */
 export async function sealingKey(
   audit: AuditFile,
   where: { readonly database: string; readonly key: string | null },
@@ -91,14 +91,14 @@ export async function sealingKey(
   return own !== null && own.id === (await audit.headKey()) ? own : null;
 }
 
-// The audit as JSON lines or as CSV.
+// Exports the audit as JSON lines or as CSV.
 
-type Wanted = Extract<Asked, { type: "export" }>;
+type ExportCommand = Extract<AuditCommand, { type: "export" }>;
 
 /** Yields piece by piece, so that an audit of any size fits in memory. */
 export async function* exportEntries(
   audit: AuditFile,
-  { from, to, format }: Wanted,
+  { from, to, format }: ExportCommand,
   nameOf: NameOf,
 ): AsyncGenerator<string> {
   if (format === "csv") yield csvLine(HEADINGS);
@@ -110,25 +110,25 @@ export async function* exportEntries(
       context: context === undefined ? null : await audit.textOf(context),
     };
     yield format === "csv"
-      ? csvRow({ ...cells(row, texts), ...(await called(row, nameOf)) })
+      ? csvRow({ ...cells(row, texts), ...(await namesIn(row, nameOf)) })
       : jsonLine(row, texts);
   }
 }
 
-/** What Slack calls a person now. Null: unknown. */
+/** Resolves to a person's current name in Slack, or null if it is unknown. */
 export type NameOf = (user: string) => Promise<string | null>;
 
-async function called(row: ChainedEntry, nameOf: NameOf): Promise<Called> {
+async function namesIn(row: ChainedEntry, nameOf: NameOf): Promise<NameCells> {
   const { by, requester } = entryOf(row).entry;
   const name = async (person: typeof by): Promise<string | null> =>
     person === null ? null : nameWords((await nameOf(person.user)) ?? undefined);
   return { "who is called": await name(by), "requester is called": await name(requester) };
 }
 
-/** The texts behind the digests of an entry, as far as they are stored. */
+/** The texts behind the digests of an entry. Null if a text is not stored. */
 type Texts = { readonly content: string | null; readonly context: string | null };
 
-/** Holds everything that another verifier needs; the link covers `text`. */
+/** Contains everything that another verifier needs. The link covers `text`. */
 function jsonLine({ seq, link, key, signature, text }: ChainedEntry, texts: Texts): string {
   const entry = JSON.parse(text) as unknown;
   return `${plainJson({ seq, link, key, signature, entry, text, ...texts })}\n`;
@@ -136,12 +136,12 @@ function jsonLine({ seq, link, key, signature, text }: ChainedEntry, texts: Text
 
 const BASICS = ["number", "at", "what", "who", "run", "run key", "channel", "requester"] as const;
 const DECISION = ["approval", "verdict", "reason", "earlier approvals", "sent reason"] as const;
-const WHYS = ["outcome", "times", "since", "step", "refusal", "about entry", "policy", "rule"] as const;
+const CAUSES = ["outcome", "times", "since", "step", "refusal", "about entry", "policy", "rule"] as const;
 const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
 const HEADINGS = [
   ...BASICS,
   ...DECISION,
-  ...WHYS,
+  ...CAUSES,
   ...MOMENTS,
   "digest",
   "content",
@@ -157,9 +157,9 @@ const person = (by: KeptEntry["entry"]["by"]): string | null =>
   by === null ? null : `${by.team}:${by.user}`;
 
 type Cells = Readonly<Record<(typeof HEADINGS)[number], string | number | null | undefined>>;
-type Called = Pick<Cells, "who is called" | "requester is called">;
+type NameCells = Pick<Cells, "who is called" | "requester is called">;
 
-function cells(row: ChainedEntry, { content, context }: Texts): Omit<Cells, keyof Called> {
+function cells(row: ChainedEntry, { content, context }: Texts): Omit<Cells, keyof NameCells> {
   const { entry } = entryOf(row);
   const { at, refers, policy, votes } = entry;
   const moment = (ms: number | undefined): string | null => (ms === undefined ? null : momentWords(ms));
@@ -195,9 +195,9 @@ function cells(row: ChainedEntry, { content, context }: Texts): Omit<Cells, keyo
   };
 }
 
-// A table that spreadsheets can open without running formulas in it.
+// Writes CSV that a spreadsheet can open without running formulas.
 
-/** A spreadsheet takes a cell that begins so for a formula; some fold the wide forms too (OWASP, CSV Injection). */
+/** Matches cells that a spreadsheet would run as a formula. Some spreadsheets fold the full-width signs too (OWASP, CSV Injection). */
 const FORMULA = /^[\s]*[=+\-@＝＋－＠\t\r|%]/u;
 
 export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
@@ -211,23 +211,23 @@ function csvCell(cell: string | number | null | undefined): string {
   return `"${inert.replaceAll("\0", "␀").replaceAll('"', '""')}"`;
 }
 
-/** Null: no entry is about a run with this service id or key. */
+/** Resolves to null if no entry is about a run with this service id or key. */
 export async function showRun(audit: AuditFile, run: string, nameOf: NameOf): Promise<string | null> {
   const keys = new Set<string>([run]);
   for await (const { columns } of audit.rows())
     if (columns.runId === run && columns.run !== null) keys.add(columns.run);
   const kinds = new Set<string>(AROUND_A_RUN);
-  const found: KeptEntry[] = [];
+  const ofRun: KeptEntry[] = [];
   const around: KeptEntry[] = [];
   for await (const row of audit.rows()) {
-    if (row.columns.runId === run || keys.has(row.columns.run ?? "")) found.push(entryOf(row));
+    if (row.columns.runId === run || keys.has(row.columns.run ?? "")) ofRun.push(entryOf(row));
     if (kinds.has(row.columns.what)) around.push(entryOf(row));
   }
-  if (found.length === 0) return null;
+  if (ofRun.length === 0) return null;
   const names = new Map<string, string>();
-  for (const user of peopleIn(found)) {
+  for (const user of peopleIn(ofRun)) {
     const name = await nameOf(user);
     if (name !== null) names.set(user, name);
   }
-  return runStory(found, audit.textOf, around, names);
+  return runStory(ofRun, audit.textOf, around, names);
 }

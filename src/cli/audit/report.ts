@@ -15,10 +15,10 @@ import { headWords } from "../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { csvLine } from "./inspect.ts";
 
-type Asked = Period & { readonly format: "md" | "csv" };
+type ReportOptions = Period & { readonly format: "md" | "csv" };
 
-/** The audit must be verified before. */
-export async function controlReport(audit: AuditFile, { from, to, format }: Asked): Promise<string> {
+/** The caller must verify the audit first. */
+export async function controlReport(audit: AuditFile, { from, to, format }: ReportOptions): Promise<string> {
   const reader = readForReport({ from, to });
   let head = "none: the audit is empty";
   for await (const row of audit.rows()) {
@@ -31,7 +31,7 @@ export async function controlReport(audit: AuditFile, { from, to, format }: Aske
   return format === "csv" ? csvReport(sections) : markdownReport(sections, { from, to, head });
 }
 
-/** How many digits of a policy's digest name its version. */
+/** The number of digits of a policy's digest that name its version. */
 const VERSION_DIGITS = 12;
 
 async function rulesInForce(
@@ -57,10 +57,10 @@ function markdownReport(sections: readonly ReportSection[], { from, to, head }: 
   const lines = [
     "# Control report: approvals of managed agents",
     "",
-    `Period: ${momentWords(from)} to ${momentWords(to)}, both included. Verified up to the head \`${head}\`: each entry was in its place and`,
+    `Period: ${momentWords(from)} to ${momentWords(to)}, both included. Verified up to the head \`${head}\`: each entry is in its place and`,
     "signed, and no decision was sent without a matching signed entry.",
     "",
-    "The last column names the entries behind a number; `npm run audit -- export` prints them, with the requests and reasons.",
+    "The last column lists the entries behind each number. `npm run audit -- export` prints them, with the requests and reasons.",
     ...sections.flatMap(sectionLines),
     "",
   ];
@@ -85,17 +85,17 @@ function sectionLines({ title, rows }: ReportSection): string[] {
 }
 
 const CELL_CHARS = 300;
-/** In a table more would hide the other columns; the CSV has all. */
+/** More ranges would crowd out the other columns of the table. The CSV lists all. */
 const RANGES_IN_TABLE = 12;
 
-/** Rule names and ids come from other people, so nothing in them may end the cell or be a link or a picture. */
+/** Rule names and ids come from other people. Nothing in them may end the cell, or become a link or a picture. */
 function cellWords(text: string): string {
   return text === ""
     ? " – "
     : ` ${oneLine(text, CELL_CHARS).replace(/[\\`*_[\]<>|!#~]/g, (mark) => `\\${mark}`)} `;
 }
 
-function rangeWords(numbers: readonly number[], most: number): string {
+function rangeWords(numbers: readonly number[], maxRanges: number): string {
   const ranges: [number, number][] = [];
   for (const seq of numbers.toSorted((a, b) => a - b)) {
     const last = ranges.at(-1);
@@ -103,8 +103,8 @@ function rangeWords(numbers: readonly number[], most: number): string {
     else ranges.push([seq, seq]);
   }
   const words = ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`));
-  const more = words.length - most;
-  return more > 0 ? `${words.slice(0, most).join(", ")} and ${more} more ranges` : words.join(", ");
+  const more = words.length - maxRanges;
+  return more > 0 ? `${words.slice(0, maxRanges).join(", ")} and ${more} more ranges` : words.join(", ");
 }
 
 function csvReport(sections: readonly ReportSection[]): string {

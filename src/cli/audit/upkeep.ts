@@ -1,4 +1,4 @@
-// The commands of `npm run audit` that write, while the bot is not running: `acknowledge`, `redact` and `rotate-key`.
+// The commands of `npm run audit` that write while the bot is stopped: `acknowledge`, `redact` and `rotate-key`.
 
 import { hostname, userInfo } from "node:os";
 import { performance } from "node:perf_hooks";
@@ -15,14 +15,14 @@ import { openStore } from "../../adapters/store/open.ts";
 import { lockAudit, rotateKey } from "../../adapters/store/audit-upkeep.ts";
 import { isServer, liveOwners, openSnapshot } from "../../adapters/store/database-copy.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
-import type { Asked } from "./command-line.ts";
+import type { AuditCommand } from "./command-line.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
 
-// `acknowledge`: with the key and the database, lets approvals leave again. In Slack the admins can do the same.
+// `acknowledge`: lets approvals be sent again. It needs the key and the database. Admins can do the same in Slack.
 
-/** Resolves to the message to print. Rejects with one line for people. */
+/** Resolves to the message to print. Rejects with one line for the operator. */
 export async function acknowledgeFindings(
   { database, key }: Where,
   { code, reason }: { readonly code: string; readonly reason: string },
@@ -31,7 +31,7 @@ export async function acknowledgeFindings(
   const url = isServer(database) ? database : `sqlite:${database}`;
   const store = await openStore({ url, owner: "audit command", auditKey: key });
   try {
-    // The bot checks rows as it reads them. It is stopped, so all rows are read here.
+    // The bot checks rows as it reads them. It is stopped, so this command checks all of them.
     const checkAudit = async () => [...(await store.checkAudit()), ...(await store.checkSeals())];
     const checked = { ...store, checkAudit };
     const context = () => ({ now: Date.now(), digest: digestOf });
@@ -53,9 +53,9 @@ export async function acknowledgeFindings(
       `${reason} (${userInfo().username} at ${hostname()})`,
     );
     await integrity.stop();
-    if (!done.ok) throw new Error(notAcknowledged(done.error, integrity.state().code));
+    if (!done.ok) throw new Error(refusalWords(done.error, integrity.state().code));
     return [
-      "Acknowledged. Approvals leave again when the bot starts.",
+      "Acknowledged. Approvals are sent again once the bot starts.",
       ...open.map(({ words }) => `- ${words}`),
     ].join("\n");
   } finally {
@@ -64,38 +64,40 @@ export async function acknowledgeFindings(
   }
 }
 
-/** A replica that runs would not hear of it, and hold approvals back as before. */
+/** A running replica would not notice the acknowledgement and would keep holding approvals back. */
 async function refuseReplicas(url: string): Promise<void> {
   const { db, close } = await openSnapshot(url);
   try {
     const live = await liveOwners(db);
     if (live.length > 0)
-      throw new Error("Countersign runs: use /agent audit acknowledge in Slack, or stop all replicas first.");
+      throw new Error(
+        "Countersign is running, so nothing was acknowledged. Use /agent audit acknowledge in Slack, or stop all replicas first.",
+      );
   } finally {
     await close();
   }
 }
 
-function notAcknowledged(why: NotAcknowledged, code: string | null): string {
-  switch (why) {
+function refusalWords(refusal: NotAcknowledged, code: string | null): string {
+  switch (refusal) {
     case "nothing-open":
       return "There is nothing to acknowledge: no approval is held back.";
     case "other-findings":
-      return `This code does not stand for the current findings; the current code is ${code ?? "none"}. Nothing was acknowledged.`;
+      return `Nothing was acknowledged: this code does not match the current findings. The current code is ${code ?? "none"}; read its findings first.`;
     case "no-reason":
-      return "Say with --reason what you found.";
+      return "Nothing was acknowledged: say with --reason what you found.";
   }
 }
 
-// What was changed in the rest of the database: the findings of the bot, and the seals that do not match (with the key).
+// What was changed in the rest of the database: the bot's findings and, if the key is available, the seals that do not match.
 
 export type Findings = {
-  /** The findings that are not acknowledged, in words. */
+  /** The findings that are not acknowledged yet, in words. */
   readonly open: readonly string[];
   readonly acknowledged: readonly string[];
 };
 
-/** `key` null: seals cannot be checked. The audit must be verified before, because its entries are trusted here. */
+/** With `key` null, seals are not checked. The caller must verify the audit first, because its entries are trusted here. */
 export async function findingsIn(audit: AuditFile, key: AuditKey | null): Promise<Findings> {
   const words = new Map<string, string>();
   const settled = new Set<string>();
@@ -108,31 +110,32 @@ export async function findingsIn(audit: AuditFile, key: AuditKey | null): Promis
   }
   const broken = key === null ? [] : await audit.brokenRows(key);
   for (const finding of broken) if (!words.has(finding.id)) words.set(finding.id, finding.words);
-  const wordsOf = (done: boolean): string[] => [
-    ...new Set([...words].filter(([id]) => settled.has(id) === done).map(([, each]) => each)),
+  const wordsOf = (isSettled: boolean): string[] => [
+    ...new Set([...words].filter(([id]) => settled.has(id) === isSettled).map(([, text]) => text)),
   ];
   return { open: wordsOf(false), acknowledged: wordsOf(true) };
 }
 
-/** Empty: there is nothing to report. */
+/** Returns an empty text if there is nothing to report. */
 export function findingsWords({ open, acknowledged }: Findings): string {
   return [
-    ...open.map((each) => `TAMPERED: ${each}`),
-    ...acknowledged.map((each) => `Acknowledged by an admin: ${each}`),
+    ...open.map((finding) => `TAMPERED: ${finding}`),
+    ...acknowledged.map((finding) => `Acknowledged by an admin: ${finding}`),
   ].join("\n");
 }
 
-// `redact`: erases a text and writes an entry that says so.
+// `redact`: erases a text and writes an entry that records it.
 
-/** Refuses to erase from a tampered database, because that could hide something. */
+/** `tampered`: nothing was erased, because erasing from a tampered database could hide something. */
 export type Done = { readonly tampered: boolean; readonly words: string };
 
-/** Rejects with one line for people. */
+/** Resolves to the message to print. Rejects with one line for the operator. */
 export async function redactText(
-  { database, key: given }: Where,
-  { digest, reason }: Extract<Asked, { type: "redact" }>,
+  where: Where,
+  { digest, reason }: Extract<AuditCommand, { type: "redact" }>,
 ): Promise<Done> {
-  const key = ownKey({ database, key: given });
+  const { database } = where;
+  const key = ownKey(where);
   if (key === null) throw new Error(`There is no key to sign with: ${howToGiveKey(database)}.`);
   const audit = await lockAudit(database, key);
   try {
@@ -148,41 +151,42 @@ export async function redactText(
 }
 
 const OLD_BYTES =
-  "The files of the server keep the old bytes until VACUUM FULL rewrites audit_texts, runs and long_texts, which stops the bots meanwhile; its write-ahead log and its standbys, until they are recycled.";
+  "The server's files keep the old bytes until VACUUM FULL rewrites audit_texts, runs and long_texts; it blocks the bots while it runs. The write-ahead log and the standbys keep them until they are recycled.";
 
 function doneWords(digest: string, entry: number, runs: number): string {
-  const forgotten =
+  const deleted =
     runs === 0
       ? ""
-      : `\n${runs === 1 ? "1 run that was over is" : `${runs} runs that were over are`} deleted with it.`;
+      : `\n${runs === 1 ? "1 finished run was" : `${runs} finished runs were`} deleted with it.`;
   return [
-    `Erased: the text ${digest}. Audit entry ${entry} says so; the audit stays intact.${forgotten}`,
+    `Erased: the text ${digest}. Audit entry ${entry} records this, and the audit stays intact.${deleted}`,
     "Copies elsewhere are not erased: messages and files in Slack, exports, evidence files, backups.",
   ].join("\n");
 }
 
-// `rotate-key`: the old key signs the hand-over to the new one.
+// `rotate-key`: the old key signs the handover to the new one.
 
-/** The key in the operator's file: 32 bytes in base64. */
+/** The key in the operator's file. The seed is 32 bytes in base64. */
 export type NewKey = { readonly file: string; readonly seed: string };
 
-/** Resolves to the message to print. Rejects with one line for people. */
+/** Resolves to the message to print. Rejects with one line for the operator. */
 export async function rotateKeys({ database, key }: Where, newKey: NewKey | null): Promise<string> {
   const from = ownKey({ database, key });
-  if (from === null) throw new Error(`There is no key to hand over from: ${howToGiveKey(database)}.`);
+  if (from === null)
+    throw new Error(`There is no current key to sign the change with: ${howToGiveKey(database)}.`);
   if (key !== null && newKey === null)
     throw new Error(
-      "AUDIT_KEY is set, so the new key must be given too: --new-key FILE, made with openssl rand -base64 32.",
+      "AUDIT_KEY is set, so give the new key in a file too: --new-key FILE. To make one: openssl rand -base64 32 > FILE",
     );
   const to = newKey === null ? nextAuditKey(database) : auditKeyOf(newKey.seed);
   await rotateKey(database, { from, to }, Date.now());
   if (key === null && newKey === null) adoptNextKey(database);
   const where =
     newKey === null
-      ? `The new key is in ${auditKeyFile(database)}; keep a copy of it.`
-      : `Put the key of ${newKey.file} in place (AUDIT_KEY) before the bot starts.`;
+      ? `The new key is in ${auditKeyFile(database)}. Keep a copy of it elsewhere.`
+      : `Set AUDIT_KEY to the key in ${newKey.file} before you start the bot.`;
   return [
-    `The key ${from.id} signs nothing any more; ${to.id} does from here on.`,
+    `The key ${to.id} replaces ${from.id}. From now on it signs the audit.`,
     where,
     `Give auditors its public half: ${to.publicKey}`,
   ].join("\n");

@@ -1,4 +1,5 @@
-// Can the database be used, and what would a start do to it? Only reads: makes no file, migrates no schema, writes no entry.
+// Checks whether the database is usable, and what a start would do to it. Only reads: it creates no file, migrates no schema and writes
+// no entry.
 
 import { statfsSync } from "node:fs";
 import { auditKeyFile, auditKeyOf, readAuditKey } from "../../adapters/store/audit-key.ts";
@@ -19,8 +20,8 @@ const AUDIT_KEY = "Audit key";
 const DISK = "Disk";
 
 const MiB = 1024 * 1024;
-/** A busy day of approvals, several times over. */
-const LITTLE_ROOM = 64 * MiB;
+/** Enough for several busy days of approvals. */
+const MIN_FREE_BYTES = 64 * MiB;
 
 export async function checkDatabase(config: Config, bot: RunningBot | null): Promise<Finding[]> {
   const { database } = config;
@@ -28,27 +29,27 @@ export async function checkDatabase(config: Config, bot: RunningBot | null): Pro
   return checkFile(database.path, config.audit.key, bot);
 }
 
-/** What helps, by what is wrong. */
+/** What to do, by the words of the error. */
 const TODOS: readonly (readonly [RegExp, string])[] = [
-  [/newer Countersign/, "Start that version, or put back the copy from before the upgrade."],
-  [/another program/, "Set DATABASE_URL to a file of Countersign's own."],
-  [/not a database|damaged/, "Keep the file, put back a backup, and see what happened to the disk."],
-  [/full/, "Make room on that disk."],
+  [/newer Countersign/, "Start that version, or restore the copy from before the upgrade."],
+  [/another program/, "Set DATABASE_URL to a file that only Countersign uses."],
+  [/not a database|damaged/, "Keep the file, restore a backup, and check the disk."],
+  [/full/, "Free space on that disk."],
   [/belongs to user/, "Run the doctor and the bot as the same user, or give that user the files."],
-  [/server cannot be reached/, "Is DATABASE_URL right, and is the server up?"],
+  [/server cannot be reached/, "Check DATABASE_URL, and that the server is up."],
 ];
 const OWN_KEY = "Put the right file there, readable and writable by this user.";
-const ONLY_COPIES = "npm start does without it; the doctor and the commands about the audit do not.";
-const OWN_FOLDER = "See that DATABASE_URL names a file in a folder that this user may write to.";
-const REACH_SERVER = "Is DATABASE_URL right, and may this machine and this user use the server?";
+const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor and npm run audit do.";
+const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
+const REACH_SERVER = "Check DATABASE_URL, and that the server accepts this machine and this user.";
 const SAFE_SERVER =
-  "Turn these settings on, and use the primary, as a user who owns the database. Otherwise decisions can be lost.";
+  "Turn these settings on, and connect to the primary as the owner of the database. Otherwise decisions can be lost.";
 
-function unusable(error: unknown, otherwise: string): Finding {
+function unusable(error: unknown, defaultTodo: string): Finding {
   const says = error instanceof Error ? error.message : String(error);
   if (says.includes("TMPDIR")) return bad("Temporary folder", says, ONLY_COPIES);
   if (says.includes("audit's key")) return bad(AUDIT_KEY, says, OWN_KEY);
-  return bad(DATABASE, says, TODOS.find(([shape]) => shape.test(says))?.[1] ?? otherwise);
+  return bad(DATABASE, says, TODOS.find(([pattern]) => pattern.test(says))?.[1] ?? defaultTodo);
 }
 
 async function checkFile(path: string, key: string | null, bot: RunningBot | null): Promise<Finding[]> {
@@ -62,20 +63,24 @@ async function checkFile(path: string, key: string | null, bot: RunningBot | nul
 
 function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null): Finding {
   if (bot !== null && state.free) {
-    const says = `a Countersign runs at ${bot.url}, but it does not use ${path}`;
-    return bad(DATABASE, says, "Set PORT to another number, or DATABASE_URL to that one's database.");
+    const says = `another Countersign runs at ${bot.url}, and it does not use ${path}`;
+    return bad(
+      DATABASE,
+      says,
+      "Set PORT to another number, or DATABASE_URL to the database of that Countersign.",
+    );
   }
   if (state.holder !== null && bot === null) {
     const who = state.holder === 0 ? "another process" : `process ${state.holder}`;
     const todo =
-      "If that is the bot, see that it is well, and that HOST and PORT are its own. If not, stop it.";
+      "If that is the bot, check its log, and set HOST and PORT as it has them. If not, stop that process.";
     return bad(DATABASE, `${path} is locked by ${who}, and no bot answers at HOST and PORT`, todo);
   }
   if (state.type === "missing")
-    return good(DATABASE, `${path} is not there yet; the first start makes it, and may write there`);
+    return good(DATABASE, `${path} does not exist yet; the first start will create it, and is allowed to`);
   return good(
     DATABASE,
-    `${path} can be read and written to${nextStart(state)}${bot === null ? "" : inUse(bot)}`,
+    `${path} can be read and written${nextStart(state)}${bot === null ? "" : inUse(bot)}`,
   );
 }
 
@@ -83,40 +88,41 @@ const inUse = ({ url }: RunningBot): string => `; it is in use by the bot at ${u
 
 const nextStart = ({ type, schema }: Pick<DatabaseState, "type" | "schema">): string =>
   type === "older"
-    ? `; the next start migrates its schema from ${schema} to ${NEWEST_SCHEMA}, after which older versions refuse it`
+    ? `; the next start will migrate its schema from ${schema} to ${NEWEST_SCHEMA}, and older versions will refuse it from then on`
     : "";
 
 /** A start refuses any key but the one that signed the audit last. */
 function checkKey(
   { head }: Pick<DatabaseState, "head">,
-  given: string | null,
+  seed: string | null,
   path: string | null,
 ): Finding[] {
   const file = path === null ? "" : auditKeyFile(path);
-  const key = given === null ? (path === null ? null : readAuditKey(path)) : auditKeyOf(given);
-  const from = given === null ? file : "AUDIT_KEY";
+  const keyBeside = () => (path === null ? null : readAuditKey(path));
+  const key = seed === null ? keyBeside() : auditKeyOf(seed);
+  const from = seed === null ? file : "AUDIT_KEY";
   if (key === null && head === null)
-    return [good(AUDIT_KEY, `there is none yet; the first start makes it, as ${file}`)];
+    return [good(AUDIT_KEY, `there is none yet; the first start will create it in ${file}`)];
   if (key === null)
     return [
       bad(
         AUDIT_KEY,
         `the audit is signed with the key ${head}, and ${file} is gone`,
-        "Put that file back from a copy.",
+        "Put that file back from a copy. Without it the bot does not start.",
       ),
     ];
   if (head === null || head === key.id) return [good(AUDIT_KEY, `${from} holds ${key.id}`)];
-  const says = `the audit is signed with the key ${head}, and ${from} holds ${key.id}`;
-  return [bad(AUDIT_KEY, says, "Put the right key in place. To exchange it: npm run audit -- rotate-key")];
+  const says = `the audit is signed with the key ${head}, but ${from} holds ${key.id}`;
+  return [bad(AUDIT_KEY, says, "Put the right key in place. To replace it: npm run audit -- rotate-key")];
 }
 
 function checkDisk(path: string): Finding {
   const folder = existingFolder(path);
   const { bavail, bsize } = statfsSync(folder);
-  const left = bavail * bsize;
-  const says = `${Math.floor(left / MiB)} MiB are free at ${folder}`;
-  return left < LITTLE_ROOM
-    ? bad(DISK, says, "Make room: a decision that cannot be stored is refused.")
+  const freeBytes = bavail * bsize;
+  const says = `${Math.floor(freeBytes / MiB)} MiB are free at ${folder}`;
+  return freeBytes < MIN_FREE_BYTES
+    ? bad(DISK, says, "Free some space. Countersign refuses decisions that it cannot store.")
     : good(DISK, says);
 }
 
@@ -127,8 +133,9 @@ async function checkServer(url: string, key: string | null): Promise<Finding[]> 
     const { type, replicas, faults } = state;
     if (faults.length > 0) return [bad(DATABASE, `${name}: ${faults.join("; ")}`, SAFE_SERVER)];
     const users = replicas === 1 ? "1 process uses it" : `${replicas} processes use it`;
-    const next = type === "missing" ? "; the first start makes its tables" : nextStart(state) || `; ${users}`;
-    return [good(DATABASE, `${name} can be read and written to${next}`), ...checkKey(state, key, null)];
+    const next =
+      type === "missing" ? "; the first start will create its tables" : nextStart(state) || `; ${users}`;
+    return [good(DATABASE, `${name} can be read and written${next}`), ...checkKey(state, key, null)];
   } catch (error) {
     return [unusable(error, REACH_SERVER)];
   }

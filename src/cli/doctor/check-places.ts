@@ -1,4 +1,4 @@
-// Does Slack know the channels, people and groups that the configuration and the policy name, and is the app where it should be?
+// Checks that Slack knows the channels, people and groups that the configuration and the policy name, and that the app is in its channels.
 
 import { z } from "zod";
 import { slackChannels, slackGroup, slackUser } from "../../adapters/slack/answers.ts";
@@ -15,14 +15,14 @@ const APPROVERS = "Approvers";
 const IN_POLICY = "Policy";
 
 const INVITE = "In each channel that should have runs, type: /invite @countersign";
-const INVITE_THERE = "Invite the app to that channel, or set AUDIT_CHANNEL to another one.";
-/** Countersign starts, but no one may decide under such a rule. */
+const INVITE_THERE = "Invite the app to that channel, or set AUDIT_CHANNEL to another channel.";
+/** Countersign starts, but no one may decide under a rule that excepts a channel it cannot see. */
 const SEE_EXCEPTED =
   "Invite the app to that channel, or except its people by their ids or by a user group. Until then Slack does not say who is excepted, so no one may decide under these rules.";
 const COPY_ID =
   "Copy the id again from Slack: ⋮ in a person's profile, or at the end of a channel's details.";
 
-/** Each id is one call. Slack takes fifty a minute of the slowest of them. */
+/** Each id takes one call. Slack accepts fifty calls a minute of the most limited method. */
 const MAX_IDS = 40;
 
 export async function checkPlaces(config: Config, policy: Policy | null, call: Call): Promise<Finding[]> {
@@ -43,7 +43,7 @@ export async function checkPlaces(config: Config, policy: Policy | null, call: C
   return findings.flat();
 }
 
-/** Each channel, with the names of the rules. */
+/** Returns each excepted channel with the names of the rules that except it. */
 function channelsExcepted({ rules }: Policy): readonly (readonly [string, readonly string[]])[] {
   const channels = new Set(rules.flatMap(({ except }) => except?.channels ?? []));
   return [...channels].map((id) => [
@@ -61,7 +61,7 @@ async function checkExcepted(
       const doubt = await doubtOf(call, id);
       return doubt === null
         ? []
-        : [`${doubt}, and ${rules.map((rule) => `"${rule}"`).join(", ")} excepts it`];
+        : [`${doubt}, and it is excepted by ${rules.map((rule) => `"${rule}"`).join(", ")}`];
     }),
   );
   const says = doubts.flat();
@@ -70,7 +70,7 @@ async function checkExcepted(
 
 async function checkJoined(call: Call): Promise<Finding[]> {
   const args = { types: "public_channel,private_channel", exclude_archived: true, limit: 200 };
-  const joined = await answered(async () => slackChannels(await call("users.conversations", args)));
+  const joined = await tryCall(async () => slackChannels(await call("users.conversations", args)));
   if ("error" in joined) return [note(CHANNELS, `could not be listed: ${joined.error}`, "")];
   const { ids, next } = joined.value;
   if (ids.length === 0) return [note(CHANNELS, "the app is in no channel, so no run can be started", INVITE)];
@@ -85,7 +85,7 @@ const Channel = z.object({
 });
 
 async function checkAuditChannel(call: Call, channel: string): Promise<Finding[]> {
-  const found = await answered(
+  const found = await tryCall(
     async () => Channel.parse(await call("conversations.info", { channel })).channel,
   );
   if ("error" in found) return [bad(AUDIT_CHANNEL, `${channel}: ${found.error}`, INVITE_THERE)];
@@ -98,42 +98,43 @@ async function checkAuditChannel(call: Call, channel: string): Promise<Finding[]
 type Ids = {
   readonly what: string;
   readonly ids: readonly string[];
-  /** How bad an id is that Slack does not know. */
+  /** Makes the finding for ids that Slack does not know. */
   readonly unknown: typeof bad;
 };
 
 async function checkIds(call: Call, { what, ids, unknown }: Ids): Promise<Finding[]> {
   const asked = ids.slice(0, MAX_IDS);
-  const doubts = (await Promise.all(asked.map((id) => doubtOf(call, id)))).filter((each) => each !== null);
+  const doubts = (await Promise.all(asked.map((id) => doubtOf(call, id)))).filter((doubt) => doubt !== null);
   const rest = ids.length - asked.length;
-  const left = rest === 0 ? "" : `; ${rest} more were not asked about`;
+  const left = rest === 0 ? "" : `; ${rest} more ids were not checked`;
   if (doubts.length === 0)
-    return [good(what, `Slack knows every id that is named there (${asked.length})${left}`)];
+    return [good(what, `Slack knows all ids that are named there (${asked.length})${left}`)];
   return [unknown(what, `${doubts.join("; ")}${left}`, COPY_ID)];
 }
 
-/** Null: nothing speaks against this id. */
+/** Resolves to what is wrong with this id, or to null. */
 async function doubtOf(call: Call, id: string): Promise<string | null> {
   if (id.startsWith("S")) {
-    const group = await answered(async () =>
+    const group = await tryCall(async () =>
       slackGroup(await call("usergroups.users.list", { usergroup: id })),
     );
-    return "error" in group ? `${id}: ${group.error}` : group.value.length === 0 ? `${id} is empty` : null;
+    if ("error" in group) return `${id}: ${group.error}`;
+    return group.value.length === 0 ? `${id} is empty` : null;
   }
   if (/^[CG]/.test(id)) {
-    const channel = await answered(() => call("conversations.info", { channel: id }));
+    const channel = await tryCall(() => call("conversations.info", { channel: id }));
     return "error" in channel ? `${id}: ${channel.error}` : null;
   }
-  const user = await answered(async () => slackUser(await call("users.info", { user: id })));
+  const user = await tryCall(async () => slackUser(await call("users.info", { user: id })));
   if ("error" in user) return `${id}: ${user.error}`;
   const { deleted, isBot, isGuest } = user.value;
   if (deleted) return `${id} is deactivated`;
   return isBot || isGuest ? `${id} is a ${isBot ? "bot" : "guest"}` : null;
 }
 
-type Answered<Value> = { readonly value: Value } | { readonly error: string };
+type Tried<Value> = { readonly value: Value } | { readonly error: string };
 
-async function answered<Value>(call: () => Promise<Value>): Promise<Answered<Value>> {
+async function tryCall<Value>(call: () => Promise<Value>): Promise<Tried<Value>> {
   try {
     return { value: await call() };
   } catch (error) {

@@ -1,4 +1,5 @@
-// May a start listen on HOST and PORT? Nothing is bound to the port itself: a bot that starts at this moment would be refused.
+// Checks whether a start could listen on HOST and PORT. It does not bind the port itself, because a bot that starts at this moment would
+// be refused.
 
 import { once } from "node:events";
 import net from "node:net";
@@ -15,37 +16,37 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const OTHER_PORT = "Stop that program, or set PORT to another number.";
 const OTHER_HOST =
-  "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all of them.";
+  "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all its addresses.";
 const HIGH_PORT = "Set PORT to a number above 1023.";
 
-/** A bot with this configuration that runs now. */
+/** A bot that is running now at HOST and PORT. */
 export type RunningBot = {
   readonly url: string;
-  /** What its /readyz calls anything but well, as "store: the disk is full". */
+  /** The failed checks of its /readyz, such as "store: the disk is full". */
   readonly troubles: readonly string[];
 };
 
 export async function checkPort({ http: { host, port } }: Config, bot: RunningBot | null): Promise<Finding> {
   const at = `${host}, port ${port}`;
-  const refused = await triedToListen(host, 0);
+  const refused = await tryToListen(host, 0);
   if (refused !== null)
-    return bad(PORT, `cannot listen on ${at}: this machine has no such address`, OTHER_HOST);
+    return bad(PORT, `cannot listen on ${at}: this machine does not have that address`, OTHER_HOST);
   if (bot !== null) return botFinding(bot);
   if (port !== 0 && (await isTaken(host, port)))
     return bad(PORT, `cannot listen on ${at}: another program uses this port`, OTHER_PORT);
-  // Only the system knows who may use a low port, and few bots do.
-  const denied = port > 0 && port < 1024 ? await triedToListen(host, port) : null;
+  // Only the system knows who may use a low port, so this tries it. Few bots use one.
+  const denied = port > 0 && port < 1024 ? await tryToListen(host, port) : null;
   if (denied !== null) return bad(PORT, `cannot listen on ${at}: this user may not use this port`, HIGH_PORT);
   return good(PORT, `${at} is free`);
 }
 
 function botFinding({ url, troubles }: RunningBot): Finding {
-  if (troubles.length === 0) return good(PORT, `a bot runs at ${url}, and reports that it is well`);
-  return bad(PORT, `a bot runs at ${url}, and reports: ${troubles.join("; ")}`, "Its log says more.");
+  if (troubles.length === 0) return good(PORT, `a bot runs at ${url} and reports no problem`);
+  return bad(PORT, `a bot runs at ${url} and reports: ${troubles.join("; ")}`, "Read its log.");
 }
 
-/** Null: it could listen there. */
-async function triedToListen(host: string, port: number): Promise<Error | null> {
+/** Resolves to null if it could listen there. */
+async function tryToListen(host: string, port: number): Promise<Error | null> {
   const server = net.createServer().listen({ host, port });
   try {
     await once(server, "listening");
@@ -59,13 +60,13 @@ async function triedToListen(host: string, port: number): Promise<Error | null> 
 
 const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::";
 
-/** A program on any one address keeps us off "all addresses". */
+/** A program that listens on any one address keeps us from listening on all addresses. */
 async function isTaken(host: string, port: number): Promise<boolean> {
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  // Addresses of one link only need its name, too, and every machine that has one has others.
+  // Link-local addresses also need the name of their interface. A machine that has one also has other addresses.
   const reachable = addresses.filter(({ scopeid }) => !scopeid).map(({ address }) => address);
   const hosts = isEverywhere(host) ? reachable : [host];
-  return (await Promise.all(hosts.map((each) => answers(each, port)))).includes(true);
+  return (await Promise.all(hosts.map((address) => answers(address, port)))).includes(true);
 }
 
 function answers(host: string, port: number): Promise<boolean> {
@@ -79,7 +80,7 @@ function answers(host: string, port: number): Promise<boolean> {
 
 const Ready = z.object({ status: z.string(), checks: z.record(z.string(), z.unknown()) });
 
-/** Null: no bot answers at HOST and PORT. */
+/** Resolves to null if no bot answers at HOST and PORT. */
 export async function findRunningBot({ http: { host, port } }: Config): Promise<RunningBot | null> {
   if (port === 0) return null;
   const name = isEverywhere(host) ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;

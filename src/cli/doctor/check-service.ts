@@ -1,5 +1,5 @@
-// Do the agent service and the gateway answer, and does the service accept our key? Fetches a run that cannot exist, with our key and
-// with a wrong one, so nothing is read or changed.
+// Checks that the agent service and the gateway answer, and that the service accepts our key. It fetches a run that cannot exist, with our
+// key and with a wrong one, so it reads and changes nothing.
 
 import { randomUUID } from "node:crypto";
 import { createAgentService } from "../../adapters/agents/agent-service.ts";
@@ -15,10 +15,10 @@ const SERVICE = "Agent service";
 const KEY = "Agent service key";
 const GATEWAY = "Token gateway";
 
-const NEW_KEY = "Set AGENT_API_KEY to a key that the service's operator gave out and has not replaced.";
-const NOT_TRIED = "The key could not be tried. Put the service right first.";
+const NEW_KEY = "Set AGENT_API_KEY to a current key from the service's operator.";
+const NOT_TRIED = "The key could not be checked. Fix the service first.";
 const OTHER_PROGRAM =
-  "Is AGENT_BASE_URL the agent-run service? If it is, it lets everyone in: its operator must make it check keys.";
+  "Check that AGENT_BASE_URL names the agent service. If it does, the service accepts any key, and its operator must fix that.";
 
 const monotonic = (): number => performance.now();
 
@@ -35,8 +35,8 @@ export async function checkService(config: Config): Promise<Finding[]> {
   const agents = openService(config);
   try {
     const [health, key] = await Promise.all([agents.health(), checkKey(config)]);
-    const found = healthFinding(SERVICE, health, "Is AGENT_BASE_URL right, and is the service up?");
-    return [found, key, ...unencrypted(config)];
+    const found = healthFinding(SERVICE, health, "Check AGENT_BASE_URL, and that the service is up.");
+    return [found, key, ...checkEncryption(config)];
   } finally {
     await agents.close();
   }
@@ -45,7 +45,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
 export async function checkGateway(config: Config): Promise<Finding> {
   const gateway = openGateway(config);
   try {
-    const todo = "Is GATEWAY_URL right? Left out, it is AGENT_BASE_URL. Only /agent health needs it.";
+    const todo = "Check GATEWAY_URL, which defaults to AGENT_BASE_URL. Only /agent health uses it.";
     return healthFinding(GATEWAY, await gateway.health(), todo);
   } finally {
     await gateway.close();
@@ -59,15 +59,16 @@ function healthFinding(what: string, { fault, latencyMs, says }: HealthReport, t
   return good(what, `answers within ${Math.ceil(latencyMs)} ms${named}`);
 }
 
-/** A 404 alone proves nothing: any web server answers so. The service must tell our key from a wrong one. */
+/** A 404 alone proves nothing, because any web server may answer 404. The service must also refuse a wrong key. */
 async function checkKey(config: Config): Promise<Finding> {
   const ours = await answerFor(config, config.agents.apiKey);
   if (ours.type === "refused") return bad(KEY, ours.words, NEW_KEY);
   if (ours.type === "failed") return bad(KEY, ours.words, isUntrusted(ours.words) ? AUTHORITY : NOT_TRIED);
   const wrong = await answerFor(config, `countersign-doctor-${randomUUID()}`);
   if (wrong.type === "refused") return good(KEY, "is accepted, and a wrong one is refused");
-  if (wrong.type === "failed") return bad(KEY, `a wrong key could not be tried: ${wrong.words}`, NOT_TRIED);
-  return bad(KEY, "a wrong key gets the same answer (HTTP 404) as ours", OTHER_PROGRAM);
+  if (wrong.type === "failed")
+    return bad(KEY, `could not be compared with a wrong key: ${wrong.words}`, NOT_TRIED);
+  return bad(KEY, "gets the same answer (HTTP 404) as a wrong key", OTHER_PROGRAM);
 }
 
 type Answer =
@@ -88,9 +89,9 @@ async function answerFor(config: Config, apiKey: string): Promise<Answer> {
   }
 }
 
-function unencrypted({ agents: { baseUrl } }: Config): Finding[] {
+function checkEncryption({ agents: { baseUrl } }: Config): Finding[] {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol === "https:" || /^(localhost|127\.|\[::1\])/.test(hostname)) return [];
-  const says = `the key and all decisions go to ${hostname} unencrypted, as PLAIN_HTTP_HOSTS allows`;
+  const says = `and all decisions go to ${hostname} unencrypted, as PLAIN_HTTP_HOSTS allows`;
   return [note(KEY, says, "Use https:// if the service offers it.")];
 }

@@ -1,4 +1,5 @@
-// Can the place of AUDIT_SINK take the audit's entries? Writes none: a file is only looked at, and an address gets a HEAD request.
+// Checks whether AUDIT_SINK can take the audit's entries. It writes none: it only checks the permissions of a file, and sends a HEAD
+// request to an address.
 
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
@@ -9,7 +10,7 @@ import { createOpen } from "../../outbound.ts";
 import { AUTHORITY, bad, type Finding, good, isUntrusted } from "./finding.ts";
 
 const SINK = "Audit sink";
-/** For the whole call (ms), as when entries are sent. */
+/** The time limit of the whole call (ms), the same as for sending entries. */
 const CALL_MS = 10_000;
 
 type Sink = NonNullable<Config["audit"]["sink"]>;
@@ -35,7 +36,7 @@ async function checkFile(path: string): Promise<Finding> {
     await access(there === null ? folder : path, constants.W_OK);
     return good(SINK, `${path} can be written`);
   } catch (error) {
-    return bad(SINK, `${path} can't be written: ${wordsOf(error)}`, todo);
+    return bad(SINK, `${path} cannot be written: ${wordsOf(error)}`, todo);
   }
 }
 
@@ -52,14 +53,14 @@ async function checkAddress(
     if (statusCode === 401 || statusCode === 403)
       return bad(
         SINK,
-        `it refuses the token (HTTP ${statusCode})`,
-        "Set AUDIT_SINK_TOKEN to a token that it takes.",
+        `refuses the token (HTTP ${statusCode})`,
+        "Set AUDIT_SINK_TOKEN to a token that it accepts.",
       );
-    // Such places often take POST alone, so another refusal of HEAD says nothing.
+    // Many collectors accept only POST, so any other refusal of HEAD proves nothing.
     return good(SINK, `answers (HTTP ${statusCode} to HEAD; no entry was sent)`);
   } catch (error) {
     const words = wordsOf(error);
-    return bad(SINK, words, isUntrusted(words) ? AUTHORITY : "Is AUDIT_SINK right, and is the place up?");
+    return bad(SINK, words, isUntrusted(words) ? AUTHORITY : "Check AUDIT_SINK, and that its server is up.");
   } finally {
     await dispatcher.destroy();
   }

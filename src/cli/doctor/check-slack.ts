@@ -1,4 +1,5 @@
-// Are the tokens valid, of one app, and with the needed scopes? Is our clock Slack's? Posts nothing and opens no socket.
+// Checks that the tokens are valid, belong to one app and have the needed scopes, and that our clock agrees with Slack's. Posts nothing
+// and opens no socket.
 
 import { WebAPIPlatformError } from "@slack/web-api";
 import { type Dispatcher, request } from "undici";
@@ -16,24 +17,24 @@ const APP_TOKEN = "Slack app token";
 const SIGNING_SECRET = "Slack signing secret";
 const CLOCK = "Clock";
 
-const UNREACHED = "Is the network open to Slack? If SLACK_API_URL is set, is it right?";
+const UNREACHED = "Check that this machine can reach Slack, and SLACK_API_URL if it is set.";
 const COPY_BOT_TOKEN = "Copy SLACK_BOT_TOKEN again from the app's page OAuth & Permissions.";
-const ONE_APP = "Copy both tokens, and SLACK_APP_ID if it is set, from the pages of one app.";
+const ONE_APP = "Copy both tokens, and SLACK_APP_ID if it is set, from the pages of the same app.";
 const NAME_APP = 'Set SLACK_APP_ID to the "App ID" on the app\'s page Basic Information.';
 const REINSTALL =
-  "Bring the app's manifest up to manifest.yml (HTTP mode: manifest.http.yml), and install the app to the workspace again.";
+  "Update the app's manifest from manifest.yml (HTTP mode: manifest.http.yml), and reinstall the app to the workspace.";
 const CONNECTIONS =
-  "SLACK_APP_TOKEN must be an app-level token with the scope connections:write, and Socket Mode be on.";
+  "Set SLACK_APP_TOKEN to an app-level token with the scope connections:write, and turn Socket Mode on.";
 
 const Self = z.object({ user: z.string().catch("?"), team: z.string().catch("?"), bot_id: z.string() });
 const OfApp = z.object({ app_id: z.string() });
 const OfBot = z.object({ bot: OfApp });
 const Scopes = z.object({ response_metadata: z.object({ scopes: z.array(z.string()) }) });
 
-/** Slack tells the number of sockets only to a socket. A socket of ours would be handed clicks meant for the running bot. */
-const UNSEEN = ". A second bot on it cannot be seen from here; a running bot logs it";
+/** Slack reports the number of sockets only to a socket, and a socket of ours would receive clicks meant for the running bot. */
+const UNSEEN = ". The doctor cannot see whether a second bot uses this app; a running bot logs it";
 
-/** The scopes that the bot token needs. A test compares this list with manifest.yml, which says why each is needed. */
+/** The scopes that the bot token needs. A test compares this list with manifest.yml, which says why each scope is needed. */
 export const NEEDED_SCOPES: readonly string[] = [
   "commands",
   "app_mentions:read",
@@ -49,11 +50,11 @@ export const NEEDED_SCOPES: readonly string[] = [
 
 export type SlackFindings = {
   readonly findings: readonly Finding[];
-  /** Null: the token is not usable, so nothing can be looked up with it. */
+  /** Calls Slack with the bot token. Null if the token does not work, so nothing can be looked up. */
   readonly bot: Call | null;
 };
 
-/** `through`: the connections to ask Slack's time with; left out, direct ones. */
+/** `through`: the connections for the clock check. The default is a direct connection. */
 export async function checkSlack(
   { slack }: Config,
   call: (token: string) => Call,
@@ -63,11 +64,11 @@ export async function checkSlack(
   const socket = slack.mode === "socket" ? call(slack.appToken) : null;
   const [self, transport, clock] = await Promise.all([
     tried(() => bot("auth.test", {})),
-    socket === null ? signingSecret(slack.command) : checkAppToken(socket),
+    socket === null ? secretFinding(slack.command) : checkAppToken(socket),
     checkClock(slack, through),
   ]);
   if (!("answer" in self)) {
-    const unknown = bad(SCOPES, "are not known without a good token", "");
+    const unknown = bad(SCOPES, "are unknown without a valid token", "");
     return {
       findings: [refused(BOT_TOKEN, self.error, COPY_BOT_TOKEN), unknown, transport, ...clock],
       bot: null,
@@ -77,8 +78,8 @@ export async function checkSlack(
   return { findings: [selfFinding(self.answer), app, ...checkScopes(self.answer), transport, ...clock], bot };
 }
 
-const signingSecret = (command: string): Finding =>
-  good(SIGNING_SECRET, `is set; whether it is right shows when a person types ${command}`);
+const secretFinding = (command: string): Finding =>
+  good(SIGNING_SECRET, `is set; to check that it is right, type ${command} in Slack once the bot runs`);
 
 function selfFinding(answer: Answer): Finding {
   const { success, data } = Self.safeParse(answer);
@@ -86,7 +87,7 @@ function selfFinding(answer: Answer): Finding {
   return bad(BOT_TOKEN, "belongs to a person, not to a bot", COPY_BOT_TOKEN);
 }
 
-/** A payload of another app is refused, so bot token, app token and SLACK_APP_ID must be of one app. */
+/** Payloads of another app are refused, so the bot token, the app token and SLACK_APP_ID must belong to one app. */
 async function checkApp(
   { appId }: Config["slack"],
   bot: Call,
@@ -101,45 +102,41 @@ async function checkApp(
   if (named === undefined && appId === null)
     return bad(APP, "Slack does not say which app SLACK_BOT_TOKEN belongs to", NAME_APP);
   if (named !== undefined && appId !== null && named !== appId)
-    return bad(APP, `SLACK_BOT_TOKEN is of the app ${named}, and SLACK_APP_ID is ${appId}`, ONE_APP);
+    return bad(APP, `SLACK_BOT_TOKEN belongs to the app ${named}, but SLACK_APP_ID is ${appId}`, ONE_APP);
   const app = named ?? appId ?? "";
   const other =
     ofSocket !== null && "answer" in ofSocket ? OfApp.safeParse(ofSocket.answer).data?.app_id : app;
   if (other !== undefined && other !== app)
-    return bad(APP, `SLACK_BOT_TOKEN is of the app ${app}, and SLACK_APP_TOKEN of ${other}`, ONE_APP);
+    return bad(APP, `SLACK_BOT_TOKEN belongs to the app ${app}, but SLACK_APP_TOKEN to ${other}`, ONE_APP);
   return good(APP, `is ${oneLine(app, 40)}${socket === null ? "" : UNSEEN}`);
 }
 
 function checkScopes(answer: Answer): Finding[] {
   const parsed = Scopes.safeParse(answer);
   if (!parsed.success) {
-    const todo = "Is SLACK_API_URL Slack, or a proxy that hides headers?";
-    return [bad(SCOPES, "are not told by this Slack", todo)];
+    const todo = "Check that SLACK_API_URL is Slack, and that no proxy removes headers.";
+    return [bad(SCOPES, "are missing from Slack's answer, so they cannot be checked", todo)];
   }
   const held = parsed.data.response_metadata.scopes;
   const missing = NEEDED_SCOPES.filter((scope) => !held.includes(scope));
-  const unusual = held.filter((scope) => !NEEDED_SCOPES.includes(scope));
+  const extra = held.filter((scope) => !NEEDED_SCOPES.includes(scope));
   return [
     missing.length === 0
-      ? good(SCOPES, `all ${NEEDED_SCOPES.length} are there`)
+      ? good(SCOPES, `all ${NEEDED_SCOPES.length} needed scopes are granted`)
       : bad(SCOPES, `missing: ${missing.join(", ")}`, REINSTALL),
-    ...(unusual.length === 0
+    ...(extra.length === 0
       ? []
       : [
-          note(
-            SCOPES,
-            `not needed: ${unusual.join(", ")}`,
-            "Remove them, so that a stolen token is worth less.",
-          ),
+          note(SCOPES, `not needed: ${extra.join(", ")}`, "Remove them, so that a stolen token can do less."),
         ]),
   ];
 }
 
-/** Asks for the address of a socket, which only a valid app token gets. Opening it would take clicks away from a running bot. */
+/** Asks for a socket's address, which Slack gives only to a valid app token. Opening the socket would take clicks from a running bot. */
 async function checkAppToken(call: Call): Promise<Finding> {
   const opened = await tried(() => call("apps.connections.open", {}));
   return "answer" in opened
-    ? good(APP_TOKEN, "may open Socket Mode")
+    ? good(APP_TOKEN, "is valid for Socket Mode")
     : refused(APP_TOKEN, opened.error, CONNECTIONS);
 }
 
@@ -157,24 +154,24 @@ async function tried(call: () => Promise<Answer>): Promise<Tried> {
 function refused(what: string, error: PortError, todo: string): Finding {
   if (error.code === "http_429") {
     const wait = error.retryAfterMs === null ? "a minute" : `${Math.ceil(error.retryAfterMs / 1_000)} s`;
-    const again = `Ask again in ${wait}. If it lasts, another program uses this token.`;
-    return bad(what, "was not tried: Slack asks us to slow down (HTTP 429)", again);
+    const again = `Run the doctor again in ${wait}. If this persists, another program uses this token.`;
+    return bad(what, "was not checked: Slack asks us to slow down (HTTP 429)", again);
   }
   const says = error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`;
   if (isUntrusted(error.code)) return bad(what, says, AUTHORITY);
   return bad(what, says, error.cause instanceof WebAPIPlatformError ? todo : UNREACHED);
 }
 
-// Slack's answers carry its time. Requests in HTTP mode are signed with it, and the audit's times should be right.
+// Compares our clock with the time in Slack's answers. In HTTP mode requests are signed with Slack's time, and the audit records ours.
 
 const SLACK = "https://slack.com/api/";
 const CLOCK_TIMEOUT_MS = 9_000;
-/** A difference that no slow answer explains (ms). */
+/** A difference that a slow answer cannot explain (ms). */
 const CLOCK_OFF_MS = 30_000;
-/** Slack's requests count as replays from here on (ms): `adapters/slack/request-verifier.ts`. */
+/** From this difference on (ms), Slack's requests count as replays: `adapters/slack/request-verifier.ts`. */
 const REPLAY_MS = 5 * 60_000;
 
-/** Asks without a token: the refusal has the time, too. None when Slack cannot be reached, which another finding says. */
+/** Asks without a token, because the refusal has the time too. Finds nothing if Slack cannot be reached: another finding reports that. */
 async function checkClock(
   { apiUrl, mode }: Config["slack"],
   through: Dispatcher | undefined,
@@ -199,6 +196,6 @@ function clockFinding(offMs: number, mode: Config["slack"]["mode"]): Finding {
   return bad(
     CLOCK,
     `${says}${refuses}`,
-    "Set this machine's clock by NTP. The times of the audit are wrong, too.",
+    "Synchronize this machine's clock (NTP). Until then the times in the audit are wrong too.",
   );
 }

@@ -14,10 +14,10 @@ import { checkSink } from "./check-sink.ts";
 import { checkSlack } from "./check-slack.ts";
 import { type Finding, line } from "./finding.ts";
 
-/** As `npm start` exits for a faulty configuration. */
+/** The exit code of `npm start` for an invalid configuration. */
 const BAD_CONFIG = 2;
 
-/** `code`: 0, nothing is wrong; 1, something is; 2, the configuration is faulty. */
+/** `code` is 0 if nothing is wrong, 1 if something is, and 2 if the configuration is invalid. */
 export type Diagnosis = {
   readonly code: number;
   readonly findings: readonly Finding[];
@@ -25,20 +25,21 @@ export type Diagnosis = {
 };
 
 export async function diagnose(env: Environment): Promise<Diagnosis> {
-  const read = await loadConfig(env);
-  if (!read.ok)
-    return { code: BAD_CONFIG, findings: [], lines: [explainFaults(read.error, findMisspelt(env))] };
-  const bot = await findRunningBot(read.value);
-  const policy = await checkPolicy(read.value);
+  const loaded = await loadConfig(env);
+  if (!loaded.ok)
+    return { code: BAD_CONFIG, findings: [], lines: [explainFaults(loaded.error, findMisspelt(env))] };
+  const config = loaded.value;
+  const bot = await findRunningBot(config);
+  const policy = await checkPolicy(config);
   const parts = await Promise.all([
-    checkSlackAndPlaces(read.value, policy.policy),
-    checkDatabase(read.value, bot),
-    checkPort(read.value, bot),
-    checkService(read.value),
-    checkGateway(read.value),
-    checkSink(read.value),
+    checkSlackAndPlaces(config, policy.policy),
+    checkDatabase(config, bot),
+    checkPort(config, bot),
+    checkService(config),
+    checkGateway(config),
+    checkSink(config),
   ]);
-  const here = [checkProgram(), ...checkEnvironment(env), ...policy.findings, ...checkWords(read.value)];
+  const here = [checkProgram(), ...checkEnvironment(env), ...policy.findings, ...checkWords(config)];
   const findings = [...here, ...parts.flat()];
   const wrong = findings.filter(({ level }) => level === "wrong").length;
   const lines = [...findings.map(line), "", summary(findings, wrong, bot?.url ?? null)];
@@ -54,17 +55,20 @@ async function checkSlackAndPlaces(
   return bot === null ? findings : [...findings, ...(await checkPlaces(config, policy, bot))];
 }
 
-/** Calls Slack's Web API with this token. The findings say what fails, so the logs of the packages are silent. */
+/** Calls Slack's Web API with a token. The findings report what fails, so the packages' own logs are silenced. */
 function openSlackCalls({ slack, proxies }: Config): (token: string) => Call {
   const through = openSlack(proxies);
   const logger = slackLogger(createLog({ level: "silent", pretty: false }));
   return (token) => createClients(token, slack.apiUrl, logger, through).background;
 }
 
-/** Says "All is well" only where `npm start` starts. */
+/** Says "All is well" only if `npm start` would start. */
 function summary(findings: readonly Finding[], wrong: number, bot: string | null): string {
-  if (wrong > 0) return `${wrong} of ${findings.length} are wrong.`;
+  if (wrong > 0) return `${wrong} of ${findings.length} checks failed.`;
   const notes = findings.filter(({ level }) => level === "note").length;
-  const well = notes === 0 ? "All is well" : `Nothing is wrong; ${notes} to look at`;
-  return bot === null ? `${well}: npm start.` : `${well}, and the bot at ${bot} runs.`;
+  const well =
+    notes === 0
+      ? "All is well"
+      : `Nothing is wrong; read the ${notes === 1 ? "note" : `${notes} notes`} above`;
+  return bot === null ? `${well}. To start the bot: npm start` : `${well}. The bot at ${bot} is running.`;
 }

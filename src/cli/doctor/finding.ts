@@ -2,14 +2,14 @@
 
 import { oneLine } from "../../domain/text/excerpt.ts";
 
-/** None of its texts holds a secret. */
+/** Its texts never contain a secret. */
 export type Finding = {
   readonly what: string;
-  /** `note`: Countersign starts, but something may not be as meant. `wrong`: it does not start, or does not work. */
+  /** `note`: Countersign starts, but something may not be as intended. `wrong`: it does not start, or does not work. */
   readonly level: "ok" | "note" | "wrong";
   /** The finding, in plain words. */
   readonly says: string;
-  /** What to do about it; empty where nothing is to be done. */
+  /** What to do about it. Empty if there is nothing to do. */
   readonly todo: string;
 };
 
@@ -25,24 +25,24 @@ export function bad(what: string, says: string, todo: string): Finding {
   return { what, level: "wrong", says: oneLine(says, MAX_CHARS), todo };
 }
 
-/** Words of another side reach the terminal on one line, with their control characters spelt out. */
+/** Texts of other systems are printed on one line, with control characters spelled out, and cut after this many characters. */
 const MAX_CHARS = 600;
 const COLUMN = 22;
 const LABELS = { ok: "ok   ", note: "note ", wrong: "WRONG" } as const;
 
-/** For the terminal. */
+/** Returns the finding as it is printed on the terminal. */
 export function line({ what, level, says, todo }: Finding): string {
-  const seen = `${LABELS[level]}  ${what.padEnd(COLUMN)} ${says}`;
-  return todo === "" ? seen : `${seen}\n       ${" ".repeat(COLUMN)} → ${todo}`;
+  const first = `${LABELS[level]}  ${what.padEnd(COLUMN)} ${says}`;
+  return todo === "" ? first : `${first}\n       ${" ".repeat(COLUMN)} → ${todo}`;
 }
 
-// What to do when a certificate is not trusted.
+// Says what to do when a certificate is not trusted.
 
-/** Node's codes of TLS for a certificate whose authority it does not know. */
+/** Node's TLS error codes for a certificate of an unknown authority. */
 const UNTRUSTED =
   /UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT/;
 
 export const isUntrusted = (words: string): boolean => UNTRUSTED.test(words);
 
 export const AUTHORITY =
-  "If a private authority signs its certificate, set NODE_EXTRA_CA_CERTS to the PEM file of that authority, for npm start too.";
+  "If a private authority signed its certificate, set NODE_EXTRA_CA_CERTS to that authority's PEM file, for the bot too.";

@@ -1,4 +1,4 @@
-// What a policy says, or what it makes of one run: lines for the terminal.
+// Explains a policy, or how it applies to one run, in lines for the terminal.
 
 import { existsSync } from "node:fs";
 import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holder.ts";
@@ -15,68 +15,70 @@ import { factsFor } from "../../domain/rule-facts.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 
-/** `well` false: the lines say what is wrong. */
+/** If `well` is false, the lines say what is wrong. */
 export type Explained = { readonly well: boolean; readonly lines: readonly string[] };
 
-const no = (...lines: readonly string[]): Explained => ({ well: false, lines });
-const yes = (lines: readonly string[]): Explained => ({ well: true, lines });
+const failure = (...lines: readonly string[]): Explained => ({ well: false, lines });
+const success = (lines: readonly string[]): Explained => ({ well: true, lines });
 
-/** `what`: a file, or else a run by the service's id. Without a policy file the built-in policy applies. */
+/** `what` is a file, or else the service's id of a run. Without a policy file the built-in policy applies. */
 export async function explain(what: string, file: string | undefined, env: Environment): Promise<Explained> {
-  if (existsSync(what)) return underFile(what, (policy) => yes(explainedPolicy(policy)));
+  if (existsSync(what)) return withPolicy(what, (policy) => success(explainPolicy(policy)));
   const policyFile = file ?? givenValue(env, "POLICY_FILE");
-  if (policyFile === null) return ofRun(what, BUILT_IN, env);
-  return underFile(policyFile, (policy) => ofRun(what, policy, env));
+  if (policyFile === null) return explainRunById(what, BUILT_IN, env);
+  return withPolicy(policyFile, (policy) => explainRunById(what, policy, env));
 }
 
-async function underFile(
+async function withPolicy(
   file: string,
   then: (policy: Policy) => Explained | Promise<Explained>,
 ): Promise<Explained> {
   const loaded = await loadPolicy(file);
-  return loaded.ok ? then(loaded.value) : no(...loaded.error.map((each) => findingLine(file, each)));
+  return loaded.ok ? then(loaded.value) : failure(...loaded.error.map((fault) => findingLine(file, fault)));
 }
 
-async function ofRun(id: string, policy: Policy, env: Environment): Promise<Explained> {
+async function explainRunById(id: string, policy: Policy, env: Environment): Promise<Explained> {
   const config = readAuditConfig(env);
-  if (!config.ok) return no(explainFaults(config.error));
+  if (!config.ok) return failure(explainFaults(config.error));
   try {
     const run = await readRun(config.value.database, id);
     return run === null
-      ? no(`There is no file and no run "${id}" in the database.`)
-      : yes(explainedRun(run, policy, Date.now()));
+      ? failure(
+          `"${id}" is neither a file nor the id of a run in the database. Check the name and DATABASE_URL.`,
+        )
+      : success(explainRun(run, policy, Date.now()));
   } catch (error) {
-    return no(`The database can't be read: ${error instanceof Error ? error.message : String(error)}`);
+    return failure(`The database can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-// A policy in sentences, so that its author can check that it says what they mean.
+// Prints a policy in sentences, so that its author can check that it says what they mean.
 
-/** One paragraph for each rule, then one for the whole policy. */
-function explainedPolicy(policy: Policy): string[] {
+/** Returns one paragraph for each rule, then one for the whole policy. */
+function explainPolicy(policy: Policy): string[] {
   const rules = policy.rules.map((rule, index) =>
-    [`${index + 1}. ${rule.name}`, ...sentences(rule)].join("\n   "),
+    [`${index + 1}. ${rule.name}`, ...ruleSentences(rule)].join("\n   "),
   );
-  return [...rules, "If no rule fits, nobody may decide.", ...everywhere(policy)];
+  return [...rules, "If no rule matches, nobody may decide.", ...policySentences(policy)];
 }
 
-function sentences(rule: Rule): string[] {
+function ruleSentences(rule: Rule): string[] {
   const { needs, holdMs, expiry, friction, reason, selfApproval, mention } = rule;
   const { receiptAtOnce, denyReasons } = rule;
-  const called = [...mention.users, ...mention.groups];
+  const mentioned = [...mention.users, ...mention.groups];
   return [
-    `Fits ${conditionsInWords(rule.when)}.`,
-    `May be decided by ${deciders(rule)}, ${selfApproval ? "the requester too" : "never by the requester"}.`,
+    `Matches ${conditionsInWords(rule.when)}.`,
+    `May be decided by ${deciders(rule)}, ${selfApproval ? "including the requester" : "never by the requester"}.`,
     needs === 1
-      ? "One person approves; one denial ends it."
+      ? "One person must approve; one denial ends it."
       : `${needs} different people must approve; one denial ends it.`,
     ...(rule.parts.length === 0
       ? []
       : [`One approval must come from each of these: ${rule.parts.map(partInWords).join("; ")}.`]),
-    `A reason to approve: ${fewest(reason.approve)}; to deny: ${fewest(reason.deny)}.`,
+    `Reason to approve: ${minChars(reason.approve)}; to deny: ${minChars(reason.deny)}.`,
     ...(denyReasons.length === 0
       ? []
-      : [`The form for a denial offers: ${denyReasons.map((each) => `"${each}"`).join(", ")}.`]),
+      : [`The form for a denial offers: ${denyReasons.map((text) => `"${text}"`).join(", ")}.`]),
     ...(friction.readFirst ? ["The approver must first press Read in full."] : []),
     ...(friction.word === null ? [] : [`The approver must type "${friction.word}".`]),
     ...(holdMs === 0 ? [] : [`An approval is held for ${time(holdMs)} and can be undone until then.`]),
@@ -84,39 +86,47 @@ function sentences(rule: Rule): string[] {
       ? "It waits as long as the service lists it."
       : `After ${time(expiry.afterMs)} ${expiry.outcome === "deny" ? "it is denied" : "it closes"}.`,
     ...followUpSentences(rule, { time, people }),
-    ...(receiptAtOnce ? ["Who decides gets a receipt at once, in a message of its own."] : []),
-    called.length === 0 ? "The card mentions nobody." : `The card mentions ${called.join(", ")}.`,
+    ...(receiptAtOnce ? ["Each person who decides gets a receipt at once, as a separate message."] : []),
+    mentioned.length === 0 ? "The card mentions nobody." : `The card mentions ${mentioned.join(", ")}.`,
   ];
 }
 
-function everywhere({ starters, tasks, volatile, fallback, auditors, freezers, lookBack }: Policy): string[] {
+function policySentences({
+  starters,
+  tasks,
+  volatile,
+  fallback,
+  auditors,
+  freezers,
+  lookBack,
+}: Policy): string[] {
   const starts = starters?.map(
     ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
   );
   return [
-    `Runs are started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`,
+    `Runs may be started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`,
     ...tasks.map(taskInWords),
-    ...(volatile.length === 0 ? [] : [`May change without notice: ${volatile.join(", ")}.`]),
-    ...(fallback === null ? [] : [`${fallback} is also told when nobody can approve something.`]),
+    ...(volatile.length === 0 ? [] : [`These fields may change without notice: ${volatile.join(", ")}.`]),
+    ...(fallback === null ? [] : [`${fallback} is also notified if nobody can approve a request.`]),
     ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
-    ...(freezers === null ? [] : [`Freeze and its lifting are open to ${people(freezers)}.`]),
+    ...(freezers === null ? [] : [`A freeze may be set and lifted by ${people(freezers)}.`]),
     lookBack === null
-      ? "The audit channel gets no look back at the week."
-      : `The audit channel looks back at the week on ${lookBack.day}, ${lookBack.at} (${lookBack.tz}).`,
+      ? "The audit channel gets no weekly look back."
+      : `The audit channel gets a look back at the week on ${lookBack.day} at ${lookBack.at} (${lookBack.tz}).`,
   ];
 }
 
 function taskInWords({ name, text, fields, channels, who }: SavedTask): string {
-  const asks = fields.map(({ label, choices, required }) => {
+  const questions = fields.map(({ label, choices, required }) => {
     const limits = [
       ...(required ? [] : ["may be empty"]),
       ...(choices === null ? [] : [choices.join(" or ")]),
     ];
     return limits.length === 0 ? label : `${label} (${limits.join("; ")})`;
   });
-  const used = who === null ? "all who may start runs" : people(who);
-  const asking = asks.length === 0 ? "" : ` Asks for ${asks.join(", ")}.`;
-  return `Saved task ${name}: "${text}", for ${used}, in ${channels?.join(", ") ?? "every channel"}.${asking}`;
+  const users = who === null ? "everyone who may start runs" : people(who);
+  const asking = questions.length === 0 ? "" : ` Asks for ${questions.join(", ")}.`;
+  return `Saved task ${name}: "${text}", for ${users}, in ${channels?.join(", ") ?? "every channel"}.${asking}`;
 }
 
 function deciders({ approvers, except }: Rule): string {
@@ -131,14 +141,14 @@ function people(principals: Principals): string {
   if (principals === "anyone") return "every full member who sees the card";
   const { users, groups, channels } = principals;
   const sets = [
-    ...groups.map((each) => `members of ${each}`),
-    ...channels.map((each) => `members of ${each}`),
+    ...groups.map((group) => `members of ${group}`),
+    ...channels.map((channel) => `members of ${channel}`),
   ];
   return [...users, ...sets].join(", ") || "nobody";
 }
 
-const fewest = (chars: number): string =>
-  chars === 0 ? "none needed" : `at least ${chars} ${chars === 1 ? "character" : "characters"}`;
+const minChars = (chars: number): string =>
+  chars === 0 ? "optional" : `at least ${chars} ${chars === 1 ? "character" : "characters"}`;
 
 const UNITS = [
   [86_400_000, "d"],
@@ -151,15 +161,15 @@ function time(ms: number): string {
   return `${ms / size} ${unit}`;
 }
 
-// Which rule applies to the approvals of a run, and why the rules before it do not fit.
+// Says which rule applies to each approval of a run, and why the rules before it do not match.
 
-function explainedRun(run: Run, policy: Policy, now: number): string[] {
-  const head = `${runId(run) ?? run.key}, asked for by ${run.requester} in ${run.channel}`;
-  if (run.approvals.length === 0) return [`${head}, has asked for no approval yet.`];
-  return [head, ...run.approvals.flatMap((approval) => explained(run, approval, policy, now))];
+function explainRun(run: Run, policy: Policy, now: number): string[] {
+  const head = `${runId(run) ?? run.key}, requested by ${run.requester} in ${run.channel}`;
+  if (run.approvals.length === 0) return [`${head}, has not asked for an approval yet.`];
+  return [head, ...run.approvals.flatMap((approval) => explainApproval(run, approval, policy, now))];
 }
 
-function explained(run: Run, approval: Approval, policy: Policy, now: number): string[] {
+function explainApproval(run: Run, approval: Approval, policy: Policy, now: number): string[] {
   const { action } = approval.request;
   const facts = factsFor(run, approval.request, { now });
   const chosen = ruleFor(policy, facts);
@@ -172,18 +182,20 @@ function explained(run: Run, approval: Approval, policy: Policy, now: number): s
     `${approval.id} (${approval.state.type}): ${oneLine(action ?? "(no action)", 120)}`,
     ...before.map((rule) =>
       match(rule.when) === "none"
-        ? `   not ${rule.name}: ${conditionsOfKind(rule, facts, "none")} does not fit`
+        ? `   not ${rule.name}: ${conditionsOfKind(rule, facts, "none")} does not match`
         : `   perhaps ${rule.name}: ${whyUncertain(conditionsOfKind(rule, facts, "some"))}`,
     ),
     `   ${chosen.name} applies: ${deciders(chosen)} may decide`,
     ...(missing.length === 0
       ? []
       : [`   still missing: an approval from ${missing.map(partName).join("; ")}`]),
-    ...(decided === null ? [] : [`   was decided under ${decided.rule} of policy ${decided.version}`]),
+    ...(decided === null
+      ? []
+      : [`   was decided under ${decided.rule} in policy version ${decided.version}`]),
   ];
 }
 
 const whyUncertain = (names: string): string =>
   names === "requester"
     ? "the database does not say which groups the requester is in"
-    : `${names} can be read in several ways, and not all fit`;
+    : `${names} can be read in several ways, and not all of them match`;

@@ -1,4 +1,4 @@
-// `npm run policy -- replay FILE`: what the requests of the last days would have needed under another policy. Lines for the terminal.
+// `npm run policy -- replay FILE`: says what past requests would have needed under another policy, in lines for the terminal.
 
 import { parseArgs } from "node:util";
 import { actionIn } from "../../adapters/agents/pending-approvals.ts";
@@ -23,35 +23,35 @@ import type { Explained } from "./explain.ts";
 import { slackPeople } from "../slack/slack-people.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
-/** 0: done. 1: the audit was tampered with. 2: it could not be done. */
+/** The exit code is 0 for success, 1 if the audit was tampered with, and 2 if the replay failed. */
 type Answer = Omit<Explained, "well"> & { readonly code: 0 | 1 | 2 };
 
-/** `now`: wall time. */
+/** `now` is wall time. */
 export async function replayPolicy(args: readonly string[], env: Environment, now: number): Promise<Answer> {
-  const asked = readAsked(args, now);
-  if (typeof asked === "string") return no(asked);
-  const loaded = await loadPolicy(asked.file);
-  if (!loaded.ok) return no(...loaded.error.map((each) => findingLine(asked.file, each)));
+  const options = readCommandLine(args, now);
+  if (typeof options === "string") return failure(options);
+  const loaded = await loadPolicy(options.file);
+  if (!loaded.ok) return failure(...loaded.error.map((fault) => findingLine(options.file, fault)));
   const config = readAuditConfig(env);
-  if (!config.ok) return no(explainFaults(config.error));
+  if (!config.ok) return failure(explainFaults(config.error));
   try {
-    const keys = publicKeysFor(config.value, asked.publicKeys);
-    return await readOut(
+    const keys = publicKeysFor(config.value, options.publicKeys);
+    return await withVerifiedAudit(
       config.value.database,
       keys,
-      (audit) => replayed(audit, loaded.value, asked, env),
-      asked,
+      (audit) => replayRequests(audit, loaded.value, options, env),
+      options,
     );
   } catch (error) {
-    return no(error instanceof Error ? error.message : String(error));
+    return failure(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function readOut(
+async function withVerifiedAudit(
   database: string,
   keys: readonly string[],
   lines: (audit: AuditFile) => Promise<readonly string[]>,
-  { archives }: Asked,
+  { archives }: Options,
 ): Promise<Answer> {
   const stored = await openAuditFile(database);
   let { close } = stored;
@@ -66,19 +66,19 @@ async function readOut(
   }
 }
 
-const no = (...lines: readonly string[]): Answer => ({ code: 2, lines });
+const failure = (...lines: readonly string[]): Answer => ({ code: 2, lines });
 
-type Asked = {
+type Options = {
   readonly file: string;
   readonly from: number;
   readonly publicKeys: readonly string[];
-  /** Files of the audit's archive. */
+  /** Archive files of the audit. */
   readonly archives: readonly string[];
 };
 
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
-function readAsked(args: readonly string[], now: number): Asked | string {
+function readCommandLine(args: readonly string[], now: number): Options | string {
   try {
     const options = {
       since: { type: "string" },
@@ -87,21 +87,22 @@ function readAsked(args: readonly string[], now: number): Asked | string {
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
     const [file, ...more] = positionals;
-    if (file === undefined || more.length > 0) return "replay takes one policy file";
+    if (file === undefined || more.length > 0) return "replay needs the name of one policy file.";
     const { since = "30d" } = values;
     const [, count, unit = ""] = /^(\d{1,5})([dh])$/.exec(since) ?? [];
     const from = count === undefined ? dayOf(since) : now - Number(count) * (UNITS[unit] ?? 0);
-    if (from === null) return "--since takes days (30d), hours (12h), a day (2026-11-30) or a moment";
+    if (from === null)
+      return "--since must be days (30d), hours (12h), a day (2026-11-30) or a moment (2026-11-30T12:00:00Z).";
     return { file, from, publicKeys: values["public-key"] ?? [], archives: values.archive ?? [] };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-async function replayed(
+async function replayRequests(
   audit: AuditFile,
   policy: Policy,
-  { from, file }: Asked,
+  { from, file }: Options,
   env: Environment,
 ): Promise<readonly string[]> {
   const gathered = gatherRequests(from);
@@ -112,7 +113,7 @@ async function replayed(
   for (const request of gathered.all()) results.push(await replay(request, policy, tools));
   const since = new Date(from).toISOString();
   return [
-    `Policy ${policy.version ?? ""} (${file}), replayed over the requests that the audit names since ${since}.`,
+    `Policy version ${policy.version ?? ""} (${file}), replayed over the requests in the audit since ${since}.`,
     ...summaryLines(results),
     ...doubtLines(results, gathered.counted(), people.isKnown),
     ...archivedLines((await audit.base()).seq),
@@ -137,20 +138,23 @@ function policiesIn(audit: AuditFile): (past: PastPolicy) => Promise<Policy | nu
 
 type Judged = Extract<Replayed, { judged: true }>;
 
-const isJudged = (each: Replayed): each is Judged => each.judged;
+const isJudged = (replayed: Replayed): replayed is Judged => replayed.judged;
 
 function summaryLines(results: readonly Replayed[]): string[] {
   const judged = results.filter(isJudged);
-  const count = (is: (each: Judged) => boolean): number => judged.filter(is).length;
+  const count = (test: (request: Judged) => boolean): number => judged.filter(test).length;
   const approved = judged.filter(({ request }) => request.sent?.verdict === "approve");
   const short = approved.filter(({ lacks }) => lacks.length > 0);
-  const more = ({ before, after }: Judged): boolean => before !== null && after.needs > before.needs;
-  const laxer = (each: Judged): boolean => differenceOf(each).laxer.length > 0;
+  const needsMore = ({ before, after }: Judged): boolean => before !== null && after.needs > before.needs;
+  const otherRule = count((request) => differenceOf(request).otherRule);
+  const tooFew = count(({ approvable }) => approvable === "too-few");
+  const stricter = count((request) => differenceOf(request).stricter.length > 0);
+  const laxer = count((request) => differenceOf(request).laxer.length > 0);
   return [
-    `Of ${requests(judged.length)}, ${count((each) => differenceOf(each).otherRule)} stand under another rule; ` +
-      `${count(more)} would want more people, ${count(({ approvable }) => approvable === "too-few")} would have too few approvers.`,
-    `${count((each) => differenceOf(each).stricter.length > 0)} would be harder to approve, ${count(laxer)} easier.`,
-    `Of ${approved.length} that were approved and sent, ${short.length} had not enough for this policy.`,
+    `Of ${requests(judged.length)}, ${otherRule} would fall under another rule; ` +
+      `${count(needsMore)} would need more people, ${tooFew} would have too few approvers.`,
+    `${stricter} would be harder to approve, ${laxer} easier.`,
+    `Of ${approved.length} that were approved and sent, ${short.length} did not have enough for this policy.`,
   ];
 }
 
@@ -158,73 +162,73 @@ const requests = (count: number): string => (count === 1 ? "1 request" : `${coun
 
 const NOT_JUDGED: Readonly<Record<WhyNotJudged, string>> = {
   "no-text": "the audit does not have their text (erased, or only counted)",
-  "no-task": "the task of their run is erased, and the policy asks for it",
-  volatile: "the policy asks for a field that was volatile, so the audit does not have it",
+  "no-task": "the task of their run is erased, and the policy depends on it",
+  volatile: "the policy depends on a field that was volatile, so the audit does not have it",
 };
 
-/** What the replay cannot know. */
+/** Returns what the replay cannot know. */
 function doubtLines(results: readonly Replayed[], counted: number, withSlack: boolean): string[] {
   const judged = results.filter(isJudged);
   const unjudged = Object.entries(NOT_JUDGED).map(([why, says]) => {
-    const found = results.filter((each) => !each.judged && each.why === why).length;
+    const found = results.filter((replayed) => !replayed.judged && replayed.why === why).length;
     return [found, `${requests(found)}: not judged, because ${says}.`] as const;
   });
   const unknown = judged.filter(({ approvable, isSure }) => approvable === "unknown" || !isSure).length;
-  const ask = withSlack ? "Slack did not say" : "without SLACK_BOT_TOKEN it is unknown";
+  const cause = withSlack ? "Slack did not say" : "without SLACK_BOT_TOKEN it is unknown";
   const noRule = judged.filter(({ before }) => before === null).length;
   const all: readonly (readonly [number, string])[] = [
     ...unjudged,
-    [unknown, `${requests(unknown)}: ${ask} who is in the groups and channels of their rule.`],
-    [noRule, `${requests(noRule)}: the policy of that time is not in the audit, so nothing is compared.`],
+    [unknown, `${requests(unknown)}: ${cause} who is in the groups and channels of their rule.`],
+    [noRule, `${requests(noRule)}: the policy of that time is not in the audit, so nothing was compared.`],
     [
       counted,
-      `${counted} further approvals closed undecided or had too few approvers; the audit has only their number.`,
+      `${counted} more approvals closed undecided or had too few approvers; the audit has only their number.`,
     ],
   ];
   const lines = all.flatMap(([found, says]) => (found > 0 ? [says] : []));
   return [
     ...lines,
-    "Groups are taken as they are today. Typed words, opened windows and who saw the channel are not judged.",
-    "Requests that wait untouched have no entry yet: explain RUN judges those.",
+    "Group members are those of today. Typed words, opened windows and who saw the channel are not judged.",
+    "A waiting request that nobody has touched has no entry yet. For that, use explain RUN.",
   ];
 }
 
 const archivedLines = (last: number): string[] =>
   last === 0
     ? []
-    : [`Entries 1 to ${last} of the audit are archived. With --archive FILE they are replayed, too.`];
+    : [`Entries 1 to ${last} of the audit are archived. To replay them too, add --archive FILE.`];
 
-/** The requests that differ, by run. */
+/** Returns the requests that differ, by run. */
 function runLines(results: readonly Replayed[]): string[] {
-  const changed = results.flatMap((each) => {
-    const says = changeOf(each);
-    return says === null ? [] : [{ request: each.request, says }];
+  const changed = results.flatMap((replayed) => {
+    const says = changeOf(replayed);
+    return says === null ? [] : [{ request: replayed.request, says }];
   });
   const runs = Map.groupBy(changed, ({ request }) => request.run);
-  return [...runs.values()].flatMap((each) => {
-    const [first] = each;
+  return [...runs.values()].flatMap((changes) => {
+    const [first] = changes;
     if (first === undefined) return [];
-    return ["", runName(first.request), ...each.map(({ says }) => `  ${says}`)];
+    return ["", runName(first.request), ...changes.map(({ says }) => `  ${says}`)];
   });
 }
 
 const runName = ({ run, runId, channel, requester }: PastRequest): string =>
-  `${runId === null ? run : oneLine(runId, 120)} in ${channel}, asked for by ${requester}`;
+  `${runId === null ? run : oneLine(runId, 120)} in ${channel}, requested by ${requester}`;
 
-/** Null: nothing about it differs. */
-function changeOf(each: Replayed): string | null {
-  const id = oneLine(each.request.approval, 120);
-  if (!each.judged) return `${id}: not judged`;
-  const { before, after, action, approvable, lacks } = each;
-  const { otherRule, stricter, laxer } = differenceOf(each);
-  const ways = [
-    otherRule ? `${each.request.rule ?? before?.name ?? ""} → ${after.name}` : after.name,
+/** Returns null if nothing differs. */
+function changeOf(replayed: Replayed): string | null {
+  const id = oneLine(replayed.request.approval, 120);
+  if (!replayed.judged) return `${id}: not judged`;
+  const { before, after, action, approvable, lacks } = replayed;
+  const { otherRule, stricter, laxer } = differenceOf(replayed);
+  const changes = [
+    otherRule ? `${replayed.request.rule ?? before?.name ?? ""} → ${after.name}` : after.name,
     ...(stricter.length === 0 ? [] : [`harder: ${stricter.join(", ")}`]),
     ...(laxer.length === 0 ? [] : [`easier: ${laxer.join(", ")}`]),
     ...(before !== null && before.needs !== after.needs ? [`${before.needs} → ${after.needs} people`] : []),
     ...(approvable === "too-few" ? ["too few people could approve it"] : []),
     ...(lacks.length === 0 ? [] : [`its approval would not be enough: ${lacks.join(", ")}`]),
   ];
-  if (!otherRule && ways.length === 1) return null;
-  return `${id} (${oneLine(action ?? "no action", 80)}): ${ways.join("; ")}`;
+  if (!otherRule && changes.length === 1) return null;
+  return `${id} (${oneLine(action ?? "no action", 80)}): ${changes.join("; ")}`;
 }

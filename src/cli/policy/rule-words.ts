@@ -1,4 +1,4 @@
-// What a rule says, in words: its conditions, and which of them a request meets.
+// Describes a rule in words: its conditions, which of them a request meets, and what happens while a request waits.
 
 import { type Match, matcher } from "../../domain/policy/choose-rule.ts";
 import { rightsIn } from "../../domain/escalation.ts";
@@ -24,7 +24,8 @@ export function conditionsInWords(when: When): string {
 }
 
 function texts(name: string, patterns: readonly Pattern[] | null): string[] {
-  const written = (each: Pattern): string => (isComparison(each) ? each.text : `"${patternText(each)}"`);
+  const written = (pattern: Pattern): string =>
+    isComparison(pattern) ? pattern.text : `"${patternText(pattern)}"`;
   return patterns === null ? [] : [`${name} ${patterns.map(written).join(" or ")}`];
 }
 
@@ -35,13 +36,13 @@ function hoursInWords({ tz, days, from, to }: Hours): string {
 
 const { when: ALWAYS } = BUILT_IN_RULE;
 
-/** The rule's conditions with this kind of match, by their keys. */
-export function conditionsOfKind({ when }: Rule, facts: Facts, so: Match): string {
+/** Returns the keys of the rule's conditions that match in this way. */
+export function conditionsOfKind({ when }: Rule, facts: Facts, kind: Match): string {
   const { channels, requesters, requesterGroups, action, input, fields, hours, outsideHours } = when;
-  const asked = requesterGroups === undefined ? { requesters } : { requesters, requesterGroups };
-  const alone: readonly (readonly [string, When])[] = [
+  const requester = requesterGroups === undefined ? { requesters } : { requesters, requesterGroups };
+  const singleConditions: readonly (readonly [string, When])[] = [
     ["channel", { ...ALWAYS, channels }],
-    ["requester", { ...ALWAYS, ...asked }],
+    ["requester", { ...ALWAYS, ...requester }],
     ["action", { ...ALWAYS, action }],
     ["input", { ...ALWAYS, input }],
     ...Object.entries(fields).map(
@@ -51,10 +52,12 @@ export function conditionsOfKind({ when }: Rule, facts: Facts, so: Match): strin
     ["outside-hours", outsideHours === undefined ? ALWAYS : { ...ALWAYS, outsideHours }],
   ];
   const match = matcher(facts);
-  return alone.flatMap(([name, condition]) => (match(condition) === so ? [name] : [])).join(", ");
+  return singleConditions
+    .flatMap(([name, condition]) => (match(condition) === kind ? [name] : []))
+    .join(", ");
 }
 
-// What a rule says about a request that waits, in sentences.
+// Describes in sentences what a rule does while a request waits.
 
 type Words = {
   readonly time: (ms: number) => string;
@@ -68,20 +71,20 @@ export function followUpSentences(rule: Rule, { time, people }: Words): readonly
     ...(remind === null
       ? []
       : [
-          `Reminds the people who can decide after ${time(remind.afterMs)}, then ${remind.doubles ? "after twice as long each time" : "as often"}, at most ${remind.atMost} times.`,
+          `Reminds the people who can decide after ${time(remind.afterMs)}, then ${remind.doubles ? "after twice as long each time" : "at the same interval"}, at most ${remind.atMost} times.`,
         ]),
     ...escalate.flatMap((stage) => stageSentences(stage, rule, { time, people })),
     ...(expiry === null
       ? []
       : [
-          `The last reminder comes ${warnMs === null ? "when a fourth of the time is left, at most 15 min" : time(warnMs)} before the end.`,
+          `The last reminder comes ${warnMs === null ? "when a quarter of the time is left, at most 15 min" : time(warnMs)} before the end.`,
         ]),
   ];
-  const called = sentences.length === 0 ? [] : [...sentences, hoursSentence(followUp)];
-  return [...called, ...timeSentences({ followUp, expiry }, time)];
+  const callSentences = sentences.length === 0 ? [] : [...sentences, hoursSentence(followUp)];
+  return [...callSentences, ...timeSentences({ followUp, expiry }, time)];
 }
 
-/** What a rule says beyond the defaults. */
+/** Mentions only what differs from the defaults. */
 function timeSentences(
   { followUp, expiry }: Pick<Rule, "followUp" | "expiry">,
   time: Words["time"],
@@ -95,7 +98,7 @@ function timeSentences(
     ...(extend === null || expiry === null
       ? []
       : [
-          `Who may approve can extend its time by ${time(extend.byMs)}, together by at most ${time(extend.atMostMs)}.`,
+          `Anyone who may approve can extend its time by ${time(extend.byMs)}, by at most ${time(extend.atMostMs)} in total.`,
         ]),
   ];
 }
@@ -109,13 +112,13 @@ function stageSentences(
   const sentence = (who: NamedPeople, may: string): readonly string[] =>
     idsOf(who).length === 0
       ? []
-      : [`After ${time(afterMs)}, ${people(who)} may ${may}, also if they do not see the channel.`];
+      : [`After ${time(afterMs)}, ${people(who)} may ${may}, even if they cannot see the channel.`];
   return [
-    ...sentence(decide, "decide as well"),
+    ...sentence(decide, "decide too"),
     ...sentence(denyOnly, "deny, but not approve"),
     ...(call === null
       ? []
-      : [`After ${time(afterMs)}, ${people(call)} get a call, which lets them decide nothing.`]),
+      : [`After ${time(afterMs)}, ${people(call)} get a call, which gives them no right to decide.`]),
   ];
 }
 

@@ -1,11 +1,14 @@
-// How the shell commands reach Slack, if they are given the bot's token, and what people are called there.
+// Gives the shell commands access to Slack if the bot's token is set, and looks up people's names.
 
 import { slackUser } from "../../adapters/slack/answers.ts";
 import type { Call } from "../../adapters/slack/clients.ts";
 import { type Environment, explainFaults, givenValue, readProxies } from "../../config.ts";
 import { PortError } from "../../ports.ts";
 
-/** Null: there is no token. Slack's packages are loaded only for one: to load them takes longer than most commands do. */
+/**
+ * Resolves to null if there is no token. Slack's packages are loaded only if there is one, because loading them takes longer than most
+ * commands do. Rejects with one line for the operator if the proxy settings are wrong.
+ */
 export async function slackCall(env: Environment): Promise<Call | null> {
   const token = givenValue(env, "SLACK_BOT_TOKEN");
   if (token === null) return null;
@@ -21,21 +24,24 @@ export async function slackCall(env: Environment): Promise<Call | null> {
   return createClients(token, givenValue(env, "SLACK_API_URL"), slackLogger(log), through).quick;
 }
 
-/** Slack answers about a hundred such questions a minute; further people are shown by their ids alone. */
+/** Slack answers about a hundred look-ups a minute. People beyond this number are shown by their ids alone. */
 const MAX_NAMES = 90;
 
-/** What Slack calls a person now. Null: unknown. Asks once for each person, and no more after a failure that concerns all. */
+/**
+ * Returns a function that resolves to a person's current name, or to null if it is unknown. It asks once for each person, and stops
+ * asking after a failure that concerns everyone.
+ */
 export async function slackNames(env: Environment): Promise<(user: string) => Promise<string | null>> {
   const call = await slackCall(env);
   const known = new Map<string, string | null>();
-  let asks = call !== null;
+  let canAsk = true;
   const ask = async (user: string): Promise<string | null> => {
-    if (call === null || !asks || known.size >= MAX_NAMES) return null;
+    if (call === null || !canAsk || known.size >= MAX_NAMES) return null;
     try {
       return slackUser(await call("users.info", { user })).name;
     } catch (error) {
       if (!(error instanceof PortError)) throw error;
-      if (error.retry !== "never") asks = false;
+      if (error.retry !== "never") canAsk = false;
       return null;
     }
   };

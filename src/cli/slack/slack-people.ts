@@ -1,4 +1,4 @@
-// What Slack says about the people, user groups and channels that a policy names.
+// Looks up in Slack the people, user groups and channels that a policy names.
 
 import { z } from "zod";
 import { slackChannel, slackGroup, slackMembers, slackUser } from "../../adapters/slack/answers.ts";
@@ -16,22 +16,22 @@ import { setsOfRule } from "../../domain/rule-facts.ts";
 import { PortError } from "../../ports.ts";
 import { slackCall } from "./ask-slack.ts";
 
-/** A larger group is taken to have enough people. */
+/** A group with more people is assumed to have enough approvers. */
 const MAX_ASKED = 100;
 
-/** One line for each problem with the ids of the policy; none without a token. */
+/** Resolves to one line for each problem with the ids of the policy. Without a token there are none. */
 export async function checkIds(policy: Policy, env: Environment): Promise<string[]> {
   const call = await slackCall(env);
   if (call === null) return [];
   const ids = [...new Set(idsNamedIn(policy))];
-  const says = await Promise.all(ids.map((id) => doubt(call, id)));
+  const unknown = await Promise.all(ids.map((id) => idDoubt(call, id)));
   const lacks = await Promise.all(policy.rules.map((rule) => lackOf(call, rule)));
   const stages = await Promise.all(policy.rules.flatMap((rule) => stageDoubts(call, rule)));
   const excepted = await Promise.all(policy.rules.flatMap((rule) => exceptDoubts(call, rule)));
-  return [...says, ...lacks, ...stages, ...excepted].filter((each) => each !== null);
+  return [...unknown, ...lacks, ...stages, ...excepted].filter((doubt) => doubt !== null);
 }
 
-/** Channels whose members the rule excepts, and of which Slack tells the app nothing. */
+/** Reports channels whose members the rule excepts, but which the app cannot see. */
 function exceptDoubts(call: Call, { name, except }: Rule): readonly Promise<string | null>[] {
   return (except?.channels ?? []).map(async (channel) => {
     try {
@@ -39,40 +39,40 @@ function exceptDoubts(call: Call, { name, except }: Rule): readonly Promise<stri
       return null;
     } catch (error) {
       if (!(error instanceof PortError)) throw error;
-      // Another line says that Slack does not answer now.
+      // Another line reports that Slack does not answer now.
       if (error.retry === "later") return null;
       return `"${name}" excepts ${channel}, which the app can't see: no one may decide under this rule. Invite the app there, or except its people by their ids or by a user group`;
     }
   });
 }
 
-/** A group of a stage without people, and a channel in which the stage can't be announced. */
+/** Reports empty groups of a stage, and channels in which the stage cannot be announced. */
 function stageDoubts(call: Call, { name, followUp }: Rule): readonly Promise<string | null>[] {
-  const people = followUp.escalate.flatMap(({ to, call: called }) =>
-    [to, called].filter((each) => each !== null),
+  const people = followUp.escalate.flatMap((stage) =>
+    [stage.to, stage.call].filter((named) => named !== null),
   );
-  const groups = new Set(people.flatMap((each) => each.groups));
-  const channels = new Set(people.flatMap((each) => each.channels));
-  const known = async (ask: () => Promise<string | null>): Promise<string | null> => {
+  const groups = new Set(people.flatMap((named) => named.groups));
+  const channels = new Set(people.flatMap((named) => named.channels));
+  const unlessRefused = async (ask: () => Promise<string | null>): Promise<string | null> => {
     try {
       return await ask();
     } catch (error) {
-      // Another line says that Slack does not know the id.
+      // Another line reports that Slack does not know the id.
       if (error instanceof PortError) return null;
       throw error;
     }
   };
   return [
     ...[...groups].map((id) =>
-      known(async () =>
+      unlessRefused(async () =>
         (await membersOf(call, id))?.length !== 0 ? null : `"${name}" escalates to ${id}, which is empty`,
       ),
     ),
     ...[...channels].map((id) =>
-      known(async () =>
+      unlessRefused(async () =>
         isMember(await call("conversations.info", { channel: id }))
           ? null
-          : `"${name}" escalates to ${id}, where the app is not: invite it, or the stage is not announced there`,
+          : `"${name}" escalates to ${id}, but the app is not in it: invite it, or the stage is not announced there`,
       ),
     ),
   ];
@@ -81,7 +81,7 @@ function stageDoubts(call: Call, { name, followUp }: Rule): readonly Promise<str
 const Joined = z.object({ channel: z.object({ is_member: z.boolean().optional() }) });
 const isMember = (answer: unknown): boolean => Joined.safeParse(answer).data?.channel.is_member === true;
 
-/** Null: enough people can satisfy the rule, or another line already says that Slack does not know an id. */
+/** Resolves to null if enough people can satisfy the rule, or if another line already reports an id that Slack does not know. */
 async function lackOf(call: Call, rule: Rule): Promise<string | null> {
   const { name, approvers, needs, except } = rule;
   if (approvers === "anyone") return null;
@@ -93,30 +93,30 @@ async function lackOf(call: Call, rule: Rule): Promise<string | null> {
       members.set(set, listed);
     }
     const isIn = (user: string, { users, ...sets }: NamedPeople): boolean =>
-      users.some((each) => each === user) ||
+      users.some((id) => id === user) ||
       [...sets.groups, ...sets.channels].some((set) => members.get(set)?.includes(user));
     const sets = groupsAndChannelsOf(approvers).flatMap((set) => members.get(set) ?? []);
     const people = [...new Set([...approvers.users, ...sets])].filter(
       (user) => except === null || !isIn(user, except),
     );
     if (people.length > MAX_ASKED) return null;
-    const doubts = await Promise.all(people.map((user) => asked(call, user)));
+    const doubts = await Promise.all(people.map((user) => checkId(call, user)));
     const able = people.filter((_user, index) => doubts[index] === null);
     const { seated, missing } = assignParts(able, rule, isIn);
-    const of = missing.length === 0 ? "" : `; no one is left for ${missing.map(partName).join(" and ")}`;
+    const parts = missing.length === 0 ? "" : `; no one is left for ${missing.map(partName).join(" and ")}`;
     return seated.length >= needs
       ? null
-      : `"${name}" can't be satisfied: it needs ${needs}, and ${seated.length} can approve${of}`;
+      : `"${name}" can't be satisfied: it needs ${needs} approvals, and ${seated.length} can approve${parts}`;
   } catch (error) {
     if (error instanceof PortError) return null;
     throw error;
   }
 }
 
-/** Pages of 200, as the bot reads them. */
+/** The number of pages of 200 members that the bot reads too. */
 const MAX_PAGES = 10;
 
-/** Null: the channel has more members than the bot reads, so who is in it is unknown. */
+/** Resolves to null if the channel has more members than the bot reads, so its members are unknown. */
 async function membersOf(call: Call, set: string): Promise<readonly string[] | null> {
   if (set.startsWith("S")) return slackGroup(await call("usergroups.users.list", { usergroup: set }));
   const found: string[] = [];
@@ -132,16 +132,17 @@ async function membersOf(call: Call, set: string): Promise<readonly string[] | n
   return null;
 }
 
-async function doubt(call: Call, id: string): Promise<string | null> {
+async function idDoubt(call: Call, id: string): Promise<string | null> {
   try {
-    return await asked(call, id);
+    return await checkId(call, id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    return `Slack says of ${id}: ${error.code}`;
+    return `Slack's answer about ${id}: ${error.code}`;
   }
 }
 
-async function asked(call: Call, id: string): Promise<string | null> {
+/** Resolves to what is wrong with this id, or to null. Rejects with PortError if Slack refuses the look-up. */
+async function checkId(call: Call, id: string): Promise<string | null> {
   if (id.startsWith("S")) {
     await call("usergroups.users.list", { usergroup: id });
     return null;
@@ -155,7 +156,7 @@ async function asked(call: Call, id: string): Promise<string | null> {
   return isBot || isGuest ? `${id} is a ${isBot ? "bot" : "guest"} and can't decide or start anything` : null;
 }
 
-/** Asks Slack once for each id, about `MAX_ASKED` people. Without a token, or where Slack does not answer, nothing is known. */
+/** Asks Slack once for each id, about at most `MAX_ASKED` people. Without a token or an answer, everything is unknown. */
 export async function slackPeople(env: Environment): Promise<People & { readonly isKnown: boolean }> {
   const call = await slackCall(env);
   const sets = new Map<string, Promise<readonly string[] | null>>();
@@ -177,7 +178,7 @@ export async function slackPeople(env: Environment): Promise<People & { readonly
     mayApprove: (user) =>
       users.size >= MAX_ASKED && !users.has(user)
         ? Promise.resolve(null)
-        : once(users, user, async () => (await asked(call, user)) === null),
+        : once(users, user, async () => (await checkId(call, user)) === null),
   };
 }
 

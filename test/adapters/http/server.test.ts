@@ -90,7 +90,7 @@ test("a port in use is told in plain words", async () => {
 });
 
 test("an address that this machine has not is told in plain words", async () => {
-  await expect(start({ host: "192.0.2.1" })).rejects.toThrow("this machine has no such address");
+  await expect(start({ host: "192.0.2.1" })).rejects.toThrow("this machine does not have that address");
 });
 
 test("closing ends idle connections, lets an answer under way finish, and may be repeated", async () => {

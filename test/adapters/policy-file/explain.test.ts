@@ -29,7 +29,7 @@ test("every rule of the example in docs/policy.md is told in sentences", async (
     "After 4 h it is denied",
     'must type "production"',
     "The card mentions U0BEN.",
-    "If no rule fits, nobody may decide.",
+    "If no rule matches, nobody may decide.",
   ])
     expect(text).toContain(each);
 });
@@ -50,14 +50,14 @@ rules:
   const text = lines.join("\n");
   for (const each of [
     "after 15 min, then after twice as long each time, at most 4 times",
-    "After 30 min, members of S0ONCALL may decide as well",
-    "After 2 h, members of C0LEADS get a call, which lets them decide nothing",
+    "After 30 min, members of S0ONCALL may decide too",
+    "After 2 h, members of C0LEADS get a call, which gives them no right to decide",
     "from 08:00 to 20:00 (Europe/Berlin)",
-    "when a fourth of the time is left",
+    "when a quarter of the time is left",
     "It is urgent",
     '"I\'m looking at it" lasts 45 min',
     "stops its clocks for at most 2 h",
-    "by 30 min, together by at most 1 h",
+    "by 30 min, by at most 1 h in total",
   ])
     expect(text).toContain(each);
 });
@@ -69,7 +69,7 @@ test("a rule says which people of a stage may only deny", async () => {
     escalate: [{ after: 30 min, to: { groups: [S0SRE, S0ONCALL] } }]
 `);
   const text = (await explain(path, undefined, {})).lines.join("\n");
-  expect(text).toContain("After 30 min, members of S0SRE may decide as well");
+  expect(text).toContain("After 30 min, members of S0SRE may decide too");
   expect(text).toContain("After 30 min, members of S0ONCALL may deny, but not approve");
 });
 
@@ -84,7 +84,7 @@ test("a stored run's approvals are told with their rule, while a bot has the dat
   const env = { DATABASE_URL: url, POLICY_FILE: policyFile(POLICY).path };
   const { well, lines } = await explain(runId(run) ?? "", undefined, env);
   expect(well).toBe(true);
-  expect(lines.join("\n")).toContain("not elsewhere: channel, action does not fit");
+  expect(lines.join("\n")).toContain("not elsewhere: channel, action does not match");
   expect(lines.join("\n")).toContain("two applies: U0BEN, U0CAT may decide");
   expect(await explain("run_nobody_knows", undefined, env)).toMatchObject({ well: false });
 });
