@@ -226,7 +226,7 @@ export const NEVER_VOLATILE: readonly string[] = ["id", "action"];
 
 /** The paths that exist in the content. */
 export function volatileIn(content: Json, paths: readonly string[]): readonly string[] {
-  return paths.filter((path) => !isBound(path) && withoutFields(content, [path]) !== content);
+  return paths.filter((path) => withoutFields(content, [path]) !== content);
 }
 
 const isBound = (path: string): boolean => NEVER_VOLATILE.includes(path.split(".")[0] ?? "");
