@@ -23,19 +23,19 @@ export const TARGETS = {
   },
   settle: {
     mutate: ["src/engine/effect-executor.ts"],
-    tests: [
-      "test/engine/{effect-executor,perform-effect,run-engine,check-before-sending,pace,logging}.test.ts",
-    ],
+    tests: ["test/engine/{one-effect,effect-executor}.test.ts"],
   },
   policy: {
-    mutate: ["choose-rule", "follow-up-rule", "named-people", "policy"].map(
-      (file) => `src/domain/policy/${file}.ts`,
-    ),
-    tests: ["test/domain/{policy,policy-conditions,parts,follow-up,follow-up-due}.test.ts"],
+    mutate: ["src/domain/policy/choose-rule.ts"],
+    tests: ["test/domain/{policy,strict-rules,policy-conditions,follow-up}.test.ts"],
+  },
+  rules: {
+    mutate: ["follow-up-rule", "named-people", "policy"].map((file) => `src/domain/policy/${file}.ts`),
+    tests: ["test/domain/{policy,parts,vote,run-context,same-request,follow-up,follow-up-due}.test.ts"],
   },
   patterns: {
     mutate: ["src/domain/policy/pattern.ts", "src/domain/policy/comparison.ts"],
-    tests: ["test/domain/{policy,policy-conditions}.test.ts"],
+    tests: ["test/domain/{patterns,policy,policy-conditions}.test.ts"],
   },
   ingress: {
     mutate: ["src/adapters/slack/request-verifier.ts", "src/adapters/slack/workspace-check.ts"],
