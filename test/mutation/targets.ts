@@ -31,7 +31,9 @@ export const TARGETS = {
   },
   rules: {
     mutate: ["follow-up-rule", "named-people", "policy"].map((file) => `src/domain/policy/${file}.ts`),
-    tests: ["test/domain/{policy,parts,vote,run-context,same-request,follow-up,follow-up-due}.test.ts"],
+    tests: [
+      "test/domain/{whole-policy,policy,card-layout,parts,vote,run-context,same-request,follow-up,follow-up-due}.test.ts",
+    ],
   },
   patterns: {
     mutate: ["src/domain/policy/pattern.ts", "src/domain/policy/comparison.ts"],
