@@ -80,7 +80,7 @@ function bordersOf(part: string): readonly number[] {
 /** The same text or value, letter by letter and of the same type. A pattern of stars alone matches any value. */
 export function isExactly(pattern: Pattern, value: Scalar): boolean {
   if (isComparison(pattern)) {
-    const number = typeof value === "object" || typeof value === "number" ? numberText(value) : null;
+    const number = numberText(value);
     return number !== null && satisfies(number, pattern) && satisfiesRounded(number, pattern);
   }
   if (typeof pattern !== "string")
@@ -94,7 +94,7 @@ export function isExactly(pattern: Pattern, value: Scalar): boolean {
  */
 export function mayBe(pattern: Pattern, asRead: string, value: Scalar): boolean {
   if (isComparison(pattern)) {
-    const number = typeof value === "object" || typeof value === "number" ? numberText(value) : null;
+    const number = numberText(value);
     return number === null || satisfies(number, pattern) || satisfiesRounded(number, pattern);
   }
   const wanted = foldForMatching(String(pattern));
