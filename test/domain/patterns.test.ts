@@ -2,12 +2,13 @@
 
 import { describe, expect, test } from "vitest";
 import { type Json, parseJson } from "#src/domain/json.ts";
-import { readComparison } from "#src/domain/policy/comparison.ts";
+import type { Comparison } from "#src/domain/policy/comparison.ts";
 import {
   everyValue,
   foldForMatching,
   foldName,
   isExactly,
+  matchesPattern,
   mayBe,
   type Pattern,
   patternText,
@@ -19,12 +20,6 @@ import {
 
 const MARK = "\u0301";
 const number = (text: string) => parseJson(text) as Scalar;
-
-function comparison(text: string) {
-  const read = readComparison(text);
-  if (read === null) throw new Error(`no comparison: ${text}`);
-  return read;
-}
 
 describe("two texts", () => {
   test.each([
@@ -67,7 +62,10 @@ describe("two names of fields", () => {
 });
 
 describe("a value", () => {
-  const over = comparison("> 1000 and < 1e6");
+  const above = { op: ">", than: "1000" } as const;
+  const below = { op: "<", than: "1e6" } as const;
+  const over: Comparison = { bounds: [above, below], text: "> 1000 and < 1e6" };
+  const under: Comparison = { bounds: [below], text: "< 1e6" };
   test.each<[Pattern, Scalar, boolean, boolean]>([
     ["prod", "prod", true, true],
     ["prod", "PROD", false, true],
@@ -77,6 +75,7 @@ describe("a value", () => {
     ["*", 4, true, true],
     ["**", true, true, true],
     ["4", 4, false, true],
+    ["4*", 42, false, true],
     ["true", true, false, true],
     [4, 4, true, true],
     [4, "4", false, true],
@@ -92,6 +91,8 @@ describe("a value", () => {
     [over, 1_000, false, false],
     [over, number("1001.0"), true, true],
     [over, number("1e7"), false, false],
+    [under, 1e6, false, false],
+    [under, "x", false, true],
     [over, "1001", false, true],
     [over, true, false, true],
     // A float takes it for 1000.
@@ -143,4 +144,20 @@ describe("a path", () => {
   ])("may be read at %s", (_what, content, values) => {
     expect(everyValue(content, ["a", "b"], foldName)).toEqual(values);
   });
+
+  test("may name what has neither letters nor digits, and never a letter of a text", () => {
+    expect(everyValue({ "-.-": "x", "--": "y" }, ["-", "-"], foldName)).toEqual(["x"]);
+    expect(everyValue({ a: "bc" }, ["a", "0"], foldName)).toEqual([]);
+  });
+});
+
+test("what stands between two stars is found wherever it is, whatever it begins and ends with", () => {
+  const wordsOf = (length: number): string[] =>
+    length === 0 ? [""] : wordsOf(length - 1).flatMap((each) => [`${each}a`, `${each}b`]);
+  const parts = [1, 2, 3, 4, 5, 6].flatMap(wordsOf);
+  const texts = [...wordsOf(6), ...wordsOf(9)];
+  for (const part of parts) {
+    const wrong = texts.filter((text) => matchesPattern(`*${part}*`, text) !== text.includes(part));
+    expect(wrong, part).toEqual([]);
+  }
 });

@@ -40,6 +40,13 @@ describe("a comparison", () => {
     ["< -0.25", [{ op: "<", than: "-0.25" }]],
     ["<= 1e3", [{ op: "<=", than: "1e3" }]],
     ["> 1.5E+10", [{ op: ">", than: "1.5E+10" }]],
+    [
+      "> 1 and <= 5",
+      [
+        { op: ">", than: "1" },
+        { op: "<=", than: "5" },
+      ],
+    ],
     ["> 0e-10", [{ op: ">", than: "0e-10" }]],
     [
       ">= 10 and < 100",
@@ -83,6 +90,7 @@ describe("a comparison", () => {
     ">= 5 and <= 5",
     "> 5 and < -5",
     "< 1 and < 2",
+    "< 2 and < 1",
     "> 1 and < 5 and < 9",
     "> 1 and ",
     "x> 1",
@@ -171,7 +179,6 @@ describe("a comparison", () => {
 });
 
 describe("a condition with a comparison", () => {
-  const over = { ...ALWAYS, fields: { amount: [comparison("> 1000")] } };
   test.each<[string, Match]>([
     ['{"amount": 1001}', "every"],
     ['{"amount": 1e400}', "every"],
@@ -190,6 +197,7 @@ describe("a condition with a comparison", () => {
     ['{"amount": 5, "details": {"amount": 1001}}', "some"],
     ['{"amount": {"value": 1001}}', "some"],
   ])("%s: %s", (content, match) => {
+    const over = { ...ALWAYS, fields: { amount: [comparison("> 1000")] } };
     expect(matcher(facts(parseJson(content)))(over)).toBe(match);
   });
 });
