@@ -44,12 +44,11 @@ export const TARGETS = {
     tests: ["test/adapters/slack/{request-verifier,signed-requests,workspace-check}.test.ts"],
   },
   cards: {
-    mutate: [
-      "src/adapters/slack/blocks/approval-card.ts",
-      "src/adapters/slack/blocks/pending-card.ts",
-      "src/adapters/slack/blocks/card-state.ts",
-      "src/adapters/slack/blocks/card-history.ts",
-    ],
-    tests: ["test/adapters/slack/blocks/{card,messages,true-words,service-words,thread}.test.ts"],
+    mutate: ["approval-card", "pending-card"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
+    tests: ["test/adapters/slack/blocks/{card,messages,true-words}.test.ts"],
+  },
+  "card-states": {
+    mutate: ["card-state", "card-history"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
+    tests: ["test/adapters/slack/blocks/{card,messages,true-words,service-words}.test.ts"],
   },
 } as const satisfies { readonly [name: string]: Target };
