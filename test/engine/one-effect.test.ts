@@ -93,6 +93,7 @@ describe("an effect under way", () => {
     gate.resolve();
     await stage.settle();
     expect([stage.performed, stage.saved]).toEqual([[], []]);
+    await stage.act(COUNT);
     expect(stage.told).toEqual(["queued post", "idle"]);
   });
 });
@@ -102,7 +103,7 @@ describe("before its mark an effect", () => {
     const queued = async (run: Run, effect: Effect) => {
       const stage = createEffectStage(run);
       await stage.act(effect);
-      return stage.told.includes("queued post");
+      return stage.told.some((each) => each.startsWith("queued"));
     };
     const listed = listedRun("apr_1");
     const opened = { ...listed, posts: { [OPENING]: { ...UP, shows: "older" } } };
@@ -301,6 +302,20 @@ describe("the outcome of an effect", () => {
       `again ${AFTER_FAILURE_MS}`,
       "idle",
     ];
+
+    test("is not called a taken id where the store failed for another reason", async () => {
+      const stage = createEffectStage(planned());
+      stage.other = aWatchedRun();
+      stage.perform = () => {
+        stage.fails.push(failure("database_locked"));
+        return Promise.resolve({ type: "created", snapshot: aSnapshot(aWatchedRun(RunId("run_1"))) });
+      };
+      await stage.act(CREATE);
+      expect(stage.run.creation.type).toBe("sending");
+      await vi.advanceTimersByTimeAsync(6_000);
+      await stage.settle();
+      expect(stage.run.creation).toMatchObject({ type: "created", id: "run_1" });
+    });
 
     test("is stored once the store takes it", async () => {
       const { stage, passes, lines } = await settling(failure("database_locked"), failure("database_locked"));
