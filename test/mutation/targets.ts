@@ -45,10 +45,10 @@ export const TARGETS = {
   },
   cards: {
     mutate: ["approval-card", "pending-card"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
-    tests: ["test/adapters/slack/blocks/{card,messages,true-words}.test.ts"],
+    tests: ["test/adapters/slack/blocks/{card-elements,card,messages,true-words}.test.ts"],
   },
   "card-states": {
     mutate: ["card-state", "card-history"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
-    tests: ["test/adapters/slack/blocks/{card,messages,true-words,service-words}.test.ts"],
+    tests: ["test/adapters/slack/blocks/{card-elements,card,messages,true-words,service-words}.test.ts"],
   },
 } as const satisfies { readonly [name: string]: Target };
