@@ -45,7 +45,7 @@ export const TARGETS = {
   },
   cards: {
     mutate: ["approval-card", "pending-card"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
-    tests: ["test/adapters/slack/blocks/{card-elements,card,messages,true-words}.test.ts"],
+    tests: ["test/adapters/slack/blocks/{card-elements,card,messages,true-words,deployment}.test.ts"],
   },
   "card-states": {
     mutate: ["card-state", "card-history"].map((file) => `src/adapters/slack/blocks/${file}.ts`),

@@ -3,9 +3,12 @@
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import type { Approval, Decision, Dispute } from "#src/domain/approval.ts";
+import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { BY_POLICY } from "#src/domain/decide.ts";
 import { GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
+import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import { NOON, REQUESTER } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { objectsIn, wire } from "./oracle.ts";
@@ -57,6 +60,8 @@ describe("the buttons of a card", () => {
       deny,
       button("card_read", "Details"),
     ]);
+    const stopped = { ...CREATED, stop: { by: CLEO, at: NOON } };
+    expect(buttonsOf(PENDING, stopped)).toEqual([approve, deny, button("card_read", "Details")]);
     const first = underRule({ friction: { readFirst: true, word: null } });
     expect(buttonsOf(first)).toEqual([button("card_read", "Read in full"), approve, deny]);
   });
@@ -71,7 +76,8 @@ describe("the blocks of a card", () => {
       "audit:12:0123456789abcdef",
       `decide-${PENDING.nonce}`,
     ]);
-    expect(idsOf(card)).not.toContain("audit:12:0123456789abcdef");
+    const late = { type: "retry", notBefore: NOON, tries: 1, lost: false, why: "busy" } as const;
+    expect(idsOf(decided(late))).toEqual(["state:retrying:v1", `decide-${PENDING.nonce}`]);
     expect(idsOf(underRule({ needs: 2 })).slice(0, 3)).toEqual([
       "state:pending:v1",
       "request:whole",
@@ -168,7 +174,72 @@ describe("a card shows", () => {
     const card = underRule({ needs: 3 }, { ...PENDING, votes: [vote("fine", CLEO), vote("", BEN)] });
     expect(words(card)).toContain("Needs 3 approvals, from different people; one denial ends it. 2 so far.");
     expect(words(card)).toContain(`☑️ @${CLEO} approved {2026-11-20 12:01:05 UTC}:\n> fine\n`);
-    expect(words(card)).toContain(`☑️ @${BEN} approved {2026-11-20 12:01:05 UTC} and gave no reason.`);
+    expect(words(card)).toContain(`☑️ @${BEN} approved {2026-11-20 12:01:05 UTC} and gave no reason.\n`);
+    expect(words(card)).not.toContain("no reason.\n>");
     expect(words(underRule({ needs: 3 }))).toContain("one denial ends it.\n");
+  });
+
+  test("who asked for the run or watches it, and the risk and the places as the service writes them", () => {
+    const request = requestOf("Deploy", { action: "Deploy", risk: 7, environment: "EU" });
+    const card = { ...PENDING, request };
+    expect(words(card)).toContain(`🟡 Approval needed** · risk 7 · EU · asked by @${REQUESTER} · `);
+    expect(words(card)).toContain("# ⬜ Risk 7: Deploy\n");
+    expect(words(card)).toMatch(/^text: .*, asked by <@/);
+    const watched = words(card, { ...CREATED, origin: "adopted" });
+    expect(watched).toContain(` · watched by @${REQUESTER} · `);
+    expect(watched).toMatch(/^text: .*, watched by <@/);
+    const silent = { ...PENDING, request: requestOf("Deploy", {}) };
+    expect(words(silent)).toContain("# Request: Deploy\n");
+  });
+
+  test("in boxes what the title has no room for, and fields of several lines", () => {
+    const long = "deploy ".repeat(40).trim();
+    const card = { ...PENDING, request: requestOf(long, { action: long, diff: "one\ntwo" }) };
+    expect(words(card)).toContain(`\n| ${long}\n`);
+    expect(words(card)).toContain("| one\n| two\n");
+    expect(words(PENDING)).not.toContain("\n| ");
+  });
+
+  test("what has changed since it was last shown, as long as that is what is new", () => {
+    const changes = [
+      { name: "a", was: "1", is: "2" },
+      { name: "b", was: null, is: "3" },
+      { name: "c", was: "4", is: null },
+    ];
+    const changed = { ...PENDING, version: 2, requestVersion: 2, changes };
+    expect(words(changed)).toContain("Changed since last shown:**\n| − a: 1\n| + a: 2\n| + b: 3\n| − c: 4\n");
+    for (const other of [
+      { ...changed, changes: [] },
+      { ...changed, version: 3 },
+      { ...changed, version: 1, requestVersion: 1 },
+      { ...changed, request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), {}) },
+    ])
+      expect(words(other)).not.toContain("Changed since last shown");
+  });
+
+  test("a reason as a person gave it, and of the policy's without who denied", () => {
+    const by = (user: UserId | null, reason: string): string =>
+      words({
+        ...PENDING,
+        state: {
+          type: "decided",
+          decision: decisionOf("deny", reason, user),
+          delivery: { type: "confirmed", at: NOON, stillListed: null },
+        },
+      });
+    expect(by(BEN, `${BY_POLICY}too late`)).toContain(`by @${BEN}: ${BY_POLICY}too late\n`);
+    expect(by(null, `${BY_POLICY}too late`)).toContain("by the policy: too late\n");
+    expect(by(null, "for a reason of its own")).toContain("by the policy: for a reason of its own\n");
+  });
+
+  test("that too few people can approve it", () => {
+    const few = (able: number): string => {
+      const card = underRule({ needs: 3 });
+      return words({ ...card, approverCount: { of: countKeyOf(card), at: NOON, able, grows: false } });
+    };
+    expect(few(0)).toContain("⚠️ No one can approve this. ");
+    expect(few(1)).toContain("⚠️ Only 1 person can approve this, and 3 must. ");
+    expect(few(2)).toContain("⚠️ Only 2 people can approve this, and 3 must. ");
+    expect(few(3)).not.toContain("⚠️");
   });
 });
