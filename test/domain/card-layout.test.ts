@@ -49,6 +49,24 @@ describe("the risk and the place", () => {
     });
   });
 
+  test("may stand under the usual names, in the request or in its run", () => {
+    const ofRun = (fields: { readonly [name: string]: string }): RunContext => ({
+      fields,
+      volatile: [],
+      digest: "",
+      chars: 0,
+    });
+    for (const name of ["risk", "risk_level", "severity"])
+      expect(marksOf(`{"${name}":"high"}`)).toEqual({ risk: "high: high", where: [] });
+    for (const name of ["risk", "risk_level"])
+      expect(marksOf("{}", ofRun({ [name]: "high" })).risk).toBe("high: high");
+    for (const name of ["environment", "env"]) {
+      expect(marksOf(`{"${name}":"eu"}`)).toEqual({ risk: null, where: ["eu"] });
+      expect(marksOf(`{"target":{"${name}":"eu"}}`).where).toEqual(["eu"]);
+      expect(marksOf("{}", ofRun({ [name]: "eu" })).where).toEqual(["eu"]);
+    }
+  });
+
   test("says a place once, and two at most", () => {
     expect(marksOf('{"environment":"eu","env":"eu","target":{"env":"us"}}').where).toEqual(["eu"]);
     expect(marksOf('{"environment":"eu","target":{"environment":"us","env":"ap"}}').where).toEqual([
@@ -59,6 +77,11 @@ describe("the risk and the place", () => {
 });
 
 describe("the fields of a card", () => {
+  test("begin with the tool and what it acts on", () => {
+    const json = '{"a":1,"service":"s","resource":"r","target":"t","tool":"x"}';
+    expect(fieldsOf(json).short).toEqual(["Tool = x", "Target = t", "Resource = r", "Service = s", "A = 1"]);
+  });
+
   test("stand side by side under their names as words", () => {
     expect(
       fieldsOf('{"dry_run":false,"replicaCount":3,"big":1234567890123456789,"tags":["a","b"]}').short,

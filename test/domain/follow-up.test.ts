@@ -2,9 +2,15 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ageAt, type FollowUp, momentOfAge, type Pause } from "#src/domain/follow-up.ts";
 import { combineStrictly, isAsStrict, ruleFor } from "#src/domain/policy/choose-rule.ts";
-import { combineFollowUps, NO_FOLLOW_UP, type Stage } from "#src/domain/policy/follow-up-rule.ts";
+import {
+  combineFollowUps,
+  type FollowUpRule,
+  idsOfFollowUp,
+  NO_FOLLOW_UP,
+  type Stage,
+} from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
-import { ChannelId, UserId } from "#src/domain/ids.ts";
+import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 
 const pause = fc
   .record({ from: fc.nat(1_000), length: fc.option(fc.nat(500)) })
@@ -132,5 +138,50 @@ describe("rules that escalate", () => {
       },
     );
     expect(rule.followUp.escalate.every(({ to }) => to === null)).toBe(true);
+  });
+});
+
+describe("what two rules say together about a request that waits", () => {
+  const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
+  const remind = { afterMs: 20, doubles: true, atMost: 3 };
+  const sooner = { afterMs: 10, doubles: false, atMost: 9 };
+  const extend = { byMs: 5, atMostMs: 10 };
+  const shorter = { byMs: 7, atMostMs: 9 };
+  const together = (a: Partial<FollowUpRule>, b: Partial<FollowUpRule>) => [
+    combineFollowUps({ ...NO_FOLLOW_UP, ...a }, { ...NO_FOLLOW_UP, ...b }),
+    combineFollowUps({ ...NO_FOLLOW_UP, ...b }, { ...NO_FOLLOW_UP, ...a }),
+  ];
+
+  it.each<[string, Partial<FollowUpRule>, Partial<FollowUpRule>, Partial<FollowUpRule>]>([
+    ["the reminders of the one that has any", { remind }, {}, { remind }],
+    ["the reminders that come sooner", { remind }, { remind: sooner }, { remind: sooner }],
+    ["the shorter claim", { claimMs: 3 }, { claimMs: 4 }, { claimMs: 3 }],
+    ["the shorter question", { questionMs: 4 }, { questionMs: 3 }, { questionMs: 3 }],
+    ["the only warning", { warnMs: 3 }, {}, { warnMs: 3 }],
+    ["the earlier warning", { warnMs: 3 }, { warnMs: 4 }, { warnMs: 4 }],
+    ["no extension unless both have one", { extend }, {}, { extend: null }],
+    ["the shorter extension", { extend }, { extend: shorter }, { extend: shorter }],
+    ["any time unless both have hours", { hours }, {}, { hours: null }],
+    ["the hours that both have", { hours }, { hours: { ...hours } }, { hours }],
+    ["any time if their hours differ", { hours }, { hours: { ...hours, to: "21:00" } }, { hours: null }],
+    ["that it is urgent", { urgent: true }, {}, { urgent: true }],
+  ])("is %s", (_what, a, b, both) => {
+    const expected = { ...NO_FOLLOW_UP, ...both };
+    expect(together(a, b)).toEqual([expected, expected]);
+  });
+
+  it("is the first one's reminders if both come at the same time", () => {
+    const same = { ...sooner, afterMs: 20 };
+    expect(together({ remind }, { remind: same }).map((each) => each.remind)).toEqual([remind, same]);
+  });
+
+  it("names the people of all stages, those who may decide and those who are only called", () => {
+    const to = { users: [UserId("U0CAT")], groups: [GroupId("S0OPS")], channels: [ChannelId("C0OPS")] };
+    const call = { ...NO_ONE, channels: [ChannelId("C0LEADS")] };
+    const escalate = [
+      { afterMs: 1, to, call: null },
+      { afterMs: 2, to: null, call },
+    ];
+    expect(idsOfFollowUp({ ...NO_FOLLOW_UP, escalate })).toEqual(["U0CAT", "S0OPS", "C0OPS", "C0LEADS"]);
   });
 });

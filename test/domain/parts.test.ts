@@ -7,15 +7,28 @@ import type { Person } from "#src/domain/authorization.ts";
 import type { Context } from "#src/domain/context.ts";
 import { recheckAuthority } from "#src/domain/decision-delivery.ts";
 import { decide, type Submission } from "#src/domain/decide.ts";
-import { type GroupId, GroupId as toGroup, UserId } from "#src/domain/ids.ts";
+import { ChannelId, type GroupId, GroupId as toGroup, UserId } from "#src/domain/ids.ts";
 import { missingParts } from "#src/domain/applied-rule.ts";
-import { assignParts, combineParts, coversParts, type Part } from "#src/domain/policy/named-people.ts";
+import {
+  assignParts,
+  combineParts,
+  coversParts,
+  groupsAndChannelsOf,
+  idsOf,
+  isOneOfParts,
+  type Part,
+  partName,
+  setsOfParts,
+  together,
+  withoutNamed,
+} from "#src/domain/policy/named-people.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";
 import { contextAt } from "../make/history.ts";
 import { aPolicy } from "../make/policy.ts";
 import { anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
 
 const [SRE, SEC, LEGAL] = [toGroup("S0SRE"), toGroup("S0SEC"), toGroup("S0LEGAL")];
+const [ANA, BEN, CLEO] = [UserId("U0ANA"), UserId("U0BEN"), UserId("U0CLEO")];
 const part = (...groups: readonly GroupId[]): Part => ({ users: [], groups, channels: [] });
 const groups: fc.Arbitrary<readonly GroupId[]> = fc.subarray([SRE, SEC, LEGAL]);
 const parts = fc.array(
@@ -72,7 +85,38 @@ describe("an assignment of voters to parts", () => {
   });
 });
 
-const [ANA, BEN, CLEO] = [UserId("U0ANA"), UserId("U0BEN"), UserId("U0CLEO")];
+describe("parts", () => {
+  const [OPS, REL] = [ChannelId("C0OPS"), ChannelId("C0REL")];
+  const mixed: Part = { users: [ANA, BEN], groups: [SRE, SEC], channels: [OPS, REL] };
+  const few: Part = { users: [BEN], groups: [SEC], channels: [REL] };
+
+  test("are the same whatever the order of their people, and one of them is not two", () => {
+    const turned = { users: [BEN, ANA], groups: [SEC, SRE], channels: [REL, OPS], name: "Turned" };
+    expect(coversParts([mixed], [turned])).toBe(true);
+    expect(coversParts([mixed], [turned, mixed])).toBe(false);
+    expect(combineParts([mixed], [turned, few, turned])).toEqual([mixed, few, turned]);
+    for (const other of [{ users: [ANA] }, { groups: [SRE] }, { channels: [OPS] }])
+      expect(coversParts([mixed], [{ ...mixed, ...other }])).toBe(false);
+  });
+
+  test("are called by their name, or else by their ids", () => {
+    expect(partName({ ...few, name: "Security" })).toBe("Security");
+    expect(partName(few)).toBe("U0BEN, S0SEC, C0REL");
+    expect(idsOf(few)).toEqual(["S0SEC", "C0REL", "U0BEN"]);
+    expect(setsOfParts([few, mixed])).toEqual([SEC, REL, SRE, SEC, OPS, REL]);
+    expect([BEN, SEC, REL].map((id) => isOneOfParts(id, [part(SRE), few]))).toEqual([true, true, true]);
+    expect([ANA, SRE, OPS].map((id) => isOneOfParts(id, [few]))).toEqual([false, false, false]);
+  });
+
+  test("name each person once together, and none whom an exception names", () => {
+    expect(together([few, mixed])).toEqual({ users: [BEN, ANA], groups: [SEC, SRE], channels: [REL, OPS] });
+    expect(withoutNamed(mixed, few)).toEqual({ users: [ANA], groups: [SRE], channels: [OPS] });
+    expect(withoutNamed(mixed, null)).toBe(mixed);
+    expect(groupsAndChannelsOf(few)).toEqual([SEC, REL]);
+    expect(groupsAndChannelsOf("anyone")).toEqual([]);
+  });
+});
+
 const RULE = {
   name: "both",
   needs: 2,
@@ -201,13 +245,13 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(missing(run)).toEqual([SRE]);
   });
 
-  const decided = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SRE)]]);
   test.each<[string, readonly Person[], string]>([
     ["stands where both are still there", [member(ANA, SRE), member(BEN, SEC)], "stands"],
     ["stands where they have changed places", [member(ANA, SEC), member(BEN, SRE)], "stands"],
     ["is void where both are in one part now", [member(ANA, SRE), member(BEN, SRE)], "void"],
     ["waits where Slack does not answer about one", [member(BEN, SEC)], "unverified"],
   ])("%s, right before it is sent", (_name, people, type) => {
+    const decided = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SRE)]]);
     expect(recheckAuthority(decided, approval.id, people, ctx).type).toBe(type);
   });
 

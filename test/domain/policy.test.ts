@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Person, refusalToDecide } from "#src/domain/authorization.ts";
 import { decide, type Submission } from "#src/domain/decide.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
-import { parseJson } from "#src/domain/json.ts";
+import { type Json, parseJson } from "#src/domain/json.ts";
 import { observe } from "#src/domain/observe.ts";
 import { type Match, matcher, ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { BUILT_IN, type Facts, keptRule, type Policy, type When } from "#src/domain/policy/policy.ts";
@@ -54,8 +54,16 @@ test("a text of more than 100,000 characters is not read: it perhaps meets every
   expect(match({ ...ALWAYS, action: ["Deploy *"] })).toBe("some");
   expect(match({ ...ALWAYS, action: ["drop *"] })).toBe("some");
   expect(match({ ...ALWAYS, fields: { risk: ["high"] } })).toBe("some");
-  expect(match({ ...ALWAYS, action: ["*"] })).toBe("every");
+  expect(match({ ...ALWAYS, action: ["*x"] })).toBe("some");
+  expect(match({ ...ALWAYS, action: ["drop *", "**"] })).toBe("every");
   expect(performance.now() - began).toBeLessThan(200);
+});
+
+test("a value counts as fifty characters more, and all values of a field count", () => {
+  const risk = (...values: Json[]): Match =>
+    matcher({ ...facts, content: { risk: values } })({ ...ALWAYS, fields: { risk: ["high"] } });
+  expect(risk("y".repeat(99_900), 5)).toBe("none");
+  expect(risk("y".repeat(99_901), 5)).toBe("some");
 });
 
 describe("a condition", () => {
@@ -67,6 +75,7 @@ describe("a condition", () => {
     ["another requester", { requesters: [APPROVER] }, "none"],
     ["the action", { action: ["Deploy billing-api to Production"] }, "every"],
     ["the action, in other case", { action: ["deploy billing-api to production"] }, "some"],
+    ["one of two actions, in other case", { action: ["drop *", "* production"] }, "some"],
     ["a part of the action", { action: ["deploy"] }, "none"],
     ["the beginning of the action", { action: ["Deploy *"] }, "every"],
     ["one of two actions", { action: ["drop *", "* Production"] }, "every"],

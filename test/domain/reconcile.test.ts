@@ -1,16 +1,20 @@
 // What is to be done next, and when.
 
 import { describe, expect, test } from "vitest";
+import { countKeyOf } from "#src/domain/applied-rule.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import type { Call } from "#src/domain/follow-up.ts";
+import type { KeptRule } from "#src/domain/policy/policy.ts";
 import { recover } from "#src/domain/apply-outcome.ts";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
-import { cardSlot, OPENING, requestSlot, type Run } from "#src/domain/run.ts";
+import { cardSlot, digestSlot, OPENING, requestSlot, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { PASSING_MS, type PostedMessage } from "#src/domain/posted-message.ts";
 import type { Creation, Seen } from "#src/domain/run.ts";
 import { observe } from "#src/domain/observe.ts";
-import { cardRenderKey } from "#src/domain/render-key.ts";
-import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
+import { cardRenderKey, MISSING, openingRenderKey } from "#src/domain/render-key.ts";
+import { ApprovalId, GroupId, MessageTs, RunId } from "#src/domain/ids.ts";
 import { aSnapshot, contextAt, deliveredRun, listedRun } from "../make/history.ts";
-import { aRun, NOON } from "../make/run.ts";
+import { aNonce, APPROVER, aRun, NOON } from "../make/run.ts";
 
 const UP: PostedMessage = {
   type: "up",
@@ -19,6 +23,14 @@ const UP: PostedMessage = {
   sweepAt: null,
   notBefore: 0,
   tries: 0,
+};
+const FAILED: Seen["ended"] = {
+  how: "failed",
+  completedAt: null,
+  output: null,
+  outputChars: 0,
+  asFile: false,
+  extra: {},
 };
 const keysOf = (run: Run, now = NOON): string[] =>
   reconcile(run, now).effects.map((effect) =>
@@ -125,15 +137,6 @@ describe("an opening in the first seconds of its run", () => {
     seen: { status, since: NOON, ended, lists: true, askedAt: NOON },
     posts: { [OPENING]: { ...UP, notBefore: NOON + PASSING_MS } },
   });
-  const FAILED: Seen["ended"] = {
-    how: "failed",
-    completedAt: null,
-    output: null,
-    outputChars: 0,
-    asFile: false,
-    extra: {},
-  };
-
   test.each(["queued", "running", "some other state"])("is not drawn as %s until that lasts", (status) => {
     expect(keysOf(seen(status))).not.toContain("update opening");
     expect(reconcile(seen(status), NOON).wakeAt).toBe(NOON + PASSING_MS);
@@ -150,5 +153,150 @@ describe("an opening in the first seconds of its run", () => {
     const posts = { [OPENING]: { ...UP, notBefore: NOON + 60_000, tries: 3 } };
     expect(keysOf({ ...run, posts }, NOON + 59_999)).not.toContain("update opening");
     expect(keysOf({ ...run, posts }, NOON + 60_000)).toContain("update opening");
+  });
+});
+
+describe("the messages of a run with much to say", () => {
+  const opened: Run = { ...listedRun("apr_1"), posts: { [OPENING]: UP } };
+  const card = cardSlot(ApprovalId("apr_1"));
+  const call: Call = {
+    n: 1,
+    says: "waits",
+    of: 1,
+    at: NOON,
+    notBefore: NOON,
+    who: { users: [], groups: [], more: 0 },
+    tries: 0,
+    lookAt: NOON,
+  };
+  const called = (facts: Partial<Call>, run = opened): Run => ({
+    ...run,
+    approvals: run.approvals.map((each) => ({ ...each, calls: [{ ...call, ...facts }] })),
+  });
+  const storm = { since: 7, waiting: 9, at: NOON, until: null };
+  const gathered = {
+    since: 5,
+    says: "waits",
+    of: [],
+    oldest: NOON,
+    who: { users: [], groups: [], more: 0 },
+  } as const;
+  const claim = { by: APPROVER, at: NOON, until: NOON + 40 };
+  const messages = (run: Run, now = NOON): string[] =>
+    keysOf(run, now).filter((key) => /^(?:post|update) /.test(key));
+
+  test("come in the order in which people need them", () => {
+    const question = { id: aNonce(), by: APPROVER, at: NOON, text: "Why?" };
+    const run: Run = {
+      ...called({}),
+      approvals: called({}).approvals.map((each) => ({ ...each, followUp: { questions: [question] } })),
+      posts: { [OPENING]: { ...UP, shows: "older" }, [MISSING]: UP, [UNREADABLE]: UP, [digestSlot(1)]: UP },
+      seen: { status: "failed", since: NOON, ended: FAILED, lists: true, askedAt: NOON },
+      storm,
+      gathered: [gathered],
+      stop: { by: APPROVER, at: NOON },
+      outage: { since: 3, why: "", until: 4 },
+    };
+    const listing = { page: 1, over: true } as const;
+    const approvals = run.approvals.map((each) => ({ ...each, listing }));
+    expect(messages({ ...run, approvals })).toEqual([
+      "post storm 7",
+      "update digest 1",
+      `post ${card}`,
+      `post question ${question.id}`,
+      "update unreadable",
+      "post outcome",
+      "update opening",
+      "update missing",
+      "post stopped",
+      "post several 5",
+      "post call 1 apr_1",
+      "post service-down 3",
+      "post service-back 3",
+    ]);
+    expect(messages(opened)).toEqual(["update opening", `post ${card}`].toReversed());
+  });
+
+  test("tell of a storm and of several calls until they are over, and the run goes on as long", () => {
+    const over: Run = { ...opened, approvals: [], watch: { type: "over", at: NOON } };
+    const posts = { [OPENING]: { ...UP, shows: openingRenderKey(over) } };
+    const shown = (run: Partial<Run>, slot: string, shows: string): Run => ({
+      ...over,
+      ...run,
+      posts: { ...posts, [slot]: { ...UP, shows } },
+    });
+    expect(isFinished({ ...over, posts }, NOON)).toBe(true);
+    const goesOn = [
+      shown({ storm }, "storm 7", `waiting 9 at ${NOON}`),
+      shown({ gathered: [gathered] }, "several 5", "waits 0"),
+    ];
+    const ended = [
+      shown({ storm: { ...storm, until: NOON } }, "storm 7", "over"),
+      shown({ gathered: [{ ...gathered, over: true }] }, "several 5", "over"),
+    ];
+    expect([...goesOn, ...ended].flatMap((run) => keysOf(run))).toEqual([]);
+    expect([...goesOn, ...ended].map((run) => isFinished(run, NOON))).toEqual([false, false, true, true]);
+    const stale = shown({ storm: { ...storm, until: NOON } }, "storm 7", "waiting 9");
+    expect([keysOf(stale), isFinished(stale, NOON)]).toEqual([["update storm 7"], false]);
+  });
+
+  test("wait for the opening, and for nothing else, unless they are there already", () => {
+    const run = called({});
+    const unsure: PostedMessage = { type: "unsure", lookAt: NOON + 60_000, tries: 1 };
+    expect(messages({ ...run, posts: { [OPENING]: unsure } })).toEqual([]);
+    expect(messages({ ...run, posts: {} })).toEqual(["post opening"]);
+    expect(messages({ ...run, posts: { [OPENING]: unsure, "call 1 apr_1": UP } })).toEqual([
+      "update call 1 apr_1",
+    ]);
+  });
+
+  test("call people no earlier than the call says, and once it is known whom; not twice", () => {
+    const slot = "call 1 apr_1";
+    const posts = { ...opened.posts, [card]: UP };
+    const early = called({ notBefore: NOON + 20 }, { ...opened, posts });
+    expect(messages(early)).not.toContain(`post ${slot}`);
+    expect(reconcile(early, NOON).wakeAt).toBe(NOON + 20);
+    expect(messages(early, NOON + 20)).toContain(`post ${slot}`);
+    const stale = { ...early, posts: { ...posts, [slot]: UP } };
+    expect(messages(stale)).toContain(`update ${slot}`);
+    const told = called({ within: opened.key }, { ...opened, posts });
+    expect(messages(told).filter((key) => key.endsWith(slot))).toEqual([]);
+  });
+
+  test("ask for the people of a call when that is due, as long as it is needed", () => {
+    const asks = (run: Run, now = NOON): boolean => keysOf(run, now).includes("find-people");
+    expect(asks(called({ who: null }))).toBe(true);
+    expect(asks(called({}))).toBe(false);
+    expect(asks(called({ who: null, of: 2 }))).toBe(false);
+    const later = called({ who: null, lookAt: NOON + 30 });
+    expect([asks(later), reconcile(later, NOON).wakeAt, asks(later, NOON + 30)]).toEqual([
+      false,
+      NOON + 30,
+      true,
+    ]);
+  });
+
+  test("need the requester's groups, and the run wakes for each moment of a request", () => {
+    const known = { asks: [GroupId("S0OPS")], in: {}, at: NOON };
+    const asks = (run: Run, now = NOON): boolean => keysOf(run, now).includes("look-up-requester");
+    expect(asks({ ...opened, requesterGroups: { ...known, at: null } })).toBe(true);
+    expect([asks(opened), asks({ ...opened, requesterGroups: known })]).toEqual([false, false]);
+    expect(asks({ ...opened, requesterGroups: known }, NOON + 60_000)).toBe(true);
+    const wakes = (facts: Partial<Approval>): number | null =>
+      reconcile({ ...opened, approvals: opened.approvals.map((each) => ({ ...each, ...facts })) }, NOON)
+        .wakeAt;
+    const { appliedRule, ...rest } = onlyApproval(opened);
+    const ruled = (facts: Partial<KeptRule>) => ({
+      appliedRule: { ...appliedRule, rule: { ...appliedRule.rule, ...facts } },
+    });
+    const remind = { afterMs: 15, doubles: false, atMost: 1 };
+    expect(wakes({})).toBeNull();
+    expect(wakes({ followUp: { claim } })).toBe(NOON + 40);
+    expect(wakes({ appliedRule: { ...appliedRule, until: NOON + 50 } })).toBe(NOON + 50);
+    expect(wakes(ruled({ expiry: { afterMs: 60, outcome: "deny" } }))).toBeLessThanOrEqual(NOON + 60);
+    expect(wakes(ruled({ followUp: { ...appliedRule.rule.followUp, remind } }))).toBe(NOON + 15);
+    const of = countKeyOf({ ...rest, appliedRule });
+    expect(wakes({ approverCount: { of, at: NOON, able: null, grows: true } })).toBe(NOON + 5 * 60_000);
+    expect(wakes({ approverCount: { of, at: NOON, able: 9, grows: true } })).toBeNull();
   });
 });

@@ -200,6 +200,8 @@ describe("what is volatile", () => {
       a: { b: 3 },
     });
     expect(withoutFields(content, ["id", "action", "action.do", "nothing", "a.b.c"])).toBe(content);
+    for (const other of [["x"], "x", null, { a: null }, { a: ["x"] }])
+      expect(withoutFields(other, ["0", "length", "a.0", "a.b"])).toBe(other);
   });
 });
 

@@ -23,31 +23,32 @@ export const TARGETS = {
   },
   settle: {
     mutate: ["src/engine/effect-executor.ts"],
-    tests: [
-      "test/engine/{effect-executor,perform-effect,run-engine,check-before-sending,pace,logging}.test.ts",
-    ],
+    tests: ["test/engine/{one-effect,effect-executor}.test.ts"],
   },
   policy: {
-    mutate: ["choose-rule", "follow-up-rule", "named-people", "policy"].map(
-      (file) => `src/domain/policy/${file}.ts`,
-    ),
-    tests: ["test/domain/{policy,policy-conditions,parts,follow-up,follow-up-due}.test.ts"],
+    mutate: ["src/domain/policy/choose-rule.ts"],
+    tests: ["test/domain/{policy,strict-rules,policy-conditions,follow-up}.test.ts"],
+  },
+  rules: {
+    mutate: ["follow-up-rule", "named-people", "policy"].map((file) => `src/domain/policy/${file}.ts`),
+    tests: [
+      "test/domain/{whole-policy,policy,card-layout,parts,vote,run-context,same-request,follow-up,follow-up-due}.test.ts",
+    ],
   },
   patterns: {
     mutate: ["src/domain/policy/pattern.ts", "src/domain/policy/comparison.ts"],
-    tests: ["test/domain/{policy,policy-conditions}.test.ts"],
+    tests: ["test/domain/{patterns,policy,policy-conditions}.test.ts"],
   },
   ingress: {
     mutate: ["src/adapters/slack/request-verifier.ts", "src/adapters/slack/workspace-check.ts"],
     tests: ["test/adapters/slack/{request-verifier,signed-requests,workspace-check}.test.ts"],
   },
   cards: {
-    mutate: [
-      "src/adapters/slack/blocks/approval-card.ts",
-      "src/adapters/slack/blocks/pending-card.ts",
-      "src/adapters/slack/blocks/card-state.ts",
-      "src/adapters/slack/blocks/card-history.ts",
-    ],
-    tests: ["test/adapters/slack/blocks/{card,messages,true-words,service-words,thread}.test.ts"],
+    mutate: ["approval-card", "pending-card"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
+    tests: ["test/adapters/slack/blocks/{card-elements,card,messages,true-words,deployment}.test.ts"],
+  },
+  "card-states": {
+    mutate: ["card-state", "card-history"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
+    tests: ["test/adapters/slack/blocks/{card-elements,card,messages,true-words,service-words}.test.ts"],
   },
 } as const satisfies { readonly [name: string]: Target };

@@ -53,10 +53,7 @@ export function matcher(facts: Facts): Matcher {
   const fold = memoized(foldName);
   const fieldOf = memoized((path) => readField(facts.content, path, fold));
   const action = readAction(facts, fold);
-  const input: Readings = {
-    plain: facts.input !== "",
-    values: facts.input === "" ? [] : [read(facts.input)],
-  };
+  const input: Readings = { plain: true, values: facts.input === "" ? [] : [read(facts.input)] };
   const matchId = <Id>(ids: readonly Id[] | null, id: Id): Match =>
     ids === null || ids.includes(id) ? "every" : "none";
   return (when) =>
@@ -154,29 +151,13 @@ function memoized<Value>(compute: (key: string) => Value): (key: string) => Valu
 // Which of two rules is stricter, and what both together require.
 
 /** Returns whether everything that satisfies `a` satisfies `b`. Judged by the rules alone, without knowing who is in a group. */
-export function isAsStrict(a: Rule, b: Rule): boolean {
-  const { friction } = a;
-  return (
-    isNobody(a.approvers) ||
-    (isWithin(a.approvers, b.approvers) &&
-      (!a.selfApproval || b.selfApproval) &&
-      a.needs >= b.needs &&
-      coversParts(a.parts, b.parts) &&
-      exceptsAll(a, b) &&
-      a.holdMs >= b.holdMs &&
-      expiresAsSoon(a, b) &&
-      a.reason.approve >= b.reason.approve &&
-      (a.receiptAtOnce || !b.receiptAtOnce) &&
-      (friction.readFirst || !b.friction.readFirst) &&
-      (friction.word !== null || b.friction.word === null) &&
-      escalatesWithin(a, b))
-  );
-}
+export const isAsStrict = (a: Rule, b: Rule): boolean => laxerFields(a, b).length === 0;
 
 export const isStricter = (a: Rule, b: Rule): boolean => isAsStrict(a, b) && !isAsStrict(b, a);
 
 /** Returns, in words for the linter, what `b` requires and `a` does not. Returns an empty list if `a` is as strict. */
 export function laxerFields(a: Rule, b: Rule): readonly string[] {
+  if (isNobody(a.approvers)) return [];
   const checks: readonly (readonly [isLaxer: boolean, words: string])[] = [
     [!isWithin(a.approvers, b.approvers), "who may approve"],
     [a.selfApproval && !b.selfApproval, "the requester may approve"],
@@ -191,7 +172,7 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
     [b.friction.word !== null && a.friction.word === null, "the typed word"],
     [!escalatesWithin(a, b), "who may approve after an escalation"],
   ];
-  return isAsStrict(a, b) ? [] : checks.flatMap(([isLaxer, words]) => (isLaxer ? [words] : []));
+  return checks.flatMap(([isLaxer, words]) => (isLaxer ? [words] : []));
 }
 
 /**

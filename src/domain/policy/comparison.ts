@@ -95,7 +95,7 @@ function decimalOf(text: string): Decimal {
   return {
     sign: minus === "" ? 1 : -1,
     digits,
-    power: BigInt(exponent.replace("+", "")) + BigInt(whole.length - zeros - 1),
+    power: BigInt(exponent) + BigInt(whole.length - zeros - 1),
   };
 }
 

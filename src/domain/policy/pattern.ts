@@ -81,7 +81,7 @@ function bordersOf(part: string): readonly number[] {
 /** Returns whether the value is exactly what the pattern says, and of the same type. A pattern of only stars matches any value. */
 export function isExactly(pattern: Pattern, value: Scalar): boolean {
   if (isComparison(pattern)) {
-    const number = typeof value === "object" || typeof value === "number" ? numberText(value) : null;
+    const number = numberText(value);
     return number !== null && satisfies(number, pattern) && satisfiesRounded(number, pattern);
   }
   if (typeof pattern !== "string")
@@ -95,7 +95,7 @@ export function isExactly(pattern: Pattern, value: Scalar): boolean {
  */
 export function mayBe(pattern: Pattern, asRead: string, value: Scalar): boolean {
   if (isComparison(pattern)) {
-    const number = typeof value === "object" || typeof value === "number" ? numberText(value) : null;
+    const number = numberText(value);
     return number === null || satisfies(number, pattern) || satisfiesRounded(number, pattern);
   }
   const wanted = foldForMatching(String(pattern));

@@ -228,7 +228,7 @@ export const NEVER_VOLATILE: readonly string[] = ["id", "action"];
 
 /** Returns those of the paths that exist in the content. */
 export function volatileIn(content: Json, paths: readonly string[]): readonly string[] {
-  return paths.filter((path) => !isNeverVolatile(path) && withoutFields(content, [path]) !== content);
+  return paths.filter((path) => withoutFields(content, [path]) !== content);
 }
 
 const isNeverVolatile = (path: string): boolean => NEVER_VOLATILE.includes(path.split(".")[0] ?? "");

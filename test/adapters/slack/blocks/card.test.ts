@@ -5,10 +5,11 @@ import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import { requestSlot, type Run } from "#src/domain/run.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
 import { anApproval, NOON } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { expectMessage, objectsIn, wire } from "./oracle.ts";
-import { CARDS } from "./page/cards.ts";
+import { CARD_PARTS, CARDS } from "./page/cards.ts";
 import { CREATED, decided, PENDING, REQUEST } from "./page/example.ts";
 import { printedMessage } from "./printed.ts";
 
@@ -19,6 +20,10 @@ const cards = Object.entries(CARDS).flatMap(([state, examples]) =>
 test.each(cards)("Slack takes the card: $name", ({ run, approval }) =>
   expectMessage(approvalCard(run, approval)),
 );
+
+test.each(Object.entries(CARD_PARTS))("Slack takes a card with the part %s", (_part, examples) => {
+  for (const { run, approval } of examples) acceptBlocks(wire(approvalCard(run, approval).blocks));
+});
 
 const buttonsOf = (of: Run, approval: Approval): string[] =>
   objectsIn(wire(approvalCard(of, approval).blocks)).flatMap(({ type, text }) =>

@@ -1,0 +1,245 @@
+// What a card is made of, beside its words: its buttons, the ids of its blocks, and how many of many things it shows.
+
+import { describe, expect, test } from "vitest";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import type { Approval, Decision, Dispute } from "#src/domain/approval.ts";
+import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { BY_POLICY } from "#src/domain/decide.ts";
+import { GroupId, UserId } from "#src/domain/ids.ts";
+import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
+import type { Run } from "#src/domain/run.ts";
+import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
+import { NOON, REQUESTER } from "../../../make/run.ts";
+import { requestOf } from "../observed.ts";
+import { objectsIn, wire } from "./oracle.ts";
+import { ANA, BEN, CLEO, CREATED, decided, decisionOf, FROZEN, PENDING } from "./page/example.ts";
+import { printedMessage } from "./printed.ts";
+
+const drawn = (approval: Approval, run: Run = CREATED) => objectsIn(wire(approvalCard(run, approval).blocks));
+const words = (approval: Approval, run: Run = CREATED) => printedMessage(approvalCard(run, approval));
+const underRule = (facts: Partial<KeptRule>, approval: Approval = PENDING): Approval => ({
+  ...approval,
+  appliedRule: { version: "0123456789ab", rule: { ...keptRule(BUILT_IN_RULE), ...facts } },
+});
+const idsOf = (approval: Approval): unknown[] =>
+  approvalCard(CREATED, approval).blocks.flatMap(({ block_id }) =>
+    block_id === undefined ? [] : [block_id],
+  );
+
+describe("the buttons of a card", () => {
+  const LABEL = "Deploy billing-api 2026.11.3 to production";
+  const button = (action_id: string, text: string, more: object = {}) => ({
+    type: "button",
+    action_id,
+    value: PENDING.nonce,
+    text: { type: "plain_text", text, emoji: false },
+    accessibility_label: `${text}: ${LABEL}`,
+    ...more,
+  });
+  const approve = button("card_approve", "Approve", { style: "primary" });
+  const deny = button("card_deny", "Deny", { style: "danger" });
+  const buttonsOf = (approval: Approval, run: Run = CREATED) => {
+    const block = drawn(approval, run).find(({ block_id }) => block_id === `decide-${PENDING.nonce}`);
+    expect(block?.["type"]).toBe("actions");
+    const elements = (block?.["elements"] ?? []) as { readonly action_id: string }[];
+    return elements.filter(({ action_id }) => action_id !== "run_stop");
+  };
+
+  test("decide it or tell more, each by the nonce of the card, and tell a screen reader of what", () => {
+    expect(buttonsOf(PENDING)).toEqual([approve, deny, button("card_read", "Details")]);
+    const held = decided({ type: "held", until: NOON, sendAt: NOON });
+    expect(buttonsOf(held)).toEqual([button("card_undo", "Undo"), deny, button("card_read", "Details")]);
+    const long = requestOf("x".repeat(100), {});
+    expect(buttonsOf({ ...PENDING, request: long })[0]).toMatchObject({
+      accessibility_label: expect.stringMatching(/^Approve: x+… \(\d+ more\)$/) as string,
+    });
+  });
+
+  test("let a frozen request only be denied, and a rule has people read it first", () => {
+    expect(buttonsOf(PENDING, { ...CREATED, frozen: FROZEN })).toEqual([
+      deny,
+      button("card_read", "Details"),
+    ]);
+    const stopped = { ...CREATED, stop: { by: CLEO, at: NOON } };
+    expect(buttonsOf(PENDING, stopped)).toEqual([approve, deny, button("card_read", "Details")]);
+    const first = underRule({ friction: { readFirst: true, word: null } });
+    expect(buttonsOf(first)).toEqual([button("card_read", "Read in full"), approve, deny]);
+  });
+});
+
+describe("the blocks of a card", () => {
+  test("name its state, its version, its parts and the head of the audit", () => {
+    const link = "0123456789abcdef0123";
+    const card = decided({ type: "confirmed", at: NOON, stillListed: null });
+    expect(idsOf({ ...card, version: 3, audited: { seq: 12, link } })).toEqual([
+      "state:approved:v3",
+      "audit:12:0123456789abcdef",
+      `decide-${PENDING.nonce}`,
+    ]);
+    const late = { type: "retry", notBefore: NOON, tries: 1, lost: false, why: "busy" } as const;
+    expect(idsOf(decided(late))).toEqual(["state:retrying:v1", `decide-${PENDING.nonce}`]);
+    expect(idsOf(underRule({ needs: 2 })).slice(0, 3)).toEqual([
+      "state:pending:v1",
+      "request:whole",
+      "rule:0-of-2",
+    ]);
+    expect(idsOf({ ...PENDING, state: { type: "closed", cause: "tampered", at: NOON } })).toContain(
+      "cause:tampered",
+    );
+  });
+
+  test("have five fields side by side, the names bold and the values as plain text", () => {
+    const many = Object.fromEntries(["a", "b", "c", "d", "e", "f"].map((name) => [name, `*${name}*`]));
+    const request = requestOf("Deploy", { action: "Deploy", ...many });
+    const sections = drawn({ ...PENDING, request }).filter(({ type }) => type === "section");
+    expect(sections.map(({ fields }) => (fields as unknown[]).length)).toEqual([10, 2]);
+    expect(sections[1]).toEqual({
+      type: "section",
+      fields: [
+        { type: "mrkdwn", text: "*F*", verbatim: true },
+        { type: "plain_text", text: "*f*", emoji: false },
+      ],
+    });
+  });
+
+  test("draw a moment in the reader's own time", () => {
+    const request = requestOf("Deploy", { action: "Deploy", at: "2026-11-20T12:00:00Z" });
+    const [section] = drawn({ ...PENDING, request }).filter(({ type }) => type === "section");
+    expect(section?.["fields"]).toMatchObject([
+      { type: "mrkdwn", text: "*At*" },
+      { type: "mrkdwn", text: expect.stringContaining(`<!date^${NOON / 1_000}^`) as string, verbatim: true },
+    ]);
+  });
+});
+
+describe("a card shows", () => {
+  const people = (count: number) => Array.from({ length: count }, (_, at) => UserId(`U0P${at}`));
+  const mentioned = (approval: Approval) =>
+    drawn(approval).flatMap(({ type, user_id, usergroup_id }) =>
+      type === "usergroup" ? [usergroup_id] : type === "user" && user_id !== REQUESTER ? [user_id] : [],
+    );
+
+  test("twenty of the people whom its rule mentions, groups first, and how many more", () => {
+    const mention = { users: people(20), groups: [GroupId("S0OPS")] };
+    const card = underRule({ mention });
+    expect(mentioned(card)).toEqual(["S0OPS", ...people(19)]);
+    expect(words(card)).toContain("and 1 more");
+    const all = underRule({ mention: { users: people(20), groups: [] } });
+    expect(mentioned(all)).toHaveLength(20);
+    expect(words(all)).not.toMatch(/and \d+ more/);
+  });
+
+  test("no mention of the requester unless they may decide", () => {
+    const mention = { users: [ANA, BEN], groups: [] };
+    expect(words(underRule({ mention }))).toContain(`For @${BEN} \n`);
+    expect(words(underRule({ mention, selfApproval: true }))).toContain(`For @${ANA} @${BEN} \n`);
+    expect(words(underRule({ mention: { users: [ANA], groups: [] } }))).not.toContain("For ");
+  });
+
+  test("the three newest of its earlier decisions and of its disputes", () => {
+    const past = ["first", "second", "third", "fourth"].map((reason, at) => ({
+      decision: { ...decisionOf("deny", reason), at: NOON + (10 + at) * 1_000 },
+      cause: "undone" as const,
+      words: "",
+    }));
+    const dispute = (at: number): Dispute => ({ by: CLEO, at: NOON + at * 1_000, entry: at });
+    const card = { ...PENDING, past, disputes: [21, 22, 23, 24].map(dispute) };
+    const ids = idsOf(card).filter((id) => /^(?:past|dispute):/.test(String(id)));
+    expect(ids).toEqual([
+      "past:1:undone",
+      "past:2:undone",
+      "past:3:undone",
+      "dispute:1:open",
+      "dispute:2:open",
+      "dispute:3:open",
+    ]);
+    const seconds = [...words(card).matchAll(/12:00:(\d\d) UTC/g)].map(([, second]) => Number(second));
+    expect(seconds.filter((second) => second > 0)).toEqual([11, 12, 13, 22, 23, 24]);
+  });
+
+  test("a reason and an answer of the service on one line, and no more than a part of a long one", () => {
+    const reasoned = (reason: string) =>
+      decided({ type: "confirmed", at: NOON, stillListed: null }, "approve", reason);
+    expect(words(reasoned("a\n b"))).toContain(": a b\n");
+    expect(words(reasoned("r".repeat(300)))).toContain("r".repeat(300));
+    expect(words(reasoned("r".repeat(301)))).toMatch(/r{200,299}… \(\d+ more characters\)/);
+    const answered = (answer: string) =>
+      words(decided({ type: "unconfirmed", at: NOON, cause: "run-missing", answered: answer }));
+    expect(answered("s".repeat(400))).toContain(`The service answered: "\`${"s".repeat(400)}\`"`);
+    expect(answered("s".repeat(401))).toMatch(/s{300,399}… \(\d+ more characters\)/);
+  });
+
+  test("each approval of several with its person, its time and its reason", () => {
+    const vote = (reason: string, by: UserId): Decision => decisionOf("approve", reason, by);
+    const card = underRule({ needs: 3 }, { ...PENDING, votes: [vote("fine", CLEO), vote("", BEN)] });
+    expect(words(card)).toContain("Needs 3 approvals, from different people; one denial ends it. 2 so far.");
+    expect(words(card)).toContain(`☑️ @${CLEO} approved {2026-11-20 12:01:05 UTC}:\n> fine\n`);
+    expect(words(card)).toContain(`☑️ @${BEN} approved {2026-11-20 12:01:05 UTC} and gave no reason.\n`);
+    expect(words(card)).not.toContain("no reason.\n>");
+    expect(words(underRule({ needs: 3 }))).toContain("one denial ends it.\n");
+  });
+
+  test("who asked for the run or watches it, and the risk and the places as the service writes them", () => {
+    const request = requestOf("Deploy", { action: "Deploy", risk: 7, environment: "EU" });
+    const card = { ...PENDING, request };
+    expect(words(card)).toContain(`🟡 Approval needed** · risk 7 · EU · asked by @${REQUESTER} · `);
+    expect(words(card)).toContain("# ⬜ Risk 7: Deploy\n");
+    expect(words(card)).toMatch(/^text: .*, asked by <@/);
+    const watched = words(card, { ...CREATED, origin: "adopted" });
+    expect(watched).toContain(` · watched by @${REQUESTER} · `);
+    expect(watched).toMatch(/^text: .*, watched by <@/);
+    const silent = { ...PENDING, request: requestOf("Deploy", {}) };
+    expect(words(silent)).toContain("# Request: Deploy\n");
+  });
+
+  test("in boxes what the title has no room for, and fields of several lines", () => {
+    const long = "deploy ".repeat(40).trim();
+    const card = { ...PENDING, request: requestOf(long, { action: long, diff: "one\ntwo" }) };
+    expect(words(card)).toContain(`\n| ${long}\n`);
+    expect(words(card)).toContain("| one\n| two\n");
+    expect(words(PENDING)).not.toContain("\n| ");
+  });
+
+  test("what has changed since it was last shown, as long as that is what is new", () => {
+    const changes = [
+      { name: "a", was: "1", is: "2" },
+      { name: "b", was: null, is: "3" },
+      { name: "c", was: "4", is: null },
+    ];
+    const changed = { ...PENDING, version: 2, requestVersion: 2, changes };
+    expect(words(changed)).toContain("Changed since last shown:**\n| − a: 1\n| + a: 2\n| + b: 3\n| − c: 4\n");
+    for (const other of [
+      { ...changed, changes: [] },
+      { ...changed, version: 3 },
+      { ...changed, version: 1, requestVersion: 1 },
+      { ...changed, request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), {}) },
+    ])
+      expect(words(other)).not.toContain("Changed since last shown");
+  });
+
+  test("a reason as a person gave it, and of the policy's without who denied", () => {
+    const by = (user: UserId | null, reason: string): string =>
+      words({
+        ...PENDING,
+        state: {
+          type: "decided",
+          decision: decisionOf("deny", reason, user),
+          delivery: { type: "confirmed", at: NOON, stillListed: null },
+        },
+      });
+    expect(by(BEN, `${BY_POLICY}too late`)).toContain(`by @${BEN}: ${BY_POLICY}too late\n`);
+    expect(by(null, `${BY_POLICY}too late`)).toContain("by the policy: too late\n");
+    expect(by(null, "for a reason of its own")).toContain("by the policy: for a reason of its own\n");
+  });
+
+  test("that too few people can approve it", () => {
+    const few = (able: number): string => {
+      const card = underRule({ needs: 3 });
+      return words({ ...card, approverCount: { of: countKeyOf(card), at: NOON, able, grows: false } });
+    };
+    expect(few(0)).toContain("⚠️ No one can approve this. ");
+    expect(few(1)).toContain("⚠️ Only 1 person can approve this, and 3 must. ");
+    expect(few(2)).toContain("⚠️ Only 2 people can approve this, and 3 must. ");
+    expect(few(3)).not.toContain("⚠️");
+  });
+});
