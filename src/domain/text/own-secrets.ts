@@ -26,7 +26,7 @@ export const ownRanges = (text: string): Range[] => rangesOf(text, wanted);
 
 export const OWN_MARK = "⟨secret of Countersign masked⟩";
 
-/** As `unescaped` writes them. */
+/** Each as it is, and as the unescaping of a text leaves it. */
 export function formsOf(values: readonly string[]): readonly string[] {
   const forms = values.flatMap((value) =>
     [utf8(value), ...decoded(value)].flatMap((bytes) => [
@@ -37,18 +37,37 @@ export function formsOf(values: readonly string[]): readonly string[] {
     ]),
   );
   const both = forms.flatMap((form) => [form, form.replaceAll("+", "-").replaceAll("/", "_")]);
-  return [...new Set(both.map((form) => form.replaceAll("\\", "")))];
+  const all = both.flatMap((form) => [form, form.replaceAll("\\", ""), unescaped(form)]);
+  return [...new Set(all)].filter((form) => form.length >= MIN_SECRET_CHARS);
 }
 
+/** In order, none touching another. The text is searched as it is, too: a secret, or it and its neighbours, may look like an escape. */
 export function rangesOf(text: string, forms: readonly string[]): Range[] {
-  const plain = ESCAPES.test(text) ? text.replace(ESCAPE, unescape) : text;
-  const found = forms.flatMap((form) => placesOf(form, plain));
-  if (found.length === 0 || plain === text) return found;
+  const found = forms.flatMap((form) => placesOf(form, text));
+  const plain = ESCAPES.test(text) ? unescaped(text) : text;
+  if (plain === text) return unitedRanges(found);
+  const escaped = forms.flatMap((form) => placesOf(form, plain));
+  if (escaped.length === 0) return unitedRanges(found);
   const from = origins(text, plain.length);
-  return found.map(([start, end]) => [from[start] ?? 0, from[end] ?? text.length] as const);
+  return unitedRanges([
+    ...found,
+    ...escaped.map(([start, end]) => [from[start] ?? 0, from[end] ?? text.length] as const),
+  ]);
 }
 
-function placesOf(form: string, text: string): Range[] {
+/** Ranges that overlap or touch become one. */
+export function unitedRanges(ranges: readonly Range[]): Range[] {
+  const out: [number, number][] = [];
+  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = out.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else out.push([start, end]);
+  }
+  return out;
+}
+
+/** Stands where the text holds exactly this. */
+export function placesOf(form: string, text: string): Range[] {
   const out: Range[] = [];
   for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length))
     out.push([at, at + form.length]);
@@ -58,6 +77,8 @@ function placesOf(form: string, text: string): Range[] {
 const ESCAPES = /[%\\]/;
 /** A text inside texts has more than one backslash. */
 const ESCAPE = /%([0-9A-Fa-f]{2})|\\+(?:u00([0-9A-Fa-f]{2})|x([0-9A-Fa-f]{2}))?/g;
+
+const unescaped = (text: string): string => text.replace(ESCAPE, unescape);
 
 /** The character that an escape stands for. A backslash is dropped, since each level of JSON doubles it. */
 function unescape(_whole: string, percent?: string, json?: string, hex?: string): string {
