@@ -3,6 +3,7 @@
 import { setFlagsFromString } from "node:v8";
 import { type App, startApp } from "./app.ts";
 import { type Config, explainFaults, findMisspelt, misspeltWords, secretsOf } from "./config.ts";
+import { withoutOwn } from "./domain/text/secrets.ts";
 import { loadConfig } from "./load-config.ts";
 import { createLog, type Log } from "./log.ts";
 
@@ -39,9 +40,8 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
     return await startApp(config, log);
   } catch (error) {
     log.debug({ error }, "the start failed");
-    process.stderr.write(
-      `Countersign cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    const words = withoutOwn(error instanceof Error ? error.message : String(error));
+    process.stderr.write(`Countersign cannot start: ${words}\n`);
     process.exit(1);
   }
 }

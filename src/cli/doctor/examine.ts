@@ -1,7 +1,8 @@
 // Runs all checks. Changes nothing and posts nothing.
 
 import { type Call, createClients } from "../../adapters/slack/clients.ts";
-import { type Config, type Environment, explainFaults, findMisspelt } from "../../config.ts";
+import { type Config, type Environment, explainFaults, findMisspelt, secretsOf } from "../../config.ts";
+import { keepSecrets } from "../../domain/text/own-secrets.ts";
 import { loadConfig } from "../../load-config.ts";
 import { createLog, slackLogger } from "../../log.ts";
 import { openSlack } from "../../outbound.ts";
@@ -28,6 +29,8 @@ export async function diagnose(env: Environment): Promise<Diagnosis> {
   const read = await loadConfig(env);
   if (!read.ok)
     return { code: BAD_CONFIG, findings: [], lines: [explainFaults(read.error, findMisspelt(env))] };
+  // What the service and others answer may repeat one of them.
+  keepSecrets(secretsOf(read.value));
   const bot = await findRunningBot(read.value);
   const policy = await checkPolicy(read.value);
   const parts = await Promise.all([
