@@ -100,11 +100,11 @@ export async function partsBeforeSlack(store: Pick<Store, "ping">): Promise<read
   const fault = await store.ping().then(() => null, storeFaultWords);
   return [
     { part: "store", fault, unready: fault !== null },
-    { part: "slack", fault: NOT_REACHED, unready: true },
+    NOT_REACHED,
   ];
 }
 
-const NOT_REACHED = "not reached yet";
+const NOT_REACHED: PartHealth = { part: "slack", fault: "not reached yet", unready: true, untried: true };
 
 /** The words of a fault that we do not know may hold addresses. */
 export function storeFaultWords(error: unknown): string {
@@ -124,7 +124,7 @@ function slackPart({ slackHealth }: Deps): PartHealth {
     case "connected":
       return told("slack", null);
     case "starting":
-      return { part: "slack", fault: NOT_REACHED, unready: true };
+      return NOT_REACHED;
     case "stopping":
       // A balancer shall send nothing more here.
       return { part: "slack", fault: "Countersign is stopping", unready: true };

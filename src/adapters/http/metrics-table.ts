@@ -1,7 +1,7 @@
 // Every metric of ours: its name, type, labels with the values that exist from the start, and meaning. docs/reference.md has the same
 // table; a test compares them. Label values are stable words of our own code, never text that a person sent.
 
-import { PARTS, RUN_STATES } from "../../ports/monitoring.ts";
+import { RUN_STATES } from "../../ports/monitoring.ts";
 import {
   DECISION_OUTCOMES,
   EFFECT_OUTCOMES,
@@ -46,8 +46,7 @@ export const METRICS = [
     name: "part_healthy",
     type: "gauge",
     labels: ["part"],
-    starts: each(PARTS),
-    help: "1 while the part is well, 0 while it is at fault: the parts of /readyz.",
+    help: "1 while the part is well, 0 while it is at fault: the parts of /readyz. Absent until something is known of it.",
   },
   {
     name: "runs",
