@@ -3,7 +3,7 @@
 
 import { answerHelp } from "../program-options.ts";
 import { once } from "node:events";
-import { createWriteStream, readFileSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
@@ -95,8 +95,10 @@ async function readAll(wanted: Reading, where: Where): Promise<number> {
 }
 
 function newKeyIn(file: string): NewKey {
-  const read = readAuditConfig({ AUDIT_KEY: readFileSync(file, "utf8").trim() });
+  const read = readAuditConfig({ AUDIT_KEY_FILE: file });
   if (read.ok && read.value.key !== null) return { file, seed: read.value.key };
+  const unread = read.ok ? undefined : read.error.find(({ variable }) => variable === "AUDIT_KEY_FILE");
+  if (unread !== undefined) throw new Error(`--new-key ${unread.wrong}.`);
   throw new Error(`${file} holds neither an Ed25519 private key in PEM nor 32 bytes in base64.`);
 }
 

@@ -2,6 +2,7 @@
 
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
+import { isDecodable } from "./proxies.ts";
 
 export const text = () => z.string("is not set");
 
@@ -142,15 +143,6 @@ function faultInServer(url: URL | null): string | null {
   if (mode !== null && mode !== "verify-full" && mode !== "disable")
     return "has an sslmode other than verify-full and disable; the others do not check whose server answers";
   return null;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Where the connection really leads: the parameter replaces the host before it. adapters/store/postgres.ts reads it alike. */

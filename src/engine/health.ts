@@ -98,10 +98,7 @@ async function probed(store: Pick<Store, "ping">, clock: Clock): Promise<string 
 /** While the app still waits for Slack's first answer. */
 export async function partsBeforeSlack(store: Pick<Store, "ping">): Promise<readonly PartHealth[]> {
   const fault = await store.ping().then(() => null, storeFaultWords);
-  return [
-    { part: "store", fault, unready: fault !== null },
-    NOT_REACHED,
-  ];
+  return [{ part: "store", fault, unready: fault !== null }, NOT_REACHED];
 }
 
 const NOT_REACHED: PartHealth = { part: "slack", fault: "not reached yet", unready: true, untried: true };
