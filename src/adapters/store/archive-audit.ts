@@ -8,7 +8,14 @@ import { auditEntry } from "../../audit/entry.ts";
 import { type AuditMark, type ChainedEntry, linkText, signedText } from "../../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
-import { archiveLimit, type ArchiveLimit, auditBase } from "./archive-bounds.ts";
+import {
+  archiveLimit,
+  type ArchiveLimit,
+  type ArchiveWish,
+  auditBase,
+  SINK_CURSOR,
+  sinkGivenUp,
+} from "./archive-bounds.ts";
 import { digestsIn, openArchive, writeArchive } from "./archive-file.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
@@ -32,7 +39,7 @@ export type Archived = {
 /** A file is locked until `close`; a server must have no replica. */
 export type ArchivableAudit = AuditFile & {
   /** What could be archived; nothing is changed. */
-  limit(before: number): Promise<ArchiveLimit & { readonly base: AuditMark }>;
+  limit(wish: ArchiveWish): Promise<ArchiveLimit & { readonly base: AuditMark }>;
   /** The audit must be verified before. Rejects with one line for people; then nothing is removed. */
   archive(to: number, path: string, at: number): Promise<Archived>;
 };
@@ -50,7 +57,7 @@ export async function openForArchive(database: string, key: AuditKey): Promise<A
       : await readAudit({ db, engine, close: () => db.destroy() });
     return {
       ...audit,
-      limit: async (before) => ({ ...(await archiveLimit(db, before)), base: (await auditBase(db)).mark }),
+      limit: async (wish) => ({ ...(await archiveLimit(db, wish)), base: (await auditBase(db)).mark }),
       archive: (to, path, at) => archive({ db, engine, audit, key }, { to, path, at }),
       async close() {
         await audit.close();
@@ -159,7 +166,11 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
       "The audit has changed meanwhile, or is signed with another key. Nothing was removed.",
     );
   const by = `${userInfo().username} on ${hostname()}`;
-  const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}`;
+  const givenUp = await sinkGivenUp(trx, head.seq);
+  // If the sink comes back, it gets all that is here, from the first entry on.
+  if (givenUp !== null) await trx.deleteFrom("documents").where("name", "=", SINK_CURSOR).execute();
+  const sink = givenUp === null ? "" : `; ${givenUp}`;
+  const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}${sink}`;
   const said = auditEntry(null, { at, what: "archived", outcome, archive: { ...head, file: digest } });
   const [entry] = await appendAudit(trx, [said], key);
   for (const statement of engine.removing.begin) await sql.raw(statement).execute(trx);

@@ -1,6 +1,7 @@
 // `npm run audit -- archive`, and reading an audit together with the files of its archive.
 
 import { type ArchiveFile, archiveSignedText, openArchive } from "../../adapters/store/archive-file.ts";
+import type { ArchiveWish } from "../../adapters/store/archive-bounds.ts";
 import { openForArchive } from "../../adapters/store/archive-audit.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { auditSignatures } from "../../adapters/store/audit-key.ts";
@@ -13,7 +14,7 @@ type Done = { readonly tampered: boolean; readonly words: string };
 /** Moves the entries before this moment (ms) into a file. Rejects with one line for people; then nothing is removed. */
 export async function archiveOldest(
   { database, key: given }: Where,
-  { before, file }: { readonly before: number; readonly file: string },
+  { before, withoutSink, file }: ArchiveWish & { readonly file: string },
 ): Promise<Done> {
   const key = ownKey({ database, key: given });
   if (key === null) throw new Error(`There is no key to sign with: ${howToGiveKey(database)}.`);
@@ -21,7 +22,7 @@ export async function archiveOldest(
   try {
     const verdict = await auditVerdict(audit, [key.publicKey], []);
     if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was archived.` };
-    const { seq, because, base } = await audit.limit(before);
+    const { seq, because, base } = await audit.limit({ before, withoutSink });
     const stays = because === null ? "" : ` Entry ${seq + 1} must stay: ${because}.`;
     if (seq <= base.seq) return { tampered: false, words: `There is nothing to archive.${stays}` };
     const { from, to, entry, digest } = await audit.archive(seq, file, Date.now());

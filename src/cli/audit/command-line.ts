@@ -38,7 +38,12 @@ export type Asked =
       readonly out: string | null;
       readonly tampered: boolean;
     })
-  | { readonly type: "archive"; readonly before: number; readonly file: string }
+  | {
+      readonly type: "archive";
+      readonly before: number;
+      readonly file: string;
+      readonly withoutSink: boolean;
+    }
   | { readonly type: "rotate-key"; readonly newKey: string | null }
   | { readonly type: "redact"; readonly digest: string; readonly reason: string | null }
   | { readonly type: "acknowledge"; readonly code: string; readonly reason: string };
@@ -56,6 +61,7 @@ export const USAGE = `Usage:
       The control report of these days (UTC): how many approvals, by whom, how fast, exceptions, refused attempts, unused rules.
   npm run audit -- archive --before 2026-01-01 FILE
       Moves the oldest entries into a signed file, which verify and the others read with --archive FILE. Stop the bot first.
+      With --without-sink: also entries that AUDIT_SINK has not taken, because that copy is given up.
   npm run audit -- rotate-key [--new-key FILE]
       Another key takes over, and the old one signs that. Stop the bot first.
   npm run audit -- acknowledge <code> --reason "what you found"
@@ -92,7 +98,7 @@ export function readAsked(args: readonly string[]): Asked | string {
     case "report":
       return rest.length > 0 ? `report takes no "${rest.join(" ")}"` : reported(values, sources);
     case "archive":
-      return archived(rest, values.before);
+      return archived(rest, values.before, values["without-sink"] === true);
     case "rotate-key":
       return rest.length > 0
         ? `rotate-key takes no "${rest.join(" ")}"`
@@ -123,6 +129,7 @@ function parse(args: readonly string[]) {
         out: { type: "string" },
         archive: { type: "string", multiple: true },
         before: { type: "string" },
+        "without-sink": { type: "boolean" },
         tampered: { type: "boolean" },
         "new-key": { type: "string" },
         reason: { type: "string" },
@@ -140,12 +147,12 @@ function verify(given: readonly string[], sources: Sources, against: readonly st
   return { type: "verify", heads: heads.filter((each) => each !== null), ...sources, against };
 }
 
-function archived([file, ...more]: readonly string[], before = ""): Asked | string {
+function archived([file, ...more]: readonly string[], before = "", withoutSink: boolean): Asked | string {
   if (file === undefined || more.length > 0) return "archive takes the file to write";
   const moment = dayOf(before);
   return moment === null
     ? "archive takes --before with a day (2026-01-01) or a moment"
-    : { type: "archive", before: moment, file };
+    : { type: "archive", before: moment, file, withoutSink };
 }
 
 function redact([digest, ...more]: readonly string[], reason = ""): Asked | string {
