@@ -88,6 +88,9 @@ function withoutSecrets(secrets: readonly string[]): (line: string) => string {
   };
 }
 
+/** For a line that is no entry of the log: the last words of a start that fails. */
+export const withoutKept = (line: string): string => covering(keptSecrets())(line);
+
 function covering(secrets: readonly string[]): (line: string) => string {
   const forms = formsOf(secrets.filter((secret) => secret.length >= MIN_ENCODED_CHARS));
   const values = secrets

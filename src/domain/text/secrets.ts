@@ -36,9 +36,6 @@ export function veiled(text: string, over: readonly Veil[]): string {
   return out + text.slice(at);
 }
 
-/** For a terminal: our own secrets alone are masked. */
-export const withoutOwn = (text: string): string => veiled(text, veils(text, "open"));
-
 export function masked(text: string): Masked {
   const over = veils(text, "masked");
   return { text: veiled(text, over), secrets: secretsUnder(text, over) };
