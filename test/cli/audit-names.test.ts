@@ -83,8 +83,8 @@ test("the CSV has columns for them, and one question for each person", async () 
   await write();
   names["U0REQUESTER"] = "=1+1";
   const { out } = await withToken("export", "--format", "csv");
-  expect(out.split("\r\n")[0]).toMatch(/"link","who is called","requester is called"$/);
-  expect(out).toMatch(/"'=1\+1","'=1\+1"\r\n/);
+  expect(out.split("\r\n")[0]).toMatch(/"link","who is called","requester is called",/);
+  expect(out).toMatch(/"'=1\+1","'=1\+1",+\r\n/);
   expect(asked).toEqual(["U0REQUESTER"]);
 });
 
