@@ -20,6 +20,7 @@ import {
   textOf,
 } from "./pattern.ts";
 import { type Facts, NO_RULE, type Policy, type Rule, type When } from "./policy.ts";
+import { bothWords, holdsWords } from "./typed-words.ts";
 
 export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
@@ -150,7 +151,11 @@ function remembered<Value>(ask: (key: string) => Value): (key: string) => Value 
 // Which of two rules is stricter, and what both together require.
 
 /** Everything that satisfies `a` satisfies `b`, judged by the rules alone: who is in a group is unknown here. */
-export function isAsStrict(a: Rule, b: Rule): boolean {
+export const isAsStrict = (a: Rule, b: Rule): boolean =>
+  isNobody(a.approvers) || (demandsAsMuch(a, b) && holdsWords(a.friction.word, b.friction.word));
+
+/** Any word to type is as much as any other. */
+function demandsAsMuch(a: Rule, b: Rule): boolean {
   const { friction } = a;
   return (
     isNobody(a.approvers) ||
@@ -169,7 +174,8 @@ export function isAsStrict(a: Rule, b: Rule): boolean {
   );
 }
 
-export const isStricter = (a: Rule, b: Rule): boolean => isAsStrict(a, b) && !isAsStrict(b, a);
+/** For the linter, which compares how much rules ask for, not which word. */
+export const isStricter = (a: Rule, b: Rule): boolean => demandsAsMuch(a, b) && !demandsAsMuch(b, a);
 
 /** In words, for the linter: what `b` requires and `a` does not. Empty where `a` is as strict. */
 export function laxerFields(a: Rule, b: Rule): readonly string[] {
@@ -197,7 +203,7 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
 export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
   const [first, ...others] = rules.filter(
     (rule, at) =>
-      !rules.some((other, index) => isStricter(other, rule) || (index < at && isAsStrict(other, rule))),
+      !rules.some((other, index) => isAsStrict(other, rule) && (index < at || !isAsStrict(rule, other))),
   );
   return others.reduce(both, first ?? rules[0]);
 }
@@ -221,7 +227,7 @@ function both(a: Rule, b: Rule): Rule {
     expiry: sooner(a.expiry, b.expiry),
     friction: {
       readFirst: a.friction.readFirst || b.friction.readFirst,
-      word: a.friction.word ?? b.friction.word,
+      word: bothWords(a.friction.word, b.friction.word),
     },
     receiptAtOnce: a.receiptAtOnce || b.receiptAtOnce,
     followUp: combineFollowUps(a.followUp, b.followUp),
