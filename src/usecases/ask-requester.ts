@@ -178,7 +178,7 @@ const isAnsweredSo = (approval: Approval, id: Nonce, user: UserId, text: string)
     ({ id: each, answer: given }) => each === id && given?.by === user && given.text === text,
   );
 
-/** Runs of this person in the channel among which a thread is looked for, the newest first. */
+/** Runs that are read for one message. Apart from the thread's own, only texts that somebody wrote can name it. */
 const MAX_RUNS = 100;
 
 /**
@@ -189,8 +189,9 @@ async function answerInThread(
   deps: DecideDeps,
   { team, user, channel, thread, ts, text }: ThreadMessage,
 ): Promise<Handled | "several" | null> {
-  const filter = { channels: [channel], only: "all", asked: { by: user }, limit: MAX_RUNS } as const;
-  const run = (await deps.store.list(filter)).find((each) => isThread(each, team, thread));
+  const mine = { channels: [channel], only: "all", asked: { by: user } } as const;
+  const runs = await deps.store.list({ ...mine, names: thread, limit: MAX_RUNS });
+  const run = runs.find((each) => isThread(each, team, thread));
   if (run === undefined) return null;
   const where = (is: (approval: Approval, question: Question) => boolean) =>
     run.approvals.flatMap((approval) =>
