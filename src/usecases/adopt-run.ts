@@ -94,18 +94,25 @@ async function watchAgain(
   if (run.watch.type === "tampered") return beginAnew(deps, by, { key, id });
   const no = await refusalToKnow(deps, by, run);
   if (no !== null) return err(no);
-  if (run.watch.type !== "dropped" && run.watch.type !== "given-up")
+  if (!isLeft(run))
     return err({ type: (await isUsedAgain(deps, run, id)) ? "id-used-again" : "already-watched", run });
-  const again = await deps.engine.change(
+  const again = await deps.engine.transact(
     key,
-    (newest) => ({
-      run: { ...newest, watch: watchedAgain(newest, deps.context().monotonic) },
-      sideWrites: { audit: [runEntry(newest, by, "watched", deps.context())] },
-    }),
+    (newest) => {
+      // Meanwhile it may be watched again, or its record changed: a record that is not believed must not become ours again.
+      if (!isLeft(newest)) return { run: newest, value: false };
+      const sideWrites = { audit: [runEntry(newest, by, "watched", deps.context())] };
+      const watch = watchedAgain(newest, deps.context().monotonic);
+      return { run: { ...newest, watch }, value: true, sideWrites };
+    },
     { mustHold: false },
   );
-  return again === null ? err({ type: "unknown-run" }) : ok(again);
+  if (again === null) return err({ type: "unknown-run" });
+  return again.value ? ok(again.run) : watchAgain(deps, by, { key, id });
 }
+
+/** No one watches it, and it can be watched again as it is. */
+const isLeft = ({ watch }: Run): boolean => watch.type === "dropped" || watch.type === "given-up";
 
 /** How long (ms) after its end a lagging replica may still call a run unfinished. */
 const END_LINGER_MS = 60_000;
@@ -133,8 +140,17 @@ async function beginAnew(
   const { now } = deps.context();
   const fresh = freshRun({ ...by, user }, key, id, now);
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
-  const begun = await deps.engine.change(key, () => ({ run: fresh, sideWrites }), { mustHold: false });
-  return begun === null ? err({ type: "unknown-run" }) : ok(begun);
+  const begun = await deps.engine.transact(
+    key,
+    // Another person may have begun it anew meanwhile.
+    (newest) =>
+      newest.watch.type === "tampered"
+        ? { run: fresh, value: true, sideWrites }
+        : { run: newest, value: false },
+    { mustHold: false },
+  );
+  if (begun === null) return err({ type: "unknown-run" });
+  return begun.value ? ok(begun.run) : watchAgain(deps, by, { key, id });
 }
 
 /** By our key or by the service's id. */
