@@ -94,7 +94,7 @@ async function mayRead(deps: ExportDeps, by: Asker, id: RunId): Promise<CommandR
   const among =
     auditors === null
       ? { type: "not-auditor" as const }
-      : await isAmongAny(deps, by, [auditors], "not-auditor");
+      : await isAmongAny(deps, by, [auditors], { otherwise: "not-auditor" });
   if (among?.type !== "not-auditor") return among;
   // Only people who know about the run anyway may learn that it exists.
   return (await tookPart(deps, by.user, id)) ? { type: "own-audit" } : among;

@@ -151,12 +151,14 @@ async function look(deps: Deps, by: Asker): Promise<Result<readonly Freeze[], Co
 }
 
 /** Null: they may freeze and lift, by what all processes have written up to now. Rejects with PortError. */
-async function refusalToFreeze(deps: Deps, by: Asker): Promise<CommandRefusal | null> {
+async function refusalToFreeze(deps: Deps, by: Asker, maxAgeMs?: number): Promise<CommandRefusal | null> {
   await deps.freezes.refresh();
-  const no = await refusalToUse(deps, by);
+  const no = await refusalToUse(deps, by, maxAgeMs);
   if (no !== null || (deps.audit.admins.includes(by.user) && by.team === deps.audit.team)) return no;
   const { freezers } = deps.context().policy;
-  return freezers === null ? { type: "not-freezer" } : isAmongAny(deps, by, [freezers], "not-freezer");
+  return freezers === null
+    ? { type: "not-freezer" }
+    : isAmongAny(deps, by, [freezers], { otherwise: "not-freezer", maxAgeMs });
 }
 
 async function freeze(
@@ -185,7 +187,8 @@ async function lift(
   entry: number | null,
   why: string,
 ): Promise<Result<Lifted, CommandRefusal>> {
-  const no = await refusalToFreeze(deps, by);
+  // To let approvals be sent again needs fresh facts, as lifting a stop does.
+  const no = await refusalToFreeze(deps, by, SUBMIT_AGE_MS);
   if (no !== null) return err(no);
   const found =
     entry === null
