@@ -8,6 +8,7 @@ import type { RunId, UserId } from "../domain/ids.ts";
 import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
+import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import { entryFinding, type Integrity, type NotAcknowledged } from "../engine/integrity.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, NotificationSender } from "../ports/notification.ts";
@@ -185,7 +186,8 @@ async function acknowledge(
   code: string,
   reason: string,
 ): Promise<Result<number, CommandRefusal>> {
-  const no = await refusalToUse(deps, by);
+  // It lets approvals leave, so it needs fresh facts.
+  const no = await refusalToUse(deps, by, SUBMIT_AGE_MS);
   if (no !== null) return err(no);
   const { team, user } = by;
   if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
