@@ -144,6 +144,34 @@ export function readProxies(env: Environment): ReadConfig<Proxies | null> {
   return { ok: true, value: proxiesOf(parsed.data) };
 }
 
+export type SlackAccess = {
+  readonly botToken: string;
+  /** Null for Slack itself. */
+  readonly apiUrl: string | null;
+  readonly proxies: Proxies | null;
+};
+
+/** Reads how to reach Slack, for commands that can do without it. The value is null if no token is set. */
+export function readSlackAccess(env: Environment): ReadConfig<SlackAccess | null> {
+  const given = givenIn(env);
+  const { values } = given;
+  if (values["SLACK_BOT_TOKEN"] === undefined) return { ok: true, value: null };
+  const names = { SLACK_BOT_TOKEN: true, SLACK_API_URL: true, PLAIN_HTTP_HOSTS: true } as const;
+  const shape = Formats.pick({ ...names, HTTPS_PROXY: true, HTTP_PROXY: true, NO_PROXY: true });
+  const parsed = shape.safeParse(values);
+  const open = isOpenToOthers(values["SLACK_API_URL"] ?? "", values["PLAIN_HTTP_HOSTS"] ?? "");
+  const wanted = new Set(Object.keys(shape.shape));
+  const faults = given.faults.filter(({ variable }) => wanted.has(variable.replace(/_FILE$/, "")));
+  const between = open ? [fault("SLACK_API_URL", OPEN_TO_OTHERS)] : [];
+  const all = faultsOf({ ...given, values: only(values, wanted), faults }, parsed, between);
+  if (!parsed.success || all.length > 0) return { ok: false, error: all };
+  const { SLACK_BOT_TOKEN: botToken, SLACK_API_URL: apiUrl = null } = parsed.data;
+  return { ok: true, value: { botToken, apiUrl, proxies: proxiesOf(parsed.data) } };
+}
+
+const only = (values: Given["values"], names: ReadonlySet<string>): Given["values"] =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
+
 /** Reads the agent service's key from its file now. `wrong` never repeats the value. */
 export function readApiKey(file: string): { readonly value: string } | { readonly wrong: string } {
   const read = readValue(file);

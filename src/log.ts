@@ -5,8 +5,14 @@ import { createRequire } from "node:module";
 import type { Logger as SlackLogger, LogLevel } from "@slack/bolt";
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
 import type { PrettyOptions } from "pino-pretty";
-import { formsOf, keptSecrets, type Range, rangesOf } from "./domain/text/own-secrets.ts";
-import { unitedRanges } from "./domain/text/secrets.ts";
+import {
+  formsOf,
+  keptSecrets,
+  placesOf,
+  type Range,
+  rangesOf,
+  unitedRanges,
+} from "./domain/text/own-secrets.ts";
 
 export type Log = {
   debug(fields: object, message: string): void;
@@ -82,18 +88,24 @@ function withoutSecrets(secrets: readonly string[]): (line: string) => string {
   };
 }
 
+/** For a line that is no entry of the log: the last words of a start that fails. */
+export const withoutKept = (line: string): string => covering(keptSecrets())(line);
+
 function covering(secrets: readonly string[]): (line: string) => string {
   const forms = formsOf(secrets.filter((secret) => secret.length >= MIN_ENCODED_CHARS));
   const values = secrets
     .filter((secret) => secret.length >= MIN_SECRET_CHARS)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
-  const plain = [...new Set(values)].sort((a, b) => b.length - a.length);
+  const plain = [...new Set(values)];
+  // All are searched in the untouched line: what one of them took away could not be found by another, and a part of it would stay.
   return (line) => {
-    let clean = line.replace(SECRET_SHAPES, GONE);
-    for (const value of plain) clean = clean.replaceAll(value, GONE);
-    return covered(clean, rangesOf(clean, forms));
+    const known = [...plain.flatMap((value) => placesOf(value, line)), ...rangesOf(line, forms)];
+    return covered(line, [...known, ...shapesIn(line)]);
   };
 }
+
+const shapesIn = (line: string): Range[] =>
+  [...line.matchAll(SECRET_SHAPES)].map(({ 0: shape, index }) => [index, index + shape.length]);
 
 function covered(line: string, ranges: readonly Range[]): string {
   let out = line;

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { type App, startApp } from "./app.ts";
 import { type Config, explainFaults, findMisspelt, misspeltWords, secretsOf } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
-import { createLog, type Log } from "./log.ts";
+import { createLog, type Log, withoutKept } from "./log.ts";
 
 /** The exit code for a faulty configuration. */
 const BAD_CONFIG = 2;
@@ -39,9 +39,8 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
     return await startApp(config, log);
   } catch (error) {
     log.debug({ error }, "the start failed");
-    process.stderr.write(
-      `Countersign cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    const words = withoutKept(error instanceof Error ? error.message : String(error));
+    process.stderr.write(`Countersign cannot start: ${words}\n`);
     process.exit(1);
   }
 }

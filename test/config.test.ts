@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { explainFaults, readConfig, secretsOf, variables } from "#src/config.ts";
+import { explainFaults, readConfig, variables } from "#src/config.ts";
 import { config, SOCKET } from "./make/config.ts";
 
 const SEED = Buffer.alloc(32, 7).toString("base64");
@@ -269,6 +269,17 @@ describe("a fault of the configuration", () => {
     ["DATABASE_URL", "postgres:///name"],
     ["DATABASE_URL", "postgres://one,two/name?sslmode=disable"],
     ["DATABASE_URL", "postgres://db.example.com/name"],
+    ["DATABASE_URL", "postgres://localhost/name?host=db.example.com"],
+    ["DATABASE_URL", "postgres://localhost/name?host=%31%30.0.0.7"],
+    ["DATABASE_URL", "postgres://%2Frun/name?host=db.example.com"],
+    ["DATABASE_URL", "postgres://localhost/name?host=/run&host=db.example.com"],
+    ["DATABASE_URL", "postgres://localhost/name?sslmode=disable&sslmode=verify-full"],
+    ["DATABASE_URL", "postgres://localhost/name?host=one,two&sslmode=verify-full"],
+    ["DATABASE_URL", "postgres://localhost/name?host=/run,db.example.com"],
+    ["DATABASE_URL", "postgres://localhost/name?host="],
+    ["DATABASE_URL", "postgres://localhost%2Cdb.example.com/name?sslmode=disable"],
+    ["DATABASE_URL", "postgres://localhost/name?hostaddr=10.0.0.7"],
+    ["DATABASE_URL", "postgres://localhost/name?port=5433"],
     ["DATABASE_URL", "postgres://localhost/name?sslmode=require"],
     ["DATABASE_URL", "postgres://localhost/name?sslmode=no-verify"],
     ["DATABASE_URL", "postgres://localhost/name?password=canary"],
@@ -346,39 +357,4 @@ describe("a fault of the configuration", () => {
     expect(found).toHaveLength(6);
     expect(found.join()).not.toContain("canary");
   });
-});
-
-describe("a database of PostgreSQL", () => {
-  const url = "postgres://ann:p%40ss%2Fword@db.example.com:5433/bot?sslmode=verify-full&sslrootcert=/ca.pem";
-
-  test("is named by its URL, and needs the audit's key", () => {
-    expect(config({ ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: url }).database).toEqual({
-      engine: "postgres",
-      url,
-    });
-    expect(faults({ ...SOCKET, DATABASE_URL: url })).toEqual([
-      expect.stringMatching(/^AUDIT_KEY is not set, and PostgreSQL needs it/),
-    ]);
-  });
-
-  test.each([
-    "postgresql://localhost/bot",
-    "postgres://ann@127.0.0.1/bot",
-    "postgres://ann@[::1]:5432/bot",
-    "postgres://ann@localhost/bot?host=/run/postgresql",
-    "postgres://ann@10.0.0.7/bot?sslmode=disable",
-  ])("may be on this machine, or say that its network is trusted: %s", (address) => {
-    const { database } = config({ ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: address });
-    expect(database).toMatchObject({ engine: "postgres" });
-  });
-
-  test.each(["p%40ss%2Fword", "p@ssword", "p%40ss:wo@rd"])(
-    "has a password, %s, which is recorded nowhere and masked everywhere",
-    (password) => {
-      const env = { ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: `postgres://ann:${password}@localhost/bot` };
-      const read = config(env);
-      expect(read.recorded["DATABASE_URL"]).toBe("postgres://(hidden)@localhost/bot");
-      expect(secretsOf(read)).toContain(decodeURIComponent(password));
-    },
-  );
 });

@@ -21,6 +21,7 @@ const LEVELS = ["debug", "info", "warn", "error"] as const;
 function lines(
   act: (log: Log) => void,
   level = "debug",
+  secrets: readonly string[] = [API_KEY, SIGNING_SECRET, ""],
 ): { text: string; entries: Record<string, unknown>[] } {
   let text = "";
   const destination = new Writable({
@@ -29,7 +30,7 @@ function lines(
       done();
     },
   });
-  act(createLog({ level, pretty: false, secrets: [API_KEY, SIGNING_SECRET, ""], destination }));
+  act(createLog({ level, pretty: false, secrets, destination }));
   const entries = text.split("\n").filter((line) => line !== "");
   return { text, entries: entries.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
@@ -145,6 +146,27 @@ describe("a secret", () => {
     const fields = Object.fromEntries(names.map((name) => [name, "canary"]));
     const { text } = lines((log) =>
       log.child(fields).info({ ...fields, deep: { headers: fields } }, "names"),
+    );
+    expectNoCanary(text);
+  });
+
+  test.each([
+    ["after Bearer", "Bearer key1234!canary$tail"],
+    ["after Bearer, with a short beginning", "Bearer a!canary"],
+    ["of Slack's shape", "xoxb-1234!canary$tail"],
+    ["percent-encoded", encodeURIComponent("key1234!canary$tail")],
+    ["that holds what looks percent-encoded", "https://x.example/%20key%41%canary"],
+  ])("with characters that end its shape is taken out whole: %s", (_, written) => {
+    const secrets = ["key1234!canary$tail", "a!canary", "xoxb-1234!canary$tail", "key%41%canary"];
+    expectNoCanary(lines((log) => log.info({ written }, written), "debug", secrets).text);
+  });
+
+  test("that begins another one, or stands inside what has its shape, leaves nothing of either", () => {
+    const secrets = ["abcd", "abcd!canary"];
+    const { text } = lines(
+      (log) => log.info({}, "abcd!canary and Bearer canaryabcdcanary"),
+      "debug",
+      secrets,
     );
     expectNoCanary(text);
   });

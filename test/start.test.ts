@@ -60,6 +60,9 @@ test("it lives and says that Slack is not reached yet", async () => {
   const ready = await fetch(`${bot.url}/readyz`);
   expect(ready.status).toBe(503);
   expect(await ready.text()).toContain("not reached yet");
+  const metrics = await (await fetch(`${bot.url}/metrics`)).text();
+  expect(metrics).toContain("countersign_slack_connected 0");
+  expect(metrics).not.toContain("countersign_part_healthy{");
 });
 
 test("a SIGTERM ends it at once, with 0", async () => {

@@ -2,7 +2,7 @@
 
 import { type AuditMark, type ChainedEntry, signedText } from "../domain/audit/hash-chain.ts";
 import { canonicalJson, isRecord, type Json } from "../domain/json.ts";
-import { ocsfEvent } from "./ocsf.ts";
+import { type Mapping, mappingOf, ocsfEvent } from "./ocsf.ts";
 
 export type CopyTools = {
   /** SHA-256 of the UTF-8 text, in hex. */
@@ -43,7 +43,8 @@ type Kept = string;
 const KEPT_DIGITS = 32;
 
 export function readCopy(tools: CopyTools): CopyReader {
-  const lines = new Map<number, Kept>();
+  // A program that was upgraded may have sent an entry twice, by two mappings.
+  const lines = new Map<Mapping, Map<number, Kept>>();
   const contradicted = new Set<number>();
   let otherLines = 0;
   return {
@@ -53,21 +54,23 @@ export function readCopy(tools: CopyTools): CopyReader {
         otherLines += line.trim() === "" ? 0 : 1;
         return;
       }
-      const known = lines.get(read.seq);
+      const alike = lines.get(read.mapping) ?? new Map<number, Kept>();
+      lines.set(read.mapping, alike);
+      const known = alike.get(read.seq);
       if (known !== undefined && known !== read.kept) contradicted.add(read.seq);
-      if (known === undefined || read.signed) lines.set(read.seq, read.kept);
+      if (known === undefined || read.signed) alike.set(read.seq, read.kept);
     },
     async compare(rows, base) {
       const found = { rewritten: [] as number[], altered: [] as number[], absent: [] as number[], same: 0 };
-      const unseen = new Set([...lines.keys()].filter((seq) => seq > base.seq || seq < 1));
+      const all = new Set([...lines.values()].flatMap((alike) => [...alike.keys()]));
+      const unseen = new Set([...all].filter((seq) => seq > base.seq || seq < 1));
       let before = base.link;
       for await (const row of rows) {
-        const kept = lines.get(row.seq);
         unseen.delete(row.seq);
-        judge(found, kept, keptOf(ocsfEvent(row, before), row.link, tools), row.seq);
+        record(found, row.seq, judgementsOf(lines, row, before, tools));
         before = row.link;
       }
-      const numbers = lines.size === 0 ? [] : edges(lines.keys());
+      const numbers = all.size === 0 ? [] : edges(all);
       return {
         ...resultOf(found, [...unseen], numbers),
         contradicted: [...contradicted].sort(low),
@@ -79,8 +82,15 @@ export function readCopy(tools: CopyTools): CopyReader {
 
 const low = (a: number, b: number): number => a - b;
 
+type ReadLine = {
+  readonly seq: number;
+  readonly mapping: Mapping;
+  readonly kept: Kept;
+  readonly signed: boolean;
+};
+
 /** Returns null if the line is not an entry of an audit. */
-function readLine(line: string, tools: CopyTools): { seq: number; kept: Kept; signed: boolean } | null {
+function readLine(line: string, tools: CopyTools): ReadLine | null {
   const event = parsed(line);
   const facts = event?.["unmapped"];
   if (event === null || facts === undefined || !isRecord(facts)) return null;
@@ -90,7 +100,12 @@ function readLine(line: string, tools: CopyTools): { seq: number; kept: Kept; si
     typeof key === "string" &&
     typeof signature === "string" &&
     tools.signature(key, signedText({ seq, link: hash }), signature) === "good";
-  return { seq, kept: keptOf(event, hash, tools) + (signed ? SIGNED : ""), signed };
+  return {
+    seq,
+    mapping: mappingOf(event),
+    kept: keptOf(event, hash, tools) + (signed ? SIGNED : ""),
+    signed,
+  };
 }
 
 const SIGNED = "+";
@@ -110,12 +125,33 @@ function keptOf(event: Json, link: string, { hash }: CopyTools): Kept {
 
 type Found = { rewritten: number[]; altered: number[]; absent: number[]; same: number };
 
-function judge(found: Found, kept: Kept | undefined, expected: Kept, seq: number): void {
-  if (kept === undefined) found.absent.push(seq);
-  else if (kept === expected + SIGNED) found.same += 1;
-  else if (kept.endsWith(SIGNED) && !kept.startsWith(expected.slice(0, KEPT_DIGITS)))
-    found.rewritten.push(seq);
-  else found.altered.push(seq);
+/** One for each mapping in which the copy has the entry. */
+function judgementsOf(
+  lines: ReadonlyMap<Mapping, ReadonlyMap<number, Kept>>,
+  row: ChainedEntry,
+  previous: string,
+  tools: CopyTools,
+): readonly Judgement[] {
+  return [...lines].flatMap(([mapping, alike]) => {
+    const kept = alike.get(row.seq);
+    if (kept === undefined) return [];
+    return [judgementOf(kept, keptOf(ocsfEvent(row, previous, mapping), row.link, tools))];
+  });
+}
+
+type Judgement = "rewritten" | "altered" | "same";
+
+function judgementOf(kept: Kept, expected: Kept): Judgement {
+  if (kept === expected + SIGNED) return "same";
+  const isRewritten = kept.endsWith(SIGNED) && !kept.startsWith(expected.slice(0, KEPT_DIGITS));
+  return isRewritten ? "rewritten" : "altered";
+}
+
+function record(found: Found, seq: number, judgements: readonly Judgement[]): void {
+  if (judgements.length === 0) found.absent.push(seq);
+  else if (judgements.includes("rewritten")) found.rewritten.push(seq);
+  else if (judgements.includes("altered")) found.altered.push(seq);
+  else found.same += 1;
 }
 
 function resultOf({ rewritten, altered, absent, same }: Found, unseen: readonly number[], edge: number[]) {

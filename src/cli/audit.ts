@@ -2,7 +2,7 @@
 
 import { answerHelp } from "../program-options.ts";
 import { once } from "node:events";
-import { createWriteStream, readFileSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
@@ -96,8 +96,10 @@ async function readAudit(command: ReadCommand, where: Where): Promise<number> {
 }
 
 function readNewKey(file: string): NewKey {
-  const read = readAuditConfig({ AUDIT_KEY: readFileSync(file, "utf8").trim() });
+  const read = readAuditConfig({ AUDIT_KEY_FILE: file });
   if (read.ok && read.value.key !== null) return { file, seed: read.value.key };
+  const unreadable = read.ok ? undefined : read.error.find(({ variable }) => variable === "AUDIT_KEY_FILE");
+  if (unreadable !== undefined) throw new Error(`--new-key ${unreadable.wrong}. The key was not changed.`);
   throw new Error(
     `${file} contains neither an Ed25519 private key in PEM format nor 32 bytes in base64. The key was not changed.`,
   );

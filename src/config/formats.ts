@@ -2,6 +2,7 @@
 
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
+import { isDecodable } from "./proxies.ts";
 
 export const text = () => z.string("is not set");
 
@@ -46,6 +47,7 @@ const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" ||
   hostname.endsWith(".localhost") ||
   hostname === "[::1]" ||
+  hostname === "::1" ||
   /^127(\.\d+){3}$/.test(hostname);
 
 export const auditSink = () => text().transform(sinkPlace);
@@ -129,29 +131,24 @@ function faultInServer(url: URL | null): string | null {
   if (url === null || url.hash !== "" || !isDecodable(url.href))
     return "is not an address: write the special characters of the password as %40 for @, %2F for / and so on";
   if (!/^\/[^/@:]+$/.test(url.pathname)) return "does not end in the name of a database";
-  if (url.hostname === "" && !url.searchParams.has("host")) return "names no host";
-  if (url.hostname.includes(",")) return "names several hosts; put a proxy or one name before them";
-  const odd = [...url.searchParams.keys()].find((name) => !SERVER_PARAMETERS.includes(name));
-  if (odd !== undefined) return `has a parameter other than ${SERVER_PARAMETERS.join(", ")}`;
+  const host = serverHost(url);
+  if (host === "") return "names no host";
+  if (host.includes(",")) return "names several hosts; put a proxy or one name before them";
+  const names = [...url.searchParams.keys()];
+  if (names.some((name) => !SERVER_PARAMETERS.includes(name)))
+    return `has a parameter other than ${SERVER_PARAMETERS.join(", ")}`;
+  if (new Set(names).size < names.length) return "has a parameter twice";
   const mode = url.searchParams.get("sslmode");
-  if (mode === null && !isThisMachine(url))
+  if (mode === null && !host.startsWith("/") && !isLoopback(host))
     return "does not say how the connection is protected: add sslmode=verify-full, or sslmode=disable on a private network";
   if (mode !== null && mode !== "verify-full" && mode !== "disable")
     return "has an sslmode other than verify-full and disable; the others do not check whose server answers";
   return null;
 }
 
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const isThisMachine = ({ hostname, searchParams }: URL): boolean =>
-  (searchParams.get("host") ?? decodeURIComponent(hostname)).startsWith("/") || isLoopback(hostname);
+/** Where the connection really leads: the parameter replaces the host before it. adapters/store/postgres.ts reads it alike. */
+const serverHost = ({ hostname, searchParams }: URL): string =>
+  searchParams.get("host") ?? decodeURIComponent(hostname).replace(/^\[(.+)\]$/, "$1");
 
 const SEED_BYTES = 32;
 

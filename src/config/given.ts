@@ -1,6 +1,7 @@
 // The value of each variable: from the variable itself, or from the file that NAME_FILE names. Docker and Kubernetes provide secrets as
 // files.
 
+import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { PROXY_VARIABLES } from "./proxies.ts";
 import { variables } from "./variables.ts";
@@ -69,6 +70,8 @@ export function readValue(file: string): { readonly value: string } | { readonly
   try {
     const bytes = readFileSync(file);
     if (bytes.length > MAX_FILE_BYTES) return { wrong: "which is larger than 64 KiB" };
+    // Text in UTF-16 is valid UTF-8 as well, with a zero after each letter.
+    if (!isUtf8(bytes) || bytes.includes(0)) return { wrong: "which is not text in UTF-8" };
     const value = bytes.toString("utf8").trim();
     return value === "" ? { wrong: "which is empty" } : { value };
   } catch (error) {

@@ -21,10 +21,27 @@ export const proxyExceptions = () =>
 
 function proxyUrl(value: string, issues: z.RefinementCtx): string {
   const parsed = URL.parse(/^[a-z0-9+.-]+:\/\//i.test(value) ? value : `http://${value}`);
-  if (parsed !== null && /^https?:$/.test(parsed.protocol) && /^\/?$/.test(parsed.pathname + parsed.search))
-    return parsed.href;
-  issues.addIssue("is not the address of a proxy, which is http:// or https://, a host and a port");
+  const isProxy =
+    parsed !== null &&
+    /^https?:$/.test(parsed.protocol) &&
+    /^\/?$/.test(parsed.pathname + parsed.search + parsed.hash);
+  if (isProxy && isDecodable(parsed.username + parsed.password)) return parsed.href;
+  issues.addIssue(
+    isProxy
+      ? "has a % in its user or password that begins no encoded character: write it as %25"
+      : "is not the address of a proxy, which is http:// or https://, a host and a port",
+  );
   return z.NEVER;
+}
+
+/** Each % in it begins an encoded character, and all of them are UTF-8. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function proxiesOf(env: {

@@ -13,6 +13,7 @@ import {
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
+import { holdsWords } from "./policy/typed-words.ts";
 import type { Part, Principals } from "./policy/named-people.ts";
 import { contextBehind } from "./run-context.ts";
 import { findApproval, isStopped, mayHaveAsked, replaceApproval, type Run, type Stop } from "./run.ts";
@@ -265,7 +266,5 @@ export function validityOf(vote: Decision, approval: Approval, { run, rule, peop
 function meetsFriction({ reason, word, by }: Decision, { readers }: Approval, rule: Rule): boolean {
   const { friction } = rule;
   const hasRead = !friction.readFirst || (by !== null && readers.includes(by.user));
-  return (
-    hasRead && seenChars(reason) >= rule.reason.approve && (friction.word === null || word === friction.word)
-  );
+  return hasRead && seenChars(reason) >= rule.reason.approve && holdsWords(word ?? null, friction.word);
 }

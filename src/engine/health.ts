@@ -99,13 +99,10 @@ async function probeStore(store: Pick<Store, "ping">, clock: Clock): Promise<str
 /** Resolves to the state of the parts while the app still waits for Slack's first answer. */
 export async function partsBeforeSlack(store: Pick<Store, "ping">): Promise<readonly PartHealth[]> {
   const fault = await store.ping().then(() => null, storeFaultWords);
-  return [
-    { part: "store", fault, unready: fault !== null },
-    { part: "slack", fault: NOT_REACHED, unready: true },
-  ];
+  return [{ part: "store", fault, unready: fault !== null }, NOT_REACHED];
 }
 
-const NOT_REACHED = "not reached yet";
+const NOT_REACHED: PartHealth = { part: "slack", fault: "not reached yet", unready: true, untried: true };
 
 /** An unknown fault is described in our own words, because its message may contain addresses. */
 export function storeFaultWords(error: unknown): string {
@@ -125,7 +122,7 @@ function slackPart({ slackHealth }: Deps): PartHealth {
     case "connected":
       return partOf("slack", null);
     case "starting":
-      return { part: "slack", fault: NOT_REACHED, unready: true };
+      return NOT_REACHED;
     case "stopping":
       // Unready, so that a balancer sends no more requests to this process.
       return { part: "slack", fault: "Countersign is stopping", unready: true };

@@ -35,6 +35,8 @@ export type PartHealth = {
    * reported, because taking all of them out of service would not fix it.
    */
   readonly unready: boolean;
+  /** True: nothing has been heard of the part since the start. That is no fault yet, so the metrics say nothing about it. */
+  readonly untried?: boolean;
 };
 
 export type Health = {

@@ -68,6 +68,8 @@ export type RunStore = {
     only: "unfinished" | "pending" | "without-id" | "all";
     /** Only this person's runs, or only other people's. Absent for all runs. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };
+    /** Only runs whose record names this message anywhere. Left out: all. */
+    names?: MessageTs;
     limit: number;
   }): Promise<readonly Run[]>;
   channelsInUse(): Promise<readonly ChannelId[]>;

@@ -36,12 +36,16 @@ export type UseCaseDeps = {
   metrics: Counters;
 };
 
-/** Resolves to null for full members of this workspace who are in the channel. */
-export async function refusalToUse({ people }: UseCaseDeps, by: Asker): Promise<CommandRefusal | null> {
+/** Resolves to null for full members of this workspace who are in the channel. `maxAgeMs`: how old Slack's answers may be. */
+export async function refusalToUse(
+  { people }: UseCaseDeps,
+  by: Asker,
+  maxAgeMs = RELAXED_AGE_MS,
+): Promise<CommandRefusal | null> {
   if (by.channel.startsWith("D")) return { type: "not-a-channel" };
   let person: Person;
   try {
-    person = await lookUpHere(people, by);
+    person = await lookUpHere(people, by, maxAgeMs);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     if (error.code === "channel_not_found") return { type: "hidden-channel" };
@@ -52,8 +56,8 @@ export async function refusalToUse({ people }: UseCaseDeps, by: Asker): Promise<
 }
 
 /** The person may have joined the channel a moment ago, so an old answer never decides that they do not see it. */
-async function lookUpHere(people: People, { team, user, channel }: Asker): Promise<Person> {
-  const person = await people.lookUp(team, user, channel, RELAXED_AGE_MS);
+async function lookUpHere(people: People, { team, user, channel }: Asker, maxAgeMs: number): Promise<Person> {
+  const person = await people.lookUp(team, user, channel, maxAgeMs);
   return person.seesChannel ? person : people.lookUp(team, user, channel, JOINED_AGE_MS);
 }
 
@@ -72,7 +76,7 @@ export async function refusalToStart(
   const here = starters.filter(({ channels }) => channels === null || channels.includes(by.channel));
   if (here.length === 0) return { type: "no-runs-here" };
   const who = here.map((starter) => starter.who);
-  return isAmongAny(deps, by, who, "not-starter");
+  return isAmongAny(deps, by, who, { otherwise: "not-starter" });
 }
 
 /** Resolves to null if the person is in one of the lists, and to `otherwise` if they are in none. */
@@ -80,14 +84,16 @@ export async function isAmongAny(
   { people }: UseCaseDeps,
   by: Asker,
   principalLists: readonly Principals[],
-  otherwise: "not-starter" | "not-auditor" | "not-freezer" | "not-your-task",
+  {
+    otherwise,
+    maxAgeMs = RELAXED_AGE_MS,
+  }: {
+    readonly otherwise: "not-starter" | "not-auditor" | "not-freezer" | "not-your-task";
+    readonly maxAgeMs?: number | undefined;
+  },
 ): Promise<CommandRefusal | null> {
   try {
-    const memberOf = await people.memberOf(
-      by.user,
-      principalLists.flatMap(groupsAndChannelsOf),
-      RELAXED_AGE_MS,
-    );
+    const memberOf = await people.memberOf(by.user, principalLists.flatMap(groupsAndChannelsOf), maxAgeMs);
     const person: Person = { team: by.team, user: by.user, kind: "member", seesChannel: true, memberOf };
     const memberships = principalLists.map((principals) => isOneOf(person, principals));
     if (memberships.includes(true)) return null;

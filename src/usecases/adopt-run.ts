@@ -97,18 +97,25 @@ async function watchAgain(
   if (run.watch.type === "tampered") return startOver(deps, by, { key, id });
   const refusal = await refusalToKnow(deps, by, run);
   if (refusal !== null) return err(refusal);
-  if (run.watch.type !== "dropped" && run.watch.type !== "given-up")
+  if (!isUnwatched(run))
     return err({ type: (await isUsedAgain(deps, run, id)) ? "id-used-again" : "already-watched", run });
-  const again = await deps.engine.change(
+  const again = await deps.engine.transact(
     key,
-    (newest) => ({
-      run: { ...newest, watch: watchedAgain(newest, deps.context().monotonic) },
-      sideWrites: { audit: [runEntry(newest, by, "watched", deps.context())] },
-    }),
+    (newest) => {
+      // Meanwhile it may be watched again, or its record changed: a record that is not believed must not become ours again.
+      if (!isUnwatched(newest)) return { run: newest, value: false };
+      const sideWrites = { audit: [runEntry(newest, by, "watched", deps.context())] };
+      const watch = watchedAgain(newest, deps.context().monotonic);
+      return { run: { ...newest, watch }, value: true, sideWrites };
+    },
     { mustHold: false },
   );
-  return again === null ? err({ type: "unknown-run" }) : ok(again);
+  if (again === null) return err({ type: "unknown-run" });
+  return again.value ? ok(again.run) : watchAgain(deps, by, { key, id });
 }
+
+/** Returns whether the run is no longer watched, and can be watched again as it is. */
+const isUnwatched = ({ watch }: Run): boolean => watch.type === "dropped" || watch.type === "given-up";
 
 /** How long after a run's end a lagging replica of the service may still call the run unfinished (ms). */
 const END_LINGER_MS = 60_000;
@@ -136,8 +143,17 @@ async function startOver(
   const { now } = deps.context();
   const fresh = freshRun({ ...by, user }, key, id, now);
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
-  const begun = await deps.engine.change(key, () => ({ run: fresh, sideWrites }), { mustHold: false });
-  return begun === null ? err({ type: "unknown-run" }) : ok(begun);
+  const begun = await deps.engine.transact(
+    key,
+    // Another person may have begun it anew meanwhile.
+    (newest) =>
+      newest.watch.type === "tampered"
+        ? { run: fresh, value: true, sideWrites }
+        : { run: newest, value: false },
+    { mustHold: false },
+  );
+  if (begun === null) return err({ type: "unknown-run" });
+  return begun.value ? ok(begun.run) : watchAgain(deps, by, { key, id });
 }
 
 /** `id`: our key or the service's id. Resolves to the requester in the run's first signed entry, or to null. */

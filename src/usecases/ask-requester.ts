@@ -178,7 +178,7 @@ const isAnsweredSo = (approval: Approval, id: Nonce, user: UserId, text: string)
     (question) => question.id === id && question.answer?.by === user && question.answer.text === text,
   );
 
-/** The number of this person's newest runs in the channel that are searched for the thread. */
+/** How many runs are read for one message. Apart from the thread's own run, only runs whose texts contain its `ts` match. */
 const MAX_RUNS = 100;
 
 /**
@@ -190,7 +190,13 @@ async function answerInThread(
   deps: DecideDeps,
   { team, user, channel, thread, ts, text }: ThreadMessage,
 ): Promise<Handled | "several" | null> {
-  const filter = { channels: [channel], only: "all", asked: { by: user }, limit: MAX_RUNS } as const;
+  const filter = {
+    channels: [channel],
+    only: "all",
+    asked: { by: user },
+    names: thread,
+    limit: MAX_RUNS,
+  } as const;
   const run = (await deps.store.list(filter)).find((candidate) => isThread(candidate, team, thread));
   if (run === undefined) return null;
   const questionsWhere = (matches: (approval: Approval, question: Question) => boolean) =>

@@ -8,6 +8,7 @@ import type { RunId, UserId } from "../domain/ids.ts";
 import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
+import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import { entryFinding, type Integrity, type NotAcknowledged } from "../engine/integrity.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, NotificationSender } from "../ports/notification.ts";
@@ -94,7 +95,7 @@ async function refusalToRead(deps: ExportDeps, by: Asker, id: RunId): Promise<Co
   const auditorRefusal =
     auditors === null
       ? { type: "not-auditor" as const }
-      : await isAmongAny(deps, by, [auditors], "not-auditor");
+      : await isAmongAny(deps, by, [auditors], { otherwise: "not-auditor" });
   if (auditorRefusal?.type !== "not-auditor") return auditorRefusal;
   // "own-audit" reveals that the run exists, so it is only for people who know about the run anyway.
   return (await hasTakenPart(deps, by.user, id)) ? { type: "own-audit" } : auditorRefusal;
@@ -185,7 +186,8 @@ async function acknowledge(
   code: string,
   reason: string,
 ): Promise<Result<number, CommandRefusal>> {
-  const refusal = await refusalToUse(deps, by);
+  // Approvals can be sent again after this, so it needs fresh facts about the person.
+  const refusal = await refusalToUse(deps, by, SUBMIT_AGE_MS);
   if (refusal !== null) return err(refusal);
   const { team, user } = by;
   if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });

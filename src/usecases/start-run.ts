@@ -207,5 +207,5 @@ async function refusalToUseTask(
   { channels, who }: SavedTask,
 ): Promise<CommandRefusal | null> {
   if (channels !== null && !channels.includes(by.channel)) return { type: "not-your-task" };
-  return who === null ? null : isAmongAny(deps, by, [who], "not-your-task");
+  return who === null ? null : isAmongAny(deps, by, [who], { otherwise: "not-your-task" });
 }

@@ -154,13 +154,15 @@ async function look(deps: Deps, by: Asker): Promise<Result<readonly Freeze[], Co
 }
 
 /** Resolves to null if the person may freeze and lift. First reads the freezes of all processes. Rejects with PortError. */
-async function refusalToFreeze(deps: Deps, by: Asker): Promise<CommandRefusal | null> {
+async function refusalToFreeze(deps: Deps, by: Asker, maxAgeMs?: number): Promise<CommandRefusal | null> {
   await deps.freezes.refresh();
-  const refusal = await refusalToUse(deps, by);
+  const refusal = await refusalToUse(deps, by, maxAgeMs);
   if (refusal !== null || (deps.audit.admins.includes(by.user) && by.team === deps.audit.team))
     return refusal;
   const { freezers } = deps.context().policy;
-  return freezers === null ? { type: "not-freezer" } : isAmongAny(deps, by, [freezers], "not-freezer");
+  return freezers === null
+    ? { type: "not-freezer" }
+    : isAmongAny(deps, by, [freezers], { otherwise: "not-freezer", maxAgeMs });
 }
 
 async function freeze(
@@ -190,7 +192,8 @@ async function lift(
   entry: number | null,
   why: string,
 ): Promise<Result<Lifted, CommandRefusal>> {
-  const refusal = await refusalToFreeze(deps, by);
+  // Approvals can be sent again after this, so it needs fresh facts about the person, as lifting a stop does.
+  const refusal = await refusalToFreeze(deps, by, SUBMIT_AGE_MS);
   if (refusal !== null) return err(refusal);
   const found =
     entry === null

@@ -77,7 +77,8 @@ async function audit(...args: readonly string[]): Promise<Seen> {
   return { code, words };
 }
 
-const archive = (before = "2026-11-04"): Promise<Seen> => audit("archive", "--before", before, out);
+const archive = (before = "2026-11-04", ...more: readonly string[]): Promise<Seen> =>
+  audit("archive", "--before", before, ...more, out);
 
 /** Past the store, as a thief with the file would. */
 function change(sql: string): void {
@@ -214,12 +215,40 @@ describe("nothing is removed", () => {
     await inStore((store) => store.audit([loaded]));
     rmSync(out);
     expect((await archive("2026-12-01")).words).toContain(
-      "Entry 6 must stay: AUDIT_SINK has not taken it yet",
+      "Entry 6 must stay: AUDIT_SINK (stdout) has not taken it yet",
     );
     await inStore((store) => store.putDocument("audit stream", { to: "stdout", seq: 9, link: "x" }));
     expect((await archive("2026-12-01")).code).toBe(2);
     rmSync(out);
     expect((await archive("2026-12-01")).words).toContain("must stay: its run is still stored");
+  });
+
+  test("of what a removed AUDIT_SINK has not taken, unless that copy is given up, which the entry says", async () => {
+    await write();
+    await inStore((store) => store.putDocument("audit stream", { to: "file:/x.jsonl", seq: 0, link: "x" }));
+    expect((await archive()).words).toMatch(
+      /Entry 1 must stay: AUDIT_SINK \(file:\/x\.jsonl\) has not taken it yet\. .*--without-sink/,
+    );
+    expect((await archive("2026-11-04", "--without-sink")).words).toContain("entries 1 to 3 are in");
+    await inStore(async (store) => {
+      const said = await store.auditEntry(7);
+      expect(said?.entry.outcome).toMatch(
+        /^entries 1 to 3, archived at the shell by .*; AUDIT_SINK \(file:\/x\.jsonl\) was given up, and has taken none of them from entry 1 on$/,
+      );
+      expect(await store.document("audit stream")).toBeNull();
+    });
+    expect((await audit("verify", "--archive", out)).code).toBe(0);
+  });
+
+  test("and says nothing of a sink that has taken everything", async () => {
+    await write();
+    const cursor = { to: "stdout", seq: 3, link: "x" };
+    await inStore((store) => store.putDocument("audit stream", cursor));
+    await archive("2026-11-04", "--without-sink");
+    await inStore(async (store) => {
+      expect((await store.auditEntry(7))?.entry.outcome).not.toContain("AUDIT_SINK");
+      expect(await store.document("audit stream")).toEqual(cursor);
+    });
   });
 
   test("where the file exists, the bot runs, or the audit was tampered with", async () => {

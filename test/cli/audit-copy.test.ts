@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ocsfLine } from "#src/audit/ocsf.ts";
+import { ocsfEvent, ocsfLine } from "#src/audit/ocsf.ts";
 import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { NO_LINK } from "#src/domain/audit/hash-chain.ts";
@@ -63,6 +63,23 @@ test("agrees with a whole copy, in which entries and half lines may come again",
   expect(out).toContain("The copy agrees: 6 entries are the same in both.");
   expect(out).toContain("1 of its lines are not audit entries.");
   expect(code).toBe(0);
+});
+
+test("agrees with a copy that an older version began, and in which the newer one repeated entries", async () => {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const stage = anAuditEntry(aRun(), { what: "escalated", stageMs: 60_000, mentioned: ["U0ANN"] });
+  await store.audit([stage]);
+  const rows = await store.auditRows(0, 100);
+  await store.close();
+  const line = (at: number, mapping: "1" | "2"): string => {
+    const [row, before] = [rows[at], rows[at - 1]?.link ?? NO_LINK];
+    if (row === undefined) throw new Error("there is no such entry");
+    return JSON.stringify(ocsfEvent(row, before, mapping));
+  };
+  put([...rows.map((_, at) => line(at, "1")), line(6, "2")]);
+  expect((await against()).out).toContain("The copy agrees: 7 entries are the same in both.");
+  put([...rows.map((_, at) => line(at, "1").replace('"sequence":7', '"sequence":8')), line(6, "2")]);
+  expect((await against()).out).toContain("DIFFERS at entry 7");
 });
 
 test("a rewrite of the database by someone with its key is found, although the database alone looks intact", async () => {

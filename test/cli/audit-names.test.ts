@@ -29,7 +29,7 @@ async function write(): Promise<void> {
   await store.close();
 }
 
-type Seen = { readonly code: number | null; readonly out: string };
+type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
 
 async function auditWith(
   more: { readonly [name: string]: string },
@@ -37,10 +37,11 @@ async function auditWith(
 ): Promise<Seen> {
   const env = { ...inheritedEnv(), DATABASE_URL: url(), ...more };
   const child = spawn(process.execPath, [COMMAND, ...args], { env });
-  let out = "";
+  let [out, err] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, out };
+  return { code, out, err };
 }
 
 let slack: Server;
@@ -83,8 +84,8 @@ test("the CSV has columns for them, and one question for each person", async () 
   await write();
   names["U0REQUESTER"] = "=1+1";
   const { out } = await withToken("export", "--format", "csv");
-  expect(out.split("\r\n")[0]).toMatch(/"link","who is called","requester is called"$/);
-  expect(out).toMatch(/"'=1\+1","'=1\+1"\r\n/);
+  expect(out.split("\r\n")[0]).toMatch(/"link","who is called","requester is called",/);
+  expect(out).toMatch(/"'=1\+1","'=1\+1",+\r\n/);
   expect(asked).toEqual(["U0REQUESTER"]);
 });
 
@@ -93,3 +94,16 @@ test("the JSON lines have none, because they are for checking", async () => {
   expect((await withToken("export")).out).not.toContain("called");
   expect(asked).toEqual([]);
 });
+
+test.each([
+  ["http://slack.example.com/api", "SLACK_API_URL is http:// to another machine"],
+  ["no address", "SLACK_API_URL is not an address"],
+])(
+  "the token goes to no other machine over http://, and to no odd address: %s",
+  async (SLACK_API_URL, says) => {
+    await write();
+    const seen = await auditWith({ SLACK_BOT_TOKEN: "xoxb-1", SLACK_API_URL }, "show", "run_7");
+    expect(seen.code).toBe(2);
+    expect(seen.err).toContain(says);
+  },
+);

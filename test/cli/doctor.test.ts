@@ -260,6 +260,21 @@ test("words of the other side reach the terminal on one line, its control charac
   expect(printed).toContain("key⟨U+001B⟩[2J refused");
 });
 
+test("a key that the service repeats in another writing is masked", async () => {
+  const AGENT_API_KEY = "canary-%41!$0123456789";
+  const written = [
+    AGENT_API_KEY,
+    Buffer.from(AGENT_API_KEY).toString("hex"),
+    encodeURIComponent(AGENT_API_KEY),
+  ];
+  const body = { error: { code: "unauthorized", message: written.join(" ") } };
+  for (const _ of [1, 2])
+    world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 403, body });
+  const { printed } = await doctor({ AGENT_API_KEY });
+  expect(printed).toContain("masked");
+  for (const each of written) expect(printed).not.toContain(each);
+});
+
 test("the scopes that are looked for are those of the manifest", async () => {
   const manifest = parse(await readFile(MANIFEST, "utf8")) as {
     oauth_config: { scopes: { bot: string[] } };

@@ -75,6 +75,23 @@ test("a file that cannot be read is one fault, with its name and that of the var
   ]);
 });
 
+test("a byte order mark and the line ends of Windows are no part of a value", () => {
+  const key = file("bom", "\uFEFFa-key\r\n");
+  const read = readConfig({ ...ENV, AGENT_API_KEY: "", AGENT_API_KEY_FILE: key });
+  expect(read.ok && read.value.agents.apiKey).toBe("a-key");
+});
+
+test.each([
+  ["Latin-1", Buffer.from("sqlite:/data/b\u00FCro.db", "latin1")],
+  ["UTF-16", Buffer.from("\uFEFFsqlite:/data/bot.db", "utf16le")],
+  ["UTF-16 without a mark", Buffer.from("sqlite:/data/bot.db", "utf16le")],
+])("a file in %s is a fault, not a value with other characters", (_what, bytes) => {
+  writeFileSync(at("encoded"), bytes);
+  expect(faults({ ...ENV, DATABASE_URL_FILE: at("encoded") })).toEqual([
+    `DATABASE_URL_FILE names the file ${at("encoded")}, which is not text in UTF-8`,
+  ]);
+});
+
 test("a path that leads through a file is a fault", () => {
   const path = join(file("denied", "key"), "below");
   expect(faults({ ...ENV, AGENT_API_KEY: "", AGENT_API_KEY_FILE: path })[0]).toMatch(/is not a folder$/);

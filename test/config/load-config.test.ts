@@ -45,6 +45,25 @@ test("a policy that is not there is a fault of the configuration", async () => {
   ]);
 });
 
+test("a policy in Latin-1 is a fault, because its patterns would never match", async () => {
+  const policy = join(folder, "latin1.yaml");
+  writeFileSync(policy, Buffer.from("rules:\n  - name: d\u00E9ploy\n    approvers: anyone\n", "latin1"));
+  const { code, said } = await refused({ POLICY_FILE: policy });
+  expect(code).toBe(2);
+  expect(said.slice(1)).toEqual([
+    expect.stringMatching(/^ {2}POLICY_FILE names a policy .*latin1\.yaml: is not text in UTF-8/),
+  ]);
+});
+
+test("a lone % in the password of a proxy is told with the variable and an example", async () => {
+  const { code, said } = await refused({ HTTPS_PROXY: "http://bot:canary100%@proxy:1" });
+  expect([code, ...said]).toEqual([
+    2,
+    "Countersign cannot start with this configuration:",
+    expect.stringMatching(/^ {2}HTTPS_PROXY has a % in its user or password .*Example: http/),
+  ]);
+});
+
 test("a misspelt variable is named with the faults", async () => {
   const { code, said } = await refused({ AGENT_API_KEY: "", AGENT_KEY: "canary" });
   expect(code).toBe(2);

@@ -14,7 +14,23 @@ test("keeps the passwords of proxies secret", () => {
   expect(JSON.stringify(config(env).recorded)).not.toMatch(/canary|pa%24s/);
 });
 
-test.each(["socks5://proxy:1080", "http://proxy:3128/path", "proxy:port", "http://"])(
+test.each(["http://bot:100%@proxy:1", "http://100%:x@proxy:1", "bot:%ff@proxy:1", "bot:a%2@proxy:1"])(
+  "refuses a user or password that cannot be decoded, with an example: %s",
+  (address) => {
+    for (const env of [{ HTTPS_PROXY: address }, { http_proxy: address }]) {
+      const read = readConfig({ ...SOCKET, ...env });
+      expect(read.ok ? [] : read.error).toEqual([
+        {
+          variable: Object.keys(env)[0]?.toUpperCase(),
+          wrong: "has a % in its user or password that begins no encoded character: write it as %25",
+          example: "http://proxy.example.com:3128",
+        },
+      ]);
+    }
+  },
+);
+
+test.each(["socks5://proxy:1080", "http://proxy:3128/path", "http://proxy#path", "proxy:port", "http://"])(
   "refuses %s as a proxy, and repeats no password of it",
   (HTTPS_PROXY) => {
     const read = readConfig({ ...SOCKET, HTTPS_PROXY });

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Approval } from "#src/domain/approval.ts";
 import { reopen } from "#src/domain/approval-transitions.ts";
-import { ChannelId, type RunKey, UserId } from "#src/domain/ids.ts";
+import { ChannelId, MessageTs, type RunKey, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import {
@@ -257,6 +257,26 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await list({ by: one })).toEqual([mine.run.key]);
         expect(await list({ notBy: one })).toEqual([theirs.run.key]);
         expect(await list({ by: UserId("U0NOBODY") })).toEqual([]);
+      });
+
+      test("a list can be narrowed to the runs that name a message", async () => {
+        const opening = {
+          type: "up",
+          ts: MessageTs("1790000000.000100"),
+          shows: "",
+          sweepAt: null,
+          notBefore: 0,
+          tries: 0,
+        } as const;
+        const run = aRun();
+        const found = await bench.stored({ ...run, posts: { ...run.posts, opening } });
+        await bench.stored(aRun());
+        const list = async (names: MessageTs): Promise<RunKey[]> =>
+          (await bench.store.list({ channels: [CHANNEL], only: "all", names, limit: 9 })).map(
+            ({ key }) => key,
+          );
+        expect(await list(opening.ts)).toEqual([found.run.key]);
+        expect(await list(MessageTs("1790000000.000101"))).toEqual([]);
       });
     });
 

@@ -57,6 +57,23 @@ describe("a secret of Countersign is found", () => {
   });
 });
 
+test.each([
+  ["a percent sign and two digits", "own%41key%2fof-this-test", ""],
+  ["a percent sign at its end, before digits", "own-key-of-this-test%", "41"],
+  ["a backslash", "own\\x41key\\u0041-of-this-test", ""],
+])("one that looks as if it were escaped is found as it is, and escaped: %s", (_what, key, next) => {
+  for (const written of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)]) {
+    const [range = [0, 0]] = rangesOf(`a ${written}${next} and 100%25`, formsOf([key]));
+    expect(`a ${written}`.slice(...range)).toBe(written);
+  }
+});
+
+test("one of which unescaping leaves little masks no words", () => {
+  const forms = formsOf(["\\\\\\\\\\\\\\\\", "%64%65ploy"]);
+  expect(rangesOf("deploy 100%25", forms)).toEqual([]);
+  expect(rangesOf("a %64%65ploy", forms)).toEqual([[2, 12]]);
+});
+
 test("it is masked in every drawing, and is not among the secrets that the form lists", () => {
   keepSecrets(["own-key-of-this-test-0123456789"]);
   const text = "use own-key-of-this-test-0123456789 now, Bearer own-key-of-this-test-0123456789";

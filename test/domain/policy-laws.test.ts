@@ -52,7 +52,7 @@ const rule: fc.Arbitrary<Rule> = fc
     ),
     except: fc.constantFrom(null, { users: [UserId("U0BEN")], groups: [GroupId("S0TWO")], channels: [] }),
     denyReasons: fc.constantFrom([], ["No"], ["No", "Not now"]),
-    friction: fc.record({ readFirst: fc.boolean(), word: fc.constantFrom(null, "yes") }),
+    friction: fc.record({ readFirst: fc.boolean(), word: fc.constantFrom(null, "yes", "no", "yes please") }),
   })
   .map(({ approve, ...facts }) => aRule({ ...facts, reason: { approve, deny: 1 } }));
 const policy: fc.Arbitrary<Policy> = fc
@@ -170,6 +170,19 @@ describe("rules together", () => {
       }),
       RUNS,
     );
+  });
+
+  test("ask for every word that one of them asks for, and only once", () => {
+    const asking = (...words: readonly string[]): string | null => {
+      const [first = aRule(), ...others] = words.map((word, at) =>
+        aRule({ name: `r${at}`, friction: { readFirst: false, word } }),
+      );
+      return combineStrictly([first, ...others]).friction.word;
+    };
+    expect(asking("production", "delete")).toBe("production delete");
+    expect(asking("production", "production")).toBe("production");
+    expect(asking("production", "delete production", "delete")).toBe("delete production");
+    expect(asking("b", "a", "c", "a")).toBe("b a c");
   });
 
   test("expire as soon as the first of them, unless no one could approve anyway", () => {

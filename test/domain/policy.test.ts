@@ -1,12 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Person, refusalToDecide } from "#src/domain/authorization.ts";
+import type { Decision } from "#src/domain/approval.ts";
+import { type Person, refusalToDecide, validityOf } from "#src/domain/authorization.ts";
 import { decide, type Submission } from "#src/domain/decide.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { type Json, parseJson } from "#src/domain/json.ts";
 import { observe } from "#src/domain/observe.ts";
 import { type Match, matcher, ruleFor } from "#src/domain/policy/choose-rule.ts";
-import { BUILT_IN, type Facts, keptRule, type Policy, type When } from "#src/domain/policy/policy.ts";
+import {
+  BUILT_IN,
+  type Facts,
+  keptRule,
+  type Policy,
+  type Rule,
+  type When,
+} from "#src/domain/policy/policy.ts";
 import type { Principals } from "#src/domain/policy/named-people.ts";
 import { foldForMatching, matchesPattern } from "#src/domain/policy/pattern.ts";
 import { aSnapshot, contextAt, listedRun } from "../make/history.ts";
@@ -298,4 +306,31 @@ describe("a submitted decision under a policy", () => {
     const result = submit(aPolicy({ reason: { approve: 10, deny: 3 } }), more);
     expect(result).toMatchObject(refusal === null ? { ok: true } : { ok: false, error: refusal });
   });
+});
+
+test("an approval under two rules that perhaps apply takes the words of both, and counts under each alone", () => {
+  const asking = (word: string, action: string) =>
+    aRule({ name: word, when: { ...ALWAYS, action: [action] }, friction: { readFirst: false, word } });
+  const policy = aPolicy(asking("prod", "deploy *"), asking("delete", "delete *"), aRule({ name: "rest" }));
+  const of = (action: Facts["content"]) =>
+    ruleFor(policy, { ...facts, action: typeof action === "string" ? action : null, content: { action } });
+  const both = of(["deploy x", "delete x"]);
+  expect(both.friction.word).toBe("prod delete");
+  const run = withApprovals(aWatchedRun(), anApproval());
+  const [approval = anApproval()] = run.approvals;
+  const person: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
+  const vote = (word: string): Decision => ({
+    verdict: "approve",
+    reason: "",
+    by: { team: TEAM, user: APPROVER },
+    at: NOON,
+    digest: approval.request.digest,
+    word,
+  });
+  const validity = (word: string, rule: Rule) =>
+    validityOf(vote(word), approval, { run, rule, people: [person] });
+  expect(validity("prod delete", both)).toBe("counts");
+  expect(validity("prod", both)).toBe("rule-changed");
+  expect(validity("prod delete", of("deploy x"))).toBe("counts");
+  expect(validity("delete", of("deploy x"))).toBe("rule-changed");
 });

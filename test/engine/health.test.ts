@@ -80,6 +80,18 @@ test("all parts are well", async () => {
   });
 });
 
+test("Slack counts as untried only until it was reached first", async () => {
+  const { world, health } = aHealth();
+  const untried = async () =>
+    (await health.parts()).flatMap(({ part, untried: isUntried }) => (isUntried === true ? [part] : []));
+  world.connection = "starting";
+  expect(await untried()).toEqual(["slack"]);
+  for (const connection of ["connected", "lost", "stopping"] as const) {
+    world.connection = connection;
+    expect(await untried()).toEqual([]);
+  }
+});
+
 type World = ReturnType<typeof aHealth>["world"];
 const down = { at: 0, since: 0, why: "at 10.0.0.7", publicWhy: "away", code: "timeout" };
 

@@ -39,10 +39,10 @@ export function createEffectStage(start: Run) {
   const back: EngineHandle = {
     transact,
     change,
-    again: (_key, afterMs) => void told.push(`again ${afterMs}`),
+    reconcileAfter: (_key, afterMs) => void told.push(`again ${afterMs}`),
     settleLater: () => void told.push("settle later"),
     onIdle: () => void told.push("idle"),
-    looksAfter: () => stage.ours,
+    holdsShard: () => stage.ours,
   };
   const line =
     (level: string) =>
@@ -124,7 +124,7 @@ export function createEffectStage(start: Run) {
       stage.performed.push(effectKey(effect));
       return stage.perform();
     },
-    holds: () => stage.holds(),
+    holdsLease: () => stage.holds(),
     freezesKnownTo: () => 7,
     catchUp: () => {
       told.push("catch up");

@@ -45,3 +45,27 @@ test("who lost the answer to a start does not approve a run that another person 
   await bench.restart();
   expect(await opens(bench, id, APPROVER)).toBe("requester");
 });
+
+test("a record that is found changed while a person watches the run again is not believed, and nor is its requester", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  expect((await bench.flow.adoptRun.adopt(BY, id)).ok).toBe(true);
+  await bench.clock.pass(1_000);
+  expect((await bench.flow.adoptRun.unwatch(BY, id)).ok).toBe(true);
+  await bench.clock.pass(1_000);
+  let looks = 0;
+  // The first look asks who the person is, the second one whether they may know of the run, which is read in between.
+  bench.people.before = async () => {
+    looks += 1;
+    const stored = looks === 2 ? await bench.store.load((await bench.run(id)).key) : null;
+    if (stored === null) return;
+    const watch = { type: "tampered", at: bench.clock.now() } as const;
+    await bench.store.save(stored, { ...stored.run, requester: OTHER, watch }, { finished: false });
+  };
+  expect((await bench.flow.adoptRun.adopt(FRIEND, id)).ok).toBe(true);
+  expect(looks).toBeGreaterThan(1);
+  await bench.clock.pass(5_000);
+  expect((await bench.run(id)).requester).toBe(APPROVER);
+  expect(await opens(bench, id, APPROVER)).toBe("requester");
+});

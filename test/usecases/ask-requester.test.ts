@@ -11,7 +11,7 @@ import type { ThreadMessage } from "#src/usecases/ask-requester.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
-import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { APPROVER, aRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const MINUTE = 60_000;
 const CLEO = UserId("U0CLEO");
@@ -181,6 +181,19 @@ describe("an answer", () => {
     expect(await answerInThread({ ...thread, text: "Yes" })).toMatchObject({ ok: true });
     expect(questionsOf(await first(bench, card))).toMatchObject([{ answer: { text: "Yes" } }]);
     expect(await answerInThread({ ...thread, text: "deploy it again" })).toBeNull();
+  });
+
+  test("is recognised in the thread of a run that has many newer ones", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    const thread = await threadOf(bench, card);
+    const askedAt = bench.clock.now() + 1_000;
+    for (let at = 0; at <= 100; at += 1)
+      await bench.store.insert(aRun({ askedAt: askedAt + at }), { audit: [] });
+    expect(await bench.flow.askRequester.answerInThread({ ...thread, text: "Yes" })).toMatchObject({
+      ok: true,
+    });
+    expect(questionsOf(await first(bench, card))).toMatchObject([{ answer: { text: "Yes" } }]);
   });
 
   test("in the same words as an earlier one answers the next question, and not when Slack repeats the earlier one", async () => {

@@ -98,3 +98,12 @@ test("a run that is forgotten still has its evidence", async () => {
   expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toMatchObject({ ok: true });
   expect(bench.notificationSender.given[0]?.text).toContain("delete it");
 });
+
+test("an acknowledgement, which lets approvals leave, rests on fresh facts about the admin", async () => {
+  const bench = await createBench();
+  const ages: number[] = [];
+  bench.people.before = (maxAgeMs) => Promise.resolve(void ages.push(maxAgeMs));
+  const done = await bench.flow.acknowledge(asks(ADMIN), "code", "I restored a row");
+  expect(done).toEqual({ ok: false, error: { type: "nothing-to-acknowledge" } });
+  expect(ages).toEqual([5_000]);
+});

@@ -2,7 +2,7 @@
 
 import { expect, test, describe } from "vitest";
 import { STOP_REASON } from "#src/domain/brake.ts";
-import { ChannelId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
+import { ChannelId, GroupId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
 import type { BrakePress } from "#src/usecases/stop-and-freeze.ts";
@@ -262,6 +262,19 @@ describe("a freeze", () => {
       "refused freeze not-freezer",
       "freeze-lifted",
     ]);
+  });
+
+  test("is lifted on fresh facts about the person, and made on those that are at hand", async () => {
+    const bench = await createBench();
+    const ages: number[] = [];
+    bench.people.before = (maxAgeMs) => Promise.resolve(void ages.push(maxAgeMs));
+    bench.policy = { ...bench.policy, freezers: { users: [], groups: [GroupId("S0FREEZE")], channels: [] } };
+    bench.people.sets = new Set([GroupId("S0FREEZE")]);
+    await bench.flow.freeze.freeze(asker(ADMIN), CHANNEL, "");
+    expect(Math.max(...ages.splice(0))).toBe(60_000);
+    expect(await bench.flow.freeze.lift(asker(APPROVER), null, "")).toMatchObject({ ok: true });
+    expect(ages.length).toBeGreaterThan(1);
+    expect(Math.max(...ages)).toBeLessThanOrEqual(5_000);
   });
 
   test("of another channel changes nothing here", async () => {

@@ -215,7 +215,7 @@ export function answerInWords(who: string, answer: Answer, secret = ""): string 
 /** The service's text on one line, with invisible characters made visible. */
 export function clean(text: string, secret: string, maxChars: number): string {
   const safe = secret.length < MIN_SECRET_CHARS ? text : text.replaceAll(secret, "[key]");
-  return oneLine(safe.slice(0, 10 * maxChars), maxChars);
+  return oneLine(safe, maxChars);
 }
 
 function errorIn(body: string): { code: string; message: string } {

@@ -1,7 +1,7 @@
 // All our metrics: name, type, labels with the values that exist from the start, and meaning. docs/reference.md has the same table, and a
 // test compares them. Label values are stable words of our own code, never text that a person sent.
 
-import { PARTS, RUN_STATES } from "../../ports/monitoring.ts";
+import { RUN_STATES } from "../../ports/monitoring.ts";
 import {
   DECISION_OUTCOMES,
   EFFECT_OUTCOMES,
@@ -46,8 +46,7 @@ export const METRICS = [
     name: "part_healthy",
     type: "gauge",
     labels: ["part"],
-    starts: each(PARTS),
-    help: "1 while the part is healthy, 0 while it is faulty. The parts are those of /readyz.",
+    help: "1 while the part is healthy, 0 while it is faulty. The parts are those of /readyz. Absent until its state is known.",
   },
   {
     name: "runs",

@@ -147,7 +147,8 @@ function setReadings(all: Registered, set: SetGauge, readings: Readings): void {
   set("approvals_pending_oldest_age_seconds", pending.oldestMs / 1_000);
   set("decisions_unsent", unsent.count);
   set("decisions_unsent_oldest_age_seconds", unsent.oldestMs / 1_000);
-  for (const { part, fault } of parts) set("part_healthy", Number(fault === null), { part });
+  for (const { part, fault, untried } of parts)
+    if (untried !== true) set("part_healthy", Number(fault === null), { part });
   for (const [kind, depth] of Object.entries(slackQueues)) set("slack_queue_depth", depth, { kind });
   set("slack_connected", Number(readings.slackConnected));
   set("service_circuit_open", Number(readings.circuitOpen));

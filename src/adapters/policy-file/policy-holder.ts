@@ -1,6 +1,7 @@
 // Holds the policy in force. It reads the file at the start and again on request (SIGHUP). All replicas share one policy: the one that any of
 // them loaded last, at its start or on request. The audit has its text.
 
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { LoadedPolicy } from "../../audit/entry.ts";
@@ -154,7 +155,10 @@ export async function loadPolicy(path: string): Promise<Result<Policy, readonly 
 
 async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
   try {
-    return await policyOf(await readFile(path, "utf8"));
+    const bytes = await readFile(path);
+    // A pattern with other letters than were written would never apply.
+    if (!isUtf8(bytes)) return err([{ line: 0, where: "", says: "is not text in UTF-8" }]);
+    return await policyOf(bytes.toString("utf8"));
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
     return err([{ line: 0, where: "", says: `can't be read: ${says}` }]);

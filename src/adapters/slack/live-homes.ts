@@ -2,7 +2,12 @@
 // does not say when a tab is closed, so a tab counts as open for a while after its reader last used it. This is kept in memory only: after
 // a restart, a tab is drawn again when its reader opens it or presses Refresh.
 
+import { deadlineOf } from "../../domain/applied-rule.ts";
+import type { Approval } from "../../domain/approval.ts";
+import { escalatedMs } from "../../domain/escalation.ts";
+import { claimOf } from "../../domain/handling.ts";
 import type { ChannelId, RunKey, UserId } from "../../domain/ids.ts";
+import { openQuestions } from "../../domain/question.ts";
 import type { Run } from "../../domain/run.ts";
 import { type Clock, createAlarms } from "../../engine/clock.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
@@ -128,11 +133,20 @@ function createPacer(clock: Clock, draw: (user: UserId) => void) {
   };
 }
 
-/** Whether a tab would now show something else of the run. Remembers what it shows. */
+/** What a tab shows of follow-ups: who looks at the request, how many questions are open, and who else may decide by now. */
+const followUpShown = (approval: Approval): readonly unknown[] => [
+  claimOf(approval)?.by,
+  openQuestions(approval).length,
+  escalatedMs(approval),
+];
+
+/** Returns whether a tab would now show something else of the run, and remembers what it shows. */
 function isNews(shown: Map<RunKey, string>, { key, seen, watch, approvals, unreadable }: Run): boolean {
-  const states = approvals.map(({ id, version, state, votes }) => {
+  const states = approvals.map((approval) => {
+    const { id, version, state, votes, readers, appliedRule } = approval;
     const delivery = state.type === "decided" ? state.delivery.type : "";
-    return [id, version, state.type, delivery, votes.length];
+    const who = [votes.length, readers.length, appliedRule.version, appliedRule.rule.name];
+    return [id, version, state.type, delivery, ...who, deadlineOf(approval), ...followUpShown(approval)];
   });
   const current = JSON.stringify([seen?.status, watch.type, unreadable?.count, states]);
   if (shown.get(key) === current) return false;

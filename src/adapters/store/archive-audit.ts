@@ -8,7 +8,14 @@ import { auditEntry } from "../../audit/entry.ts";
 import { type AuditMark, type ChainedEntry, linkText, signedText } from "../../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
-import { archiveLimit, type ArchiveLimit, auditBase } from "./archive-bounds.ts";
+import {
+  archiveLimit,
+  type ArchiveLimit,
+  type ArchiveOptions,
+  auditBase,
+  SINK_CURSOR,
+  describeAbandonedSink,
+} from "./archive-bounds.ts";
 import { digestsIn, openArchive, writeArchive } from "./archive-file.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
@@ -32,7 +39,7 @@ export type Archived = {
 /** Locks a database file until `close`. No replica may be using a server. */
 export type ArchivableAudit = AuditFile & {
   /** Resolves to what could be archived. Changes nothing. */
-  limit(before: number): Promise<ArchiveLimit & { readonly base: AuditMark }>;
+  limit(options: ArchiveOptions): Promise<ArchiveLimit & { readonly base: AuditMark }>;
   /** The caller must verify the audit first. If it fails, rejects with one line for the operator and removes nothing. */
   archive(to: number, path: string, at: number): Promise<Archived>;
 };
@@ -50,7 +57,7 @@ export async function openForArchive(database: string, key: AuditKey): Promise<A
       : await readAudit({ db, engine, close: () => db.destroy() });
     return {
       ...audit,
-      limit: async (before) => ({ ...(await archiveLimit(db, before)), base: (await auditBase(db)).mark }),
+      limit: async (wish) => ({ ...(await archiveLimit(db, wish)), base: (await auditBase(db)).mark }),
       archive: (to, path, at) => archive({ db, engine, audit, key }, { to, path, at }),
       async close() {
         await audit.close();
@@ -161,7 +168,11 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
       "The audit changed meanwhile, or is signed with another key, so nothing was removed. Run the command again, with a new file.",
     );
   const by = `${userInfo().username} on ${hostname()}`;
-  const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}`;
+  const sinkWords = await describeAbandonedSink(trx, head.seq);
+  // A sink that is set later gets everything in the database, from the first entry on.
+  if (sinkWords !== null) await trx.deleteFrom("documents").where("name", "=", SINK_CURSOR).execute();
+  const sink = sinkWords === null ? "" : `; ${sinkWords}`;
+  const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}${sink}`;
   const record = auditEntry(null, { at, what: "archived", outcome, archive: { ...head, file: digest } });
   const [entry] = await appendAudit(trx, [record], key);
   for (const statement of engine.removing.begin) await sql.raw(statement).execute(trx);

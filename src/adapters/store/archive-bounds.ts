@@ -2,7 +2,7 @@
 
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import { archivedMark, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
-import { isRecord } from "../../domain/json.ts";
+import { isRecord, type Json } from "../../domain/json.ts";
 import type { Database, Trx } from "./database.ts";
 import { parsedJson } from "./run-row.ts";
 
@@ -47,8 +47,13 @@ type Reader = Pick<Database | Trx, "selectFrom" | "fn">;
 /** The first entry that must stay for one reason. `seq` is null if there is none. */
 type Kept = { readonly seq: number | null; readonly because: string | null };
 
-/** Considers only entries before the moment `before` (ms). */
-export async function archiveLimit(db: Reader, before: number): Promise<ArchiveLimit> {
+/** `before`: archive only entries before this moment (ms). `withoutSink`: also those that AUDIT_SINK has not taken. */
+export type ArchiveOptions = { readonly before: number; readonly withoutSink: boolean };
+
+export async function archiveLimit(
+  db: Reader,
+  { before, withoutSink }: ArchiveOptions,
+): Promise<ArchiveLimit> {
   const kept: readonly Kept[] = [
     { seq: await first(db, before), because: null },
     {
@@ -70,11 +75,35 @@ export async function archiveLimit(db: Reader, before: number): Promise<ArchiveL
     },
     { seq: await firstUnsent(db), because: "a notification about it is still to be sent" },
     { seq: await afterCursor(db, "audit letters"), because: "notifications are still to be made from it" },
-    { seq: await afterCursor(db, "audit stream"), because: "AUDIT_SINK has not taken it yet" },
+    withoutSink ? NOTHING : await notSentYet(db),
   ];
   const known = kept.flatMap(({ seq, because }) => (seq === null ? [] : [{ seq: seq - 1, because }]));
   const [lowest] = known.toSorted((a, b) => a.seq - b.seq);
   return wholeDecisions(db, lowest ?? { seq: 0, because: null });
+}
+
+const NOTHING: Kept = { seq: null, because: null };
+/** The cursor of notifications/audit-stream.ts. It stays when AUDIT_SINK is removed, because the gap in the copy may be noticed only later. */
+export const SINK_CURSOR = "audit stream";
+
+async function notSentYet(db: Reader): Promise<Kept> {
+  const because = `AUDIT_SINK${inBrackets(await sinkOf(db))} has not taken it yet. Start Countersign with this sink until it has, or add --without-sink to give that copy up`;
+  return { seq: await afterCursor(db, SINK_CURSOR), because };
+}
+
+const inBrackets = (name: string | null): string => (name === null ? "" : ` (${name})`);
+
+/** Resolves to the sink's name, or to null if no sink was ever set. */
+async function sinkOf(db: Reader): Promise<string | null> {
+  const kept = await document(db, SINK_CURSOR);
+  return isRecord(kept) && typeof kept["to"] === "string" ? kept["to"] : null;
+}
+
+/** Resolves to the words for the signed entry, or to null if the sink has taken all entries up to `to`. */
+export async function describeAbandonedSink(db: Reader, to: number): Promise<string | null> {
+  const next = await afterCursor(db, SINK_CURSOR);
+  if (next === null || next > to) return null;
+  return `AUDIT_SINK${inBrackets(await sinkOf(db))} was given up, and has taken none of them from entry ${next} on`;
 }
 
 async function first(db: Reader, before: number): Promise<number | null> {
@@ -129,10 +158,14 @@ async function firstUnsent(db: Reader): Promise<number | null> {
 
 /** Resolves to the entry after the cursor of this name, or to null if there is no such cursor. */
 async function afterCursor(db: Reader, name: string): Promise<number | null> {
-  const row = await db.selectFrom("documents").select("doc").where("name", "=", name).executeTakeFirst();
-  const kept = row === undefined ? null : parsedJson(name, row.doc);
+  const kept = await document(db, name);
   const seq = isRecord(kept) ? kept["seq"] : kept;
   return typeof seq === "number" ? seq + 1 : null;
+}
+
+async function document(db: Reader, name: string): Promise<Json> {
+  const row = await db.selectFrom("documents").select("doc").where("name", "=", name).executeTakeFirst();
+  return row === undefined ? null : parsedJson(name, row.doc);
 }
 
 const DECISION = ["voted", "decided", "sent", "settled", "closed"];

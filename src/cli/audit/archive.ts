@@ -1,6 +1,7 @@
 // `npm run audit -- archive`, and reading an audit together with its archive files.
 
 import { type ArchiveFile, archiveSignedText, openArchive } from "../../adapters/store/archive-file.ts";
+import type { ArchiveOptions } from "../../adapters/store/archive-bounds.ts";
 import { openForArchive } from "../../adapters/store/archive-audit.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { auditSignatures } from "../../adapters/store/audit-key.ts";
@@ -13,7 +14,7 @@ type Done = { readonly tampered: boolean; readonly words: string };
 /** Moves the entries before `before` (ms) into a file. If it fails, rejects with one line for the operator and removes nothing. */
 export async function archiveOldest(
   where: Where,
-  { before, file }: { readonly before: number; readonly file: string },
+  { before, withoutSink, file }: ArchiveOptions & { readonly file: string },
 ): Promise<Done> {
   const { database } = where;
   const key = ownKey(where);
@@ -22,7 +23,7 @@ export async function archiveOldest(
   try {
     const verdict = await auditVerdict(audit, [key.publicKey], []);
     if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was archived.` };
-    const { seq, because, base } = await audit.limit(before);
+    const { seq, because, base } = await audit.limit({ before, withoutSink });
     const stays = because === null ? "" : ` Entry ${seq + 1} must stay: ${because}.`;
     if (seq <= base.seq) return { tampered: false, words: `There is nothing to archive.${stays}` };
     const { from, to, entry, digest } = await audit.archive(seq, file, Date.now());

@@ -38,7 +38,12 @@ export type AuditCommand =
       readonly out: string | null;
       readonly tampered: boolean;
     })
-  | { readonly type: "archive"; readonly before: number; readonly file: string }
+  | {
+      readonly type: "archive";
+      readonly before: number;
+      readonly file: string;
+      readonly withoutSink: boolean;
+    }
   | { readonly type: "rotate-key"; readonly newKey: string | null }
   | { readonly type: "redact"; readonly digest: string; readonly reason: string | null }
   | { readonly type: "acknowledge"; readonly code: string; readonly reason: string };
@@ -57,6 +62,7 @@ export const USAGE = `Usage:
       unused rules. The default format is md.
   npm run audit -- archive --before 2026-01-01 FILE
       Moves the oldest entries into a signed file. The commands that read take it as --archive FILE. Stop the bot first.
+      --without-sink also moves entries that AUDIT_SINK has not taken, and gives up that copy.
   npm run audit -- rotate-key [--new-key FILE]
       Replaces the key that signs the audit. The old key signs the change. Stop the bot first.
   npm run audit -- acknowledge <code> --reason "what you found"
@@ -97,7 +103,7 @@ export function readCommandLine(args: readonly string[]): AuditCommand | string 
     case "report":
       return rest.length > 0 ? unexpected(name, rest) : readReport(values, sources);
     case "archive":
-      return readArchive(rest, values.before);
+      return readArchive(rest, values.before, values["without-sink"] === true);
     case "rotate-key":
       return rest.length > 0
         ? unexpected(name, rest)
@@ -131,6 +137,7 @@ function parse(args: readonly string[]) {
         out: { type: "string" },
         archive: { type: "string", multiple: true },
         before: { type: "string" },
+        "without-sink": { type: "boolean" },
         tampered: { type: "boolean" },
         "new-key": { type: "string" },
         reason: { type: "string" },
@@ -153,12 +160,16 @@ function readVerify(
   return { type: "verify", heads: heads.filter((head) => head !== null), ...sources, against };
 }
 
-function readArchive([file, ...more]: readonly string[], before = ""): AuditCommand | string {
+function readArchive(
+  [file, ...more]: readonly string[],
+  before = "",
+  withoutSink: boolean,
+): AuditCommand | string {
   if (file === undefined || more.length > 0) return "archive needs the name of one file to write";
   const moment = dayOf(before);
   return moment === null
     ? "archive needs --before with a day (2026-01-01) or a moment (2026-01-01T12:00:00Z)"
-    : { type: "archive", before: moment, file };
+    : { type: "archive", before: moment, file, withoutSink };
 }
 
 function readRedact([digest, ...more]: readonly string[], reason = ""): AuditCommand | string {

@@ -138,6 +138,19 @@ const BASICS = ["number", "at", "what", "who", "run", "run key", "channel", "req
 const DECISION = ["approval", "verdict", "reason", "earlier approvals", "sent reason"] as const;
 const CAUSES = ["outcome", "times", "since", "step", "refusal", "about entry", "policy", "rule"] as const;
 const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
+/** Last, so that the columns before them keep their places. */
+const OF_SOME_KINDS = [
+  "context digest",
+  "other person",
+  "saved task",
+  "same request",
+  "stage begins after (ms)",
+  "mentioned",
+  "until",
+  "keys",
+  "archive",
+  "findings",
+] as const;
 const HEADINGS = [
   ...BASICS,
   ...DECISION,
@@ -149,6 +162,7 @@ const HEADINGS = [
   "link",
   "who is called",
   "requester is called",
+  ...OF_SOME_KINDS,
 ] as const;
 
 const csvRow = (row: Cells): string => csvLine(HEADINGS.map((name) => row[name]));
@@ -192,6 +206,23 @@ function cells(row: ChainedEntry, { content, context }: Texts): Omit<Cells, keyo
     content,
     context,
     link: row.link,
+    ...cellsOfSomeKinds(entry),
+  };
+}
+
+function cellsOfSomeKinds(entry: KeptEntry["entry"]): Pick<Cells, (typeof OF_SOME_KINDS)[number]> {
+  const { context, other, savedTask, asked, stageMs, mentioned, until, keys, archive, findings } = entry;
+  return {
+    "context digest": context,
+    "other person": person(other ?? null),
+    "saved task": savedTask,
+    "same request": asked,
+    "stage begins after (ms)": stageMs,
+    mentioned: mentioned?.join(" "),
+    until: until === undefined ? null : momentWords(until),
+    keys: keys === undefined ? null : plainJson(keys),
+    archive: archive === undefined ? null : plainJson(archive),
+    findings: findings?.join(" "),
   };
 }
 

@@ -1,7 +1,8 @@
 // Runs all checks. Changes nothing and posts nothing.
 
 import { type Call, createClients } from "../../adapters/slack/clients.ts";
-import { type Config, type Environment, explainFaults, findMisspelt } from "../../config.ts";
+import { type Config, type Environment, explainFaults, findMisspelt, secretsOf } from "../../config.ts";
+import { keepSecrets } from "../../domain/text/own-secrets.ts";
 import { loadConfig } from "../../load-config.ts";
 import { createLog, slackLogger } from "../../log.ts";
 import { openSlack } from "../../outbound.ts";
@@ -29,6 +30,8 @@ export async function diagnose(env: Environment): Promise<Diagnosis> {
   if (!loaded.ok)
     return { code: BAD_CONFIG, findings: [], lines: [explainFaults(loaded.error, findMisspelt(env))] };
   const config = loaded.value;
+  // The answers of the service and of others may repeat a secret.
+  keepSecrets(secretsOf(config));
   const bot = await findRunningBot(config);
   const policy = await checkPolicy(config);
   const parts = await Promise.all([

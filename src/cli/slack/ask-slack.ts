@@ -2,7 +2,7 @@
 
 import { slackUser } from "../../adapters/slack/answers.ts";
 import type { Call } from "../../adapters/slack/clients.ts";
-import { type Environment, explainFaults, givenValue, readProxies } from "../../config.ts";
+import { type Environment, explainFaults, readSlackAccess } from "../../config.ts";
 import { PortError } from "../../ports.ts";
 
 /**
@@ -10,18 +10,17 @@ import { PortError } from "../../ports.ts";
  * commands do. Rejects with one line for the operator if the proxy settings are wrong.
  */
 export async function slackCall(env: Environment): Promise<Call | null> {
-  const token = givenValue(env, "SLACK_BOT_TOKEN");
-  if (token === null) return null;
-  const proxies = readProxies(env);
-  if (!proxies.ok) throw new Error(explainFaults(proxies.error));
+  const read = readSlackAccess(env);
+  if (!read.ok) throw new Error(explainFaults(read.error));
+  if (read.value === null) return null;
+  const { botToken, apiUrl, proxies } = read.value;
   const [{ createClients }, { createLog, slackLogger }, { openSlack }] = await Promise.all([
     import("../../adapters/slack/clients.ts"),
     import("../../log.ts"),
     import("../../outbound.ts"),
   ]);
   const log = createLog({ level: "silent", pretty: false });
-  const through = openSlack(proxies.value);
-  return createClients(token, givenValue(env, "SLACK_API_URL"), slackLogger(log), through).quick;
+  return createClients(botToken, apiUrl, slackLogger(log), openSlack(proxies)).quick;
 }
 
 /** Slack answers about a hundred look-ups a minute. People beyond this number are shown by their ids alone. */

@@ -20,6 +20,7 @@ import {
   textOf,
 } from "./pattern.ts";
 import { type Facts, NO_RULE, type Policy, type Rule, type When } from "./policy.ts";
+import { bothWords, holdsWords } from "./typed-words.ts";
 
 export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
@@ -151,9 +152,14 @@ function memoized<Value>(compute: (key: string) => Value): (key: string) => Valu
 // Which of two rules is stricter, and what both together require.
 
 /** Returns whether everything that satisfies `a` satisfies `b`. Judged by the rules alone, without knowing who is in a group. */
-export const isAsStrict = (a: Rule, b: Rule): boolean => laxerFields(a, b).length === 0;
+export const isAsStrict = (a: Rule, b: Rule): boolean =>
+  isNobody(a.approvers) || (demandsAsMuch(a, b) && holdsWords(a.friction.word, b.friction.word));
 
-export const isStricter = (a: Rule, b: Rule): boolean => isAsStrict(a, b) && !isAsStrict(b, a);
+/** Returns whether `a` asks for as much as `b`. Any typed word is as much as any other. */
+const demandsAsMuch = (a: Rule, b: Rule): boolean => laxerFields(a, b).length === 0;
+
+/** For the linter, which compares how much rules ask for, not which word. */
+export const isStricter = (a: Rule, b: Rule): boolean => demandsAsMuch(a, b) && !demandsAsMuch(b, a);
 
 /** Returns, in words for the linter, what `b` requires and `a` does not. Returns an empty list if `a` is as strict. */
 export function laxerFields(a: Rule, b: Rule): readonly string[] {
@@ -182,7 +188,7 @@ export function laxerFields(a: Rule, b: Rule): readonly string[] {
 export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
   const [first, ...others] = rules.filter(
     (rule, at) =>
-      !rules.some((other, index) => isStricter(other, rule) || (index < at && isAsStrict(other, rule))),
+      !rules.some((other, index) => isAsStrict(other, rule) && (index < at || !isAsStrict(rule, other))),
   );
   return others.reduce(combineTwo, first ?? rules[0]);
 }
@@ -206,7 +212,7 @@ function combineTwo(a: Rule, b: Rule): Rule {
     expiry: sooner(a.expiry, b.expiry),
     friction: {
       readFirst: a.friction.readFirst || b.friction.readFirst,
-      word: a.friction.word ?? b.friction.word,
+      word: bothWords(a.friction.word, b.friction.word),
     },
     receiptAtOnce: a.receiptAtOnce || b.receiptAtOnce,
     followUp: combineFollowUps(a.followUp, b.followUp),

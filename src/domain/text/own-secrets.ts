@@ -27,7 +27,7 @@ export const ownRanges = (text: string): Range[] => rangesOf(text, searchedForms
 /** Replaces a registered secret in a text. */
 export const OWN_MARK = "⟨secret of Countersign masked⟩";
 
-/** Returns the forms in which the values may appear in an unescaped text. */
+/** Returns the forms in which the values may appear in a text: as they are, and as unescaping a text leaves them. */
 export function formsOf(values: readonly string[]): readonly string[] {
   const forms = values.flatMap((value) =>
     [utf8(value), ...decoded(value)].flatMap((bytes) => [
@@ -38,19 +38,40 @@ export function formsOf(values: readonly string[]): readonly string[] {
     ]),
   );
   const both = forms.flatMap((form) => [form, form.replaceAll("+", "-").replaceAll("/", "_")]);
-  return [...new Set(both.map((form) => form.replaceAll("\\", "")))];
+  const all = both.flatMap((form) => [form, form.replaceAll("\\", ""), unescaped(form)]);
+  return [...new Set(all)].filter((form) => form.length >= MIN_SECRET_CHARS);
 }
 
-/** Returns where the text contains any of the forms, also in escaped form. */
+/**
+ * Returns where the text contains any of the forms, also in escaped form. The ranges are in order and do not touch. The text is also
+ * searched as it is, because a secret, alone or with its neighbors, may look like an escape.
+ */
 export function rangesOf(text: string, forms: readonly string[]): Range[] {
-  const plain = ESCAPES.test(text) ? text.replace(ESCAPE, unescape) : text;
-  const found = forms.flatMap((form) => placesOf(form, plain));
-  if (found.length === 0 || plain === text) return found;
+  const found = forms.flatMap((form) => placesOf(form, text));
+  const plain = ESCAPES.test(text) ? unescaped(text) : text;
+  if (plain === text) return unitedRanges(found);
+  const escaped = forms.flatMap((form) => placesOf(form, plain));
+  if (escaped.length === 0) return unitedRanges(found);
   const from = origins(text, plain.length);
-  return found.map(([start, end]) => [from[start] ?? 0, from[end] ?? text.length] as const);
+  return unitedRanges([
+    ...found,
+    ...escaped.map(([start, end]) => [from[start] ?? 0, from[end] ?? text.length] as const),
+  ]);
 }
 
-function placesOf(form: string, text: string): Range[] {
+/** Ranges that overlap or touch become one. */
+export function unitedRanges(ranges: readonly Range[]): Range[] {
+  const out: [number, number][] = [];
+  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = out.at(-1);
+    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+    else out.push([start, end]);
+  }
+  return out;
+}
+
+/** Stands where the text holds exactly this. */
+export function placesOf(form: string, text: string): Range[] {
   const out: Range[] = [];
   for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length))
     out.push([at, at + form.length]);
@@ -60,6 +81,8 @@ function placesOf(form: string, text: string): Range[] {
 const ESCAPES = /[%\\]/;
 /** A text nested in other texts has more than one backslash. */
 const ESCAPE = /%([0-9A-Fa-f]{2})|\\+(?:u00([0-9A-Fa-f]{2})|x([0-9A-Fa-f]{2}))?/g;
+
+const unescaped = (text: string): string => text.replace(ESCAPE, unescape);
 
 /** Returns the character that an escape stands for. A backslash is dropped, because each level of JSON doubles it. */
 function unescape(_whole: string, percent?: string, json?: string, hex?: string): string {

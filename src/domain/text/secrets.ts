@@ -1,7 +1,7 @@
 // Masking of secrets. Everyone in a channel reads what an agent writes, so secrets of well-known shapes are masked there. The person who
 // decides sees them in the form. Countersign's own secrets are masked everywhere. A mask always covers the whole secret.
 
-import { OWN_MARK, ownRanges, type Range } from "./own-secrets.ts";
+import { OWN_MARK, ownRanges, type Range, unitedRanges } from "./own-secrets.ts";
 
 export type Masked = { readonly text: string; readonly secrets: readonly string[] };
 
@@ -20,7 +20,7 @@ const MAX_NAME_CHARS = 200;
 
 /** Returns the parts to mask, in order. None touches another. If one of our own secrets is within a longer secret, both become one part. */
 export function veils(text: string, as: Drawing): Veil[] {
-  const own = unitedRanges(ownRanges(text));
+  const own = ownRanges(text);
   if (as === "open") return own.map((range) => ({ range, own: true }));
   const all = own.length === 0 ? secretRanges(text) : unitedRanges([...own, ...secretRanges(text)]);
   return all.map((range) => ({ range, own: own.some(([at]) => at >= range[0] && at < range[1]) }));
@@ -138,17 +138,6 @@ function rangesOf(shape: RegExp, text: string, holds: (secret: string, end: numb
 function hasThreeParts(secret: string): boolean {
   const parts = secret.split(".").map((part) => part.length >= 8);
   return parts.some((long, at) => long && parts[at + 1] === true && parts[at + 2] === true);
-}
-
-/** Merges ranges that overlap or touch. */
-export function unitedRanges(ranges: readonly Range[]): Range[] {
-  const out: [number, number][] = [];
-  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
-    const last = out.at(-1);
-    if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
-    else out.push([start, end]);
-  }
-  return out;
 }
 
 /** Writes 1,234,567. `toLocaleString` takes a thousand times as long. */

@@ -240,6 +240,13 @@ describe("a decision", () => {
     },
   );
 
+  test("is refused in words without half a secret, however much white space stands before it", async () => {
+    const code = `no${" ".repeat(580)}ghp_${"canary0123".repeat(4)}`;
+    await expect(answers(409, { error: { code, message: "" } })).resolves.toMatchObject({
+      words: expect.not.stringContaining("canary") as unknown,
+    });
+  });
+
   test.each([300, 301, 302, 307, 308, 408, 425, 499, 500, 502, 503, 504])(
     "is not known to have arrived after HTTP %i",
     async (status) => {

@@ -100,7 +100,7 @@ test("what is read at each scrape is shown in seconds and by name", async () => 
 test("every metric is there from the start, and every counter with its known labels at 0", async () => {
   const lines = await linesOf(aSet());
   const missing = METRICS.filter(({ name }) => !lines.some((line) => line.startsWith(`countersign_${name}`)));
-  expect(missing).toEqual([{ ...METRICS.find(({ name }) => name === "policy_info") }]);
+  expect(missing.map(({ name }) => name)).toEqual(["part_healthy", "policy_info"]);
   for (const line of [
     'countersign_decisions_total{verdict="deny",outcome="unsure"} 0',
     'countersign_effects_total{effect="send-decision",outcome="later"} 0',
@@ -111,6 +111,19 @@ test("every metric is there from the start, and every counter with its known lab
     "countersign_decisions_unsent 0",
   ])
     expect(lines).toContain(line);
+});
+
+test("a part has no value until something is known of it, so that a start looks like no fault", async () => {
+  const metrics = aSet();
+  const ofParts = async () =>
+    (await linesOf(metrics)).filter((line) => line.startsWith("countersign_part_healthy{"));
+  expect(await ofParts()).toEqual([]);
+  const slack = { part: "slack", fault: "not reached yet", unready: true, untried: true } as const;
+  const store = { part: "store", fault: null, unready: false } as const;
+  metrics.readFrom(() => Promise.resolve({ ...READINGS, parts: [store, slack] }));
+  expect(await ofParts()).toEqual(['countersign_part_healthy{part="store"} 1']);
+  metrics.readFrom(() => Promise.resolve({ ...READINGS, parts: [store, { ...slack, untried: false }] }));
+  expect(await ofParts()).toContain('countersign_part_healthy{part="slack"} 0');
 });
 
 test("the table in docs/reference.md is the code's", () => {

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { createLiveHomes } from "#src/adapters/slack/live-homes.ts";
 import { EVERYTHING, SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
-import { ChannelId, UserId } from "#src/domain/ids.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import type { FollowUp } from "#src/domain/follow-up.ts";
+import { ChannelId, Nonce, UserId } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
 import { createHandClock } from "../../make/clock.ts";
 import { anApproval, aWatchedRun, CHANNEL, withApprovals } from "../../make/run.ts";
 
@@ -69,6 +72,36 @@ test("nothing is drawn for other channels, for the same state again, or after a 
   homes.changed(aChange());
   await clock.pass(60_000);
   expect(draws).toHaveLength(1);
+});
+
+const [RUN, REQUEST] = [aWatchedRun(), anApproval()];
+const shown = (facts: Partial<Approval> = {}) => withApprovals(RUN, { ...REQUEST, ...facts });
+const followed = (followUp: FollowUp) => shown({ followUp });
+const claim = { by: BEN, at: 0, until: 60_000 };
+const question = { id: Nonce("question-0123456789"), by: BEN, at: 0, text: "why?" };
+const answered = { ...question, answer: { by: BEN, at: 1, text: "because" } };
+
+test.each<[string, Run, Run]>([
+  ["a claim", shown(), followed({ claim })],
+  ["the end of a claim", followed({ claim }), shown()],
+  ["another person's claim", followed({ claim }), followed({ claim: { ...claim, by: UserId("U0CLEO") } })],
+  ["a question", shown(), followed({ questions: [question] })],
+  ["its answer", followed({ questions: [question] }), followed({ questions: [answered] })],
+  ["a stage, which brings in people", shown(), followed({ stages: [{ afterMs: 1, at: 1, age: 1 }] })],
+  [
+    "another rule",
+    shown(),
+    shown({ appliedRule: { version: "v2", rule: { ...REQUEST.appliedRule.rule, name: "another" } } }),
+  ],
+  ["a first look", shown(), shown({ readers: [BEN] })],
+])("an open tab is drawn again for %s alone", async (_what, before, after) => {
+  const { clock, draws, homes, open } = someHomes();
+  open(BEN);
+  homes.changed(before);
+  await clock.pass(10_000);
+  homes.changed(after);
+  await clock.pass(10_000);
+  expect(draws).toHaveLength(2);
 });
 
 test("a tab that could not be drawn is tried again, three times", async () => {

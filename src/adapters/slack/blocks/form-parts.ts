@@ -152,13 +152,20 @@ export function reasonInput(verdict: Verdict, rule: KeptRule, { block, text }: F
   } as Block;
 }
 
+/** For a word and for slips; for the words of several rules as many as they are, up to Slack's limit. */
+const roomFor = ({ length }: string): number => Math.min(Math.max(200, length), 3_000);
+
 export function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
   if (verdict === "deny" || friction.word === null) return [];
   const block = {
     type: "input",
     block_id: WORD_BLOCK,
     label: plain(`Type "${friction.word}" to approve`),
-    element: { type: "plain_text_input", action_id: WORD_INPUT, max_length: 200 },
+    element: {
+      type: "plain_text_input",
+      action_id: WORD_INPUT,
+      max_length: roomFor(friction.word),
+    },
   };
   return [block];
 }

@@ -1,0 +1,144 @@
+// Every field that an entry can have is in each export, or is left out for a reason. A new field must be added to `EVERY`, so that it
+// is looked for.
+
+import { describe, expect, test } from "vitest";
+import type { KeptEntry } from "#src/audit/entry.ts";
+import { mappingOf, ocsfEvent } from "#src/audit/ocsf.ts";
+import type { AuditFile } from "#src/adapters/store/audit-file.ts";
+import { exportEntries } from "#src/cli/audit/inspect.ts";
+import type { ChainedEntry } from "#src/domain/audit/hash-chain.ts";
+import { columnsOf } from "#src/domain/audit/verify-chain.ts";
+import { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
+import { canonicalJson, type Json } from "#src/domain/json.ts";
+
+const person = (name: string) => ({ team: TeamId(`T0${name}`), user: UserId(`U0${name}`) });
+const moment = (minute: number): number => Date.UTC(2026, 10, 20, 9, minute);
+
+/** Each value is found by a piece of text that stands in no other. */
+const EVERY: Required<KeptEntry["entry"]> = {
+  at: moment(1),
+  what: "decided",
+  run: RunKey("00112233445566778899"),
+  runId: RunId("run-id-1"),
+  channel: ChannelId("C0CHANNEL"),
+  requester: person("REQUESTER"),
+  approval: ApprovalId("approval-1"),
+  by: person("BY"),
+  other: person("OTHER"),
+  verdict: "approve",
+  reason: "the reason",
+  digest: "digest-1",
+  context: "context-1",
+  textKept: true,
+  policy: { version: "version-1", rule: "rule-1" },
+  moments: {
+    asked: moment(2),
+    shown: moment(3),
+    clicked: moment(4),
+    submitted: moment(5),
+    sent: moment(6),
+    confirmed: moment(7),
+  },
+  outcome: "the outcome",
+  step: "submit",
+  refusal: "the-refusal",
+  votes: [{ by: person("VOTER"), reason: "the voter's words", at: moment(8), entry: 8_001 }],
+  sentReason: "the joined reasons",
+  savedTask: "saved-task-1",
+  refers: 8_002,
+  asked: "asked-1",
+  times: 8_003,
+  since: moment(9),
+  stageMs: 8_004,
+  mentioned: ["U0MENTIONED", "S0MENTIONED"],
+  until: moment(10),
+  keys: { from: { id: "key-1", publicKey: "public-1" }, to: { id: "key-2", publicKey: "public-2" } },
+  archive: { seq: 8_005, link: "archive-link-1", file: "archive-file-1" },
+  findings: ["finding-1", "finding-2"],
+};
+
+const { moments, votes } = EVERY;
+const everyText = (value: object): string[] => Object.values(value).flatMap((each) => leaves(each as Json));
+const leaves = (value: Json): string[] =>
+  value !== null && typeof value === "object" ? everyText(value) : [String(value)];
+
+/** Times are numbers in one export and words in the other. */
+const clock = (at: number): string => new Date(at).toISOString().slice(11, 16);
+
+const rowOf = (entry: object): ChainedEntry => {
+  const text = canonicalJson(entry as Json);
+  return {
+    seq: 7,
+    link: "link-1",
+    key: "key-0",
+    signature: "signature-1",
+    text,
+    columns: columnsOf(entry as never),
+  };
+};
+
+describe("the CSV", () => {
+  const csv = async (entry: object): Promise<string> => {
+    const audit = {
+      rows: async function* () {
+        yield rowOf(entry);
+      },
+      textOf: () => Promise.resolve(null),
+    } as unknown as AuditFile;
+    const wanted = { from: 0, to: Infinity, format: "csv" } as Parameters<typeof exportEntries>[1];
+    const pieces: string[] = [];
+    for await (const piece of exportEntries(audit, wanted, () => Promise.resolve(null))) pieces.push(piece);
+    return pieces.join("");
+  };
+
+  /** It only says where the text of `digest` is. */
+  const LEFT_OUT = new Set<string>(["textKept"]);
+  const TIMES = new Set<string>(["at", "since", "until"]);
+
+  test.each(Object.keys(EVERY).filter((field) => !LEFT_OUT.has(field)))("has %s", async (field) => {
+    const text = (await csv(EVERY)).replaceAll('""', '"');
+    const value = EVERY[field as keyof typeof EVERY] as Json;
+    const times = field === "moments" ? Object.values(moments) : TIMES.has(field) ? [Number(value)] : null;
+    const wanted = times?.map(clock) ?? leaves(value);
+    for (const each of wanted) expect(text).toContain(each);
+  });
+});
+
+describe("the event for AUDIT_SINK", () => {
+  /** Words of people; and what a refused attempt holds in its `outcome`, which only an attempt that was not refused shows. */
+  const WORDS = new Set<string>(["reason", "sentReason", "refusal", "outcome"]);
+  const event = (entry: object = EVERY, mapping?: "1" | "2") => ocsfEvent(rowOf(entry), "before", mapping);
+
+  test.each(Object.keys(EVERY).filter((field) => !WORDS.has(field)))("has %s", (field) => {
+    const text = JSON.stringify(event());
+    const value = EVERY[field as keyof typeof EVERY] as Json;
+    const voters = votes.map(({ by: voter, at, entry }) => [voter?.user, at, entry]);
+    for (const each of field === "votes" ? voters.flat().map(String) : leaves(value))
+      expect(text).toContain(each);
+  });
+
+  const ELSEWHERE = new Set<string>([...WORDS, "at", "what", "by", "approval", "votes"]);
+  test.each(Object.keys(EVERY).filter((field) => !ELSEWHERE.has(field)))(
+    "has %s under its own name",
+    (field) => {
+      expect(event()["unmapped"]).toHaveProperty(field);
+    },
+  );
+
+  test("has no words of people", () => {
+    const text = JSON.stringify(event());
+    for (const each of ["the reason", "the voter's words", "the joined reasons"])
+      expect(text).not.toContain(each);
+    expect(event()["status_detail"]).toBe("the outcome");
+    expect(event({ ...EVERY, what: "refused" })["status_detail"]).toBe("the-refusal");
+  });
+
+  test("is made as it was by the first mapping, where a copy was", () => {
+    const old = event(EVERY, "1");
+    expect(mappingOf(old)).toBe("1");
+    expect(mappingOf(event())).toBe("2");
+    expect(Object.keys(old["unmapped"] as object).join(" ")).toBe(
+      "seq hash previous key signature run runId channel requester other verdict digest context policy moments step refers times since keys findings earlierApprovals",
+    );
+  });
+});
