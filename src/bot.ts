@@ -90,7 +90,7 @@ export type Bot = {
   readonly reportWeek: ReportWeek;
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
-  readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
+  readonly cards: Pick<CardSweep, "deleted" | "appJoined" | "lookNow">;
   readonly orphans: Pick<CloseOrphans, "pressed">;
   readonly acknowledge: Acknowledge;
   readonly health: Pick<HealthMonitor, "live" | "parts" | "start">;
@@ -99,7 +99,7 @@ export type Bot = {
   /** Calls the listener with every run that this process reconciles, whether the run has changed or not. */
   onRun(listener: (run: Run) => void): void;
   /** Calls the listener regularly while other processes may change runs as well. */
-  onElsewhere(listener: () => void): void;
+  onChangeByOtherReplica(listener: () => void): void;
   /** Claims all unfinished runs and resolves to their number. Rejects if the store cannot be read. */
   start(): Promise<number>;
   /** Applies the current policy to pending approvals. Rejects if the store fails. */
@@ -165,7 +165,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     health,
     readings: () => readingsOf({ ...deps, figures, health, watch: poller, guard }),
     onRun: (listener) => engine.onPlan((run) => listener(run)),
-    onElsewhere: (listener) => void replicaListeners.push(listener),
+    onChangeByOtherReplica: (listener) => void replicaListeners.push(listener),
     queries: createQueries({ ...deps, watch: poller, guard, unreadable, integrity, health, key }),
     start: async () => {
       deps.watchdog.start();

@@ -9,6 +9,7 @@ import {
   channel,
   database,
   days,
+  deploymentName,
   hosts,
   isOpenToOthers,
   milliseconds,
@@ -23,9 +24,9 @@ import {
   type Environment,
   fileVariable,
   type Given,
-  givenIn,
-  type Misspelt,
-  misspeltWords,
+  readEnvironment,
+  type Misspelled,
+  describeMisspelled,
   readValue,
 } from "./config/given.ts";
 import {
@@ -43,7 +44,7 @@ export type ConfigFault = { readonly variable: string; readonly wrong: string; r
 export type { Config } from "./config/config-shape.ts";
 export type { Proxies } from "./config/proxies.ts";
 export { type Environment, givenValue } from "./config/given.ts";
-export { findMisspelt, type Misspelt, misspeltWords } from "./config/given.ts";
+export { findMisspelled, type Misspelled, describeMisspelled } from "./config/given.ts";
 export { variables } from "./config/variables.ts";
 
 /** Matches values that are no real secret. Slack's are 32 random hexadecimal digits; the last alternative is from its documentation. */
@@ -78,12 +79,7 @@ const Formats = z.object({
   ADMINS: people().optional(),
   APPROVERS: peopleAndGroups().optional(),
   SLACK_COMMAND: text().regex(/^\/[a-z0-9_-]{1,31}$/, "is not a slash and up to 31 of a-z, 0-9, _ and -"),
-  DEPLOYMENT_NAME: text()
-    .refine(
-      isDeploymentName,
-      "is not 1 to 20 letters, digits, spaces, . _ and -, after an emoji and a space if you like",
-    )
-    .optional(),
+  DEPLOYMENT_NAME: deploymentName().optional(),
   HTTPS_PROXY: proxy().optional(),
   HTTP_PROXY: proxy().optional(),
   NO_PROXY: proxyExceptions().optional(),
@@ -98,18 +94,13 @@ const Formats = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(", ")}`),
 } satisfies Record<(typeof variables)[number]["name"], z.ZodType>);
 
-/** A function, because V8 takes 15 ms to compile all emoji, and most installations have no name. */
-function isDeploymentName(name: string): boolean {
-  return /^(?:\p{RGI_Emoji} )?[\p{L}\p{N}](?:[\p{L}\p{N} ._\-]{0,18}[\p{L}\p{N}])?$/v.test(name);
-}
-
 export type ReadConfig<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: ConfigFault[] };
 
 /** Reads all variables, and the files that `NAME_FILE` variables name. Does not read the policy; load-config.ts does. */
 export function readConfig(env: Environment): ReadConfig<Config> {
-  const given = givenIn(env);
+  const given = readEnvironment(env);
   const { values, files } = given;
   const parsed = Formats.safeParse(values);
   const faults = faultsOf(given, parsed, faultsBetween(values));
@@ -127,7 +118,7 @@ export function readAuditConfig(
   env: Environment,
 ): ReadConfig<{ readonly database: string; readonly key: string | null }> {
   const wanted = Object.entries(env).filter(([name]) => /^(DATABASE_URL|AUDIT_KEY)(_FILE)?$/.test(name));
-  const given = givenIn(Object.fromEntries(wanted));
+  const given = readEnvironment(Object.fromEntries(wanted));
   const parsed = Formats.pick({ DATABASE_URL: true, AUDIT_KEY: true }).safeParse(given.values);
   const faults = faultsOf(given, parsed, []);
   if (!parsed.success || faults.length > 0) return { ok: false, error: faults };
@@ -137,7 +128,7 @@ export function readAuditConfig(
 
 /** Reads only the proxies, for a command that needs little else. */
 export function readProxies(env: Environment): ReadConfig<Proxies | null> {
-  const given = givenIn(env);
+  const given = readEnvironment(env);
   const shape = Formats.pick({ HTTPS_PROXY: true, HTTP_PROXY: true, NO_PROXY: true });
   const parsed = shape.safeParse(given.values);
   if (!parsed.success) return { ok: false, error: faultsOf(given, parsed, []) };
@@ -153,7 +144,7 @@ export type SlackAccess = {
 
 /** Reads how to reach Slack, for commands that can do without it. The value is null if no token is set. */
 export function readSlackAccess(env: Environment): ReadConfig<SlackAccess | null> {
-  const given = givenIn(env);
+  const given = readEnvironment(env);
   const { values } = given;
   if (values["SLACK_BOT_TOKEN"] === undefined) return { ok: true, value: null };
   const names = { SLACK_BOT_TOKEN: true, SLACK_API_URL: true, PLAIN_HTTP_HOSTS: true } as const;
@@ -181,11 +172,11 @@ export function readApiKey(file: string): { readonly value: string } | { readonl
 }
 
 /** Writes one line per fault, for the terminal. */
-export function explainFaults(faults: readonly ConfigFault[], misspelt: readonly Misspelt[] = []): string {
+export function explainFaults(faults: readonly ConfigFault[], misspelt: readonly Misspelled[] = []): string {
   const lines = faults.map(({ variable, wrong, example }) =>
     example === "" ? `  ${variable} ${wrong}` : `  ${variable} ${wrong}. Example: ${example}`,
   );
-  const doubts = misspelt.map((each) => `  ${misspeltWords(each)}.`);
+  const doubts = misspelt.map((each) => `  ${describeMisspelled(each)}.`);
   return ["Countersign cannot start with this configuration:", ...lines, ...doubts].join("\n");
 }
 

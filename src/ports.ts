@@ -97,7 +97,7 @@ export type Chat = {
    * Informs the requester privately that their run's thread is on its way, if a message waits long for its turn. Called before
    * `waitForTurn`. Never rejects, because nothing depends on it.
    */
-  tellIfQueued(run: Run, effect: PacedEffect): Promise<void>;
+  notifyIfQueued(run: Run, effect: PacedEffect): Promise<void>;
   /** Raises the urgency of a message's update that still waits for its turn. Never lowers it. */
   hasten(effect: PacedEffect): void;
   /** Sets the number of processes that share the workspace's rate limits. May be called again with the same number. */

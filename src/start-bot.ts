@@ -2,7 +2,7 @@
 
 import { setFlagsFromString } from "node:v8";
 import { type App, startApp } from "./app.ts";
-import { type Config, explainFaults, findMisspelt, misspeltWords, secretsOf } from "./config.ts";
+import { type Config, explainFaults, findMisspelled, describeMisspelled, secretsOf } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { createLog, type Log, withoutKept } from "./log.ts";
 
@@ -18,10 +18,10 @@ const STOP_MS = 9_500;
  */
 setFlagsFromString("--heap-growing-percent=30");
 
-const misspelt = findMisspelt(process.env);
+const misspelt = findMisspelled(process.env);
 const config = await configOrExit();
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
-for (const variable of misspelt) log.warn(variable, misspeltWords(variable));
+for (const variable of misspelt) log.warn(variable, describeMisspelled(variable));
 process.on("unhandledRejection", (error) => log.error({ error }, "unhandled rejection"));
 let app: App | null = null;
 stopOnSignals(() => app, log);

@@ -11,7 +11,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 /** Returns a name that may be shown for a key. It is always the same, and contains no part of the key. */
 export const nameOfKey = (key: string): string => `key-${digest(key).toString("hex").slice(0, 8)}`;
 
-export function bearerOf(headers: IncomingHttpHeaders): string | null {
+export function approvalOfRequest(headers: IncomingHttpHeaders): string | null {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 }
 

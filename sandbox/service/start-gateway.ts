@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { bearerOf, sameKey } from "./api-keys.ts";
+import { approvalOfRequest, sameKey } from "./api-keys.ts";
 import { createSystemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { createExchange } from "./exchange.ts";
@@ -139,5 +139,5 @@ async function rest(clock: Clock, ms: number): Promise<void> {
 function presentedKey(headers: IncomingHttpHeaders): string | null {
   const key = headers["x-api-key"];
   if (typeof key === "string" && key !== "") return key;
-  return headers.authorization === undefined ? null : (bearerOf(headers) ?? "");
+  return headers.authorization === undefined ? null : (approvalOfRequest(headers) ?? "");
 }

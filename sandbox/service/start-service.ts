@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { agentRoutes, createAgentApi } from "./agent-api.ts";
-import { bearerOf, sameKey } from "./api-keys.ts";
+import { approvalOfRequest, sameKey } from "./api-keys.ts";
 import { createSystemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { createControl } from "./control.ts";
@@ -83,7 +83,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
 function keyShown(headers: IncomingHttpHeaders, key: string): KeyShown {
   if (headers.authorization === undefined) return "none";
-  const presented = bearerOf(headers);
+  const presented = approvalOfRequest(headers);
   return presented !== null && sameKey(presented, key) ? "right" : "wrong";
 }
 

@@ -3,7 +3,7 @@
 
 import type { Approval } from "../domain/approval.ts";
 import { isReminder } from "../domain/call.ts";
-import { reachedStages, rightsIn } from "../domain/escalation.ts";
+import { reachedStages, rightsOfStage } from "../domain/escalation.ts";
 import { type Call, type ReachedStage, withFollowUp } from "../domain/follow-up.ts";
 import { ruleRefOf } from "../domain/applied-rule.ts";
 import type { Stage } from "../domain/policy/follow-up-rule.ts";
@@ -41,7 +41,7 @@ function stagesReached(run: Run, previous: Approval | null, next: Approval, at: 
 
 function outcomeOf(to: Stage["to"], rule: Pick<KeptRule, "parts" | "needs">): string {
   if (to === null) return "called";
-  const { decide, denyOnly } = rightsIn(to, rule);
+  const { decide, denyOnly } = rightsOfStage(to, rule);
   const only = idsOf(denyOnly);
   if (only.length === 0) return "may decide from here on";
   return idsOf(decide).length === 0

@@ -79,7 +79,7 @@ export function ocsfEvent(row: ChainedEntry, previous: string, mapping: Mapping 
     },
     actor: actorOf(entry),
     entity: entityOf(entry, what),
-    unmapped: { ...boundBy(row, previous), ...factsOf(entry, mapping) },
+    unmapped: { ...chainFields(row, previous), ...factsOf(entry, mapping) },
   };
 }
 
@@ -124,7 +124,7 @@ const FIELDS: { readonly [mapping in Mapping]: readonly Field[] } = {
 
 // What the class has no attribute for: the link that binds the entry, and the entry's facts under their own names.
 
-const boundBy = ({ seq, link, key, signature }: ChainedEntry, previous: string): Entry => ({
+const chainFields = ({ seq, link, key, signature }: ChainedEntry, previous: string): Entry => ({
   seq,
   hash: link,
   previous,

@@ -26,6 +26,17 @@ export const url = () => text().transform(baseUrl);
 /** The URL of a page for people, with exactly one `{run}`. Plain HTTP is allowed only for this machine. */
 export const runUrl = () => text().transform(runPage);
 
+export const deploymentName = () =>
+  text().refine(
+    isDeploymentName,
+    "is not 1 to 20 letters, digits, spaces, . _ and -, after an emoji and a space if you like",
+  );
+
+/** A function, because V8 takes 15 ms to compile all emoji, and most installations have no name. */
+function isDeploymentName(name: string): boolean {
+  return /^(?:\p{RGI_Emoji} )?[\p{L}\p{N}](?:[\p{L}\p{N} ._\-]{0,18}[\p{L}\p{N}])?$/v.test(name);
+}
+
 /** Host names or addresses, separated by commas. */
 export const hosts = () =>
   text().regex(

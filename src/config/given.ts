@@ -26,7 +26,7 @@ const MAX_FILE_BYTES = 64 * 1024;
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
 /** Reads all variables, and their files. White space around a value, such as the newline at the end of a file, is removed. */
-export function givenIn(env: Environment): Given {
+export function readEnvironment(env: Environment): Given {
   const values: Record<string, string | undefined> = {};
   const files: Record<string, string> = {};
   const faults: Fault[] = [];
@@ -101,7 +101,7 @@ const shownPath = (file: string): string =>
 // Finds variables that look like misspelled variables of ours. Otherwise a misspelled POLICY_FILE would lead to the built-in policy, which
 // lets more people decide.
 
-export type Misspelt = {
+export type Misspelled = {
   readonly variable: string;
   /** The variables that may be meant. Empty if none is similar. */
   readonly meant: readonly string[];
@@ -121,7 +121,7 @@ const candidates = names.filter((name) => !PROXY_VARIABLES.includes(name));
  * Returns variables that are set, are not ours, and resemble a variable of ours that is not set. If ours is set too, the other one belongs
  * to another program.
  */
-export function findMisspelt(env: Environment): readonly Misspelt[] {
+export function findMisspelled(env: Environment): readonly Misspelled[] {
   const isSet = (name: string): boolean => (env[name]?.trim() ?? "") !== "";
   const open = candidates.filter((name) => !isSet(name) && !isSet(fileVariable(name)));
   return Object.keys(env)
@@ -133,7 +133,7 @@ export function findMisspelt(env: Environment): readonly Misspelt[] {
 }
 
 /** Describes the variable for people. Contains only names, because a value may be a secret. */
-export function misspeltWords({ variable, meant }: Misspelt): string {
+export function describeMisspelled({ variable, meant }: Misspelled): string {
   const words = `${variable} is set, and Countersign has no such variable`;
   return meant.length === 0 ? words : `${words}; ${meant.join(" or ")} may be meant`;
 }

@@ -4,7 +4,7 @@
 import type { Approval, ApproverCount, Decision, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
-import { escalatedMs, widened } from "./escalation.ts";
+import { escalatedMs, withEscalation } from "./escalation.ts";
 import { extendedMs, momentOfAge } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, GroupId, UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
@@ -19,7 +19,7 @@ import { findApproval, mapApprovals, type PrivateNotice, replaceApproval, type R
  * that the request has reached.
  */
 export function ruleOf(ctx: PolicyNow, run: Run, approval: Pick<Approval, "request" | "followUp">): Rule {
-  return widened(ruleOfRequest(ctx, run, approval.request), approval);
+  return withEscalation(ruleOfRequest(ctx, run, approval.request), approval);
 }
 
 function ruleOfRequest(ctx: PolicyNow, run: Run, request: Request): Rule {
@@ -182,7 +182,7 @@ export function missingParts({ votes }: Pick<Approval, "votes">, rule: Quorum): 
  * Returns null if one more approval finds a place. `isIn`: whether the approver is in the part, or null if unknown. If the policy now needs
  * no more approvals than were given, all places are taken. Then the new approval gets a place, and an earlier one loses its place.
  */
-export function whyNoPlace(
+export function refusalOfPlace(
   votes: readonly Decision[],
   rule: Quorum,
   isIn: (part: Part) => boolean | null,

@@ -233,7 +233,7 @@ function withUpload(run: Run, slot: Slot, upload: Upload): Run {
 }
 
 /** Records the requester's answer to "A run may have started. Start again?". Returns null if it was answered before. */
-export function answerUnknown(run: Run, again: "started" | "left"): Run | null {
+export function answerUnknownStart(run: Run, again: "started" | "left"): Run | null {
   if (run.creation.type !== "unknown" || run.creation.again !== "asked") return null;
   return { ...run, creation: { ...run.creation, again } };
 }

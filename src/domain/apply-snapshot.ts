@@ -14,7 +14,7 @@ import type { Context } from "./context.ts";
 import { backoffMs } from "./posted-message.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
 import type { NoticeContent } from "./run.ts";
-import { isGone, missedOnceMore } from "./snapshot.ts";
+import { isGone, withMissedFetch } from "./snapshot.ts";
 
 /** If the service still lists a confirmed approval this long after its answer (ms), the card says so. */
 export const STILL_LISTED_AFTER_MS = 60_000;
@@ -41,7 +41,7 @@ export function applySighting(approval: Approval, sighting: ApprovalSighting, ct
   if (sighting.type === "in-doubt")
     return withoutNotice(matters ? withUnlisted(approval, "in-doubt") : approval);
   if (sighting.type === "absent" && sighting.cause === "no-longer-listed" && matters) {
-    const unlisted = missedOnceMore(approval.unlisted, ctx);
+    const unlisted = withMissedFetch(approval.unlisted, ctx);
     if (!isGone(unlisted, sighting.askedAt)) return withoutNotice(withUnlisted(approval, unlisted));
   }
   return applyByState(withUnlisted(approval, null), sighting, ctx);

@@ -226,11 +226,11 @@ export function sentReason(decision: Decision): string {
 
 /** Returns everyone who gave the decision or a vote so far, once each. Returns an empty list if no person decided. */
 export function decidersOf({ state, votes }: Approval): readonly UserId[] {
-  return state.type === "decided" ? giversOf(allVotes(state.decision)) : giversOf(votes);
+  return state.type === "decided" ? votersOf(allVotes(state.decision)) : votersOf(votes);
 }
 
 /** Returns the people who gave the decisions, once each. */
-export function giversOf(decisions: readonly Decision[]): readonly UserId[] {
+export function votersOf(decisions: readonly Decision[]): readonly UserId[] {
   return [...new Set(decisions.flatMap(({ by }) => (by === null ? [] : [by.user])))];
 }
 

@@ -1,6 +1,6 @@
 // Who may decide what, when they may, and whether an approval that was given still counts. One function answers each question.
 
-import { endsUnder, whyNoPlace } from "./applied-rule.ts";
+import { endsUnder, refusalOfPlace } from "./applied-rule.ts";
 import {
   type Approval,
   type ClosedCause,
@@ -217,7 +217,7 @@ function refusalToApprove(
   const { user } = by;
   const ownVote = votes.find((vote) => vote.by?.user === user);
   if (ownVote !== undefined) return { type: "already-voted", decision: ownVote };
-  const partRefusal = whyNoPlace(votes, rule, (part) => isOneOf(by, part));
+  const partRefusal = refusalOfPlace(votes, rule, (part) => isOneOf(by, part));
   if (partRefusal !== null) return partRefusal;
   const fields = fieldsBeyondForm(request, contextBehind(run.context, request));
   if (fields > 0) return { type: "not-all-shown", fields };

@@ -116,7 +116,7 @@ export function gatheredIn({ gathered = [] }: Pick<Run, "gathered">, slot: Slot)
 }
 
 /** Returns whether the run carries a message about requests that still wait. */
-export const carriesOpen = ({ gathered = [] }: Pick<Run, "gathered">): boolean =>
+export const carriesOpenCall = ({ gathered = [] }: Pick<Run, "gathered">): boolean =>
   gathered.some(({ over }) => over !== true);
 
 /** Returns null if no message is wanted. */
@@ -194,7 +194,7 @@ const releaseJoined = (run: Run, key: RunKey): Run =>
   changeJoined(run, key, ({ within: _waited, ...call }) => call);
 
 function changeJoined(run: Run, key: RunKey, change: (call: Call, approval: Approval) => Call): Run {
-  return doubtfulCalls(run)
+  return unsettledCalls(run)
     .filter(({ call }) => call.within === key)
     .reduce(
       (next, { approval, call }) => changeCall(next, approval.id, call.n, (each) => change(each, approval)),
@@ -203,7 +203,7 @@ function changeJoined(run: Run, key: RunKey, change: (call: Call, approval: Appr
 }
 
 /** Returns the calls that were to join a message, if we do not know yet whether it covers them. */
-export const doubtfulCalls = (run: Run) =>
+export const unsettledCalls = (run: Run) =>
   callsOf(run).filter(({ call }) => call.within !== undefined && call.told !== true);
 
 export function endGathered(run: Run, since: number): Run {
@@ -216,7 +216,7 @@ export function endGathered(run: Run, since: number): Run {
 }
 
 /** Combines the people of several calls, each person once, up to the number that one message mentions. */
-export function calledTogether(all: readonly Called[]): Called {
+export function combineCalled(all: readonly Called[]): Called {
   const users = [...new Set(all.flatMap((called) => called.users))];
   const groups = [...new Set(all.flatMap((called) => called.groups))];
   const more = Math.max(0, ...all.map((called) => called.more)) + Math.max(0, users.length - MAX_CALLED);

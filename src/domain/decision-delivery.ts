@@ -4,7 +4,7 @@
 import { ruleOf } from "./applied-rule.ts";
 import {
   asPast,
-  giversOf,
+  votersOf,
   reopenWithVotes,
   allVotes,
   voidAndClose,
@@ -142,7 +142,7 @@ function unclear(
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = noticeContentFor(settled, settled.past.at(-1));
   if (says === null) return run;
-  const notices = giversOf(allVotes(decision)).map(
+  const notices = votersOf(allVotes(decision)).map(
     (to) => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 }) as const,
   );
   return { ...run, notices: [...run.notices, ...notices] };

@@ -9,7 +9,7 @@ import type { UserId } from "./ids.ts";
 import { addNotices, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { giveUpId, isMissing, isWatched, type NoticeContent, type Run, type Watch } from "./run.ts";
-import { isGone, missedOnceMore } from "./snapshot.ts";
+import { isGone, withMissedFetch } from "./snapshot.ts";
 
 /** How long we continue to poll a missing run (ms). */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
@@ -20,7 +20,7 @@ export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
   const seen = run.seen === null ? null : { ...run.seen, askedAt };
   if (isMissing(run)) return isLongMissing(run, ctx) ? giveUp({ ...run, seen }, ctx) : run;
   const before = run.watch.type === "missing" ? run.watch : { since: ctx.monotonic, absence: null };
-  const absence = missedOnceMore(before.absence, ctx);
+  const absence = withMissedFetch(before.absence, ctx);
   if (!isGone(absence, askedAt)) {
     if (absence === before.absence) return run;
     return { ...run, seen, watch: { type: "missing", since: before.since, absence } };
@@ -76,7 +76,7 @@ export function supersede(run: Run, ctx: Context): Run {
  * Returns why the run must stay watched: a decision is not settled, a vote would be lost, or the policy must deny a request when it
  * expires. Returns null if the run can be unwatched.
  */
-export function boundBy({ approvals }: Run): "deciding" | "voted" | "denial-due" | null {
+export function reasonToKeepWatching({ approvals }: Run): "deciding" | "voted" | "denial-due" | null {
   const isBeingDecided = ({ state }: Approval): boolean =>
     state.type === "decided" && !isFinal(state.delivery) && state.delivery.type !== "refused";
   if (approvals.some(isBeingDecided)) return "deciding";

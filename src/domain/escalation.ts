@@ -16,7 +16,7 @@ export function escalatedMs(approval: Followed): number {
 }
 
 /** Returns the rule with the people of the stages that the request has reached. */
-export function widened(rule: Rule, approval: Followed): Rule {
+export function withEscalation(rule: Rule, approval: Followed): Rule {
   const upTo = escalatedMs(approval);
   const people = rule.followUp.escalate.flatMap(({ afterMs, to }) =>
     to !== null && afterMs <= upTo ? [to] : [],
@@ -28,7 +28,7 @@ export function widened(rule: Rule, approval: Followed): Rule {
  * Returns what the people of a stage may do. If each approval must come from a part of the rule, people whom no part names can only deny,
  * because their approval would fill no place. Groups and channels may share people with a part, but only Slack knows that.
  */
-export function rightsIn(
+export function rightsOfStage(
   to: NamedPeople,
   { parts, needs }: Pick<Rule, "parts" | "needs">,
 ): { readonly decide: NamedPeople; readonly denyOnly: NamedPeople } {

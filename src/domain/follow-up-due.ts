@@ -114,7 +114,7 @@ function reminderDue(approval: Approval, age: number): "waits" | "last" | null {
 }
 
 /** Returns when a reminder may join another one of its channel (monotonic). Null if none is coming, or the request's clock stands still. */
-export function joinsReminderFrom(run: Run): number | null {
+export function canJoinReminderFrom(run: Run): number | null {
   const moments = run.approvals.flatMap((approval) => {
     const { remind } = approval.appliedRule.rule.followUp;
     const due = isWatched(run) && approval.state.type === "pending" ? reminderAt(run, approval) : null;
@@ -126,9 +126,9 @@ export function joinsReminderFrom(run: Run): number | null {
 
 const earliness = ({ afterMs }: Reminders): number => Math.min(EARLY_MS, afterMs / 3);
 
-/** Treats the reminders that `joinsReminderFrom` allows as due now. Returns the same object if there are none. */
+/** Treats the reminders that `canJoinReminderFrom` allows as due now. Returns the same object if there are none. */
 export function remindEarly(run: Run, ctx: Now): Run {
-  const from = joinsReminderFrom(run);
+  const from = canJoinReminderFrom(run);
   if (from === null || from > ctx.monotonic) return run;
   return mapApprovals(run, (approval) => {
     const reminders = approval.appliedRule.rule.followUp.remind;

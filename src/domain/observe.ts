@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import { volatileIn, withoutFields } from "./policy/policy.ts";
-import { bearerOf, ownId } from "./reused-id.ts";
+import { approvalOfRequest, ownId } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import { isWatched, type NoticeContent, type PrivateNotice, type Run, type Seen, type Watch } from "./run.ts";
 import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
@@ -152,7 +152,7 @@ function applySightings(
   const taken = new Set(run.approvals.map(({ id }) => id));
   const listed = items.map((item) => {
     const request = requestOf(snapshot.id, item, ctx, context);
-    return { item, request, bearer: bearerOf(byServiceId.get(item.id) ?? [], { request, askedAt }) };
+    return { item, request, bearer: approvalOfRequest(byServiceId.get(item.id) ?? [], { request, askedAt }) };
   });
   const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
   const results = run.approvals.map((approval) => {

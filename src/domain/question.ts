@@ -12,7 +12,7 @@ import type { Run, Slot } from "./run.ts";
 import { isBlank } from "./text/text.ts";
 
 /** Slack's limit for one text input (characters). */
-export const MAX_SAID_CHARS = 3_000;
+export const MAX_QUESTION_CHARS = 3_000;
 export const MAX_QUESTIONS = 10;
 
 type Moment = Pick<Context, "now" | "monotonic">;
@@ -57,7 +57,7 @@ export const refusalToAsk = (approval: Approval): Refusal | null =>
 /** Returns null if the text is neither blank nor too long. */
 function refusalOfText(text: string): Refusal | null {
   if (isBlank(text)) return { type: "text-needed" };
-  return text.length > MAX_SAID_CHARS ? { type: "text-too-long", chars: text.length } : null;
+  return text.length > MAX_QUESTION_CHARS ? { type: "text-too-long", chars: text.length } : null;
 }
 
 /** Asks a question. `id` is the form's, so one form asks only once. Returns the same approval for a form that was submitted twice. */

@@ -7,7 +7,7 @@ import { type Person, type Refusal, refusalToDecide, refusalToOpen } from "./aut
 import type { Context } from "./context.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
-import { type PolicyNow, setsToAskFor } from "./rule-facts.ts";
+import { type PolicyNow, membershipsToLookUp } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
 import { type Run, unreadableNow } from "./run.ts";
 import { type CardMarks, cardMarks, riskRank } from "./text/card-layout.ts";
@@ -123,7 +123,7 @@ function byRiskThenAge(a: QueueItem, b: QueueItem): number {
 /** Returns the groups and channels whose members the rules of these runs depend on. */
 export function setsToAsk(runs: readonly Run[], ctx: PolicyNow): ReadonlySet<GroupId | ChannelId> {
   const sets = runs.flatMap((run) =>
-    run.approvals.filter(isUndecided).flatMap((approval) => setsToAskFor(run, approval, ctx)),
+    run.approvals.filter(isUndecided).flatMap((approval) => membershipsToLookUp(run, approval, ctx)),
   );
   return new Set(sets);
 }

@@ -10,7 +10,7 @@ import {
   callRenderKey,
   callSlot,
   callsOf,
-  carriesOpen,
+  carriesOpenCall,
   gatheredRenderKey,
   gatheredSlots,
   isCurrent,
@@ -85,7 +85,8 @@ export function isFinished(run: Run, now: number): boolean {
 
 function isUnderWay(run: Run): boolean {
   // An outage notice still needs its "back again", and the notice of a storm or a combined call its end.
-  const awaitsEnd = (run.outage !== null && run.outage.until === null) || isStorming(run) || carriesOpen(run);
+  const awaitsEnd =
+    (run.outage !== null && run.outage.until === null) || isStorming(run) || carriesOpenCall(run);
   const posts = Object.values(run.posts).some((post) => post.type === "sending");
   const uploads = Object.values(run.uploads).some((upload) => upload.type === "sharing");
   const sending = run.approvals.some(

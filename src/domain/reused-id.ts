@@ -13,7 +13,7 @@ import { withoutFields } from "./policy/policy.ts";
 export const DECISION_LINGER_MS = 5_000;
 
 /** Returns the approval that a listed request belongs to, or null if the request is new. `sameId`: approvals with its id, oldest first. */
-export function bearerOf(
+export function approvalOfRequest(
   sameId: readonly Approval[],
   { request, askedAt }: { readonly request: Request; readonly askedAt: number },
 ): Approval | null {

@@ -4,7 +4,7 @@
 import type { Approval, Request } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
-import { widened } from "./escalation.ts";
+import { withEscalation } from "./escalation.ts";
 import type { ChannelId, GroupId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import { candidates } from "./policy/choose-rule.ts";
@@ -26,13 +26,13 @@ export function factsFor(run: Run, { action, content }: Request, { now }: Pick<C
  * Returns the groups and channels to ask Slack about for a person who wants to decide: those of every rule that may apply, whichever groups
  * the requester turns out to be in.
  */
-export function setsToAskFor(
+export function membershipsToLookUp(
   run: Run,
   approval: Pick<Approval, "request" | "followUp">,
   ctx: PolicyNow,
 ): readonly (GroupId | ChannelId)[] {
   const facts = { ...factsFor(run, approval.request, ctx), requesterIn: {} };
-  const rules = candidates(ctx.policy, facts).map((rule) => widened(rule, approval));
+  const rules = candidates(ctx.policy, facts).map((rule) => withEscalation(rule, approval));
   return [...new Set(rules.flatMap(setsOfRule))];
 }
 

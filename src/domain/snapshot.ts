@@ -70,7 +70,7 @@ const ENOUGH_LOOKS = 3;
 export const ABSENT_AFTER_MS = 10_000;
 
 /** Counts one more fetch that missed it. Returns the same object if nothing changes. */
-export function missedOnceMore(
+export function withMissedFetch(
   before: Absence | "in-doubt" | null,
   { process, monotonic }: Context,
 ): Absence {
@@ -103,7 +103,7 @@ export type Unreadable = {
 };
 
 /** The most items that are shown. Each may hold 2,000 characters. */
-export const MAX_TOLD = 5;
+export const MAX_UNREADABLE_SHOWN = 5;
 
 /** Returns the unreadable items of the snapshot. Returns the same object while the same items are unreadable for the same reasons. */
 export function itemsUnreadable(
@@ -114,7 +114,7 @@ export function itemsUnreadable(
   if (before?.what === "list" && listsNone(snapshot)) return before;
   const { unreadable } = snapshot;
   if (unreadable.length === 0) return null;
-  const items = unreadable.slice(0, MAX_TOLD);
+  const items = unreadable.slice(0, MAX_UNREADABLE_SHOWN);
   const total = unreadable.reduce((sum, { count = 1 }) => sum + count, 0);
   const next: Unreadable = { since: now, what: "items", count: total, items };
   return before !== null && unreadableMeaning(before) === unreadableMeaning(next) ? before : next;

@@ -167,13 +167,13 @@ export function stormSlots({ storm, posts }: Run): readonly Slot[] {
 }
 
 /** Returns the storm that this notice is about. Returns null once the storm is over. */
-export function stormIn({ storm }: Pick<Run, "storm">, slot: Slot): Storm | null {
+export function activeStorm({ storm }: Pick<Run, "storm">, slot: Slot): Storm | null {
   return storm !== undefined && storm.until === null && slotOf(storm) === slot ? storm : null;
 }
 
 /** Returns null if no notice is wanted. */
 export function stormRenderKey(run: Run, slot: Slot): string | null {
-  const storm = stormIn(run, slot);
+  const storm = activeStorm(run, slot);
   if (storm !== null) return `waiting ${storm.waiting} at ${storm.at}`;
   return isFresh(run.posts[slot]) ? null : "over";
 }

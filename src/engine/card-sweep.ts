@@ -14,7 +14,7 @@ export type CardSweep = {
   /** Called when Slack reports that this message was deleted. Never rejects. */
   deleted(channel: ChannelId, ts: MessageTs): Promise<void>;
   /** Called when the app has joined the channel. Messages that the channel refused are tried again at once. Never rejects. */
-  letIn(channel: ChannelId): Promise<void>;
+  appJoined(channel: ChannelId): Promise<void>;
   /** Checks the cards of these runs at once, because a person wants to see them. */
   lookNow(runs: readonly Run[]): void;
   stop(): void;
@@ -73,7 +73,7 @@ export function createCardSweep(deps: Deps): CardSweep {
           return repostForOtherReplica(deps, channel, ts);
         addTo(deletedUnknown, placeOf({ channel, ts }));
       }),
-    letIn: (channel) =>
+    appJoined: (channel) =>
       logFailure("could not retry the messages that a channel refused; the regular retry will", async () => {
         const runs = await store.list({ channels: [channel], only: "unfinished", limit: MAX_RUNS });
         const change = (run: Run): Run => afterRejoining(run, clock.monotonic());

@@ -2,7 +2,7 @@
 // there must also be no tampering with the database that an admin has not acknowledged.
 
 import type { AuditEntry } from "../audit/entry.ts";
-import { allVotes, earlierVotes, giversOf } from "../domain/approval-transitions.ts";
+import { allVotes, earlierVotes, votersOf } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
 import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import type { Person } from "../domain/authorization.ts";
@@ -11,7 +11,7 @@ import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
-import { setsToAskFor } from "../domain/rule-facts.ts";
+import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import { type AgentService, type Chat, type EventLog, type People, PortError } from "../ports.ts";
 import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
@@ -25,7 +25,7 @@ import type { Perform } from "./perform-effect.ts";
 /** The dependencies of the effect executor. */
 export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
-  readonly chat: Pick<Chat, "waitForTurn" | "hasten" | "tellIfQueued">;
+  readonly chat: Pick<Chat, "waitForTurn" | "hasten" | "notifyIfQueued">;
   readonly people: Pick<People, "lookUp" | "memberOf">;
   readonly store: Pick<RunStore, "byRunId" | "load"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;
@@ -173,8 +173,8 @@ async function lookUpDeciders(
   if (run === null || approval?.state.type !== "decided") return [];
   const { decision } = approval.state;
   if (decision.verdict === "deny") return [];
-  const sets = setsToAskFor(run, approval, deps.context());
-  return lookUpAll(deps, run, { users: giversOf(allVotes(decision)), sets, maxAgeMs: SUBMIT_AGE_MS });
+  const sets = membershipsToLookUp(run, approval, deps.context());
+  return lookUpAll(deps, run, { users: votersOf(allVotes(decision)), sets, maxAgeMs: SUBMIT_AGE_MS });
 }
 
 /**

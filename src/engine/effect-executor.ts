@@ -126,7 +126,7 @@ async function execute(
   };
   try {
     const pace = paceOf(run, effect);
-    if (pace !== null && isFirstMessage(run, effect)) void deps.chat.tellIfQueued(run, pace);
+    if (pace !== null && isFirstMessage(run, effect)) void deps.chat.notifyIfQueued(run, pace);
     if (pace !== null) await deps.chat.waitForTurn(pace, () => handle.holdsShard(shardOf(run)));
     if (handle.isStopping()) return 0;
     // A freeze written by another process also stops a start. `checkBeforeSending` reads these freezes itself.

@@ -2,9 +2,9 @@
 // reminder that is due soon is sent together with one that is due now. One process holds all runs of a channel, so one process gathers.
 
 import {
-  calledTogether,
+  combineCalled,
   carry,
-  doubtfulCalls,
+  unsettledCalls,
   endGathered,
   GATHER_MS,
   hasJoined,
@@ -13,7 +13,7 @@ import {
   joinCalls,
   settleJoined,
 } from "../domain/call.ts";
-import { joinsReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
+import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered } from "../domain/follow-up.ts";
 import { type ApprovalId, type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
 import { OPENING, type Run } from "../domain/run.ts";
@@ -60,7 +60,7 @@ type RunFacts = {
   readonly channel: ChannelId;
   /** True if the run's thread is open, so that the run can carry a message. */
   readonly canCarry: boolean;
-  /** See `joinsReminderFrom`. */
+  /** See `canJoinReminderFrom`. */
   readonly joinsFrom: number | null;
   readonly calls: readonly CallToJoin[];
   /** The carriers that calls of this run have joined without knowing the result. */
@@ -125,7 +125,7 @@ function factsOf(run: Run, now: number): RunFacts | null {
     const kind = `${gatheredKind(says)} ${stageMs} ${otherChannel ?? ""}`;
     return { run: key, approval: approval.id, n, says, ...place, kind, who, waitsSince: approval.since };
   });
-  const doubts = [...new Set(doubtfulCalls(run).flatMap(({ call }) => call.within ?? []))];
+  const doubts = [...new Set(unsettledCalls(run).flatMap(({ call }) => call.within ?? []))];
   const open = gathered.filter(({ over }) => over !== true);
   const pending = run.approvals.filter(({ state }) => state.type === "pending").map(({ id }) => id);
   if (calls.length + doubts.length + open.length + pending.length === 0) return null;
@@ -134,7 +134,7 @@ function factsOf(run: Run, now: number): RunFacts | null {
     key,
     channel,
     canCarry,
-    joinsFrom: joinsReminderFrom(run),
+    joinsFrom: canJoinReminderFrom(run),
     calls,
     doubts,
     open,
@@ -222,7 +222,7 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
     ...(first.channel === undefined ? {} : { channel: first.channel }),
     of,
     oldest: Math.min(...calls.map(({ waitsSince }) => waitsSince)),
-    who: calledTogether(calls.map(({ who }) => who)),
+    who: combineCalled(calls.map(({ who }) => who)),
   };
   log.info(
     { run: carrier, requests: of.length, says: notice.says },

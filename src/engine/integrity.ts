@@ -44,7 +44,7 @@ export type NotAcknowledged = "nothing-open" | "other-findings" | "no-reason";
 
 type Deps = {
   readonly store: Pick<AuditLog, "audit" | "auditAfter" | "provenEntry"> &
-    Pick<TamperChecks, "hearTampering" | "checkAudit">;
+    Pick<TamperChecks, "onTampering" | "checkAudit">;
   readonly context: () => Pick<Context, "now" | "digest">;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -94,7 +94,7 @@ export function createIntegrity(deps: Deps): Integrity {
     catchUp,
     async start() {
       await catchUp();
-      store.hearTampering(found);
+      store.onTampering(found);
       for (const finding of await store.checkAudit()) found(finding);
     },
     async acknowledge(by, code, reason) {

@@ -204,7 +204,7 @@ export type Finding = {
 /** Checks for rows that were changed outside Countersign. */
 export type TamperChecks = {
   /** Sets the one listener, and reports earlier findings to it at once. Methods that read such a row never believe it. */
-  hearTampering(listener: (finding: Finding) => void): void;
+  onTampering(listener: (finding: Finding) => void): void;
   /** Checks the newest entries of the audit, and the heads that the runs remember. This is fast. */
   checkAudit(): Promise<readonly Finding[]>;
   /** Resolves to all runs, forms and buttons that were changed outside Countersign. Reads every one of them. */

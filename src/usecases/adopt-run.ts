@@ -2,7 +2,7 @@
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
-import { boundBy, stopWatching } from "../domain/end-run.ts";
+import { reasonToKeepWatching, stopWatching } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { adoptedRun, isWatched, type Run } from "../domain/run.ts";
@@ -182,7 +182,7 @@ async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<
   const after = await deps.engine.transact<CommandRefusal | null>(
     key,
     (run) => {
-      const bound = boundBy(applyPolicy(run, deps.context()));
+      const bound = reasonToKeepWatching(applyPolicy(run, deps.context()));
       const cause = bound ?? (isWatched(run) ? null : "not-watched");
       if (cause !== null) return { run, value: { type: cause, run } };
       return {

@@ -12,7 +12,7 @@ import type { Rule } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { findApproval, replaceApproval, type Run } from "../domain/run.ts";
-import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
+import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import {
@@ -136,7 +136,7 @@ export function personFor(
   user: UserId,
   maxAgeMs: number,
 ): Promise<Person | Refusal> {
-  const sets = setsToAskFor(run, findApproval(run, id) ?? { request: saw }, deps.context());
+  const sets = membershipsToLookUp(run, findApproval(run, id) ?? { request: saw }, deps.context());
   return lookUp(deps, run, { user, sets, maxAgeMs });
 }
 

@@ -8,7 +8,7 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { contextBehind } from "../domain/run-context.ts";
-import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
+import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { cardSlot, digestSlot, findApproval, type Run, type Slot } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
 import { lookUp, lookUpRequester } from "../engine/fresh-facts.ts";
@@ -137,7 +137,7 @@ export async function openFor(
 }
 
 async function factsAtClick(deps: DecideDeps, { run, approval }: ClickedCard, user: UserId) {
-  const sets = setsToAskFor(run, approval, deps.context());
+  const sets = membershipsToLookUp(run, approval, deps.context());
   const [person, requesterGroups] = await Promise.all([
     lookUp(deps, run, { user, sets, maxAgeMs: CLICK_AGE_MS }),
     lookUpRequester(deps, run, CLICK_AGE_MS),

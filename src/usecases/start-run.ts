@@ -1,7 +1,7 @@
 // Turns a task that a person typed into a stored run, which the engine then starts. The task may be a filled-in saved task of the policy.
 
 import { aboutTask } from "../audit/entry.ts";
-import { answerUnknown } from "../domain/apply-outcome.ts";
+import { answerUnknownStart } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
 import { RunKey } from "../domain/ids.ts";
 import { canonicalJson } from "../domain/json.ts";
@@ -30,7 +30,11 @@ export type StartRun = {
   /** Starts the task of a finished run again, for the person who presses. Refused while a run that was started this way is not over. */
   again(by: Asker, key: RunKey, answerUrl: string): Promise<Result<RunKey, CommandRefusal>>;
   /** Takes the requester's answer to "a run may have started". "started" starts a second run. */
-  answerUnknown(by: Asker, key: RunKey, again: "started" | "left"): Promise<Result<RunKey, CommandRefusal>>;
+  answerUnknownStart(
+    by: Asker,
+    key: RunKey,
+    again: "started" | "left",
+  ): Promise<Result<RunKey, CommandRefusal>>;
 };
 
 /** How long we answer at a `response_url` (ms). Slack accepts answers for 30 minutes. */
@@ -49,7 +53,7 @@ export function createStartRun(deps: UseCaseDeps): StartRun {
     named: (line) => taskNamed(deps, line),
     again: async (by, key, answerUrl) =>
       noteIfRefused(deps, by, await startAgain(deps, by, key, answerUrl), { step: "start", run: key }),
-    answerUnknown: async (by, key, again) =>
+    answerUnknownStart: async (by, key, again) =>
       noteIfRefused(deps, by, await answer(deps, by, key, again), { step: "start", run: key }),
   };
 }
@@ -140,7 +144,9 @@ async function answer(
   const task = { input: run.input, intention: `again ${key}`, answerUrl: null };
   const started = again === "left" ? ok(key) : await start(deps, { ...by, channel: run.channel }, task);
   if (started.ok)
-    await deps.engine.change(key, (newest) => answerUnknown(newest, again) ?? newest, { mustHold: false });
+    await deps.engine.change(key, (newest) => answerUnknownStart(newest, again) ?? newest, {
+      mustHold: false,
+    });
   return started;
 }
 

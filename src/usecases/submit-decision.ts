@@ -5,11 +5,11 @@ import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/e
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
-import { giversOf } from "../domain/approval-transitions.ts";
+import { votersOf } from "../domain/approval-transitions.ts";
 import { decide, type Submission, undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
-import { setsToAskFor, withFreshRequester } from "../domain/rule-facts.ts";
+import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import {
@@ -111,7 +111,7 @@ export function lookUpVoters(
   query: Pick<PersonQuery, "sets" | "maxAgeMs">,
 ): Promise<Person[]> {
   const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
-  return lookUpAll(deps, run, { ...query, users: giversOf(votes) });
+  return lookUpAll(deps, run, { ...query, users: votersOf(votes) });
 }
 
 /**
@@ -127,7 +127,7 @@ export function setsAndRule(
   if (found === null) return { sets: [], policy: null };
   const ctx = deps.context();
   const policy = ruleRefOf(ctx.policy, ruleOf(ctx, run, found));
-  return { sets: setsToAskFor(run, found, ctx), policy };
+  return { sets: membershipsToLookUp(run, found, ctx), policy };
 }
 
 /**

@@ -3,7 +3,14 @@
 import * as fc from "fast-check";
 import { test } from "vitest";
 import { connectionOf, nameOf } from "#src/adapters/store/postgres.ts";
-import { findMisspelt, readAuditConfig, readConfig, readProxies, secretsOf, variables } from "#src/config.ts";
+import {
+  findMisspelled,
+  readAuditConfig,
+  readConfig,
+  readProxies,
+  secretsOf,
+  variables,
+} from "#src/config.ts";
 import { createLog } from "#src/log.ts";
 import { createOpen } from "#src/outbound.ts";
 import { SOCKET } from "../make/config.ts";
@@ -80,7 +87,7 @@ const value = fc.oneof(
 
 /** Everything that the start does with a configuration before it opens a connection. */
 async function use(env: Record<string, string>): Promise<void> {
-  findMisspelt(env);
+  findMisspelled(env);
   readAuditConfig(env);
   readProxies(env);
   const read = readConfig(env);

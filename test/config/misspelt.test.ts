@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { findMisspelt, variables } from "#src/config.ts";
+import { findMisspelled, variables } from "#src/config.ts";
 
 const found = (...names: string[]): Record<string, readonly string[]> =>
   Object.fromEntries(
-    findMisspelt(Object.fromEntries(names.map((name) => [name, "x"]))).map(({ variable, meant }) => [
+    findMisspelled(Object.fromEntries(names.map((name) => [name, "x"]))).map(({ variable, meant }) => [
       variable,
       meant,
     ]),
@@ -70,7 +70,7 @@ describe("nothing is called misspelt", () => {
   });
 
   test("that is empty, or resembles a variable that is set", () => {
-    expect(findMisspelt({ POLICY_FIL: "" })).toEqual([]);
+    expect(findMisspelled({ POLICY_FIL: "" })).toEqual([]);
     expect(found("SLACK_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")).toEqual({});
     expect(found("POLICY_FIL", "POLICY_FILE")).toEqual({});
   });

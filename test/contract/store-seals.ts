@@ -31,7 +31,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
     const open = async (): Promise<void> => {
       store = await place.open({ now: () => NOON });
       heard = [];
-      store.hearTampering((finding) => heard.push(finding));
+      store.onTampering((finding) => heard.push(finding));
     };
 
     beforeEach(async () => {

@@ -4,9 +4,14 @@ import { describe, expect, it } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
 import { answerCall, callIn, callSlot, channelOf, GATHER_MS } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
-import { escalatedMs, widened } from "#src/domain/escalation.ts";
+import { escalatedMs, withEscalation } from "#src/domain/escalation.ts";
 import { type Claim, withFollowUp } from "#src/domain/follow-up.ts";
-import { applyFollowUp, joinsReminderFrom, nextFollowUpAt, remindEarly } from "#src/domain/follow-up-due.ts";
+import {
+  applyFollowUp,
+  canJoinReminderFrom,
+  nextFollowUpAt,
+  remindEarly,
+} from "#src/domain/follow-up-due.ts";
 import { ChannelId, GroupId, MessageTs, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { nextOpening } from "#src/domain/policy/hours.ts";
@@ -143,7 +148,7 @@ describe("reminders", () => {
     ] as const) {
       const { run, id } = waiting({ followUp: { remind: { ...remind, afterMs: after * MIN } } });
       const from = NOON + (after - early) * MIN;
-      expect(joinsReminderFrom(run)).toBe(from);
+      expect(canJoinReminderFrom(run)).toBe(from);
       expect(remindEarly(run, ctxAt(from - 1))).toBe(run);
       const told = remindEarly(run, ctxAt(from));
       expect(findApproval(told, id)).toMatchObject({ calls: [{ says: "waits" }], followUp: { reminded: 1 } });
@@ -156,7 +161,7 @@ describe("reminders", () => {
     const { run, id } = waiting({ followUp: { remind, hours } });
     const asked = remindEarly(run, ctxAt(NOON + 14 * MIN));
     expect(findApproval(asked, id)?.calls ?? []).toEqual([]);
-    expect(joinsReminderFrom(asked)).toBe(nextOpening(hours, NOON));
+    expect(canJoinReminderFrom(asked)).toBe(nextOpening(hours, NOON));
   });
 
   it("are posted once it is known whom they mention, after others of the channel could join", () => {
@@ -259,9 +264,13 @@ describe("an escalation", () => {
     const before = findApproval(run, id);
     const after = findApproval(live(run, id, NOON + 9 * H).run, id);
     if (before === null || after === null) throw new Error("no approval");
-    expect(widened(rule, before).escalated).toBeUndefined();
-    expect(widened(rule, after).escalated).toEqual({ users: [], groups: [ON_CALL], channels: [LEADS] });
+    expect(withEscalation(rule, before).escalated).toBeUndefined();
+    expect(withEscalation(rule, after).escalated).toEqual({
+      users: [],
+      groups: [ON_CALL],
+      channels: [LEADS],
+    });
     // Another policy is in force: it alone says whom a stage lets in.
-    expect(widened(BUILT_IN_RULE, after).escalated).toBeUndefined();
+    expect(withEscalation(BUILT_IN_RULE, after).escalated).toBeUndefined();
   });
 });

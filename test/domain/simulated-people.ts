@@ -10,7 +10,7 @@ import { decide, undo } from "#src/domain/decide.ts";
 import { recheckAuthority } from "#src/domain/decision-delivery.ts";
 import type { Effect } from "#src/domain/effect.ts";
 import { type ApprovalId, UserId } from "#src/domain/ids.ts";
-import { boundBy, stopWatching } from "#src/domain/end-run.ts";
+import { reasonToKeepWatching, stopWatching } from "#src/domain/end-run.ts";
 import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
 import { APPROVER, REQUESTER, TEAM } from "../make/run.ts";
 
@@ -101,7 +101,8 @@ export class SimulatedPeople {
 
   unwatch(): void {
     const { run, ctx } = this.#world;
-    if (isWatched(run) && boundBy(run) === null) this.#world.keep(stopWatching(run, REQUESTER, ctx));
+    if (isWatched(run) && reasonToKeepWatching(run) === null)
+      this.#world.keep(stopWatching(run, REQUESTER, ctx));
   }
 
   watchAgain(): void {

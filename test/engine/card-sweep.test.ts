@@ -180,7 +180,7 @@ test("what a channel refused is posted as soon as the app is let in again", asyn
   await bench.clock.pass(20_000);
   const cards = () => bench.chat.posts.filter(({ slot }) => slot === "card apr_1");
   expect(cards()).toEqual([]);
-  await bench.flow.cards.letIn(CHANNEL);
+  await bench.flow.cards.appJoined(CHANNEL);
   await bench.clock.rest();
   expect(cards()).toHaveLength(1);
 });

@@ -131,7 +131,7 @@ function handChat(): HandChat {
     waitForTurn: () => Promise.resolve(),
     hasten: () => undefined,
     shareLimits: () => undefined,
-    tellIfQueued: () => Promise.resolve(),
+    notifyIfQueued: () => Promise.resolve(),
     post(run, slot) {
       const channel = channelOf(run, slot);
       const ts = MessageTs(`1700000000.${String(chat.posts.length).padStart(6, "0")}`);

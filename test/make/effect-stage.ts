@@ -92,7 +92,7 @@ export function createEffectStage(start: Run) {
         return stage.turn();
       },
       hasten: ({ kind }) => void told.push(`hasten ${kind}`),
-      tellIfQueued: (_run, { kind }) => Promise.resolve(void told.push(`queued ${kind}`)),
+      notifyIfQueued: (_run, { kind }) => Promise.resolve(void told.push(`queued ${kind}`)),
     },
     people: {
       lookUp: async (team, user) => ({ team, user, ...(await stage.lookUp()) }),

@@ -204,10 +204,10 @@ const ask: Act = (playing) =>
     }),
   );
 
-const answerUnknown: Act = (playing) =>
+const answerUnknownStart: Act = (playing) =>
   withKey(playing, (opening) =>
     withProcess(playing, (at) =>
-      playing.world.people.answerUnknown(at, opening, playing.chance.of(["started", "left"])),
+      playing.world.people.answerUnknownStart(at, opening, playing.chance.of(["started", "left"])),
     ),
   );
 
@@ -262,7 +262,7 @@ export const ACTS: readonly { readonly weight: number; readonly act: Act }[] = [
   { weight: 4, act: undo },
   { weight: 3, act: handle },
   { weight: 2, act: ask },
-  { weight: 1, act: answerUnknown },
+  { weight: 1, act: answerUnknownStart },
   { weight: 1, act: stop },
   { weight: 1, act: lift },
   { weight: 1, act: freeze },

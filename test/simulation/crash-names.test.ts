@@ -30,7 +30,7 @@ const CHAT: Names<Chat> = {
   hasFile: "has file",
   notify: "send-notice",
   waitForTurn: null,
-  tellIfQueued: null,
+  notifyIfQueued: null,
   hasten: null,
   shareLimits: null,
 };

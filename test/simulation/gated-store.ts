@@ -6,13 +6,7 @@ import { NEVER } from "./call-out.ts";
 import type { Host } from "./setting.ts";
 
 /** Methods that do not use the database. */
-const LOCAL: ReadonlySet<string> = new Set([
-  "macOf",
-  "auditPublicKey",
-  "hearTampering",
-  "onPassedOn",
-  "close",
-]);
+const LOCAL: ReadonlySet<string> = new Set(["macOf", "auditPublicKey", "onTampering", "onPassedOn", "close"]);
 /** Methods that write. */
 export const WRITES: readonly (keyof Store)[] = [
   "insert",

@@ -60,13 +60,17 @@ export class SimulatedPeople {
   }
 
   /** The requester's answer to "a run may have started". */
-  async answerUnknown(at: Host, { run, key, channel }: Message, again: "started" | "left"): Promise<void> {
+  async answerUnknownStart(
+    at: Host,
+    { run, key, channel }: Message,
+    again: "started" | "left",
+  ): Promise<void> {
     const { requester: user, input } = run;
     const { restarts } = this.#world.records;
     if (again === "started") restarts.set(input, 1);
     const by = { team: TEAM, user, channel };
     const told = await this.#act(at, `${user} answers ${again}`, ({ startRun }) =>
-      startRun.answerUnknown(by, key, again),
+      startRun.answerUnknownStart(by, key, again),
     );
     this.#world.reached(`a start that is not known is answered ${again}: ${told.type}`);
   }

@@ -47,13 +47,7 @@ const WRITES: { readonly [method: string]: Written } = {
   // Writes only the lease.
   extend: () => [],
 };
-const LOCAL: ReadonlySet<string> = new Set([
-  "macOf",
-  "auditPublicKey",
-  "hearTampering",
-  "onPassedOn",
-  "close",
-]);
+const LOCAL: ReadonlySet<string> = new Set(["macOf", "auditPublicKey", "onTampering", "onPassedOn", "close"]);
 
 type Method = (...args: unknown[]) => unknown;
 type Known = { readonly found: Promise<unknown>; readonly looksAt: readonly Area[] };

@@ -203,7 +203,7 @@ export const STORIES: { readonly [name: string]: Story } = {
       const opening = stage.world.slack.messages[0];
       if (opening === undefined) return stage.rest();
       const process = await stage.process();
-      await stage.world.finish(stage.world.people.answerUnknown(process, opening, "started"));
+      await stage.world.finish(stage.world.people.answerUnknownStart(process, opening, "started"));
       await stage.ends(null);
     },
   },

@@ -47,7 +47,7 @@ function chat(from: Host): Chat {
     waitForTurn: () => new Promise((resolve) => void from.later(0, resolve)),
     hasten: () => undefined,
     shareLimits: () => undefined,
-    tellIfQueued: () => Promise.resolve(),
+    notifyIfQueued: () => Promise.resolve(),
     post: (run, slot) => posts(`post ${slot}`, () => post(from, run, slot)),
     update: (run, slot, ts) =>
       updates(`update ${slot}`, () => {

@@ -24,7 +24,9 @@ test.for(["left", "started"] as const)(
     if (!started.ok) throw new Error(started.error.type);
     await bench.clock.pass(5_000);
     followedElsewhere(bench);
-    expect(await bench.flow.startRun.answerUnknown(BY, started.value, again)).toMatchObject({ ok: true });
+    expect(await bench.flow.startRun.answerUnknownStart(BY, started.value, again)).toMatchObject({
+      ok: true,
+    });
     const stored = await bench.store.load(started.value);
     expect(stored?.run.creation).toMatchObject({ type: "unknown", again });
   },

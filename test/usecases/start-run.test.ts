@@ -121,12 +121,12 @@ describe("a run that may have been created", () => {
   test("is started anew by its requester once, however often the button is pressed", async () => {
     const { bench, key } = await unknown();
     const answers = await Promise.all(
-      [1, 2, 3].map(() => bench.flow.startRun.answerUnknown(BY, key, "started")),
+      [1, 2, 3].map(() => bench.flow.startRun.answerUnknownStart(BY, key, "started")),
     );
     const fresh = answers.flatMap((each) => (each.ok ? [each.value] : []));
     expect(new Set(fresh).size).toBe(1);
     expect(fresh[0]).not.toBe(key);
-    expect(await bench.flow.startRun.answerUnknown(BY, key, "left")).toMatchObject({
+    expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toMatchObject({
       error: { type: "answered" },
     });
     await bench.clock.pass(5_000);
@@ -135,7 +135,7 @@ describe("a run that may have been created", () => {
 
   test("is left alone when its requester says so", async () => {
     const { bench, key } = await unknown();
-    expect(await bench.flow.startRun.answerUnknown(BY, key, "left")).toEqual({ ok: true, value: key });
+    expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toEqual({ ok: true, value: key });
     await bench.clock.pass(5_000);
     expect((await loaded(bench, key)).creation).toMatchObject({ again: "left" });
     expect(bench.agents.created).toHaveLength(1);
@@ -144,8 +144,8 @@ describe("a run that may have been created", () => {
   test("is nobody else's to answer for", async () => {
     const { bench, key } = await unknown();
     const unheard = { ok: false, error: { type: "unknown-run" } };
-    expect(await bench.flow.startRun.answerUnknown(SECOND, key, "started")).toEqual(unheard);
-    expect(await bench.flow.startRun.answerUnknown(BY, aRunKey(), "started")).toEqual(unheard);
+    expect(await bench.flow.startRun.answerUnknownStart(SECOND, key, "started")).toEqual(unheard);
+    expect(await bench.flow.startRun.answerUnknownStart(BY, aRunKey(), "started")).toEqual(unheard);
   });
 });
 

@@ -3,7 +3,12 @@
 
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
-import { MAX_TOLD, type PendingApproval, type Snapshot, type UnreadableItem } from "../../domain/snapshot.ts";
+import {
+  MAX_UNREADABLE_SHOWN,
+  type PendingApproval,
+  type Snapshot,
+  type UnreadableItem,
+} from "../../domain/snapshot.ts";
 import { clip } from "../../domain/text/text.ts";
 import { capped, faultWords, type Listed, piecesOf } from "./json-body.ts";
 
@@ -181,7 +186,7 @@ function idOf(source: string): ApprovalId | null {
 
 /** Writes out only the items that are reported, because writing out every item takes long. */
 function sourcesOf(unread: readonly Unread[]): UnreadableItem[] {
-  return unread.map((each, at) => withSource(at < MAX_TOLD ? each : { ...each, text: () => "" }));
+  return unread.map((each, at) => withSource(at < MAX_UNREADABLE_SHOWN ? each : { ...each, text: () => "" }));
 }
 
 function withSource({ text, ...item }: Unread): UnreadableItem {

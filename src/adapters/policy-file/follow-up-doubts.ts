@@ -2,7 +2,7 @@
 
 import { reminderAge } from "../../domain/follow-up-due.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
-import { rightsIn } from "../../domain/escalation.ts";
+import { rightsOfStage } from "../../domain/escalation.ts";
 import { idsOf } from "../../domain/policy/named-people.ts";
 
 /** `path` leads to the probable mistake. */
@@ -58,7 +58,7 @@ function idleStages({ name, approvers, followUp }: Rule, at: At): readonly Doubt
 /** Each approval of the rule must come from a part. */
 function denyingStages(rule: Rule, at: At): readonly Doubt[] {
   return rule.followUp.escalate.flatMap(({ to }, nth) => {
-    const ids = to === null ? [] : idsOf(rightsIn(to, rule).denyOnly);
+    const ids = to === null ? [] : idsOf(rightsOfStage(to, rule).denyOnly);
     if (ids.length === 0) return [];
     return [
       {

@@ -62,7 +62,7 @@ export function createChat(deps: Deps): Chat {
         kind === "update" && message !== undefined && deps.replacements.isReady(channel, message);
       if (!isUnlimited) await deps.limiter.waitForTurn(effect, isWanted);
     },
-    tellIfQueued: (run, effect) => notifyIfQueued(deps, run, effect),
+    notifyIfQueued: (run, effect) => notifyIfQueued(deps, run, effect),
     hasten: (effect) => deps.limiter.hasten(effect),
     shareLimits: (among) => deps.limiter.share(among),
     post: (run, slot) =>

@@ -148,7 +148,7 @@ export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload):
   const key = parsed<RunKey>(RunKey, value);
   const by = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
   const choice = action_id === UNKNOWN_START_AGAIN ? "started" : "left";
-  const result = key === null ? null : await deps.startRun.answerUnknown(by, key, choice);
+  const result = key === null ? null : await deps.startRun.answerUnknownStart(by, key, choice);
   if (result?.ok === true) return;
   if (result === null) {
     await deps.noteRefusal(by, "unknown", { step: "start" });

@@ -48,7 +48,7 @@ export type ListenerDeps = {
   readonly reportWeek: ReportWeek;
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
-  readonly cards: Pick<CardSweep, "deleted" | "letIn" | "lookNow">;
+  readonly cards: Pick<CardSweep, "deleted" | "appJoined" | "lookNow">;
   readonly orphans: Pick<CloseOrphans, "pressed">;
   readonly acknowledge: Acknowledge;
   /** For calls that a person waits for, such as views and links. */

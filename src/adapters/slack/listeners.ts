@@ -236,7 +236,7 @@ function listenToEvents(app: App, deps: ListenerDeps): void {
   });
   app.event(MEMBER_JOINED, async ({ event }) => {
     const joined = readPayload(memberJoinedEvent, event, deps.log);
-    if (joined?.user === deps.self) await deps.cards.letIn(joined.channel);
+    if (joined?.user === deps.self) await deps.cards.appJoined(joined.channel);
   });
 }
 

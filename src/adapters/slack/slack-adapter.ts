@@ -85,7 +85,7 @@ export type UseCases = Pick<
   | "orphans"
   | "acknowledge"
 > &
-  Pick<Bot, "onRun" | "onElsewhere">;
+  Pick<Bot, "onRun" | "onChangeByOtherReplica">;
 
 export type SlackAdapter = {
   readonly self: SlackSelf;
@@ -150,12 +150,12 @@ type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replac
 
 function createListenerDeps(
   { command, deployment, nonce, clock, log }: SlackOptions,
-  { onRun, onElsewhere, ...useCases }: UseCases,
+  { onRun, onChangeByOtherReplica, ...useCases }: UseCases,
   facts: Facts,
 ): ListenerDeps {
   const homes = createLiveHomes(clock, (user, choice) => void drawHome(deps, user, choice));
   onRun((run) => homes.changed(run));
-  onElsewhere(() => homes.refresh());
+  onChangeByOtherReplica(() => homes.refresh());
   const deps = {
     ...useCases,
     ...facts,

@@ -125,7 +125,7 @@ export function storeOn(db: Database, parts: Parts): Store {
     ...createFindRuns({ db, reading, onCorrupt }),
     ...createLeases({ db, owner, timeOf, signals, reading, onCorrupt }),
     ...createForms(db, key, reading),
-    hearTampering: findings.listen,
+    onTampering: findings.listen,
     checkSeals: () => read(() => brokenRows(db, key)),
     walkAudit: () => walkAudit(db, key),
     checkAudit: () => checkAudit(db, key.publicKey),

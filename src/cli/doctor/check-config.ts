@@ -2,7 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { lintPolicy, loadPolicy, findingLine } from "../../adapters/policy-file/policy-holder.ts";
-import { type Config, type Environment, findMisspelt, misspeltWords, variables } from "../../config.ts";
+import {
+  type Config,
+  type Environment,
+  findMisspelled,
+  describeMisspelled,
+  variables,
+} from "../../config.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { bad, type Finding, good, note } from "./finding.ts";
 import { programVersion } from "../../version.ts";
@@ -37,8 +43,8 @@ const defaultOf = (name: string): string | null =>
 const DEFAULTS = { command: defaultOf("SLACK_COMMAND"), denyWord: defaultOf("AGENT_DENY_DECISION") };
 
 export function checkEnvironment(env: Environment): Finding[] {
-  const misspelt = findMisspelt(env).map((name) =>
-    bad(CONFIGURATION, misspeltWords(name), "Rename it, or remove it."),
+  const misspelt = findMisspelled(env).map((name) =>
+    bad(CONFIGURATION, describeMisspelled(name), "Rename it, or remove it."),
   );
   return [good(CONFIGURATION, "is valid"), ...misspelt, ...checkCertificates(env)];
 }

@@ -1,7 +1,7 @@
 // Runs all checks. Changes nothing and posts nothing.
 
 import { type Call, createClients } from "../../adapters/slack/clients.ts";
-import { type Config, type Environment, explainFaults, findMisspelt, secretsOf } from "../../config.ts";
+import { type Config, type Environment, explainFaults, findMisspelled, secretsOf } from "../../config.ts";
 import { keepSecrets } from "../../domain/text/own-secrets.ts";
 import { loadConfig } from "../../load-config.ts";
 import { createLog, slackLogger } from "../../log.ts";
@@ -28,7 +28,7 @@ export type Diagnosis = {
 export async function diagnose(env: Environment): Promise<Diagnosis> {
   const loaded = await loadConfig(env);
   if (!loaded.ok)
-    return { code: BAD_CONFIG, findings: [], lines: [explainFaults(loaded.error, findMisspelt(env))] };
+    return { code: BAD_CONFIG, findings: [], lines: [explainFaults(loaded.error, findMisspelled(env))] };
   const config = loaded.value;
   // The answers of the service and of others may repeat a secret.
   keepSecrets(secretsOf(config));

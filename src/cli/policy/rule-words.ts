@@ -1,7 +1,7 @@
 // Describes a rule in words: its conditions, which of them a request meets, and what happens while a request waits.
 
 import { type Match, matcher } from "../../domain/policy/choose-rule.ts";
-import { rightsIn } from "../../domain/escalation.ts";
+import { rightsOfStage } from "../../domain/escalation.ts";
 import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
 import { idsOf, type NamedPeople } from "../../domain/policy/named-people.ts";
@@ -108,7 +108,7 @@ function stageSentences(
   rule: Rule,
   { time, people }: Words,
 ): readonly string[] {
-  const { decide, denyOnly } = rightsIn(to ?? { users: [], groups: [], channels: [] }, rule);
+  const { decide, denyOnly } = rightsOfStage(to ?? { users: [], groups: [], channels: [] }, rule);
   const sentence = (who: NamedPeople, may: string): readonly string[] =>
     idsOf(who).length === 0
       ? []

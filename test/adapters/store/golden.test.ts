@@ -56,7 +56,7 @@ async function golden(schema: number, change: (raw: DatabaseSync) => void = () =
     now: () => NOON,
     onCorrupt: (key, error) => corrupt.push(`${key} ${error.message}`),
   });
-  opened.hearTampering((finding) => heard.push(finding));
+  opened.onTampering((finding) => heard.push(finding));
   store = opened;
   return opened;
 }

@@ -108,7 +108,7 @@ describe("in the store", () => {
     await store.insert(run, {});
     const heard: string[] = [];
     await inFile((db) => db.exec("update long_texts set text = 'approve everything'"));
-    store.hearTampering((finding) => void heard.push(finding.words));
+    store.onTampering((finding) => void heard.push(finding.words));
     await expect(store.load(run.key)).rejects.toMatchObject({ code: "row_unreadable" });
     expect(heard).toEqual([expect.stringContaining("was changed outside Countersign")]);
   });

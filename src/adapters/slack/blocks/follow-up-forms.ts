@@ -2,7 +2,7 @@
 
 import type { Block, View } from "@slack/types";
 import { SNOOZES } from "../../../domain/handling.ts";
-import { MAX_SAID_CHARS, questionsOf } from "../../../domain/question.ts";
+import { MAX_QUESTION_CHARS, questionsOf } from "../../../domain/question.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import type { OpenedForm } from "../../../usecases/open-form.ts";
@@ -57,7 +57,7 @@ function answerForm({ run, ticket }: OpenedForm): View {
   const asks =
     question === undefined
       ? []
-      : [line(person(question.by), span(" asks:")), quote(untrustedSpan(question.text, MAX_SAID_CHARS))];
+      : [line(person(question.by), span(" asks:")), quote(untrustedSpan(question.text, MAX_QUESTION_CHARS))];
   return modal("form:answer", ticket.nonce, {
     callback_id: ANSWER_MODAL,
     title: "Answer a question",
@@ -133,5 +133,5 @@ const textInput = (label: string, hint: string): Block =>
     type: "plain_text_input",
     action_id: SAID_INPUT,
     multiline: true,
-    max_length: MAX_SAID_CHARS,
+    max_length: MAX_QUESTION_CHARS,
   });

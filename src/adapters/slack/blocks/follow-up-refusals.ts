@@ -1,7 +1,7 @@
 // The words of refusals about claims, questions and extensions.
 
 import type { Refusal } from "../../../domain/authorization.ts";
-import { MAX_SAID_CHARS, MAX_QUESTIONS } from "../../../domain/question.ts";
+import { MAX_QUESTION_CHARS, MAX_QUESTIONS } from "../../../domain/question.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import { count } from "./rich.ts";
 
@@ -46,7 +46,7 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
     case "text-needed":
       return "Type what you want to say. Nothing was posted.";
     case "text-too-long":
-      return `Too long: ${count(refusal.chars)} characters. At most ${count(MAX_SAID_CHARS)} fit. Nothing was posted.`;
+      return `Too long: ${count(refusal.chars)} characters. At most ${count(MAX_QUESTION_CHARS)} fit. Nothing was posted.`;
     case "time-needed":
       return "Choose for how long.";
     case "not-extendable":

@@ -3,7 +3,7 @@
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
 import type { Run, Slot } from "../../../domain/run.ts";
-import { decidedOf, linesOf, stormIn } from "../../../domain/storm.ts";
+import { decidedOf, linesOf, activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { CARD_READ, STORM_REVIEW } from "../names.ts";
@@ -114,7 +114,7 @@ const WHY_NO_CARDS =
   "Slack accepts about one message a second here, so the cards are posted one by one, which can take minutes. You don't have to wait: Review lists what waits for you, and only you see the list.";
 
 export function stormNotice(run: Run, slot: Slot): Message {
-  const storm = stormIn(run, slot);
+  const storm = activeStorm(run, slot);
   if (storm === null) return stormOver();
   const { waiting, at } = storm;
   const text =

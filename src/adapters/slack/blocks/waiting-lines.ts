@@ -4,7 +4,7 @@
 import type { RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf, missingParts } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { reachedStages, rightsIn } from "../../../domain/escalation.ts";
+import { reachedStages, rightsOfStage } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
 import { hasClock } from "../../../domain/follow-up-due.ts";
 import { type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
@@ -34,7 +34,7 @@ function stageLines(approval: Approval): readonly RichTextSection[] {
   return reachedStages(approval).flatMap(({ afterMs, at }) => {
     const stage = escalate.find((candidate) => candidate.afterMs === afterMs);
     if (stage === undefined) return [];
-    const { decide, denyOnly } = rightsIn(stage.to ?? NO_ONE, rule);
+    const { decide, denyOnly } = rightsOfStage(stage.to ?? NO_ONE, rule);
     return [
       ...stageLine("⏫ Escalated to ", decide, "who can decide too, ", at),
       ...stageLine("⏫ Escalated to ", denyOnly, "who can deny it, ", at),

@@ -287,7 +287,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:run-not-recorded": await typed("run deploy", { startRun: { start: fails("no") } }),
     "answer:run-maybe-recorded": await typed("run deploy", { startRun: { start: fails("maybe") } }),
     "answer:not-your-run": await clicked(onUnknownClick, UNKNOWN_LEAVE, {
-      startRun: { answerUnknown: async () => err({ type: "unknown-run" }) },
+      startRun: { answerUnknownStart: async () => err({ type: "unknown-run" }) },
     }),
     "answer:nothing-opened": [
       ...(await clicked(onCardClick, CARD_APPROVE, { openForm: { open: fails("no") } })),
