@@ -255,36 +255,40 @@ const appends: Measurement = {
 /** These mostly wait for Slack's limits, so they run side by side. */
 const WAITING = [off, storm, people, runsAtOnce];
 
-/** The groups run one after the other, the measurements of a group side by side. The quick size has larger groups. */
-export const GROUPS: { readonly [Of in Size]: readonly (readonly Measurement[])[] } = {
+/** The groups run one after the other. The lanes of a group run side by side, and the measurements of a lane one after the other. */
+type Group = readonly (readonly Measurement[])[];
+
+const alone = (measurement: Measurement): Group => [[measurement]];
+const sideBySide = (...measurements: readonly Measurement[]): Group => measurements.map((each) => [each]);
+
+export const GROUPS: { readonly [Of in Size]: readonly Group[] } = {
   full: [
-    [polls],
-    [tenThousand],
-    [twentyThousand],
-    [rivalWatching],
-    [deciding],
-    [acknowledging],
-    [starting],
-    [stalls],
-    [appends],
-    [feedback],
-    [brake],
-    [opening],
-    [dying],
-    [scaling],
-    WAITING,
+    alone(polls),
+    alone(tenThousand),
+    alone(twentyThousand),
+    alone(rivalWatching),
+    alone(deciding),
+    alone(acknowledging),
+    alone(starting),
+    alone(stalls),
+    alone(appends),
+    alone(feedback),
+    alone(brake),
+    alone(opening),
+    alone(dying),
+    alone(scaling),
+    sideBySide(...WAITING),
   ],
   quick: [
-    [polls],
-    [tenThousand],
-    [deciding],
-    [acknowledging],
-    [starting],
-    [stalls],
-    [appends],
-    [scaling],
-    [twentyThousand, rivalWatching, brake],
-    [feedback, opening, dying],
-    WAITING,
+    alone(polls),
+    // Before it measures, `deciding` waits for a minute, because Slack limits how fast its cards get their buttons.
+    [[deciding], [tenThousand, starting]],
+    alone(acknowledging),
+    alone(stalls),
+    alone(appends),
+    alone(scaling),
+    sideBySide(twentyThousand, rivalWatching, brake),
+    sideBySide(feedback, opening, dying),
+    sideBySide(...WAITING),
   ],
 };

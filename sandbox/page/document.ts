@@ -67,7 +67,7 @@ export function lists(parts: PageParts, place: Place, viewState: ViewState): Lis
     sidebar: one(sidebar(parts, reader, (channel) => unread.isUnread(place.person, channel))),
     status: one(status(parts, place)),
     caption: captionBar(parts, place),
-    modal: open === undefined ? [] : [{ key: open.id, inner: modal(open, reader) }],
+    modal: open === undefined ? [] : [{ key: open.id, inner: modal(open, reader, parts.workspace) }],
     ...(place.where === "home" ? { home: one(home(parts, reader)) } : { messages: said.channel }),
     ...(place.where === "home" ? {} : { hint: first === null ? [] : one(first) }),
     ...(place.thread === null ? {} : { replies: said.thread }),

@@ -8,11 +8,11 @@ import { textOf } from "../base/read-blocks.ts";
 import type { Reader } from "../base/reader.ts";
 
 /** Draws an open modal. The errors are part of the markup, so a different error counts as a change and is drawn. */
-export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Html {
+export function modal(open: OpenView, reader: Reader, workspace: Workspace): Html {
   const { view } = open;
   const id = `v-${open.id}`;
   const submit = textOf(view["submit"]);
-  const surface = { reader, id, view: open, ...(workspace === undefined ? {} : { workspace }) };
+  const surface = { reader, id, view: open, workspace };
   return html`<dialog data-modal data-view="${open.id}" aria-labelledby="${id}-title">
     <form data-modal-form novalidate>
       ${heading(open, workspace)}
@@ -31,9 +31,9 @@ export function modal(open: OpenView, reader: Reader, workspace?: Workspace): Ht
 }
 
 /** A pushed view has a Back button. ✕ closes all views. */
-function heading(open: OpenView, workspace: Workspace | undefined): Html {
-  const stack = workspace?.viewsOf(open.person).map((one) => one.id) ?? [open.id];
-  const app = workspace?.people.get(workspace.app.person);
+function heading(open: OpenView, workspace: Workspace): Html {
+  const stack = workspace.viewsOf(open.person).map(({ id }) => id);
+  const app = workspace.people.get(workspace.app.person);
   return html`<header>
     ${stack.length < 2 ? null : html`<button type="button" data-dismiss data-look="bare" aria-label="Back">←</button>`}
     ${app === undefined ? null : avatar(app, app.id)}

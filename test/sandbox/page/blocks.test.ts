@@ -80,26 +80,26 @@ describe("drawing", () => {
 
 describe("a modal", () => {
   test("names its field, its hint and its error together", () => {
-    const out = modal(openView({ errors: { reason: "Too short." } }), reader).toString();
+    const out = modal(openView({ errors: { reason: "Too short." } }), reader, parts.workspace).toString();
     expect(out).toMatch(/aria-describedby="(\S+-error) \S+-hint"\s+aria-invalid="true"/);
     expect(out).toContain("data-error>Too short.</p>");
   });
 
   test("draws anew for another error in the same field", () => {
-    const first = modal(openView({ errors: { reason: "Too short." } }), reader).toString();
-    const second = modal(openView({ errors: { reason: "Too rude." } }), reader).toString();
+    const first = modal(openView({ errors: { reason: "Too short." } }), reader, parts.workspace).toString();
+    const second = modal(openView({ errors: { reason: "Too rude." } }), reader, parts.workspace).toString();
     expect(first).not.toBe(second);
   });
 
   test("shows what was typed, line breaks at the start included", () => {
     const values = { reason: { text: "\n\nnope </textarea><b>" }, next: { next: "stop" } };
-    const out = modal(openView({ values }), reader).toString();
+    const out = modal(openView({ values }), reader, parts.workspace).toString();
     expect(out).toContain(">\n\n\nnope &lt;/textarea&gt;&lt;b&gt;</textarea>");
     expect(out).toMatch(/value="1"[^>]* checked/);
   });
 
   test("says what Slack says when the app did not answer", () => {
-    expect(modal(openView({ trouble: "We had some trouble." }), reader).toString()).toMatch(
+    expect(modal(openView({ trouble: "We had some trouble." }), reader, parts.workspace).toString()).toMatch(
       /data-alert role="alert"\s*>We had some trouble\.</,
     );
   });
