@@ -88,7 +88,7 @@ function withoutSecrets(secrets: readonly string[]): (line: string) => string {
   };
 }
 
-/** For a line that is no entry of the log: the last words of a start that fails. */
+/** Masks a line that bypasses the log, such as the error of a failed start. */
 export const withoutKept = (line: string): string => covering(keptSecrets())(line);
 
 function covering(secrets: readonly string[]): (line: string) => string {
@@ -97,7 +97,7 @@ function covering(secrets: readonly string[]): (line: string) => string {
     .filter((secret) => secret.length >= MIN_SECRET_CHARS)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
   const plain = [...new Set(values)];
-  // All are searched in the untouched line: what one of them took away could not be found by another, and a part of it would stay.
+  // Each search reads the untouched line. If one search removed text first, the next could miss a secret and leave part of it.
   return (line) => {
     const known = [...plain.flatMap((value) => placesOf(value, line)), ...rangesOf(line, forms)];
     return covered(line, [...known, ...shapesIn(line)]);

@@ -43,7 +43,7 @@ type Kept = string;
 const KEPT_DIGITS = 32;
 
 export function readCopy(tools: CopyTools): CopyReader {
-  // A program that was upgraded may have sent an entry twice, by two mappings.
+  // After an upgrade, an entry may have been sent twice, by two versions of the mapping.
   const lines = new Map<Mapping, Map<number, Kept>>();
   const contradicted = new Set<number>();
   let otherLines = 0;
@@ -125,7 +125,7 @@ function keptOf(event: Json, link: string, { hash }: CopyTools): Kept {
 
 type Found = { rewritten: number[]; altered: number[]; absent: number[]; same: number };
 
-/** One for each mapping in which the copy has the entry. */
+/** One for each version of the mapping in which the copy has the entry. */
 function judgementsOf(
   lines: ReadonlyMap<Mapping, ReadonlyMap<number, Kept>>,
   row: ChainedEntry,

@@ -47,7 +47,7 @@ export function ocsfLine(row: ChainedEntry, previous: string): string {
   return `${plainJson(ocsfEvent(row, previous))}\n`;
 }
 
-/** Of an event in a copy, by its own words. */
+/** Returns the version that an event in a copy says it has. */
 export function mappingOf({ metadata = null }: Entry): Mapping {
   return isRecord(metadata) && metadata["log_version"] === "1" ? "1" : NEWEST;
 }
@@ -116,7 +116,7 @@ const OF_THE_FIRST: readonly Field[] = [
   "keys",
   "findings",
 ];
-/** All but those in other parts of the event, and those that hold words. test/audit/exports.test.ts names one that is forgotten. */
+/** All fields except those in other parts of the event and those that hold texts. test/audit/exports.test.ts names a missing one. */
 const FIELDS: { readonly [mapping in Mapping]: readonly Field[] } = {
   1: OF_THE_FIRST,
   2: [...OF_THE_FIRST, "textKept", "savedTask", "asked", "stageMs", "mentioned", "until", "archive"],

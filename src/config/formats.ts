@@ -157,7 +157,7 @@ function faultInServer(url: URL | null): string | null {
   return null;
 }
 
-/** Where the connection really leads: the parameter replaces the host before it. adapters/store/postgres.ts reads it alike. */
+/** Returns the host that the connection leads to. A `host` parameter replaces the host of the address, as in adapters/store/postgres.ts. */
 const serverHost = ({ hostname, searchParams }: URL): string =>
   searchParams.get("host") ?? decodeURIComponent(hostname).replace(/^\[(.+)\]$/, "$1");
 

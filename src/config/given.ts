@@ -70,7 +70,7 @@ export function readValue(file: string): { readonly value: string } | { readonly
   try {
     const bytes = readFileSync(file);
     if (bytes.length > MAX_FILE_BYTES) return { wrong: "which is larger than 64 KiB" };
-    // Text in UTF-16 is valid UTF-8 as well, with a zero after each letter.
+    // ASCII text in UTF-16 is also valid UTF-8, with a zero byte beside each letter.
     if (!isUtf8(bytes) || bytes.includes(0)) return { wrong: "which is not text in UTF-8" };
     const value = bytes.toString("utf8").trim();
     return value === "" ? { wrong: "which is empty" } : { value };

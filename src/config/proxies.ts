@@ -34,7 +34,7 @@ function proxyUrl(value: string, issues: z.RefinementCtx): string {
   return z.NEVER;
 }
 
-/** Each % in it begins an encoded character, and all of them are UTF-8. */
+/** Returns whether each % begins an encoded character, and all of them are UTF-8. */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

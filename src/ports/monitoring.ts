@@ -35,7 +35,7 @@ export type PartHealth = {
    * reported, because taking all of them out of service would not fix it.
    */
   readonly unready: boolean;
-  /** True: nothing has been heard of the part since the start. That is no fault yet, so the metrics say nothing about it. */
+  /** True if the state of the part is not known yet. That is not a fault, so the metrics omit the part. */
   readonly untried?: boolean;
 };
 

@@ -68,7 +68,7 @@ export type RunStore = {
     only: "unfinished" | "pending" | "without-id" | "all";
     /** Only this person's runs, or only other people's. Absent for all runs. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };
-    /** Only runs whose record names this message anywhere. Left out: all. */
+    /** Only runs whose record contains the `ts` of this message anywhere. Without it: all runs. */
     names?: MessageTs;
     limit: number;
   }): Promise<readonly Run[]>;

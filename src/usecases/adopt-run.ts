@@ -102,7 +102,7 @@ async function watchAgain(
   const again = await deps.engine.transact(
     key,
     (newest) => {
-      // Meanwhile it may be watched again, or its record changed: a record that is not believed must not become ours again.
+      // Meanwhile the run may be watched again, or be found tampered with. A record that we do not believe must not be sealed again.
       if (!isUnwatched(newest)) return { run: newest, value: false };
       const sideWrites = { audit: [runEntry(newest, by, "watched", deps.context())] };
       const watch = watchedAgain(newest, deps.context().monotonic);
@@ -145,7 +145,7 @@ async function startOver(
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
   const begun = await deps.engine.transact(
     key,
-    // Another person may have begun it anew meanwhile.
+    // Another person may have started over meanwhile.
     (newest) =>
       newest.watch.type === "tampered"
         ? { run: fresh, value: true, sideWrites }

@@ -156,7 +156,7 @@ export async function loadPolicy(path: string): Promise<Result<Policy, readonly 
 async function readPolicyFile(path: string): Promise<Result<LoadedPolicy, readonly Finding[]>> {
   try {
     const bytes = await readFile(path);
-    // A pattern with other letters than were written would never apply.
+    // A pattern that was decoded to other letters would never match.
     if (!isUtf8(bytes)) return err([{ line: 0, where: "", says: "is not text in UTF-8" }]);
     return await policyOf(bytes.toString("utf8"));
   } catch (error) {

@@ -138,7 +138,7 @@ const BASICS = ["number", "at", "what", "who", "run", "run key", "channel", "req
 const DECISION = ["approval", "verdict", "reason", "earlier approvals", "sent reason"] as const;
 const CAUSES = ["outcome", "times", "since", "step", "refusal", "about entry", "policy", "rule"] as const;
 const MOMENTS = ["asked", "shown", "clicked", "submitted", "sent", "confirmed"] as const;
-/** Last, so that the columns before them keep their places. */
+/** These columns come last, so that the earlier ones keep their positions. */
 const OF_SOME_KINDS = [
   "context digest",
   "other person",

@@ -158,7 +158,7 @@ export const isAsStrict = (a: Rule, b: Rule): boolean =>
 /** Returns whether `a` asks for as much as `b`. Any typed word is as much as any other. */
 const demandsAsMuch = (a: Rule, b: Rule): boolean => laxerFields(a, b).length === 0;
 
-/** For the linter, which compares how much rules ask for, not which word. */
+/** For the linter, which compares how much rules ask for, not which word they ask for. */
 export const isStricter = (a: Rule, b: Rule): boolean => demandsAsMuch(a, b) && !demandsAsMuch(b, a);
 
 /** Returns, in words for the linter, what `b` requires and `a` does not. Returns an empty list if `a` is as strict. */

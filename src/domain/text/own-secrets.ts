@@ -59,7 +59,7 @@ export function rangesOf(text: string, forms: readonly string[]): Range[] {
   ]);
 }
 
-/** Ranges that overlap or touch become one. */
+/** Merges ranges that overlap or touch. */
 export function unitedRanges(ranges: readonly Range[]): Range[] {
   const out: [number, number][] = [];
   for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
@@ -70,7 +70,7 @@ export function unitedRanges(ranges: readonly Range[]): Range[] {
   return out;
 }
 
-/** Stands where the text holds exactly this. */
+/** Returns where the text contains the form. */
 export function placesOf(form: string, text: string): Range[] {
   const out: Range[] = [];
   for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length))

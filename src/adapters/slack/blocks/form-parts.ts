@@ -152,7 +152,7 @@ export function reasonInput(verdict: Verdict, rule: KeptRule, { block, text }: F
   } as Block;
 }
 
-/** For a word and for slips; for the words of several rules as many as they are, up to Slack's limit. */
+/** Leaves room for typing mistakes. If several rules apply, there is room for all their words, up to Slack's limit. */
 const roomFor = ({ length }: string): number => Math.min(Math.max(200, length), 3_000);
 
 export function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
