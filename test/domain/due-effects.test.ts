@@ -79,6 +79,9 @@ describe("a file", () => {
     expect(uploads(ended("x".repeat(9_000)))).toHaveLength(1);
     expect(uploads(ended("short"))).toEqual([]);
     expect(uploads({ ...ended("x".repeat(9_000)), posts: { [OPENING]: up() } })).toEqual([]);
+    // The outcome says that it was not started, or it is an older one.
+    const posts = { [OPENING]: up(), [OUTCOME]: up() };
+    expect([uploads({ ...opened, posts, seen: null }), uploads({ ...listed, posts })]).toEqual([[], []]);
   });
 });
 
@@ -133,6 +136,12 @@ describe("a run", () => {
     expect(isFinished(decided({ type: "confirmed", at: NOON, stillListed: false }), NOON)).toBe(true);
     expect(isFinished(decided({ type: "sending", at: NOON, tries: 1 }), NOON)).toBe(false);
     expect(isFinished({ ...done, outage: { at: NOON, until: NOON } as never }, NOON)).toBe(true);
+    expect(isFinished({ ...done, uploads: { [OUTPUT]: { type: "up", file: "F1" } } }, NOON)).toBe(true);
+    const { approvals } = listedRun("apr_1");
+    const closed = { type: "closed", cause: "run-over", at: NOON } as const;
+    expect(
+      isFinished({ ...done, approvals: approvals.map((each) => ({ ...each, state: closed })) }, NOON),
+    ).toBe(true);
   });
 });
 
@@ -236,6 +245,9 @@ describe("a look would settle", () => {
   test("nothing of a run that is not watched any more", () => {
     const lost = delivered({ type: "unsure", since: NOON, tries: 1, why: "503", notBefore: 0 });
     expect(looks({ ...lost, watch: { type: "over", at: NOON } })).toBeNull();
+    expect(looks({ ...lost, watch: { type: "missing", since: NOON, absence: null } })).toBeNull();
+    const doubtful = lost.approvals.map((each) => ({ ...each, unlisted: "in-doubt" as const }));
+    expect(looks({ ...lost, approvals: doubtful })).toBeNull();
   });
 
   test("an absence: of an approval, and of the run", () => {

@@ -268,6 +268,7 @@ describe("the messages of a run with much to say", () => {
     expect(asks(called({ who: null }))).toBe(true);
     expect(asks(called({}))).toBe(false);
     expect(asks(called({ who: null, of: 2 }))).toBe(false);
+    expect(reconcile(called({ who: null, notBefore: NOON + 20 }), NOON).wakeAt).toBeNull();
     const later = called({ who: null, lookAt: NOON + 30 });
     expect([asks(later), reconcile(later, NOON).wakeAt, asks(later, NOON + 30)]).toEqual([
       false,

@@ -49,6 +49,6 @@ export const TARGETS = {
   },
   "card-states": {
     mutate: ["card-state", "card-history"].map((file) => `src/adapters/slack/blocks/${file}.ts`),
-    tests: ["test/adapters/slack/blocks/{card-elements,card,messages,true-words,service-words}.test.ts"],
+    tests: ["test/adapters/slack/blocks/{card-history,card-elements,card,messages,true-words}.test.ts"],
   },
 } as const satisfies { readonly [name: string]: Target };

@@ -192,6 +192,15 @@ describe("a card shows", () => {
     expect(words(silent)).toContain("# Request: Deploy\n");
   });
 
+  test("nothing before the risk or the place where neither its deployment nor its risk has a name", () => {
+    const over = { type: "confirmed", at: NOON, stillListed: null } as const;
+    expect(words(PENDING)).toMatch(/^text: High risk: Deploy billing-api/);
+    expect(words(decided(over))).toMatch(/^text: ✅ Approved: Deploy billing-api/);
+    expect(words(decided(over))).toMatch(/^High risk · production · decided \{/m);
+    const request = requestOf("Deploy", { action: "Deploy", environment: "EU" });
+    expect(words({ ...decided(over), request })).toMatch(/^EU · decided \{/m);
+  });
+
   test("in boxes what the title has no room for, and fields of several lines", () => {
     const long = "deploy ".repeat(40).trim();
     const card = { ...PENDING, request: requestOf(long, { action: long, diff: "one\ntwo" }) };
@@ -210,6 +219,7 @@ describe("a card shows", () => {
     expect(words(changed)).toContain("Changed since last shown:**\n| − a: 1\n| + a: 2\n| + b: 3\n| − c: 4\n");
     for (const other of [
       { ...changed, changes: [] },
+      { ...PENDING, version: 2, requestVersion: 2 },
       { ...changed, version: 3 },
       { ...changed, version: 1, requestVersion: 1 },
       { ...changed, request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), {}) },

@@ -1,0 +1,136 @@
+// What was decided before, as a card and its Details tell it, and the titles of decisions that are under way.
+
+import { describe, expect, test } from "vitest";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { auditNote, historyBlocks, precedentBlocks } from "#src/adapters/slack/blocks/card-history.ts";
+import { beyondForm, cardState } from "#src/adapters/slack/blocks/card-state.ts";
+import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
+import type { Approval, Delivery, Dispute } from "#src/domain/approval.ts";
+import { NOON } from "../../../make/run.ts";
+import { BEN, CLEO, CREATED, decided, decisionOf, PENDING } from "./page/example.ts";
+import { printedBlocks, printedMessage } from "./printed.ts";
+
+const words = (approval: Approval) => printedMessage(approvalCard(CREATED, approval));
+const CONFIRMED: Delivery = { type: "confirmed", at: NOON, stillListed: null };
+const [AT, DECIDED] = ["{2026-11-20 12:00:00 UTC}", "{2026-11-20 12:01:05 UTC}"];
+
+describe("a card tells", () => {
+  test("which disputes are open, and how the others were closed", () => {
+    const open: Dispute = { by: BEN, at: NOON, entry: 1 };
+    const closed: Dispute = { ...open, closed: { by: CLEO, at: NOON, words: "a\n  test" } };
+    const shown = words({ ...decided(CONFIRMED), disputes: [open, closed] });
+    expect(shown).toContain(
+      `**⚠️ Disputed** by @${BEN}, ${AT}: "This was not me." The report takes nothing back.\n`,
+    );
+    expect(shown).toContain(`Disputed by @${BEN}, ${AT}. **Dispute closed** by @${CLEO}: a test\n`);
+    const ids = approvalCard(CREATED, { ...decided(CONFIRMED), disputes: [open, closed] }).blocks;
+    expect(ids.map(({ block_id }) => block_id)).toEqual(
+      expect.arrayContaining(["dispute:1:open", "dispute:2:closed"]),
+    );
+  });
+
+  test("who approved or denied this before, or this before it changed", () => {
+    const undone = (verdict: "approve" | "deny", digest: string) => ({
+      decision: { ...decisionOf(verdict, "no"), digest },
+      cause: "undone" as const,
+      words: "",
+    });
+    const past = [undone("approve", PENDING.request.digest), undone("deny", "another")];
+    const shown = words({ ...PENDING, past });
+    expect(shown).toContain(`@${BEN} approved this, ${DECIDED}. Undone before it was sent.`);
+    expect(shown).toContain(`@${BEN} denied this before it changed, ${DECIDED}. Undone before it was sent.`);
+  });
+});
+
+describe("behind Details", () => {
+  const history = (approval: Approval) => printedBlocks(historyBlocks(CREATED, approval));
+
+  test("stands each decision with its whole reason, and what became of it", () => {
+    expect(history(PENDING)).toBe("");
+    const vote = decisionOf("approve", "", CLEO);
+    expect(history({ ...PENDING, votes: [vote] })).toBe(
+      `@${CLEO} approved it ${DECIDED} and gave no reason.`,
+    );
+    const past = [{ decision: decisionOf("approve", "yes"), cause: "undone" as const, words: "" }];
+    expect(history({ ...decided(CONFIRMED, "deny", "a\nb"), past })).toBe(
+      [
+        "**⛔ Denied.** The service confirmed it.",
+        `@${BEN} denied it ${DECIDED} and said:`,
+        "> a",
+        "> b",
+        `@${BEN} approved this, ${DECIDED}. Undone before it was sent.`,
+      ].join("\n"),
+    );
+  });
+
+  test("stands what an auditor looks for", () => {
+    const note = (approval: Approval) => printedBlocks([auditNote(CREATED, approval, UNNAMED)]);
+    const rule = { version: "0123456789ab", rule: "production" };
+    const ruled = { ...PENDING, appliedRule: { ...PENDING.appliedRule, version: "ba9876543210" } };
+    expect(note({ ...PENDING, version: 3 })).toMatch(
+      /^\(Run run_7\) \(Audit record: request \w+ · version 3\)$/,
+    );
+    expect(note(PENDING)).not.toMatch(/rule|policy|entry/);
+    expect(note(ruled)).toContain("rule built-in · policy ba9876543210");
+    const state = {
+      type: "decided",
+      decision: { ...decisionOf("approve", "yes"), policy: rule },
+      delivery: CONFIRMED,
+    } as const;
+    expect(note({ ...ruled, state })).toContain("rule production · policy 0123456789ab");
+    expect(note({ ...PENDING, audited: { seq: 41, link: "f".repeat(64) } })).toMatch(/41/);
+  });
+});
+
+test("earlier decisions on the same request are told with their number, and a blank reason not at all", () => {
+  const told = { times: 1, more: false, entry: 1, by: BEN, at: NOON };
+  const lines = (facts: object, reason: string) =>
+    printedBlocks(precedentBlocks({ denied: { ...told, ...facts, reason }, approved: null }));
+  expect(lines({}, "no")).toMatch(/^Same request before: Denied \{.*\} by @U\w+: "_no_"\.$/);
+  expect(lines({}, " ")).toMatch(/^Same request before: Denied \{.*\} by @U\w+\.$/);
+  expect(lines({ times: 2 }, "")).toMatch(/: Denied 2 times in \d+ days, last \{.*\} by @U\w+\.$/);
+  expect(lines({ more: true }, "")).toMatch(/: Denied at least 1 time in \d+ days, last /);
+  expect(precedentBlocks({ denied: null, approved: null })).toEqual([]);
+});
+
+describe("the state of a card", () => {
+  const unlisted = { process: "p", since: NOON, looks: 1 };
+  const late = { type: "retry", notBefore: NOON, tries: 1, lost: false, why: "busy" } as const;
+  const stateOf = (delivery: Delivery, verdict: "approve" | "deny" = "deny", more: Partial<Approval> = {}) =>
+    cardState(CREATED, { ...decided(delivery, verdict), ...more });
+
+  test("calls a denial a denial", () => {
+    const lost = { ...late, lost: true };
+    const title = (delivery: Delivery, more: Partial<Approval> = {}) => stateOf(delivery, "deny", more).title;
+    expect(title(late)).toBe("🟠 Denial recorded, not delivered yet");
+    expect(title(lost)).toBe("🟠 Denial sent, not confirmed yet");
+    expect(title({ type: "sending", at: NOON, tries: 2, lost: true })).toBe(
+      "🟠 Denial sent, not confirmed yet",
+    );
+    expect(title({ type: "recorded" })).toBe("🔵 Denial recorded, sending");
+    expect(title({ type: "recorded" }, { unlisted })).toBe("🔵 Denial recorded, waiting");
+    expect(title(lost, { unlisted })).toBe("🟠 Denial sent, not confirmed yet");
+    const refused = { type: "refused", at: NOON, words: "no", absent: false } as const;
+    expect(title(refused)).toBe("⚠️ Denial refused by the service");
+    expect(title({ ...refused, absent: true })).toBe("⚠️ Denial refused by the service, no longer pending");
+  });
+
+  test("stays held while the service does not list it, and says so", () => {
+    const held = stateOf({ type: "held", until: NOON, sendAt: NOON }, "approve", { unlisted });
+    expect(held).toMatchObject({ name: "held", title: "🟠 Approved, not sent yet", cause: null, held: NOON });
+    expect(held.text).toMatch(
+      /^Not sent yet: right now the service does not list the approval\. It is sent only/,
+    );
+  });
+
+  test("has a cause only where something keeps it from its end", () => {
+    expect(stateOf({ type: "unconfirmed", at: NOON, cause: "tampered" }).cause).toBe("tampered");
+    expect(stateOf({ type: "recorded" }, "deny", { unlisted }).cause).toBe("not-listed");
+    expect([stateOf(CONFIRMED).cause, stateOf(late).cause]).toEqual([null, null]);
+  });
+
+  test("counts the fields for which a form has no room", () => {
+    expect(beyondForm(1)).toMatch(/^1 field of this request doesn't fit/);
+    expect(beyondForm(2_000)).toMatch(/^2,000 fields of this request don't fit/);
+  });
+});
