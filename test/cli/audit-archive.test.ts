@@ -229,7 +229,7 @@ describe("nothing is removed", () => {
     expect((await archive()).words).toMatch(
       /Entry 1 must stay: AUDIT_SINK \(file:\/x\.jsonl\) has not taken it yet\. .*--without-sink/,
     );
-    expect((await archive("2026-11-04", "--without-sink")).words).toContain("entries 1 to 3 are in");
+    expect((await archive("2026-11-04", "--without-sink")).words).toContain("entries 1 to 3 are now in");
     await inStore(async (store) => {
       const said = await store.auditEntry(7);
       expect(said?.entry.outcome).toMatch(

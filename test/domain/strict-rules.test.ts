@@ -61,11 +61,6 @@ describe("of two rules that differ in one thing", () => {
   test.each<[string, Partial<Rule>, Partial<Rule>]>([
     ["the same expiry", { expiry: expiry(9) }, { expiry: { afterMs: 9, outcome: "nothing" } }],
     [
-      "a word to type, whatever it is",
-      { friction: { readFirst: false, word: "yes" } },
-      { friction: { readFirst: false, word: "now" } },
-    ],
-    [
       "the same people in another order",
       { approvers: TWO },
       { approvers: { ...TWO, users: TWO.users.toReversed() } },
@@ -74,6 +69,18 @@ describe("of two rules that differ in one thing", () => {
     const [a, b] = [aRule(one), aRule(other)];
     expect([isAsStrict(a, b), isAsStrict(b, a), isStricter(a, b)]).toEqual([true, true, false]);
     expect(combineStrictly([a, b])).toBe(a);
+  });
+
+  test("different words to type: none covers the other, none is stricter, and both must be typed", () => {
+    const [a, b] = ["yes", "now"].map((word) => aRule({ friction: { readFirst: false, word } }));
+    if (a === undefined || b === undefined) throw new Error("two rules");
+    expect([isAsStrict(a, b), isAsStrict(b, a), isStricter(a, b), isStricter(b, a)]).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(combineStrictly([a, b]).friction.word?.split(" ").toSorted()).toEqual(["now", "yes"]);
   });
 
   test.each<[string, Principals, Principals, boolean]>([
@@ -151,7 +158,7 @@ test("two rules of which none covers the other want together everything that eac
     denyReasons: ["No", "Late", "Never"],
   };
   expect(combineStrictly([one, other])).toEqual(both);
-  // One of them leaves a thing open, or wants another word: what the first one says stands.
+  // Where one of them leaves a thing open, what the other says stands.
   expect(combineStrictly([one, { ...other, except: null, expiry: null, parts: [] }])).toMatchObject({
     except: one.except,
     expiry: one.expiry,
@@ -166,7 +173,7 @@ test("two rules of which none covers the other want together everything that eac
     approvers: other.approvers,
     except: other.except,
     expiry: other.expiry,
-    friction: { word: "now" },
+    friction: { word: "now yes" },
   });
   // Where both say the same, so does their combination.
   const easy = { selfApproval: true, receiptAtOnce: false, friction: { readFirst: false, word: null } };

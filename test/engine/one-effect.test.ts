@@ -295,7 +295,7 @@ describe("the outcome of an effect", () => {
       return { stage, passes, lines };
     }
     const RETRIED = "error post opening not saved; retrying";
-    const CLAIMED = "debug post opening the run is to be claimed again before its outcome is saved";
+    const CLAIMED = "debug post opening the run must be claimed again before its outcome is saved";
     const GIVEN_UP = [
       "error post opening could not execute an effect",
       "settle later",

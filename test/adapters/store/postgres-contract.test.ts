@@ -38,7 +38,7 @@ sealContract("PostgreSQL", async (): Promise<Place> => {
 /** Standard SQL, of which every compatible engine has all. */
 const STANDARD = words(`
   add alter and as before begin between bigint by cascade case cast column commit committed count create default delete desc distinct do
-  each else end exists for from if in index insert integer into is isolation join last left level limit local max min not null on or order
+  each else end exists for from if in index insert integer into is isolation join last left like level limit local max min not null on or order
   primary read references rollback row rows select set statement table then truncate unique update values when where
 `);
 
