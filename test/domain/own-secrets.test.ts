@@ -68,6 +68,18 @@ test.each([
   }
 });
 
+test.each([
+  ["percent-encoded, after a percent sign that begins no escape", encodeURIComponent("41-key/of+this\\test")],
+  [
+    "in JSON, after a percent sign that begins no escape",
+    JSON.stringify("41-key/of+this\\test").slice(1, -1),
+  ],
+  ["percent-encoded, with letters beyond ASCII", encodeURIComponent("schlüssel-of-this-test")],
+])("one is found %s", (_what, written) => {
+  const found = rangesOf(`100%${written} after`, formsOf(["41-key/of+this\\test", "schlüssel-of-this-test"]));
+  expect(found.map((range) => `100%${written} after`.slice(...range))).toEqual([written]);
+});
+
 test("one of which unescaping leaves little masks no words", () => {
   const forms = formsOf(["\\\\\\\\\\\\\\\\", "%64%65ploy"]);
   expect(rangesOf("deploy 100%25", forms)).toEqual([]);

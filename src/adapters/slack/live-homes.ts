@@ -141,14 +141,17 @@ const followUpShown = (approval: Approval): readonly unknown[] => [
 ];
 
 /** Returns whether a tab would now show something else of the run, and remembers what it shows. */
-function isNews(shown: Map<RunKey, string>, { key, seen, watch, approvals, unreadable }: Run): boolean {
-  const states = approvals.map((approval) => {
+function isNews(shown: Map<RunKey, string>, run: Run): boolean {
+  const { key, creation, seen, watch, frozen, unreadable } = run;
+  const start = [creation.type, creation.type === "planned" ? creation.why : ""];
+  const states = run.approvals.map((approval) => {
     const { id, version, state, votes, readers, appliedRule } = approval;
     const delivery = state.type === "decided" ? state.delivery.type : "";
     const who = [votes.length, readers.length, appliedRule.version, appliedRule.rule.name];
     return [id, version, state.type, delivery, ...who, deadlineOf(approval), ...followUpShown(approval)];
   });
-  const current = JSON.stringify([seen?.status, watch.type, unreadable?.count, states]);
+  const faults = [unreadable?.what, unreadable?.count];
+  const current = JSON.stringify([start, seen?.status, watch.type, frozen?.entry, faults, states]);
   if (shown.get(key) === current) return false;
   shown.delete(key);
   shown.set(key, current);

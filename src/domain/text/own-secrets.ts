@@ -27,11 +27,16 @@ export const ownRanges = (text: string): Range[] => rangesOf(text, searchedForms
 /** Replaces a registered secret in a text. */
 export const OWN_MARK = "⟨secret of Countersign masked⟩";
 
-/** Returns the forms in which the values may appear in a text: as they are, and as unescaping a text leaves them. */
+/**
+ * Returns the forms in which the values may appear in a text: as they are, as they are usually escaped, because neighbors may hide an
+ * escape, and as unescaping a text leaves them.
+ */
 export function formsOf(values: readonly string[]): readonly string[] {
   const forms = values.flatMap((value) =>
     [utf8(value), ...decoded(value)].flatMap((bytes) => [
       value,
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value),
       hexOf(bytes),
       hexOf(bytes).toUpperCase(),
       ...base64Cores(bytes),

@@ -6,7 +6,7 @@ import type { FollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, Nonce, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { createHandClock } from "../../make/clock.ts";
-import { anApproval, aWatchedRun, CHANNEL, withApprovals } from "../../make/run.ts";
+import { anApproval, aRun, aWatchedRun, CHANNEL, withApprovals } from "../../make/run.ts";
 
 const BEN = UserId("U0BEN");
 const MINE = { ...EVERYTHING, show: SHOW_MINE };
@@ -79,6 +79,9 @@ const shown = (facts: Partial<Approval> = {}) => withApprovals(RUN, { ...REQUEST
 const followed = (followUp: FollowUp) => shown({ followUp });
 const claim = { by: BEN, at: 0, until: 60_000 };
 const question = { id: Nonce("question-0123456789"), by: BEN, at: 0, text: "why?" };
+const freeze = { entry: 7, channel: CHANNEL, by: BEN, at: 0, why: "an incident" };
+const START = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
+const planned: Run = { ...aRun(), creation: START };
 const answered = { ...question, answer: { by: BEN, at: 1, text: "because" } };
 
 test.each<[string, Run, Run]>([
@@ -94,6 +97,20 @@ test.each<[string, Run, Run]>([
     shown({ appliedRule: { version: "v2", rule: { ...REQUEST.appliedRule.rule, name: "another" } } }),
   ],
   ["a first look", shown(), shown({ readers: [BEN] })],
+  ["a freeze", shown(), { ...shown(), frozen: freeze }],
+  ["the end of a freeze", { ...shown(), frozen: freeze }, shown()],
+  ["another freeze", { ...shown(), frozen: freeze }, { ...shown(), frozen: { ...freeze, entry: 8 } }],
+  [
+    "a start that the service refused",
+    planned,
+    { ...planned, creation: { type: "refused", words: "", at: 0 } },
+  ],
+  [
+    "another kind of unreadable answer",
+    { ...shown(), unreadable: { since: 0, what: "list", count: 1, items: [] } },
+    { ...shown(), unreadable: { since: 0, what: "answer", count: 1, items: [] } },
+  ],
+  ["a start that is delayed", planned, { ...planned, creation: { ...START, why: "HTTP 503" } }],
 ])("an open tab is drawn again for %s alone", async (_what, before, after) => {
   const { clock, draws, homes, open } = someHomes();
   open(BEN);
