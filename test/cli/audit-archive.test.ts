@@ -275,6 +275,19 @@ describe("nothing is removed", () => {
     );
   });
 
+  test("and a name of a sink that someone put into the database is drawn as text", async () => {
+    await write();
+    const to = "file:/x\u001b[2J\n) has taken all of them";
+    await inStore((store) => store.putDocument("audit stream", { to, seq: 0, link: "x" }));
+    const refused = await archive();
+    expect(refused.words).not.toContain("\u001b");
+    expect(refused.words).toContain("AUDIT_SINK (file:/x⟨U+001B⟩");
+    await archive("2026-11-04", "--without-sink");
+    await inStore(async (store) => {
+      expect((await store.auditEntry(7))?.entry.outcome).toContain("AUDIT_SINK (file:/x⟨U+001B⟩");
+    });
+  });
+
   test("and says nothing of a sink that has taken everything", async () => {
     await write();
     const cursor = { to: "stdout", seq: 3, link: "x" };
