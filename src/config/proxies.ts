@@ -25,7 +25,7 @@ function proxyUrl(value: string, issues: z.RefinementCtx): string {
     parsed !== null &&
     /^https?:$/.test(parsed.protocol) &&
     /^\/?$/.test(parsed.pathname + parsed.search + parsed.hash);
-  if (isProxy && isDecodable(parsed.username + parsed.password)) return parsed.href;
+  if (isProxy && isDecodable(`${parsed.username}:${parsed.password}`)) return parsed.href;
   issues.addIssue(
     isProxy
       ? "has a % in its user or password that begins no encoded character: write it as %25"

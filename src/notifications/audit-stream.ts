@@ -65,13 +65,24 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
 async function storedCursor({ store, auditSink, log }: StreamDeps): Promise<Cursor> {
   const first = { to: auditSink.name, seq: 0, link: NO_LINK };
   const stored = cursorIn(await store.document(CURSOR));
-  if (stored === null || stored.to !== auditSink.name) return first;
+  if (stored === null) return newCursor(store, first);
+  if (stored.to !== auditSink.name) return first;
   if (stored.seq === 0 || (await store.auditLink(stored.seq)) === stored.link) return stored;
   log.error(
     { entry: stored.seq },
     "the audit differs from what AUDIT_SINK has taken; it is sent again from its beginning",
   );
   return first;
+}
+
+/** Stores that the sink has taken nothing yet. Without a cursor, an archive would remove entries that it has not taken. */
+async function newCursor(store: StreamDeps["store"], first: Cursor): Promise<Cursor> {
+  const [oldest] = await store.auditRows(0, 1);
+  const archived = (oldest?.seq ?? 1) - 1;
+  const link = await store.auditLink(archived);
+  const cursor = link === null ? first : { ...first, seq: archived, link };
+  await store.putDocument(CURSOR, cursor);
+  return cursor;
 }
 
 function cursorIn(document: Json): Cursor | null {

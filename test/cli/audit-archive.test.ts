@@ -6,14 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { headWords } from "#src/domain/audit/hash-chain.ts";
 import { RunId } from "#src/domain/ids.ts";
+import { createAuditStream } from "#src/notifications/audit-stream.ts";
 import type { Store } from "#src/ports/store.ts";
 import { sha256 } from "../audit/tampering.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { createHandClock } from "../make/clock.ts";
+import { quietLog } from "../make/quiet.ts";
 import { anApproval, anAuditEntry, aRun, aWatchedRun, NOON } from "../make/run.ts";
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
@@ -238,6 +241,51 @@ describe("nothing is removed", () => {
       expect(await store.document("audit stream")).toBeNull();
     });
     expect((await audit("verify", "--archive", out)).code).toBe(0);
+  });
+
+  test("of what AUDIT_SINK has not taken since its copy was given up, while it still takes nothing", async () => {
+    await write();
+    await inStore((store) => store.putDocument("audit stream", { to: "file:/x.jsonl", seq: 0, link: "x" }));
+    await archive("2026-11-03", "--without-sink");
+    await inStore(async (store) => {
+      const clock = createHandClock();
+      let failures = 0;
+      const stream = createAuditStream({
+        store,
+        auditSink: {
+          name: "file:/x.jsonl",
+          write: () => Promise.reject(new Error("away")),
+          close: () => Promise.resolve(),
+        },
+        engine: { holdsShard: () => true },
+        metrics: { auditSinkFailed: () => void (failures += 1), auditSinkLag: () => undefined },
+        clock,
+        log: quietLog([], []),
+      });
+      stream.start();
+      await vi.waitFor(async () => {
+        await clock.pass(1);
+        expect(failures).toBe(1);
+      });
+      await stream.stop(1_000);
+    });
+    const newer = join(folder, "newer.jsonl");
+    expect((await audit("archive", "--before", "2026-11-04", newer)).words).toContain(
+      "There is nothing to archive. Entry 3 must stay: AUDIT_SINK (file:/x.jsonl) has not taken it yet",
+    );
+  });
+
+  test("and a name of a sink that someone put into the database is drawn as text", async () => {
+    await write();
+    const to = "file:/x\u001b[2J\n) has taken all of them";
+    await inStore((store) => store.putDocument("audit stream", { to, seq: 0, link: "x" }));
+    const refused = await archive();
+    expect(refused.words).not.toContain("\u001b");
+    expect(refused.words).toContain("AUDIT_SINK (file:/x⟨U+001B⟩");
+    await archive("2026-11-04", "--without-sink");
+    await inStore(async (store) => {
+      expect((await store.auditEntry(7))?.entry.outcome).toContain("AUDIT_SINK (file:/x⟨U+001B⟩");
+    });
   });
 
   test("and says nothing of a sink that has taken everything", async () => {

@@ -229,6 +229,22 @@ test("an address that fails raises both metrics, and gets every entry once it is
   expect(new Set(headers)).toEqual(new Set(["Bearer siem-token", "application/x-ndjson"]));
 });
 
+test("a sink that has taken nothing is on record from the first round, so no archive passes it over", async () => {
+  await append(2);
+  const refuses: AuditSink = {
+    name: "https://siem.example/in",
+    write: () => Promise.reject(new Error("away")),
+    close: () => Promise.resolve(),
+  };
+  const { seen, stop, clock } = streaming(refuses);
+  await vi.waitFor(async () => {
+    await clock.pass(1);
+    expect(seen.failures).toBe(1);
+  });
+  await stop();
+  expect(await store.document("audit stream")).toMatchObject({ to: refuses.name, seq: 0 });
+});
+
 test("an address that redirects gets no token sent on, and took nothing", async () => {
   const asked: string[] = [];
   const { server, url } = await aServer((request, _, response) => {

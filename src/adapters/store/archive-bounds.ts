@@ -3,6 +3,7 @@
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import { archivedMark, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { isRecord, type Json } from "../../domain/json.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
 import type { Database, Trx } from "./database.ts";
 import { parsedJson } from "./run-row.ts";
 
@@ -93,10 +94,12 @@ async function notSentYet(db: Reader): Promise<Kept> {
 
 const inBrackets = (name: string | null): string => (name === null ? "" : ` (${name})`);
 
-/** Resolves to the sink's name, or to null if no sink was ever set. */
+const SINK_CHARS = 200;
+
+/** Resolves to the sink's name, or to null if no sink was ever set. The name is not signed, so anyone may have changed it. */
 async function sinkOf(db: Reader): Promise<string | null> {
   const kept = await document(db, SINK_CURSOR);
-  return isRecord(kept) && typeof kept["to"] === "string" ? kept["to"] : null;
+  return isRecord(kept) && typeof kept["to"] === "string" ? oneLine(kept["to"], SINK_CHARS) : null;
 }
 
 /** Resolves to the words for the signed entry, or to null if the sink has taken all entries up to `to`. */
