@@ -271,7 +271,10 @@ describe("show", () => {
 describe("rotate-key", () => {
   test.each([
     [".", /^--new-key names the file .*, which cannot be read: it is a folder\. The key was not changed\.$/],
-    ["nowhere", /^--new-key names the file .*, which cannot be read: there is no such file\. The key was not changed\.$/],
+    [
+      "nowhere",
+      /^--new-key names the file .*, which cannot be read: there is no such file\. The key was not changed\.$/,
+    ],
   ])("says in plain words what is wrong with the file of the new key: %s", async (name, says) => {
     const seen = await audit("rotate-key", "--new-key", join(folder, name));
     expect([seen.code, seen.err.trim()]).toEqual([2, expect.stringMatching(says)]);

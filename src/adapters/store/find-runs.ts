@@ -65,13 +65,14 @@ async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
   if (filter.only === "unfinished") query = query.where("finished", "=", 0);
   if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
   if (filter.only === "without-id") query = query.where("service_run_id", "is", null);
-  // The `ts` of a message has only digits and a dot, which have no special meaning in LIKE.
-  if (filter.names !== undefined) query = query.where("doc", "like", `%${filter.names}%`);
   if (filter.asked !== undefined) {
     query =
       "by" in filter.asked
         ? query.where("requester", "=", filter.asked.by)
         : query.where("requester", "!=", filter.asked.notBy);
   }
+  // Last, because SQLite tests conditions in this order, and this one reads whole documents. The `ts` of a message has only digits and a
+  // dot, which have no special meaning in LIKE.
+  if (filter.names !== undefined) query = query.where("doc", "like", `%${filter.names}%`);
   return query.execute();
 }
