@@ -87,23 +87,45 @@ const IN_WORLDS = ["test/journeys/*.test.ts", "test/attacks/!(story|campaign).te
 
 const BROWSER = "test/browser/**/*.test.ts";
 
+/** These need programs that a machine may lack: PostgreSQL, PgBouncer, promtool, systemd-analyze or openssl. `npm test` leaves them out. */
+const PROGRAMS = [
+  "test/adapters/http/metrics.test.ts",
+  "test/adapters/store/{find-precedents,migrate,postgres-*,unusable-files}.test.ts",
+  "test/cli/{migrate-store,postgres}.test.ts",
+  "test/crash/replica-kills.test.ts",
+  "test/journeys/proxy.test.ts",
+  "test/postgres/*.test.ts",
+  "test/sandbox/control/{replicas,replicas-http}.test.ts",
+  "test/sandbox/postgres.test.ts",
+  "test/sandbox/scenes/replica-dies.test.ts",
+  "test/{deploy-systemd,ops}.test.ts",
+];
+
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: "sharing", include: SHARING, isolate: false } },
+      { extends: true, test: { name: "sharing", include: SHARING, exclude: PROGRAMS, isolate: false } },
       {
         extends: true,
         // As test/make/world.ts sets them for a file of its own.
-        test: { name: "worlds", include: IN_WORLDS, isolate: false, testTimeout: 60_000, maxConcurrency: 8 },
+        test: {
+          name: "worlds",
+          include: IN_WORLDS,
+          exclude: PROGRAMS,
+          isolate: false,
+          testTimeout: 60_000,
+          maxConcurrency: 8,
+        },
       },
       {
         extends: true,
         test: {
           name: "isolated",
           include: ["test/**/*.test.ts"],
-          exclude: [...SHARING, ...IN_WORLDS, BROWSER],
+          exclude: [...SHARING, ...IN_WORLDS, BROWSER, ...PROGRAMS],
         },
       },
+      { extends: true, test: { name: "programs", include: PROGRAMS } },
       { extends: true, test: { name: "browser", include: [BROWSER] } },
     ],
     // No secret of any test may stand in what the run prints.
