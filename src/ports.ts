@@ -99,7 +99,7 @@ export type Chat = {
    */
   notifyIfQueued(run: Run, effect: PacedEffect): Promise<void>;
   /** Raises the urgency of a message's update that still waits for its turn. Never lowers it. */
-  hasten(effect: PacedEffect): void;
+  raiseUrgency(effect: PacedEffect): void;
   /** Sets the number of processes that share the workspace's rate limits. May be called again with the same number. */
   shareLimits(among: number): void;
   /** Not idempotent. Draws `slot` from the run's current state. */
