@@ -165,6 +165,7 @@ async function performMarked(deps: ExecutorDeps, run: Run, effect: Effect): Prom
   if (!deps.holdsLease())
     return { type: "unsure", why: "this replica lost its hold on the run", code: "lease_lost" };
   try {
+    // perform-effect.ts makes the call.
     return await deps.perform(run, effect);
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "a fault in Countersign");

@@ -152,6 +152,7 @@ export type Submitted = Typed & {
   readonly requesterGroups: Awaited<ReturnType<typeof lookUpRequester>>;
 };
 
+/** Stores the decision. The engine then reconciles the run (see `Transact`), which sends the decision when it is due. */
 async function commit(
   deps: DecideDeps,
   ticket: FormTicket,

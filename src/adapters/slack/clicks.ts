@@ -1,5 +1,5 @@
 // Handles clicks on cards and on the question after an unconfirmed start. The listener has acknowledged the click. We open a window, or
-// answer privately why not.
+// answer privately why not. The submit of a decision form is handled by `onDecisionSubmit` in form-answers.ts.
 
 import type { View } from "@slack/types";
 import type { Verdict } from "../../domain/approval.ts";
