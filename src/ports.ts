@@ -51,7 +51,10 @@ export type FetchedRun =
   | { readonly type: "snapshot"; readonly snapshot: Snapshot }
   | { readonly type: "missing"; readonly askedAt: number };
 
-/** The agent-run service. Every call is one HTTP request of at most 10 s, which is never repeated automatically. */
+/**
+ * The agent-run service. adapters/agents/agent-service.ts implements it. Every call is one HTTP request of at most 10 s, which is never
+ * repeated automatically.
+ */
 export type AgentService = {
   /** Not idempotent. Rejects with PortError, with `applied` "maybe" if a run may have been created. `key` is sent as `Idempotency-Key`. */
   create(input: string, key: string): Promise<Snapshot>;
@@ -99,7 +102,7 @@ export type Chat = {
    */
   notifyIfQueued(run: Run, effect: PacedEffect): Promise<void>;
   /** Raises the urgency of a message's update that still waits for its turn. Never lowers it. */
-  hasten(effect: PacedEffect): void;
+  raiseUrgency(effect: PacedEffect): void;
   /** Sets the number of processes that share the workspace's rate limits. May be called again with the same number. */
   shareLimits(among: number): void;
   /** Not idempotent. Draws `slot` from the run's current state. */

@@ -15,7 +15,7 @@ import {
   formView,
   heldModal,
   readModal,
-  refusedModal,
+  messageModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { followUpForm } from "#src/adapters/slack/blocks/follow-up-forms.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
@@ -187,7 +187,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     reviewedModal({ recorded: { approve: 1, deny: 0 }, refused: [] }, { kind: "run", value: "v", later: 1 }),
     readModal(run, long),
     changedModal(run, long, long),
-    refusedModal("No", "no", "refusal:unknown"),
+    messageModal("No", "no", "refusal:unknown"),
     runForm("m", false, "", taskMenu([SAVED_TASK], null)),
     savedTaskForm("m", [SAVED_TASK], SAVED_TASK),
     runForm("m", true),

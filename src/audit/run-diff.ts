@@ -226,15 +226,15 @@ export const MAX_ENTRIES_PER_RUN = 60;
 /** Once the texts of a window have this many characters, further entries have only digests. Our choice. */
 const TEXT_CHARS_PER_RUN = 1024 * 1024;
 
-type Capped = { readonly run: Run; readonly audit: readonly AuditEntry[] };
+type Limited = { readonly run: Run; readonly audit: readonly AuditEntry[] };
 
-/** Returns the entries to write for a change, and the run with the new counts. */
-export function capUndecidedEntries(
+/** Limits the entries that no person caused, such as reminders. Returns the entries to write, and the run with the new counts. */
+export function limitUndecidedEntries(
   before: Run,
   after: Run,
   entries: readonly AuditEntry[],
   at: number,
-): Capped {
+): Limited {
   const audit: AuditEntry[] = [];
   let count = after.untouched ?? null;
   for (const entry of entries) {

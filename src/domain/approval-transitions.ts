@@ -259,8 +259,3 @@ export function markDisputeClosed(
   const marked = disputes.map((dispute) => (dispute.entry === entry ? { ...dispute, closed } : dispute));
   return replaceApproval(run, { ...approval, disputes: marked });
 }
-
-/** Returns the disputes that no admin has closed. */
-export function openDisputes({ disputes = [] }: Approval): readonly Dispute[] {
-  return disputes.filter(({ closed }) => closed === undefined);
-}

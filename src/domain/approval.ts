@@ -286,3 +286,8 @@ export function answeredBefore(delivery: Delivery): Answered {
 export function isFinal(delivery: Delivery): boolean {
   return delivery.type === "confirmed" || delivery.type === "elsewhere" || delivery.type === "unconfirmed";
 }
+
+/** Returns the disputes that no admin has closed. */
+export function openDisputes({ disputes = [] }: Approval): readonly Dispute[] {
+  return disputes.filter(({ closed }) => closed === undefined);
+}

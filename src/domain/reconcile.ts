@@ -66,7 +66,7 @@ const NOTHING: Due = { effect: null, at: null };
 
 /** `now` is monotonic, like all waits of a run. */
 export function reconcile(run: Run, now: number): Plan {
-  const needs = [...dueMessages(run, now), ...dueFiles(run, now), ...dueWork(run, now)];
+  const needs = [...dueMessages(run, now), ...dueFiles(run, now), ...dueOtherEffects(run, now)];
   const effects = needs.flatMap(({ effect }) => (effect === null ? [] : [effect]));
   const fetches = [
     ...fetchTimesOfRun(run),
@@ -80,10 +80,11 @@ export function isFinished(run: Run, now: number): boolean {
   const plan = reconcile(run, now);
   const hasWork = plan.effects.length > 0 || plan.wakeAt !== null || plan.fetchAt !== null;
   const awaitsRequester = run.creation.type === "unknown" && run.creation.again === "asked";
-  return !hasWork && !awaitsRequester && !isWatched(run) && !isUnderWay(run);
+  return !hasWork && !awaitsRequester && !isWatched(run) && !awaitsOutcomeOrEnd(run);
 }
 
-function isUnderWay(run: Run): boolean {
+/** Returns whether a marked effect awaits its outcome, a notice waits to be sent, or a message is still to report the end of something. */
+function awaitsOutcomeOrEnd(run: Run): boolean {
   // An outage notice still needs its "back again", and the notice of a storm or a combined call its end.
   const awaitsEnd =
     (run.outage !== null && run.outage.until === null) || isStorming(run) || carriesOpenCall(run);
@@ -185,7 +186,7 @@ function dueUpload(slot: Slot, upload: Upload | undefined, now: number): Due {
   }
 }
 
-function dueWork(run: Run, now: number): Due[] {
+function dueOtherEffects(run: Run, now: number): Due[] {
   const create =
     run.creation.type === "planned" && run.posts[OPENING]?.type === "up"
       ? due({ type: "create-run" }, run.creation.notBefore, now)

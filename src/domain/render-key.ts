@@ -1,7 +1,7 @@
 // Render keys: short names of what each message of a run should show now. A message that shows another key is stale and is drawn again.
 // The card builders draw from the same state, so a key must change whenever the drawing would.
 
-import { answeredBefore, type Approval, type Delivery } from "./approval.ts";
+import { answeredBefore, type Approval, type Delivery, openDisputes } from "./approval.ts";
 import { deniedByStop } from "./brake.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
@@ -10,7 +10,6 @@ import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handlin
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";
-import { openDisputes } from "./approval-transitions.ts";
 import {
   cardSlot,
   digestSlot,

@@ -25,7 +25,7 @@ import type { Perform } from "./perform-effect.ts";
 /** The dependencies of the effect executor. */
 export type ExecutorDeps = {
   readonly agents: Pick<AgentService, "fetchRun">;
-  readonly chat: Pick<Chat, "waitForTurn" | "hasten" | "notifyIfQueued">;
+  readonly chat: Pick<Chat, "waitForTurn" | "raiseUrgency" | "notifyIfQueued">;
   readonly people: Pick<People, "lookUp" | "memberOf">;
   readonly store: Pick<RunStore, "byRunId" | "load"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
   readonly integrity: Pick<Integrity, "found" | "state">;

@@ -53,7 +53,7 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
     const id = `${run.key} ${effectKey(effect)}`;
     if (underWay.has(id)) {
       startedAgain.add(id);
-      hasten(deps, run, effect);
+      raiseUrgency(deps, run, effect);
     } else if (!isStopping) underWay.set(id, runToEnd(id, run, effect, engine));
   }
 
@@ -88,9 +88,9 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
 }
 
 /** The effect may have become more urgent since its call began to wait for its turn. */
-function hasten({ chat }: ExecutorDeps, run: Run, effect: Effect): void {
+function raiseUrgency({ chat }: ExecutorDeps, run: Run, effect: Effect): void {
   const pace = paceOf(run, effect);
-  if (pace !== null) chat.hasten(pace);
+  if (pace !== null) chat.raiseUrgency(pace);
 }
 
 function count(busy: Map<RunKey, number>, key: RunKey, by: 1 | -1): void {
@@ -141,7 +141,7 @@ async function execute(
     if (!handle.beginSending()) return 0;
     if ("withheld" in check) return await storeWithoutCall(check.withheld);
     const result = await markInStore(deps, run.key, effect, { ...handle, permit: check });
-    if (result.type === "lost") return AFTER_FAILURE_MS;
+    if (result.type === "not-saved") return AFTER_FAILURE_MS;
     if (result.type === "unwanted") return 0;
     if (result.type === "unverified") return await storeWithoutCall(UNVERIFIED);
     const outcome = await performMarked(deps, result.run, effect);
@@ -165,6 +165,7 @@ async function performMarked(deps: ExecutorDeps, run: Run, effect: Effect): Prom
   if (!deps.holdsLease())
     return { type: "unsure", why: "this replica lost its hold on the run", code: "lease_lost" };
   try {
+    // perform-effect.ts makes the call.
     return await deps.perform(run, effect);
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "a fault in Countersign");
@@ -179,7 +180,7 @@ type MarkResult =
   /** The run no longer needs the effect. */
   | { readonly type: "unwanted" }
   /** The run could not be saved: this process does not hold it, or a new freeze forbids the effect. */
-  | { readonly type: "lost" };
+  | { readonly type: "not-saved" };
 
 /**
  * Marks the effect in the store before its first byte leaves. If the people who gave a decision may no longer decide, the decision becomes
@@ -210,7 +211,7 @@ async function markInStore(
     };
     return { run: marked, value: { type: "marked", run: marked }, sideWrites };
   });
-  return saved === null ? { type: "lost" } : saved.value;
+  return saved === null ? { type: "not-saved" } : saved.value;
 }
 
 const UNWANTED: MarkResult = { type: "unwanted" };

@@ -11,10 +11,10 @@ export type HeldShards = {
   readonly holdsShard: (shard: number) => boolean;
 };
 
-type HeldRuns = HeldShards & {
+export type HeldRuns = HeldShards & {
   /** Adds the run to the held ones. Returns false, and adds nothing, if another process holds its shard. */
-  readonly hold: (run: Run) => boolean;
-  readonly has: (run: Run) => boolean;
+  readonly holdRun: (run: Run) => boolean;
+  readonly holdsRun: (run: Run) => boolean;
 };
 
 export function createHeldRuns(): HeldRuns {
@@ -28,7 +28,7 @@ export function createHeldRuns(): HeldRuns {
     for (const listener of listeners) listener(key);
   }
 
-  function hold(run: Run): boolean {
+  function holdRun(run: Run): boolean {
     const shard = shardOf(run);
     if (holdsShard(shard)) shards.set(run.key, shard);
     return holdsShard(shard);
@@ -40,5 +40,5 @@ export function createHeldRuns(): HeldRuns {
   }
 
   const onDrop: HeldRuns["onDrop"] = (listener) => void listeners.push(listener);
-  return { hold, has: ({ key }) => shards.has(key), setHeldShards, holdsShard, onDrop };
+  return { holdRun, holdsRun: ({ key }) => shards.has(key), setHeldShards, holdsShard, onDrop };
 }

@@ -6,7 +6,7 @@
 //
 // Changes of one run happen one after the other. Its effects happen in parallel, so a slow POST blocks nothing.
 
-import { auditOfChange, capUndecidedEntries, withMarks } from "../audit/run-diff.ts";
+import { auditOfChange, limitUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { recover } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { lapseClaims } from "../domain/handling.ts";
@@ -27,7 +27,7 @@ import type { Applied, Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import { createDelayedWork, type DelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
-import { createHeldRuns, type HeldShards } from "./held-runs.ts";
+import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
 
 export type RunEngine = HeldShards & {
   readonly shardsSending: EffectExecutor["shardsSending"];
@@ -59,19 +59,19 @@ type Deps = {
 
 export function createRunEngine(deps: Deps): RunEngine {
   const { store, context, clock, executor } = deps;
-  const { save, drop } = createSaver(store, clock);
+  const { save, forgetLastWritten } = createSaver(store, clock);
   const delayed = createDelayedWork(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const { settleLater, saveSettled } = createUnsettledMarks(executor, context);
-  const { hold, has, ...shards } = createHeldRuns();
+  const { holdRun, holdsRun, ...shards } = createHeldRuns();
   const reconcileAfter: ReconcileAfter = (key, afterMs) =>
     delayed.run(key, afterMs, () => wake(deps, change, key, reconcileAfter));
-  shards.onDrop((key) => (delayed.cancel(key), drop(key)));
+  shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key)));
 
   const startEffects = retryAfterFault(deps, reconcileAfter, (run) => {
     delayed.cancel(run.key);
     const plan = reconcile(run, clock.monotonic());
-    const handle = { transact, change, reconcileAfter, settleLater, onIdle: drop, ...shards };
+    const handle = { transact, change, reconcileAfter, settleLater, onIdle: forgetLastWritten, ...shards };
     for (const effect of plan.effects) executor.start(run, effect, handle);
     if (plan.wakeAt !== null) reconcileAfter(run.key, plan.wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
@@ -80,17 +80,17 @@ export function createRunEngine(deps: Deps): RunEngine {
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
     const saving = saveSettled(key, apply, (apply) => save(key, { apply, mustHold, context }));
     const result = await wakeIfUnanswered(saving, () => reconcileAfter(key, AFTER_FAILURE_MS));
-    if (result !== null && (result.saved === "saved" ? hold : has)(result.run)) startEffects(result.run);
-    if (!executor.isBusy(key)) drop(key);
+    if (result !== null && isHeldAfter(result, { holdRun, holdsRun })) startEffects(result.run);
+    if (!executor.isBusy(key)) forgetLastWritten(key);
     return result;
   };
   const change = changeBy(transact);
 
   async function resume({ run }: StoredRun): Promise<void> {
-    const wasHeld = has(run);
-    if (!hold(run)) return;
+    const wasHeld = holdsRun(run);
+    if (!holdRun(run)) return;
     // Another process has saved a run that we hold, so the version that this process wrote last is outdated.
-    if (wasHeld) drop(run.key);
+    if (wasHeld) forgetLastWritten(run.key);
     else if (recover(run, context()) === run) return startEffects(run);
     else settleLater(run.key);
     await wake(deps, change, run.key, reconcileAfter);
@@ -101,6 +101,15 @@ export function createRunEngine(deps: Deps): RunEngine {
   const stop = async (ms: number) => void (await Promise.all([delayed.stop(ms), executor.stop(ms)]));
   const { shardsSending } = executor;
   return { ...shards, transact, change, resume, followIfStored, onPlan, stop, shardsSending };
+}
+
+/** Holds the run if this process saved the change itself. Returns whether this process holds the run. */
+function isHeldAfter(
+  { run, saved }: SaveResult<unknown>,
+  { holdRun, holdsRun }: Pick<HeldRuns, "holdRun" | "holdsRun">,
+): boolean {
+  if (saved === "saved") return holdRun(run);
+  return holdsRun(run);
 }
 
 /** A fault in Countersign delays this run only. The change is stored already, so the run is reconciled again later. */
@@ -228,7 +237,7 @@ function createSaver(store: RunStore, clock: Clock) {
   return {
     save: <Value>(key: RunKey, request: SaveRequest<Value>) =>
       inTurn(key, () => saveChange({ store, clock, lastWritten }, key, request)),
-    drop: (key: RunKey) => void lastWritten.delete(key),
+    forgetLastWritten: (key: RunKey) => void lastWritten.delete(key),
   };
 }
 
@@ -245,9 +254,9 @@ async function saveChange<Value>(
     const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
     const next = applyDigest(applyFollowUp(applyBrake(applied, ctx), ctx));
-    const capped = capUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
-    const { run } = capped;
-    const audit = [...(sideWrites.audit ?? []), ...capped.audit];
+    const limited = limitUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
+    const { run } = limited;
+    const audit = [...(sideWrites.audit ?? []), ...limited.audit];
     if (run === stored.run && audit.length === 0) return { run, value, saved: "unchanged" };
     const finished = isFinished(run, ctx.monotonic);
     let savedRun = run;

@@ -92,13 +92,13 @@ async function openForm(
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const found = await findCard(deps, click);
   if (!found.ok) return refused(deps, found.error, click, { step: "click", verdict });
-  return openFor(deps, found.value, click, verdict);
+  return openFormForCard(deps, found.value, click, verdict);
 }
 
 export type Submitter = { readonly team: TeamId; readonly user: UserId };
 
 /** "choose": the person chooses the verdict in the form. If they may only deny, the form for a denial opens. */
-export async function openFor(
+export async function openFormForCard(
   deps: DecideDeps,
   clicked: ClickedCard & { readonly was?: FormTicket["saw"] | null },
   click: Submitter,
@@ -190,7 +190,7 @@ async function continueReading(
   if (run === null || approval === null)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
   const asks = ticket.choice === true ? "choose" : verdict;
-  return openFor(deps, { run, approval, version, was: saw }, by, asks);
+  return openFormForCard(deps, { run, approval, version, was: saw }, by, asks);
 }
 
 async function openedFormOf(

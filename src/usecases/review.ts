@@ -13,7 +13,7 @@ import { findApproval, requestSlot, type Run } from "../domain/run.ts";
 import { needsFile } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
-import { type OpenedForm, openFor, type Submitter } from "./open-form.ts";
+import { type OpenedForm, openFormForCard, type Submitter } from "./open-form.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 import { formOf } from "./submit-decision.ts";
@@ -115,7 +115,7 @@ async function openOne(
     return refused(deps, { refusal: { type: "being-posted" }, run }, by, attempt);
   }
   // The form shows the current request, so it is for the newest version of the card, whichever version the queue showed.
-  return openFor(deps, { run, approval, version: approval.version }, by, "choose");
+  return openFormForCard(deps, { run, approval, version: approval.version }, by, "choose");
 }
 
 /** Returns whether the file with the whole request is not attached yet. The card has no buttons then either. */

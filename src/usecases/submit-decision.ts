@@ -41,7 +41,7 @@ export type SubmitDecision = (
    * `word`: the word that a rule may require; left out if the form did not ask for it. `chosen`: the verdict, in a form that asks for it;
    * ignored for every other form.
    */
-  more?: { readonly word?: string; readonly chosen?: Verdict | null },
+  extras?: { readonly word?: string; readonly chosen?: Verdict | null },
 ) => Promise<Result<Recorded, RefusedAttempt>>;
 
 type Typed = { readonly reason: string; readonly word: string };
@@ -70,7 +70,7 @@ async function submit(
     const details = { step: "submit", reason, moments: { clicked }, approval, saw } as const;
     return refused(deps, { refusal, run }, by, details);
   }
-  const { sets, policy } = setsAndRule(deps, run, ticket);
+  const { sets, policy } = membershipsAndRule(deps, run, ticket);
   const query = { sets, maxAgeMs: SUBMIT_AGE_MS };
   const [person, fetched, voters, requesterGroups] = await Promise.all([
     lookUp(deps, run, { ...query, user: by.user }),
@@ -118,7 +118,7 @@ export function lookUpVoters(
  * Returns the groups and channels to ask Slack about for a decision, and the current rule. If a different rule applies at the commit, its
  * facts are missing, and it refuses the decision.
  */
-export function setsAndRule(
+export function membershipsAndRule(
   deps: DecideDeps,
   run: Run,
   { approval }: FormTicket,
@@ -152,6 +152,7 @@ export type Submitted = Typed & {
   readonly requesterGroups: Awaited<ReturnType<typeof lookUpRequester>>;
 };
 
+/** Stores the decision. The engine then reconciles the run (see `Transact`), which sends the decision when it is due. */
 async function commit(
   deps: DecideDeps,
   ticket: FormTicket,
@@ -168,7 +169,7 @@ async function commit(
       );
       const value = decide(newest, submissionOf(ticket, submitted), ctx);
       if (value.ok && value.value === newest) return { run: newest, value };
-      const { policy } = setsAndRule(deps, newest, ticket);
+      const { policy } = membershipsAndRule(deps, newest, ticket);
       const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, value);
       const audit = [{ ...entry, policy }];
       return { run: value.ok ? value.value : newest, value, sideWrites: { audit } };

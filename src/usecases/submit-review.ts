@@ -20,7 +20,7 @@ import {
   fetchBriefly,
   formOf,
   lookUpVoters,
-  setsAndRule,
+  membershipsAndRule,
   submissionOf,
   type Submitted,
 } from "./submit-decision.ts";
@@ -127,7 +127,7 @@ async function reasonFault(deps: DecideDeps, by: Submitter, byRun: ByRun): Promi
       if (refusal === null) continue;
       faults.push({ verdict, refusal });
       const tried = { step: "submit", verdict, reason, moments: { clicked }, approval: id, saw } as const;
-      await refused(deps, { refusal, run, policy: setsAndRule(deps, run, ticket).policy }, by, tried);
+      await refused(deps, { refusal, run, policy: membershipsAndRule(deps, run, ticket).policy }, by, tried);
     }
   }
   return faults.find(({ verdict }) => verdict === "deny") ?? faults[0] ?? null;
@@ -183,7 +183,7 @@ async function noSuchRun(
 }
 
 async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chosen): Promise<Facts> {
-  const { sets } = setsAndRule(deps, run, chosen.ticket);
+  const { sets } = membershipsAndRule(deps, run, chosen.ticket);
   const asked = { sets, maxAgeMs: SUBMIT_AGE_MS };
   const [person, voters] = await Promise.all([
     lookUp(deps, run, { ...asked, user: by.user }),
@@ -212,7 +212,7 @@ function applyChoices(
         ? err(person)
         : decide(newest, submissionOf(ticket, { person, reason, word: "", voters }), ctx);
     const isNew = !result.ok || result.value !== newest;
-    const { policy } = setsAndRule(deps, newest, ticket);
+    const { policy } = membershipsAndRule(deps, newest, ticket);
     if (isNew)
       audit.push({ ...entryOf(newest, ticket, { person: by, reason, at: ctx.now }, result), policy });
     if (result.ok) newest = result.value;

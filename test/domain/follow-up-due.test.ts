@@ -187,7 +187,7 @@ describe("reminders", () => {
 });
 
 describe("the last reminder", () => {
-  it("comes before the end: a fourth of the time, at most a quarter of an hour, or as the rule says", () => {
+  it("comes before the end: a quarter of the time, at most a quarter of an hour, or as the rule says", () => {
     const last = (ms: number, warnMs: number | null = null) => {
       const { run, id } = waiting({ expiry: { afterMs: ms, outcome: "deny" }, followUp: { warnMs } });
       return live(run, id, NOON + 99 * H).due;

@@ -32,7 +32,7 @@ function decision(): Run {
 const planned = (): Run => ({ ...aRun(), posts: { [OPENING]: UP } });
 
 describe("an effect under way", () => {
-  test("is not started twice, but hastened, and its run is looked at again when it has ended", async () => {
+  test("is not started twice, but its urgency is raised, and its run is looked at again when it has ended", async () => {
     const stage = createEffectStage(aRun());
     const gate = Promise.withResolvers<void>();
     stage.turn = () => gate.promise;
@@ -40,16 +40,16 @@ describe("an effect under way", () => {
     expect(stage.executor.isUnderWay(stage.run.key, POST)).toBe(true);
     expect(stage.executor.isUnderWay(stage.run.key, COUNT)).toBe(false);
     await stage.act(POST);
-    expect(stage.told).toEqual(["queued post", "hasten post"]);
+    expect(stage.told).toEqual(["queued post", "raiseUrgency post"]);
     gate.resolve();
     await stage.act(POST);
     expect(stage.performed).toEqual(["post opening"]);
-    expect(stage.told.slice(2)).toEqual(["hasten post", "again 0", "idle"]);
+    expect(stage.told.slice(2)).toEqual(["raiseUrgency post", "again 0", "idle"]);
     expect(stage.executor.isUnderWay(stage.run.key, POST)).toBe(false);
     expect(stage.run.posts[OPENING]).toMatchObject({ type: "up", ts: "2.2" });
   });
 
-  test("that waits for no turn is hastened by nothing", async () => {
+  test("that waits for no turn keeps its urgency", async () => {
     const stage = createEffectStage(listedRun("apr_1"));
     const gate = Promise.withResolvers<Outcome>();
     stage.perform = () => gate.promise;

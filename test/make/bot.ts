@@ -129,7 +129,7 @@ function handChat(): HandChat {
     posts: [],
     told: [],
     waitForTurn: () => Promise.resolve(),
-    hasten: () => undefined,
+    raiseUrgency: () => undefined,
     shareLimits: () => undefined,
     notifyIfQueued: () => Promise.resolve(),
     post(run, slot) {

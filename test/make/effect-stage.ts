@@ -91,7 +91,7 @@ export function createEffectStage(start: Run) {
         stage.wanted.push(isWanted?.());
         return stage.turn();
       },
-      hasten: ({ kind }) => void told.push(`hasten ${kind}`),
+      raiseUrgency: ({ kind }) => void told.push(`raiseUrgency ${kind}`),
       notifyIfQueued: (_run, { kind }) => Promise.resolve(void told.push(`queued ${kind}`)),
     },
     people: {

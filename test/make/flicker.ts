@@ -1,7 +1,7 @@
 // An agent that asks for an approval and withdraws it, again and again, without any person involved.
 
 import type { AuditEntry } from "#src/audit/entry.ts";
-import { auditOfChange, capUndecidedEntries } from "#src/audit/run-diff.ts";
+import { auditOfChange, limitUndecidedEntries } from "#src/audit/run-diff.ts";
 import { observe } from "#src/domain/observe.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aSnapshot, contextAt } from "./history.ts";
@@ -36,9 +36,9 @@ export function aFlickering(): Flickering {
     const ctx = contextAt(at);
     const facts = { askedAt: ctx.now, ...(status === undefined ? {} : { status }) };
     const next = observe(run, aSnapshot(run, pending, facts), ctx);
-    const capped = capUndecidedEntries(run, next, auditOfChange(run, next, ctx), ctx.now);
-    run = storedCopy(capped.run) as Run;
-    told.push(...capped.audit);
+    const limited = limitUndecidedEntries(run, next, auditOfChange(run, next, ctx), ctx.now);
+    run = storedCopy(limited.run) as Run;
+    told.push(...limited.audit);
   };
   return {
     told,

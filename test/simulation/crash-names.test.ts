@@ -31,7 +31,7 @@ const CHAT: Names<Chat> = {
   notify: "send-notice",
   waitForTurn: null,
   notifyIfQueued: null,
-  hasten: null,
+  raiseUrgency: null,
   shareLimits: null,
 };
 const PEOPLE: Names<People> = {

@@ -45,7 +45,7 @@ function chat(from: Host): Chat {
     callOut(from, { place, fates: READ_FATES, act });
   return {
     waitForTurn: () => new Promise((resolve) => void from.later(0, resolve)),
-    hasten: () => undefined,
+    raiseUrgency: () => undefined,
     shareLimits: () => undefined,
     notifyIfQueued: () => Promise.resolve(),
     post: (run, slot) => posts(`post ${slot}`, () => post(from, run, slot)),

@@ -1,6 +1,6 @@
 // The agent service over HTTP. This client never retries, and it sends the key only to `/v1/agent/`.
 
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Agent, Dispatcher } from "undici";
 import type { RunId } from "../../domain/ids.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
@@ -96,9 +96,9 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
   });
   if (answer.status === 404) return { type: "missing", askedAt };
   if (!isSuccess(answer)) throw lookRefused(answer, options);
-  await breathAround(answer.body);
+  await yieldToEventLoopIfLong(answer.body);
   const read = readRun(answer, id, { askedAt, now: options.now() });
-  await breathAround(answer.body);
+  await yieldToEventLoopIfLong(answer.body);
   if (read.ok) return { type: "snapshot", snapshot: read.value };
   throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
     applied: "no",
@@ -110,8 +110,8 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
 const bearer = ({ apiKey }: AgentServiceOptions): string => `Bearer ${apiKey()}`;
 
 /** Lets the event loop run before and after reading a long answer. */
-async function breathAround({ length }: string): Promise<void> {
-  if (length > LONG_CHARS) await breath();
+async function yieldToEventLoopIfLong({ length }: string): Promise<void> {
+  if (length > LONG_CHARS) await yieldToEventLoop();
 }
 
 function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): PortError {

@@ -182,9 +182,9 @@ export async function lintPolicy(path: string): Promise<readonly Finding[]> {
   const text = await readFile(path, "utf8");
   const read = readPolicy(text, "");
   if (!read.ok) return read.error;
-  const lined = readLines(text);
+  const document = readLines(text);
   return [...findDoubts(read.value), ...findEvasions(read.value)].map(({ path, says }) =>
-    finding(lined, path, says),
+    finding(document, path, says),
   );
 }
 

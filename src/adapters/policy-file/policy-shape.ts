@@ -54,7 +54,8 @@ const rule = z.strictObject({
       after: time("365 d").meta({ description: "counted from when this request was first seen" }),
       outcome: z.enum(["nothing", "deny"], "is neither nothing nor deny").default("nothing"),
       warn: time("365 d").optional().meta({
-        description: "the last reminder comes so long before; left out: a fourth of the time, at most 15 min",
+        description:
+          "the last reminder comes so long before; left out: a quarter of the time, at most 15 min",
       }),
       extend: extend.optional(),
     })
@@ -66,7 +67,7 @@ const rule = z.strictObject({
       type: z
         .string("is not a text")
         .regex(/^[\p{L}\p{N}](?:[\p{L}\p{N} ._/-]{0,58}[\p{L}\p{N}])?$/u, {
-          error: "is not a word or a few (letters, digits, spaces, . _ / -; at most 60 characters)",
+          error: "is not one or a few words (letters, digits, spaces, . _ / -; at most 60 characters)",
         })
         .optional(),
     })
@@ -86,7 +87,7 @@ const rule = z.strictObject({
     .optional()
     .meta({ description: "reasons that the form for a denial offers; the person may change the text" }),
   mention: mention.optional().meta({
-    description: "whom the card calls, once; left out: the users and groups of approvers",
+    description: "whom the card mentions when it is posted; left out: the users and groups of approvers",
   }),
   remind: remind.optional(),
   escalate: escalate.optional(),
@@ -144,11 +145,11 @@ export const PolicyShape = z
       .optional()
       .meta({
         description:
-          "fields that may change under a decision, by name or path, those of the run as run.NAME; shown none the less",
+          "fields that may change under a decision, by name or path, those of the run as run.NAME; still shown",
       }),
     fallback: channel
       .optional()
-      .meta({ description: "a channel that hears, too, when nobody can approve something" }),
+      .meta({ description: "a channel that is also told when no one can approve a request" }),
     card: z
       .strictObject({
         risk: cardFields.meta({ description: "what says the risk: critical, high, medium, low" }),

@@ -15,35 +15,36 @@ import { tasksOf } from "./tasks-shape.ts";
 
 /** `version` identifies the text. */
 export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
-  const lined = readLines(text);
-  if (lined.faults.length > 0) return err(lined.faults);
-  const parsed = PolicyShape.safeParse(lined.value);
-  if (!parsed.success) return err(byLine(parsed.error.issues.flatMap((issue) => told(issue, lined))));
+  const document = readLines(text);
+  if (document.faults.length > 0) return err(document.faults);
+  const parsed = PolicyShape.safeParse(document.value);
+  if (!parsed.success)
+    return err(byLine(parsed.error.issues.flatMap((issue) => findingsOf(issue, document))));
   const policy = policyOf(parsed.data, version);
-  const faults = sameNames(policy.rules, lined);
+  const faults = sameNames(policy.rules, document);
   return faults.length > 0 ? err(byLine(faults)) : ok(policy);
 }
 
-function sameNames(rules: readonly Rule[], lined: Lined): Finding[] {
+function sameNames(rules: readonly Rule[], document: LinedDocument): Finding[] {
   return rules.flatMap(({ name }, index) => {
     if (rules.findIndex((each) => each.name === name) === index) return [];
     const says = `names a second rule "${name}": the audit could not tell them apart`;
-    return [finding(lined, ["rules", index, "name"], says)];
+    return [finding(document, ["rules", index, "name"], says)];
   });
 }
 
-export function finding({ lineOf }: Lined, path: readonly PropertyKey[], says: string): Finding {
+export function finding({ lineOf }: LinedDocument, path: readonly PropertyKey[], says: string): Finding {
   return { line: lineOf(path), where: written(path), says };
 }
 
-function told(issue: z.core.$ZodIssue, lined: Lined): Finding[] {
+function findingsOf(issue: z.core.$ZodIssue, document: LinedDocument): Finding[] {
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) =>
-      finding(lined, [...issue.path, key], "is not a key that a policy can have"),
+      finding(document, [...issue.path, key], "is not a key that a policy can have"),
     );
-  if (lined.value === null) return [finding(lined, [], "the file is empty")];
-  if (isMissing(lined.value, issue.path)) return [finding(lined, issue.path, "is missing")];
-  return [finding(lined, issue.path, issue.message)];
+  if (document.value === null) return [finding(document, [], "the file is empty")];
+  if (isMissing(document.value, issue.path)) return [finding(document, issue.path, "is missing")];
+  return [finding(document, issue.path, issue.message)];
 }
 
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
@@ -136,13 +137,13 @@ function mentionOf(
 export type Finding = { readonly line: number; readonly where: string; readonly says: string };
 
 type Path = readonly PropertyKey[];
-type Lined = {
+type LinedDocument = {
   readonly value: unknown;
   readonly faults: readonly Finding[];
   readonly lineOf: (path: Path) => number;
 };
 
-export function readLines(text: string): Lined {
+export function readLines(text: string): LinedDocument {
   const lines = new LineCounter();
   const doc = parseDocument(text, {
     lineCounter: lines,

@@ -63,7 +63,7 @@ export function createChat(deps: Deps): Chat {
       if (!isUnlimited) await deps.limiter.waitForTurn(effect, isWanted);
     },
     notifyIfQueued: (run, effect) => notifyIfQueued(deps, run, effect),
-    hasten: (effect) => deps.limiter.hasten(effect),
+    raiseUrgency: (effect) => deps.limiter.raiseUrgency(effect),
     shareLimits: (among) => deps.limiter.share(among),
     post: (run, slot) =>
       paced(deps, channelOf(run, slot), "post", () => post(deps, run, slot, fullMark(run, slot))),

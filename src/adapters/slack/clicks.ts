@@ -1,5 +1,5 @@
 // Handles clicks on cards and on the question after an unconfirmed start. The listener has acknowledged the click. We open a window, or
-// answer privately why not.
+// answer privately why not. The submit of a decision form is handled by `onDecisionSubmit` in form-answers.ts.
 
 import type { View } from "@slack/types";
 import type { Verdict } from "../../domain/approval.ts";
@@ -7,7 +7,7 @@ import type { Refusal } from "../../domain/authorization.ts";
 import { Nonce, parsed, RunKey, type UserId } from "../../domain/ids.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
-import { formView, readModal, refusedModal } from "./blocks/decision-modal.ts";
+import { formView, readModal, messageModal } from "./blocks/decision-modal.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { commandRefusalWords, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -81,13 +81,13 @@ export async function onUndoInWindow(deps: ListenerDeps, payload: WindowClickPay
 async function undoneInWindow(deps: ListenerDeps, user: UserId, nonce: Nonce | null): Promise<View> {
   try {
     const undone = await deps.undoDecision.inWindow({ team: deps.team, user }, nonce);
-    if (undone.ok) return refusedModal("Taken back", TAKEN_BACK, "answer:taken-back");
+    if (undone.ok) return messageModal("Taken back", TAKEN_BACK, "answer:taken-back");
     const { refusal } = undone.error;
-    return refusedModal(refusalTitle(refusal), refusalWords(refusal, user), `refusal:${refusal.type}`);
+    return messageModal(refusalTitle(refusal), refusalWords(refusal, user), `refusal:${refusal.type}`);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
-    return refusedModal("Not taken back", NOT_UNDONE, "answer:not-undone");
+    return messageModal("Not taken back", NOT_UNDONE, "answer:not-undone");
   }
 }
 
@@ -114,12 +114,12 @@ export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): P
     await showAnswer(deps, payload, {
       id: "answer:not-stopped",
       heading: "Not done yet",
-      text: NOT_BRAKED,
+      text: STOP_NOT_RECORDED,
     });
   }
 }
 
-const NOT_BRAKED =
+const STOP_NOT_RECORDED =
   "Countersign could not record this just now. Press again. The run's thread says when it is stopped, and when a stop is lifted.";
 
 async function openRequest(deps: ListenerDeps, payload: ClickPayload, click: Click): Promise<void> {
@@ -143,7 +143,7 @@ async function openRequest(deps: ListenerDeps, payload: ClickPayload, click: Cli
   }
 }
 
-export async function onUnknownClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+export async function onUnknownStartClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const [{ action_id, value }] = payload.actions;
   const key = parsed<RunKey>(RunKey, value);
   const by = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
@@ -213,7 +213,7 @@ export async function refusePress(
 
 export async function showRefusal(
   deps: ListenerDeps,
-  payload: Answerable & Pick<ClickPayload, "user">,
+  payload: ClickToAnswer & Pick<ClickPayload, "user">,
   refusal: Refusal,
 ): Promise<void> {
   const text = refusalWords(refusal, payload.user.id);
@@ -225,11 +225,11 @@ export type Answer = { readonly id: MessageId; readonly heading: string; readonl
 /** Answers in a window, which the person sees wherever they clicked: in the channel, in the thread or on a phone. */
 export async function showAnswer(
   deps: ListenerDeps,
-  payload: Answerable,
+  payload: ClickToAnswer,
   { id, heading, text }: Answer,
 ): Promise<void> {
   try {
-    await deps.quick("views.open", { trigger_id: payload.trigger_id, view: refusedModal(heading, text, id) });
+    await deps.quick("views.open", { trigger_id: payload.trigger_id, view: messageModal(heading, text, id) });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     await answerPrivately(deps, payload, textAnswer(id, text));
@@ -237,11 +237,11 @@ export async function showAnswer(
 }
 
 /** A click that can be answered. `response_url` is null on the Home tab, where a private message has no place. */
-type Answerable = { readonly trigger_id: string; readonly response_url: string | null };
+type ClickToAnswer = { readonly trigger_id: string; readonly response_url: string | null };
 
 async function answerPrivately(
   { answerAt }: ListenerDeps,
-  { response_url }: Answerable,
+  { response_url }: ClickToAnswer,
   answer: ReturnType<typeof textAnswer>,
 ): Promise<void> {
   if (response_url !== null) await answerAt(response_url, answer);
@@ -261,7 +261,7 @@ const OPENING_NOT_CONFIRMED = textAnswer(
  * Opens a window. Slack allows that within 3 s of the click; after that, the person must click again. Resolves to false if this delivery
  * did not open a window. Then the person has a private answer that says so.
  */
-export async function openModal(deps: ListenerDeps, payload: Answerable, view: object): Promise<boolean> {
+export async function openModal(deps: ListenerDeps, payload: ClickToAnswer, view: object): Promise<boolean> {
   try {
     const { trigger_id } = payload;
     const opened = await deps.forms.open(trigger_id, () => deps.quick("views.open", { trigger_id, view }));

@@ -113,23 +113,23 @@ async function open(
 
 // Submits of the forms.
 
-export const questionAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+export const onQuestionSubmit = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
   submit(deps, payload, SAID_BLOCK, (by, nonce) =>
     deps.askRequester.ask(by, nonce, typedInto(payload, SAID_BLOCK, SAID_INPUT)),
   );
 
-export const answerAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+export const onAnswerSubmit = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
   submit(deps, payload, SAID_BLOCK, (by, nonce) =>
     deps.askRequester.answer(by, nonce, typedInto(payload, SAID_BLOCK, SAID_INPUT)),
   );
 
-export const handOverAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+export const onHandOverSubmit = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
   submit(deps, payload, TAKER_BLOCK, (by, nonce) => {
     const taker = payload.view.state.values[TAKER_BLOCK]?.[TAKER_INPUT]?.selected_user;
     return deps.claimRequest.handOver(by, nonce, parsed<UserId>(UserId, taker));
   });
 
-export const snoozeAnswer = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
+export const onSnoozeSubmit = (deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> =>
   submit(deps, payload, SNOOZE_BLOCK, (by, nonce) => {
     const chosen = chosenIn(payload, SNOOZE_BLOCK, SNOOZE_INPUT);
     return deps.claimRequest.snooze(by, nonce, chosen === "" ? null : Number(chosen));

@@ -10,7 +10,7 @@ import { PortError } from "../../ports.ts";
 import type { CommandRefusal } from "../../usecases/access.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
 import type { Recorded } from "../../usecases/submit-decision.ts";
-import { changedModal, formView, heldModal, presetsFor, refusedModal } from "./blocks/decision-modal.ts";
+import { changedModal, formView, heldModal, presetsFor, messageModal } from "./blocks/decision-modal.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import type { FilledReason } from "./blocks/form-parts.ts";
 import { commandRefusalWords, refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -55,7 +55,7 @@ export const FIELD_ERRORS = {
   "not-our-form": "Countersign did not open this form. Open it again with the command.",
 } as const;
 
-export async function decisionAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+export async function onDecisionSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
   const reasonBlock = reasonBlockOf(payload) ?? REASON_BLOCK;
   const reason = typedInto(payload, reasonBlock, REASON_INPUT);
@@ -93,7 +93,7 @@ function verdictIn(payload: SubmitPayload): Verdict | null {
 }
 
 /** Handles Continue in the window of a request that must be read first. The form replaces the window. */
-export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+export async function onReadingSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const nonce = parsed<Nonce>(Nonce, payload.view.private_metadata);
   try {
     const by = { team: deps.team, user: payload.user.id };
@@ -104,7 +104,7 @@ export async function readingAnswer(deps: ListenerDeps, payload: SubmitPayload):
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record that a person read a request");
-    const view = refusedModal("Try again in a moment", READING_NOT_RECORDED, "answer:reading-not-recorded");
+    const view = messageModal("Try again in a moment", READING_NOT_RECORDED, "answer:reading-not-recorded");
     return { response_action: "update", view };
   }
 }
@@ -146,7 +146,7 @@ function refusalAnswer(
 export function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
   return {
     response_action: "update",
-    view: refusedModal(refusalTitle(refusal), refusalWords(refusal, asker), `refusal:${refusal.type}`),
+    view: messageModal(refusalTitle(refusal), refusalWords(refusal, asker), `refusal:${refusal.type}`),
   };
 }
 
@@ -192,7 +192,7 @@ export async function drawAgain(deps: ListenerDeps, { view }: ChoicePayload, dra
 
 // The form that starts a run.
 
-export async function formAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+export async function onRunFormSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const [nonce = "", commandChannel = ""] = payload.view.private_metadata.split(" ");
   const fromHome = commandChannel === "";
   const channelText = fromHome ? typedInto(payload, CHANNEL_BLOCK, CHANNEL_INPUT) : commandChannel;
@@ -242,7 +242,7 @@ function savedTaskRefused(block: string | null, refusal: CommandRefusal, command
 
 const notStarted = (words: string, id: MessageId): SubmitAnswer => ({
   response_action: "update",
-  view: refusedModal("Not started", words, id),
+  view: messageModal("Not started", words, id),
 });
 
 /** Refusals that the person can fix by choosing another channel. */

@@ -2,7 +2,7 @@
 
 import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
-import { refusedModal } from "./blocks/decision-modal.ts";
+import { messageModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import {
   onBrakeClick,
@@ -10,18 +10,18 @@ import {
   onRunAgain,
   onUndoClick,
   onUndoInWindow,
-  onUnknownClick,
+  onUnknownStartClick,
 } from "./clicks.ts";
 import { onCommand } from "./commands.ts";
 import { onQueueChoice, onStormReview, openFormFromHome, refreshHome, showHome } from "./home-and-queue.ts";
 import {
-  answerAnswer,
-  handOverAnswer,
+  onAnswerSubmit,
+  onHandOverSubmit,
   onAnswerQuestion,
   onClaim,
   onMore,
-  questionAnswer,
-  snoozeAnswer,
+  onQuestionSubmit,
+  onSnoozeSubmit,
 } from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "./free-text.ts";
@@ -95,18 +95,18 @@ import {
   windowClickPayload,
 } from "./payloads.ts";
 import {
-  nextReviewAnswer,
+  onNextReviewSubmit,
   onReview,
   onReviewDenyReason,
   onReviewSeveral,
-  reviewAnswer,
+  onReviewSubmit,
 } from "./review-form.ts";
 import { onNotMe } from "./notifications.ts";
 import {
-  decisionAnswer,
-  formAnswer,
+  onDecisionSubmit,
+  onRunFormSubmit,
   onDenyReason,
-  readingAnswer,
+  onReadingSubmit,
   type SubmitAnswer,
 } from "./form-answers.ts";
 
@@ -125,8 +125,8 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [RUN_AGAIN, onRunAgain],
   [RECEIPT_NOT_ME, onNotMe],
   [STORM_REVIEW, onStormReview],
-  [UNKNOWN_START_AGAIN, onUnknownClick],
-  [UNKNOWN_LEAVE, onUnknownClick],
+  [UNKNOWN_START_AGAIN, onUnknownStartClick],
+  [UNKNOWN_LEAVE, onUnknownStartClick],
 ];
 
 type OnHomeClick = (deps: ListenerDeps, payload: HomeClickPayload) => Promise<void>;
@@ -150,15 +150,15 @@ const QUEUE_CLICKS: readonly (readonly [string, OnQueueClick])[] = [
 ];
 
 const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
-  [DECISION_MODAL, decisionAnswer],
-  [READING_MODAL, readingAnswer],
-  [QUESTION_MODAL, questionAnswer],
-  [ANSWER_MODAL, answerAnswer],
-  [HAND_OVER_MODAL, handOverAnswer],
-  [SNOOZE_MODAL, snoozeAnswer],
-  [REVIEW_MODAL, reviewAnswer],
-  [REVIEW_NEXT_MODAL, nextReviewAnswer],
-  [RUN_FORM, formAnswer],
+  [DECISION_MODAL, onDecisionSubmit],
+  [READING_MODAL, onReadingSubmit],
+  [QUESTION_MODAL, onQuestionSubmit],
+  [ANSWER_MODAL, onAnswerSubmit],
+  [HAND_OVER_MODAL, onHandOverSubmit],
+  [SNOOZE_MODAL, onSnoozeSubmit],
+  [REVIEW_MODAL, onReviewSubmit],
+  [REVIEW_NEXT_MODAL, onNextReviewSubmit],
+  [RUN_FORM, onRunFormSubmit],
 ];
 
 const UNREADABLE_TEXT =
@@ -166,7 +166,7 @@ const UNREADABLE_TEXT =
 const UNREADABLE_ID = "answer:unread-payload";
 const unreadableForm: SubmitAnswer = {
   response_action: "update",
-  view: refusedModal("Nothing was done", UNREADABLE_TEXT, UNREADABLE_ID),
+  view: messageModal("Nothing was done", UNREADABLE_TEXT, UNREADABLE_ID),
 };
 
 export function listen(app: App, deps: ListenerDeps): void {

@@ -12,7 +12,7 @@ export type RateLimiter = {
   /** Returns how many known calls are ahead of a call that joins now, and how long that call will wait (ms). */
   queueBefore(effect: PacedEffect): { readonly calls: number; readonly ms: number };
   /** Raises the call that waits for this message to this urgency. A lower urgency changes nothing. */
-  hasten(effect: PacedEffect): void;
+  raiseUrgency(effect: PacedEffect): void;
   /** Releases the update that waits for this message at once, because it does not need `chat.update`. */
   releaseUpdate(channel: PacedEffect["channel"], message: MessageTs): void;
   /** Used after a 429: no call of this kind begins for `ms`. */
@@ -109,7 +109,7 @@ export function createRateLimiter(clock: Clock): RateLimiter {
   return {
     waitForTurn: (effect, isWanted) => pacerOf(effect).waitForTurn(effect.urgency, nameOf(effect), isWanted),
     queueBefore: (effect) => pacerOf(effect).queueBefore(effect.urgency),
-    hasten: (effect) => {
+    raiseUrgency: (effect) => {
       const name = nameOf(effect);
       const found = name === null ? null : pacerOf(effect).takeOut(name);
       if (found === null) return;

@@ -5,7 +5,7 @@ import { cardSlot } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice } from "../../usecases/submit-review.ts";
-import { refusedModal } from "./blocks/decision-modal.ts";
+import { messageModal } from "./blocks/decision-modal.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import {
   type Apart,
@@ -73,7 +73,7 @@ function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly 
 
 // Submits. Decisions are stored before the form is answered.
 
-export async function reviewAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const { bundle, kind, value, later: more } = reviewFormOf(payload.view);
   const denyBlock = reasonBlockOf(payload, DENY_REASON_BLOCK) ?? DENY_REASON_BLOCK;
   const reasonOf = { approve: APPROVE_REASON_BLOCK, deny: denyBlock };
@@ -158,7 +158,7 @@ export async function onReviewDenyReason(deps: ListenerDeps, payload: ChoicePayl
 }
 
 /** Handles "Review the next" in the window with the results, which the next form replaces. */
-export async function nextReviewAnswer(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
+export async function onNextReviewSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
   const [kind = "", value = ""] = payload.view.private_metadata.split(" ");
   const by = { team: deps.team, user: payload.user.id };
   try {
@@ -169,14 +169,14 @@ export async function nextReviewAnswer(deps: ListenerDeps, payload: SubmitPayloa
     }
     const { refusal } = opened.error;
     const words = refusalWords(refusal, payload.user.id);
-    const view = refusedModal(refusalTitle(refusal), words, `refusal:${refusal.type}`);
+    const view = messageModal(refusalTitle(refusal), words, `refusal:${refusal.type}`);
     return { response_action: "update", view };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not open the next requests");
     return {
       response_action: "update",
-      view: refusedModal("Try again", NOT_OPENED, "answer:review-not-opened"),
+      view: messageModal("Try again", NOT_OPENED, "answer:review-not-opened"),
     };
   }
 }

@@ -3,7 +3,7 @@
 
 import type { AllMiddlewareArgs } from "@slack/bolt";
 import { type EventLog, PortError } from "../../ports.ts";
-import { refusedModal } from "./blocks/decision-modal.ts";
+import { messageModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import type { Responder } from "./clients.ts";
 import { type Origin, originOf } from "./payloads.ts";
@@ -89,7 +89,7 @@ async function answerRejected(
   const kind = "command" in body ? "command" : "type" in body ? body.type : null;
   if (kind === "command") return ack({ response_type: "ephemeral", ...message });
   if (kind === "view_submission")
-    return ack({ response_action: "update", view: refusedModal(TITLE, WORDS[reason], `answer:${reason}`) });
+    return ack({ response_action: "update", view: messageModal(TITLE, WORDS[reason], `answer:${reason}`) });
   await ack();
   const url = "response_url" in body ? body.response_url : null;
   if ((kind !== "block_actions" && kind !== "message_action") || typeof url !== "string") return;

@@ -182,7 +182,7 @@ describe("what goes to Slack", () => {
       files: createFiles(call, null),
       limiter: {
         waitForTurn: async () => undefined,
-        hasten: () => undefined,
+        raiseUrgency: () => undefined,
         share: () => undefined,
         waiting: () => 0,
         queueBefore: () => ({ calls: 0, ms: 0 }),

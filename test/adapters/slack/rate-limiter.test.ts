@@ -30,8 +30,8 @@ function stage(early = 0) {
       void limiter
         .waitForTurn({ kind: "update", channel: OPS, urgency, message: ts })
         .then(() => gone.push(ts)),
-    hasten: (ts: MessageTs, urgency: PacedEffect["urgency"]) =>
-      limiter.hasten({ kind: "update", channel: OPS, urgency, message: ts }),
+    raiseUrgency: (ts: MessageTs, urgency: PacedEffect["urgency"]) =>
+      limiter.raiseUrgency({ kind: "update", channel: OPS, urgency, message: ts }),
     ask: (name: string, kind: PacedEffect["kind"], urgency: PacedEffect["urgency"] = 1, channel = OPS) =>
       void limiter.waitForTurn({ kind, channel, urgency }).then(() => gone.push(name)),
     turnTo: async (at: number) => {
@@ -168,33 +168,33 @@ test("states that pass leave room, so how a run ended goes at once", async () =>
 });
 
 test("an update that waits to say that a run works goes first once the run has failed", async () => {
-  const { askFor, hasten, gone, turnTo } = stage();
+  const { askFor, raiseUrgency, gone, turnTo } = stage();
   for (let nth = 1; nth <= 30; nth += 1) askFor(messageTs(nth), 3);
   await turnTo(0);
   expect(gone).not.toContain(LAST);
-  hasten(LAST, 1);
+  raiseUrgency(LAST, 1);
   await turnTo(0);
   expect(gone.at(-1)).toBe(LAST);
 });
 
 test("an update of a card that waits for its turn gets the share of the cards once its buttons go off", async () => {
-  const { askFor, hasten, ask, gone, turnTo } = stage();
+  const { askFor, raiseUrgency, ask, gone, turnTo } = stage();
   for (let at = 1; at <= 10; at += 1) ask(`state ${at}`, "update", 2);
   askFor(LAST, 2);
   await turnTo(0);
   expect(gone).not.toContain(LAST);
-  hasten(LAST, 0);
+  raiseUrgency(LAST, 0);
   await turnTo(0);
   expect(gone).toContain(LAST);
 });
 
 test("no update becomes less urgent, and one that is not waiting stays as it is", async () => {
-  const { limiter, askFor, hasten, gone, turnTo } = stage();
+  const { limiter, askFor, raiseUrgency, gone, turnTo } = stage();
   limiter.rest("update", OPS, 1_000);
   askFor(LAST, 2);
   askFor(FIRST, 3);
-  hasten(LAST, 3);
-  hasten(messageTs(7), 0);
+  raiseUrgency(LAST, 3);
+  raiseUrgency(messageTs(7), 0);
   await turnTo(1_000);
   expect(gone).toEqual([LAST, FIRST]);
 });

@@ -10,7 +10,7 @@ import {
   changedModal,
   formView,
   readModal,
-  refusedModal,
+  messageModal,
 } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
@@ -242,7 +242,7 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   "the form of what changed": form(changedModal(RUN, DEPLOY, LONG)),
   "the request in full": form(readModal(RUN, LONG)),
   "a refusal": form(
-    refusedModal(
+    messageModal(
       "Nothing was sent",
       "You asked for this run, so someone else must decide.",
       "refusal:requester",

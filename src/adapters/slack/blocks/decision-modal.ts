@@ -205,8 +205,8 @@ export function changedModal(
   });
 }
 
-/** Shows a refusal and its reason. Slack reads markup in `text`, so pass only our own words and escaped text. */
-export function refusedModal(heading: string, text: string, id: MessageId): View {
+/** Shows a short message, such as a refusal and its reason. Slack reads markup in `text`, so pass only our own words and escaped text. */
+export function messageModal(heading: string, text: string, id: MessageId): View {
   return {
     type: "modal",
     title: plain(heading),

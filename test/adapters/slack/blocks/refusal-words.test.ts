@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ApprovalId, ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/run.ts";
-import { refusedModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import {
   commandRefusalWords,
@@ -45,7 +45,7 @@ const says = (words: string): NoticeContent[] => [
 
 test("a refusal fits into a modal and into a field's error", () => {
   for (const each of refusals) {
-    expectView(refusedModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`));
+    expectView(messageModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`));
     expect(refusalPlain(each)).not.toMatch(/[<>*]/);
   }
 });

@@ -10,15 +10,15 @@ import {
   onRunAgain,
   onUndoClick,
   onUndoInWindow,
-  onUnknownClick,
+  onUnknownStartClick,
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
 import { onStormReview } from "#src/adapters/slack/home-and-queue.ts";
 import { onNotMe } from "#src/adapters/slack/notifications.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
-import { nextReviewAnswer } from "#src/adapters/slack/review-form.ts";
+import { onNextReviewSubmit } from "#src/adapters/slack/review-form.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "#src/adapters/slack/free-text.ts";
-import { readingAnswer } from "#src/adapters/slack/form-answers.ts";
+import { onReadingSubmit } from "#src/adapters/slack/form-answers.ts";
 import { REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
@@ -154,17 +154,17 @@ async function usedShortcut(): Promise<readonly Example[]> {
 /** Pressing Continue while the database does not answer. */
 async function readingNotRecorded(): Promise<readonly Example[]> {
   const { deps } = listener({ openForm: { continueReading: fails("maybe") } });
-  const answer = await readingAnswer(deps, {
+  const answer = await onReadingSubmit(deps, {
     user: { id: BEN, team_id: TEAM },
     view: { private_metadata: aNonce(), state: { values: {} } },
-  } as unknown as Parameters<typeof readingAnswer>[1]);
+  } as unknown as Parameters<typeof onReadingSubmit>[1]);
   return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
 }
 
 /** Pressing "Review the next" while the database does not answer. */
 async function reviewNotOpened(): Promise<readonly Example[]> {
   const { deps } = listener({ review: { openSeveral: fails("no") } });
-  const answer = await nextReviewAnswer(deps, {
+  const answer = await onNextReviewSubmit(deps, {
     user: { id: BEN },
     view: { private_metadata: "run value", state: { values: {} } },
   });
@@ -286,7 +286,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     ),
     "answer:run-not-recorded": await typed("run deploy", { startRun: { start: fails("no") } }),
     "answer:run-maybe-recorded": await typed("run deploy", { startRun: { start: fails("maybe") } }),
-    "answer:not-your-run": await clicked(onUnknownClick, UNKNOWN_LEAVE, {
+    "answer:not-your-run": await clicked(onUnknownStartClick, UNKNOWN_LEAVE, {
       startRun: { answerUnknownStart: async () => err({ type: "unknown-run" }) },
     }),
     "answer:nothing-opened": [

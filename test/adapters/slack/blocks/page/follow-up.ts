@@ -1,7 +1,7 @@
 // Cards, forms and messages about claims, questions, hand-overs and more time.
 
 import type { MessageId, PartId } from "#src/adapters/slack/blocks/message-id.ts";
-import { refusedModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import {
   ANSWER_NOT_RECORDED,
   NOT_RECORDED,
@@ -128,7 +128,7 @@ export const FOLLOW_UP_ANSWERS: Record<
   `answer:${"press-not-recorded" | "question-answered" | "several-questions" | "question-over" | "answer-not-recorded"}`,
   readonly Example[]
 > = {
-  "answer:press-not-recorded": one(refusedModal(NOT_RECORDED.heading, NOT_RECORDED.text, NOT_RECORDED.id)),
+  "answer:press-not-recorded": one(messageModal(NOT_RECORDED.heading, NOT_RECORDED.text, NOT_RECORDED.id)),
   "answer:question-answered": one(TAKEN),
   "answer:several-questions": one(SEVERAL),
   "answer:question-over": one(QUESTION_OVER),

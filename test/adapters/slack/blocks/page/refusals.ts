@@ -1,6 +1,6 @@
 // Every refusal: the window after a press or a submit, the error beside a field, the answer to a command.
 
-import { refusedModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import {
   commandRefusal,
   refusalPlain,
@@ -95,7 +95,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
 export const refusalExamples = (refusals: readonly Refusal[]): Example[] =>
   refusals.map((each) => ({
     when: "",
-    drawn: refusedModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`),
+    drawn: messageModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`),
   }));
 
 /** What a person who decided before reads: they are not told their own name. */
