@@ -2,7 +2,8 @@
 
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import type { MessageId, PartId } from "#src/adapters/slack/blocks/message-id.ts";
-import { commandRefusalWords, refusalPlain } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { commandRefusalWords } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import { refusalPlain } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { CARD_STATE_BLOCK, type TASK_BLOCK, type WORD_BLOCK } from "#src/adapters/slack/names.ts";
 import { FIELD_ERRORS } from "#src/adapters/slack/form-answers.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
