@@ -3,6 +3,7 @@
 import type { Request } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import type { Refusal } from "../domain/authorization.ts";
+import type { RefusalReason } from "../domain/command-refusal.ts";
 import type { ApprovalId, ChannelId, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { err, type Result } from "../domain/result.ts";
@@ -74,7 +75,7 @@ function refusalEntry(
 /** Counts a refusal that did not come from a use case, and writes its audit entry. Rejects with PortError. */
 export type NoteRefusal = (
   by: Actor,
-  refusal: NonNullable<AuditEntry["refusal"]>,
+  refusal: RefusalReason,
   tried: AttemptDetails,
 ) => Promise<void>;
 

@@ -7,7 +7,7 @@ import { MAX_REASON_CHARS, type Refusal } from "../../domain/authorization.ts";
 import { ChannelId, Nonce, parsed, type UserId } from "../../domain/ids.ts";
 import { findApproval } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
-import type { CommandRefusal } from "../../usecases/access.ts";
+import type { CommandRefusal } from "../../domain/command-refusal.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
 import type { Recorded } from "../../usecases/submit-decision.ts";
 import { changedModal, formView, heldModal, presetsFor, refusedModal } from "./blocks/decision-modal.ts";

@@ -1,7 +1,7 @@
 // The words of every refused command: what happened, what it means, and what to do. refusal-words.ts has those of decisions.
 
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { CommandRefusal } from "../../../usecases/access.ts";
+import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { textAnswer } from "./message-id.ts";
 import { escaped, localTime, type Message } from "./rich.ts";

@@ -6,7 +6,7 @@ import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/bl
 import type { Refusal } from "#src/domain/authorization.ts";
 import { GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
-import type { CommandRefusal } from "#src/usecases/access.ts";
+import type { CommandRefusal } from "#src/domain/command-refusal.ts";
 import { aRequest, NOON } from "../../../../make/run.ts";
 import { BEN, CLEO, CREATED, decisionOf, type Example, FROZEN } from "./example.ts";
 
