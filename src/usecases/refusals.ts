@@ -73,11 +73,7 @@ function refusalEntry(
 }
 
 /** Counts a refusal that did not come from a use case, and writes its audit entry. Rejects with PortError. */
-export type NoteRefusal = (
-  by: Actor,
-  refusal: RefusalReason,
-  tried: AttemptDetails,
-) => Promise<void>;
+export type NoteRefusal = (by: Actor, refusal: RefusalReason, tried: AttemptDetails) => Promise<void>;
 
 /** `runId` and `run` are what the person named, so the run may not exist. */
 export type AttemptDetails = Pick<AuditEntry, "step"> &
