@@ -91,12 +91,12 @@ const BROWSER = "test/browser/**/*.test.ts";
 const PROGRAMS = [
   "test/adapters/http/metrics.test.ts",
   "test/adapters/store/{find-precedents,migrate,postgres-*,unusable-files}.test.ts",
-  "test/cli/{migrate-store,postgres}.test.ts",
+  "test/cli/{doctor-faults,migrate-store,postgres}.test.ts",
   "test/crash/replica-kills.test.ts",
   "test/journeys/proxy.test.ts",
   "test/postgres/*.test.ts",
   "test/sandbox/control/{replicas,replicas-http}.test.ts",
-  "test/sandbox/postgres.test.ts",
+  "test/sandbox/{main,postgres}.test.ts",
   "test/sandbox/scenes/replica-dies.test.ts",
   "test/{deploy-systemd,ops}.test.ts",
 ];

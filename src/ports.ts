@@ -3,6 +3,7 @@
 import type { Orphan, OwnMessage } from "./domain/after-restore.ts";
 import type { Verdict } from "./domain/approval.ts";
 import type { Person } from "./domain/authorization.ts";
+import type { RefusalReason } from "./domain/command-refusal.ts";
 import type { Outcome } from "./domain/effect.ts";
 import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, TeamId, UserId } from "./domain/ids.ts";
 import type { Json } from "./domain/json.ts";
@@ -196,7 +197,7 @@ export type Counters = {
   runsWatched(count: number): void;
   effect(what: string, outcome: string): void;
   decision(verdict: string, outcome: string): void;
-  refusal(because: string): void;
+  refusal(because: RefusalReason): void;
   outage(on: boolean): void;
   /** The number of listed approvals that cannot be read. */
   unreadable(approvals: number): void;
@@ -204,7 +205,10 @@ export type Counters = {
   tampered(findings: number): void;
   /** The time from when a request was first seen until it had a message with buttons. */
   cardShown(seconds: number): void;
-  /** The time from when a decision could be sent until the service confirmed it. */
+  /**
+   * The time until the service confirmed a decision: since it was recorded, or since the first attempt to send it after its hold. If this
+   * process took the run over in between, the time since the person decided.
+   */
   decisionConfirmed(seconds: number): void;
   /** A call to the store failed. */
   storeFault(code: string): void;

@@ -93,6 +93,18 @@ export type Refusal =
   | { readonly type: "reason-too-short"; readonly chars: number; readonly fewest: number }
   | { readonly type: "reason-too-long"; readonly chars: number };
 
+/** The refusals of `refusalToOpen`. */
+export type OpenRefusal = Extract<
+  Refusal,
+  {
+    readonly type:
+      | ("requester" | "guest" | "outsider" | "bot" | "deactivated")
+      | ("not-in-channel" | "not-approver" | "unverified")
+      | ("unknown" | "closed" | "already-decided" | "changed" | "undone" | "reopened" | "stopped" | "frozen")
+      | ("already-voted" | "part-filled" | "not-all-shown" | "read-first");
+  }
+>;
+
 /** Slack's limit for one text input (characters). */
 export const MAX_REASON_CHARS = 3_000;
 
@@ -100,7 +112,7 @@ export const MAX_REASON_CHARS = 3_000;
  * Returns null if the person may decide. Called at the click and again at the submit, with the rule in force at that moment. People whom
  * an escalation names may decide without seeing the channel, because the policy shows them the request.
  */
-export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): Refusal | null {
+export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): OpenRefusal | null {
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
   if (mayHaveAsked(run, person.user) && !rule.selfApproval)
@@ -117,7 +129,7 @@ export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_
   return isExcepted ? notApprover : null;
 }
 
-function refusalByNames(person: Person, rule: Rule, notApprover: Refusal): Refusal | null {
+function refusalByNames(person: Person, rule: Rule, notApprover: OpenRefusal): OpenRefusal | null {
   const { escalated } = rule;
   const isEscalatedTo = escalated === undefined ? false : isOneOf(person, escalated);
   if (isEscalatedTo === true) return null;
@@ -145,7 +157,7 @@ export function refusalIfNotOpen(
   version: number,
   was: Request | null,
   verdict: Verdict = "approve",
-): Refusal | null {
+): OpenRefusal | null {
   if (approval === null) return { type: "unknown" };
   const { state } = approval;
   if (state.type === "closed") return { type: "closed", why: state.cause };
@@ -173,7 +185,7 @@ export function refusalToOpen(
   approval: Approval,
   { run, rule, by, verdict, monotonic }: DecisionAttempt,
   seen: { readonly version: number; readonly was: Request | null },
-): Refusal | null {
+): OpenRefusal | null {
   return (
     refusalToDecide(by, run, rule) ??
     refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
@@ -198,14 +210,14 @@ export function refusalToHandle(
   );
 }
 
-function refusalByBrake(run: Run): Refusal | null {
+function refusalByBrake(run: Run): OpenRefusal | null {
   const { stop, frozen: freeze } = run;
   if (stop !== undefined && isStopped(run)) return { type: "stopped", stop };
   return freeze === undefined ? null : { type: "frozen", freeze };
 }
 
 /** Judges by the current rule, so it refuses even before the engine has expired the approval. */
-function refusalIfExpired(approval: Approval, rule: Rule, monotonic: number): Refusal | null {
+function refusalIfExpired(approval: Approval, rule: Rule, monotonic: number): OpenRefusal | null {
   const end = approval.state.type === "pending" ? endsUnder(approval, rule) : null;
   return end === null || monotonic < end ? null : { type: "closed", why: "expired" };
 }
@@ -213,7 +225,7 @@ function refusalIfExpired(approval: Approval, rule: Rule, monotonic: number): Re
 function refusalToApprove(
   { votes, readers, request }: Approval,
   { run, rule, by }: Pick<DecisionAttempt, "run" | "rule" | "by">,
-): Refusal | null {
+): OpenRefusal | null {
   const { user } = by;
   const ownVote = votes.find((vote) => vote.by?.user === user);
   if (ownVote !== undefined) return { type: "already-voted", decision: ownVote };

@@ -3,7 +3,7 @@
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
 import { endsUnder, ruleOf } from "./applied-rule.ts";
-import { type Person, type Refusal, refusalToDecide, refusalToOpen } from "./authorization.ts";
+import { type OpenRefusal, type Person, refusalToDecide, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -31,7 +31,7 @@ export type QueueItem = {
   /** The verdicts that the reader may give now, perhaps after reading the request. */
   readonly may: readonly Verdict[];
   /** Why the reader may not approve it. They may if this is null or "read-first". */
-  readonly refusal: Refusal | null;
+  readonly refusal: OpenRefusal | null;
   readonly waitedMs: number;
   /** When it expires (wall time). Null if it does not. */
   readonly deadline: number | null;
@@ -90,7 +90,7 @@ function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx:
   const { request, state, version, waitsSince } = approval;
   const rule = ruleOf(ctx, run, approval);
   const by = person === null ? null : { ...person, seesChannel: channels.has(run.channel) };
-  const refusalTo = (verdict: Verdict): Refusal | null =>
+  const refusalTo = (verdict: Verdict): OpenRefusal | null =>
     by === null
       ? { type: "unverified" }
       : refusalToOpen(approval, { run, rule, by, verdict, monotonic }, { version, was: null });

@@ -1,6 +1,7 @@
 // Watches and unwatches, in a channel, runs that were started outside Countersign.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
+import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
 import { reasonToKeepWatching, stopWatching } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
@@ -10,7 +11,6 @@ import { ending } from "../domain/snapshot.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import {
   type Asker,
-  type CommandRefusal,
   noteIfRefused,
   refusalToKnow,
   refusalToStart,

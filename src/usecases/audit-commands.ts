@@ -4,6 +4,7 @@
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, type Names, peopleIn, runStory } from "../audit/narrative.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
+import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { RunId, UserId } from "../domain/ids.ts";
 import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -13,14 +14,7 @@ import { entryFinding, type Integrity, type NotAcknowledged } from "../engine/in
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, NotificationSender } from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
-import {
-  type Asker,
-  type CommandRefusal,
-  isAmongAny,
-  noteIfRefused,
-  refusalToUse,
-  type UseCaseDeps,
-} from "./access.ts";
+import { type Asker, isAmongAny, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 
 /** Resolves to the number of entries in the file. */
 export type ExportEvidence = (by: Asker, id: RunId) => Promise<Result<number, CommandRefusal>>;

@@ -2,6 +2,7 @@
 // have reached the service already, and only people can undo what followed.
 
 import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
+import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Nonce, RunId, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
@@ -14,7 +15,7 @@ import {
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
 import type { AuditLog } from "../ports/store.ts";
-import { type Asker, type CommandRefusal, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
+import { type Asker, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";
 
 export type Disputed = {

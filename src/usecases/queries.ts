@@ -4,6 +4,7 @@
 import { auditEntry } from "../audit/entry.ts";
 import { type PersonFigures, weekByPerson } from "../audit/look-back.ts";
 import type { Context } from "../domain/context.ts";
+import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Freeze } from "../domain/freeze.ts";
 import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
 import { isList } from "../domain/json.ts";
@@ -22,14 +23,7 @@ import type { AgentService, Gateway, HealthReport } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
 import type { Health, PartHealth } from "../ports/monitoring.ts";
 import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
-import {
-  type Asker,
-  channelsOf,
-  type CommandRefusal,
-  noteIfRefused,
-  refusalToUse,
-  type UseCaseDeps,
-} from "./access.ts";
+import { type Asker, channelsOf, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
 
 export type Queries = {

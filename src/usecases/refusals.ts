@@ -3,6 +3,7 @@
 import type { Request } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import type { Refusal } from "../domain/authorization.ts";
+import type { RefusalReason } from "../domain/command-refusal.ts";
 import type { ApprovalId, ChannelId, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { err, type Result } from "../domain/result.ts";
@@ -72,11 +73,7 @@ function refusalEntry(
 }
 
 /** Counts a refusal that did not come from a use case, and writes its audit entry. Rejects with PortError. */
-export type NoteRefusal = (
-  by: Actor,
-  refusal: NonNullable<AuditEntry["refusal"]>,
-  tried: AttemptDetails,
-) => Promise<void>;
+export type NoteRefusal = (by: Actor, refusal: RefusalReason, tried: AttemptDetails) => Promise<void>;
 
 /** `runId` and `run` are what the person named, so the run may not exist. */
 export type AttemptDetails = Pick<AuditEntry, "step"> &

@@ -3,6 +3,7 @@
 import { aboutTask } from "../audit/entry.ts";
 import { answerUnknownStart } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
+import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { RunKey } from "../domain/ids.ts";
 import { canonicalJson } from "../domain/json.ts";
 import { fillTask, readTaskLine, type SavedTask, type TaskValues } from "../domain/policy/saved-task.ts";
@@ -11,7 +12,6 @@ import { canRunAgain, isStoppable, newRun, type Run } from "../domain/run.ts";
 import { isBlank } from "../domain/text/text.ts";
 import {
   type Asker,
-  type CommandRefusal,
   isAmongAny,
   noteIfRefused,
   refusalToStart,

@@ -4,6 +4,7 @@
 import { auditEntry } from "../audit/entry.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
 import { liftStop, refusalToLift, refusalToStop, rulesFor, stopRun } from "../domain/brake.ts";
+import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { type Freeze, freezeIn } from "../domain/freeze.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
 import { setsOfRule } from "../domain/rule-facts.ts";
@@ -15,14 +16,7 @@ import { lookUp, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import type { EventLog } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
-import {
-  type Asker,
-  type CommandRefusal,
-  isAmongAny,
-  noteIfRefused,
-  refusalToUse,
-  type UseCaseDeps,
-} from "./access.ts";
+import { type Asker, isAmongAny, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { CLICK_AGE_MS } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 

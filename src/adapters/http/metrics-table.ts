@@ -104,7 +104,7 @@ export const METRICS = [
     type: "histogram",
     labels: [],
     buckets: DELAY_SECONDS,
-    help: "Time from the click that made a decision, or from the end of its hold, until the service confirmed it.",
+    help: "Time until the service confirmed a decision, from when it was recorded, or from the first attempt to send it after its hold. If this process took the run over in between, from when the person decided.",
   },
   {
     name: "card_delay_seconds",

@@ -12,7 +12,7 @@ import { healthReport } from "./blocks/health-answer.ts";
 import { named } from "./blocks/deployment.ts";
 import { weekReport } from "./blocks/look-back-message.ts";
 import { textAnswer } from "./blocks/message-id.ts";
-import { commandRefusal } from "./blocks/refusal-words.ts";
+import { commandRefusal } from "./blocks/command-refusal-words.ts";
 import { count, type Message } from "./blocks/rich.ts";
 import { RECORDED, recordRefusal, recordRun, unknownCommand } from "./free-text.ts";
 import { pendingAnswer } from "./home-and-queue.ts";

@@ -10,7 +10,7 @@ import type { FilledIn } from "../../usecases/start-run.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";
-import { commandRefusal } from "./blocks/refusal-words.ts";
+import { commandRefusal } from "./blocks/command-refusal-words.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
 import { answerInThread } from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";

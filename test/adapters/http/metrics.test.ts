@@ -104,6 +104,9 @@ test("every metric is there from the start, and every counter with its known lab
   for (const line of [
     'countersign_decisions_total{verdict="deny",outcome="unsure"} 0',
     'countersign_effects_total{effect="send-decision",outcome="later"} 0',
+    'countersign_effects_total{effect="find-people",outcome="people-found"} 0',
+    'countersign_refusals_total{reason="not-claimer"} 0',
+    'countersign_refusals_total{reason="own-audit"} 0',
     'countersign_slack_calls_total{method="chat.postMessage",outcome="rate_limited"} 0',
     'countersign_store_faults_total{code="store_full"} 0',
     'countersign_http_requests_rejected_total{reason="forged"} 0',

@@ -4,6 +4,7 @@ import type { Block } from "@slack/types";
 import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import type { SavedTask } from "../../../domain/policy/saved-task.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
+import { SUBCOMMANDS } from "../names.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { followUpLines } from "./follow-up-lines.ts";
 import { withId } from "./message-id.ts";
@@ -60,7 +61,7 @@ export function help(command: string, tasks: readonly SavedTask[] = []): Message
     ),
   );
   return withId("answer:help", {
-    text: `${command}: run, status, list, pending, watch, unwatch, audit, report, freeze, health, help`,
+    text: `${command}: ${SUBCOMMANDS.join(", ")}`,
     blocks: [rich(...lines, ending), ...savedTaskLines(command, tasks)],
   });
 }

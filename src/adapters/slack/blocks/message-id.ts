@@ -7,7 +7,7 @@ import type { Call } from "../../../domain/follow-up.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { OrphanKind } from "../../../domain/after-restore.ts";
 import type { NoticeContent } from "../../../domain/run.ts";
-import type { CommandRefusal } from "../../../usecases/access.ts";
+import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import type { Notification } from "../../../ports/notification.ts";
 import type { CardCause } from "./card-state.ts";
 import type { RunStatusName } from "./run-status.ts";

@@ -3,7 +3,6 @@
 import type { Block } from "@slack/types";
 import { claimOf } from "../../../domain/handling.ts";
 import { openQuestions } from "../../../domain/question.ts";
-import type { Refusal } from "../../../domain/authorization.ts";
 import type { Freeze } from "../../../domain/freeze.ts";
 import type { QueueItem, ReviewGroup } from "../../../domain/queue.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
@@ -26,6 +25,7 @@ import { frozenBlocks } from "./brake-blocks.ts";
 import { riskMark, wordsOfMarks } from "./pending-card.ts";
 import { runRow } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
+import { REFUSAL_REASONS } from "./queue-reasons.ts";
 import { missingInWords } from "./waiting-lines.ts";
 import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";
 
@@ -158,7 +158,7 @@ function stateParts({ approval, rule, refusal, waitedMs, deadline, heldUntil }: 
   if (missing !== "") votes.push(`missing: ${escaped(oneLine(missing, PARTS_CHARS))}`);
   const held = heldUntil === null ? [] : [`approved, held until ${localTime(heldUntil)}`];
   const until = deadline === null ? [] : [`until ${localTime(deadline)}`];
-  const why = refusal === null || heldUntil !== null ? null : (REFUSAL_REASONS[refusal.type] ?? null);
+  const why = refusal === null || heldUntil !== null ? null : REFUSAL_REASONS[refusal.type];
   return [
     ...(heldUntil === null ? [`waiting ${ageWords(waitedMs)}`, ...votes] : held),
     ...until,
@@ -178,17 +178,6 @@ function followUpWords(approval: QueueItem["approval"]): string[] {
 }
 
 const PARTS_CHARS = 120;
-
-const REFUSAL_REASONS: { readonly [Type in Refusal["type"]]?: string } = {
-  requester: "you asked for this run",
-  "not-approver": "the rule lists others",
-  "part-filled": "your approval can't count for a missing part",
-  "already-voted": "you approved it, others must too",
-  "not-all-shown": "can only be denied",
-  "read-first": "read it first",
-  unverified: "⚠️ Slack did not say whether you may decide it",
-  closed: "its time to decide is over",
-};
 
 /** The age in words, exact to the minute. The list says when it was drawn. */
 function ageWords(ms: number): string {

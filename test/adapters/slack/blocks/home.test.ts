@@ -2,7 +2,9 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { acceptView } from "#sandbox/slack/rules-surface.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
-import { NOON } from "../../../make/run.ts";
+import { queueBlocks } from "#src/adapters/slack/blocks/queue-list.ts";
+import type { Run } from "#src/domain/run.ts";
+import { anApproval, APPROVER, aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
 import { aQueuePage } from "../../../make/queue.ts";
 import { always, anyRun } from "./hostile.ts";
 import { expectInert, textOf, wire } from "./oracle.ts";
@@ -41,4 +43,15 @@ test("what could not be looked up is said, with a way to try again", () => {
   expectHome(view);
   expect(textOf(view.blocks)).toMatch(/could not be loaded[\s\S]*Refresh/);
   expect(textOf(view.blocks)).not.toContain("Nothing");
+});
+
+test("a row says that a request can only be denied while its run is stopped or frozen", () => {
+  const run = withApprovals(aWatchedRun(), anApproval());
+  const freeze = { entry: 1, channel: null, by: APPROVER, at: NOON, why: "" };
+  const rowOf = (braked: Run) => textOf(queueBlocks(aQueuePage([braked])));
+  expect(rowOf(run)).not.toContain("denied");
+  expect(rowOf({ ...run, stop: { by: APPROVER, at: NOON } })).toContain(
+    "its run is stopped, so it can only be denied",
+  );
+  expect(rowOf({ ...run, frozen: freeze })).toContain("frozen, so it can only be denied");
 });

@@ -4,12 +4,8 @@ import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/run.ts";
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
-import {
-  commandRefusalWords,
-  refusalPlain,
-  refusalTitle,
-  refusalWords,
-} from "#src/adapters/slack/blocks/refusal-words.ts";
+import { commandRefusalWords } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
 import { expectMessage, expectSeen, expectView } from "./oracle.ts";

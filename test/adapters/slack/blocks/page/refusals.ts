@@ -1,16 +1,12 @@
 // Every refusal: the window after a press or a submit, the error beside a field, the answer to a command.
 
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import {
-  commandRefusal,
-  refusalPlain,
-  refusalTitle,
-  refusalWords,
-} from "#src/adapters/slack/blocks/refusal-words.ts";
+import { commandRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
 import { GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
-import type { CommandRefusal } from "#src/usecases/access.ts";
+import type { CommandRefusal } from "#src/domain/command-refusal.ts";
 import { aRequest, NOON } from "../../../../make/run.ts";
 import { BEN, CLEO, CREATED, decisionOf, type Example, FROZEN } from "./example.ts";
 

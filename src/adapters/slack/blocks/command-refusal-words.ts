@@ -1,0 +1,107 @@
+// The words of every refused command: what happened, what it means, and what to do. refusal-words.ts has those of decisions.
+
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import type { CommandRefusal } from "../../../domain/command-refusal.ts";
+import { freezeWords } from "./brake-blocks.ts";
+import { textAnswer } from "./message-id.ts";
+import { escaped, localTime, type Message } from "./rich.ts";
+
+/** Refusals of commands that always have the same words. */
+const FIXED_COMMAND_WORDS = {
+  guest: "Guests can't start or watch runs. Ask a full member of this workspace.",
+  outsider:
+    "Only members of this workspace can start or watch runs, and your account belongs to another one.",
+  bot: "This account can't start or watch runs.",
+  deactivated: "This account can't start or watch runs.",
+  "not-in-channel": "You are not in this channel, so you can't start or watch runs here.",
+  unverified: "Slack could not confirm just now who you are, so nothing was done. Try again in a moment.",
+  "no-runs-here":
+    "The policy does not allow runs in this channel. Use another channel, or ask an admin of Countersign.",
+  "not-starter":
+    "The policy does not let you start or watch runs in this channel. Ask an admin of Countersign.",
+  "saved-task-gone":
+    "The policy no longer has a saved task with this name, so nothing was started. Open the form again to see the current ones.",
+  "saved-task-changed":
+    "The policy's text of this saved task changed after the form opened, so nothing was started. Open the form again to see the current text.",
+  "not-your-task":
+    "The policy does not offer you this saved task in this channel, so nothing was started. Write the task in your own words, or ask an admin of Countersign.",
+  "hidden-channel":
+    "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
+  "not-a-channel": "Use a channel, not a direct message: its members must see the run and its approvals.",
+  "not-watched": "This run is no longer watched, so there is nothing to stop.",
+  deciding: "A decision on this run is under way. Wait until its card shows the outcome, then try again.",
+  voted:
+    "A request of this run still needs approvals from other people. Let them decide, or deny it; then try again.",
+  "denial-due":
+    "A request of this run will be denied by the policy if no one decides it in time, so the run is watched until then. Have it decided, or wait.",
+  answered: "Someone has already answered this.",
+  "not-auditor": "Only Countersign's admins and the auditors that the policy names can read the audit.",
+  "not-freezer":
+    "Only Countersign's admins and the policy's `freezers` can freeze or lift a freeze. To stop one run, press Stop in its thread.",
+  "own-audit":
+    "Only Countersign's admins and the auditors that the policy names can read a run's audit, even if you took part in the run. Ask one of them.",
+  "not-admin":
+    "Only Countersign's admins can do that: close a dispute, acknowledge what was found in the database, or see who decided in a week.",
+  "nothing-disputed": "This run has no open dispute, so there is nothing to close.",
+  "close-why":
+    "After the run id, say what you found. The card shows it, and the audit records it in your name.",
+  "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
+  "other-findings":
+    "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",
+  "acknowledge-why": "After the code, say what you found. The audit records it in your name.",
+  "not-sent": "Slack did not accept the file, so nothing was sent. Try again in a moment.",
+} as const satisfies Partial<Record<CommandRefusal["type"], string>>;
+
+/** Used for a typed command. The form marks an empty field itself. */
+function unfinishedWords({
+  missing,
+  wrong,
+  unknown,
+}: Extract<CommandRefusal, { type: "saved-task-unfinished" }>): string {
+  const list = (names: readonly string[]): string => escaped(oneLine(names.join(", "), NAMES_CHARS));
+  return [
+    "Nothing was started.",
+    ...(missing.length === 0 ? [] : [`Missing: ${list(missing)}.`]),
+    ...(wrong.length === 0 ? [] : [`Choose one of the listed values for: ${list(wrong)}.`]),
+    ...(unknown.length === 0 ? [] : [`Not a field of this saved task: ${list(unknown)}.`]),
+  ].join(" ");
+}
+const NAMES_CHARS = 300;
+
+/** The private answer to a refused command. */
+export function commandRefusal(refusal: CommandRefusal, command: string): Message {
+  return textAnswer(`command-refusal:${refusal.type}`, commandRefusalWords(refusal, command));
+}
+
+export function commandRefusalWords(refusal: CommandRefusal, command: string): string {
+  switch (refusal.type) {
+    case "empty-task":
+      return `Add a task: type \`${command} run\` and what the agent should do, for example \`${command} run deploy billing-api to production\`.`;
+    case "unknown-run":
+      return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs of your channels.`;
+    case "saved-task-unfinished":
+      return unfinishedWords(refusal);
+    case "service-silent":
+      return `The agent service did not answer, so nothing was done. \`${command} health\` says why.`;
+    case "already-watched":
+      if (refusal.run.watch.type === "over")
+        return `This run has ended. Its thread is in <#${refusal.run.channel}>.`;
+      return `This run is already watched in <#${refusal.run.channel}>. Its requester and its channel stay as they are.`;
+    case "id-used-again":
+      return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign can't know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
+    case "frozen":
+      return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; keep your task and try again then.`;
+    case "running-again":
+      return `<@${refusal.run.requester}> has started this again, ${localTime(refusal.run.askedAt)}, and that run has not ended. Its thread is in this channel.`;
+    case "own-freeze":
+      return `You froze this yourself, so another person must lift it: an admin of Countersign, or one of the policy's \`freezers\`. If there is no one else, add an admin to \`ADMINS\` and restart Countersign. The freeze stays until then.`;
+    case "already-frozen":
+      return `This is already frozen. \`${command} freeze\` shows who froze it.`;
+    case "not-frozen":
+      return `Nothing is frozen here, so there is nothing to lift. \`${command} freeze\` shows what is frozen.`;
+    case "tampered":
+      return `The audit was tampered with, so it proves nothing: ${escaped(oneLine(refusal.words, 500))} \`npm run audit -- verify\` in a shell says more.`;
+    default:
+      return FIXED_COMMAND_WORDS[refusal.type];
+  }
+}
