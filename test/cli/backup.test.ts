@@ -273,9 +273,9 @@ describe("no copy is left, and the exit code says why, when", () => {
 
   test("the command is stopped", async () => {
     await (await written()).close();
-    // So large that the copy takes a while.
+    // So large that the copy takes a while, even if this process has to wait for the processor.
     const raw = new DatabaseSync(file);
-    raw.exec("create table filler as select randomblob(30000000) as bytes");
+    raw.exec("create table filler as select zeroblob(200000000) as bytes");
     raw.close();
     const child = started([copy]);
     const ended = once(child, "close") as Promise<[number | null]>;
