@@ -98,7 +98,7 @@ function noLastRule(rules: readonly Rule[]): Doubt[] {
     : [
         {
           path: ["rules"],
-          says: 'no rule matches every request, and a request that no rule matches can be decided by nobody. Add a last rule without "when"',
+          says: 'no rule matches every request, so a request that matches none cannot be decided. Add a last rule without "when"',
         },
       ];
 }

@@ -60,7 +60,7 @@ const rule = z.strictObject({
       extend: extend.optional(),
     })
     .optional()
-    .meta({ description: "what happens when nobody has decided in time; left out: it waits" }),
+    .meta({ description: "what happens when the request is not decided in time; left out: it waits" }),
   friction: z
     .strictObject({
       "read-first": z.boolean("is neither true nor false").default(false),
@@ -120,8 +120,8 @@ export const PolicyShape = z
   .strictObject({
     rules: z
       .array(rule, "is not a list of rules")
-      .min(1, "is empty, so nobody could decide anything")
-      .meta({ description: "the first that fits counts; where none fits, nobody may decide" }),
+      .min(1, "is empty, so no request could be decided")
+      .meta({ description: "the first rule that matches counts; a request that matches none can't be decided" }),
     hours: hoursShape.optional().meta({ description: "the hours of every rule that names none" }),
     starters: z
       .array(starter, "is not a list")
@@ -164,7 +164,7 @@ export const PolicyShape = z
       }),
     auditors: principals
       .optional()
-      .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: nobody" }),
+      .meta({ description: "who may be given the audit of a run, besides ADMINS; left out: no one" }),
     freezers: principals
       .optional()
       .meta({ description: "who may freeze and lift a freeze, besides ADMINS; left out: only ADMINS" }),

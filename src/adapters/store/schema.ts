@@ -40,7 +40,7 @@ function firstSchema(engine: Engine): readonly string[] {
 
 const RUNS = `create table runs (
   key text primary key not null,  -- ours, from before the service has named the run
-  service_run_id text unique,     -- the service's id, once it has given one: nobody watches a run twice
+  service_run_id text unique,     -- the service's id, once it has given one: a run is watched only once
   team text not null,             -- Slack workspace,
   channel text not null,          --   channel
   requester text not null,        --   and person that the run belongs to

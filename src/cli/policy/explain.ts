@@ -59,7 +59,7 @@ function explainPolicy(policy: Policy): string[] {
   const rules = policy.rules.map((rule, index) =>
     [`${index + 1}. ${rule.name}`, ...ruleSentences(rule)].join("\n   "),
   );
-  return [...rules, "If no rule matches, nobody may decide.", ...policySentences(policy)];
+  return [...rules, "A request that matches no rule can't be decided.", ...policySentences(policy)];
 }
 
 function ruleSentences(rule: Rule): string[] {
@@ -87,7 +87,7 @@ function ruleSentences(rule: Rule): string[] {
       : `After ${time(expiry.afterMs)} ${expiry.outcome === "deny" ? "it is denied" : "it closes"}.`,
     ...followUpSentences(rule, { time, people }),
     ...(receiptAtOnce ? ["Each person who decides gets a receipt at once, as a separate message."] : []),
-    mentioned.length === 0 ? "The card mentions nobody." : `The card mentions ${mentioned.join(", ")}.`,
+    mentioned.length === 0 ? "The card mentions no one." : `The card mentions ${mentioned.join(", ")}.`,
   ];
 }
 
@@ -107,7 +107,7 @@ function policySentences({
     `Runs may be started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`,
     ...tasks.map(taskInWords),
     ...(volatile.length === 0 ? [] : [`These fields may change without notice: ${volatile.join(", ")}.`]),
-    ...(fallback === null ? [] : [`${fallback} is also notified if nobody can approve a request.`]),
+    ...(fallback === null ? [] : [`${fallback} is also notified if a request has no one who can approve it.`]),
     ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
     ...(freezers === null ? [] : [`A freeze may be set and lifted by ${people(freezers)}.`]),
     lookBack === null
@@ -144,7 +144,7 @@ function people(principals: Principals): string {
     ...groups.map((group) => `members of ${group}`),
     ...channels.map((channel) => `members of ${channel}`),
   ];
-  return [...users, ...sets].join(", ") || "nobody";
+  return [...users, ...sets].join(", ") || "no one";
 }
 
 const minChars = (chars: number): string =>

@@ -189,7 +189,7 @@ function doubtLines(results: readonly Replayed[], counted: number, withSlack: bo
   return [
     ...lines,
     "Group members are those of today. Typed words, opened windows and who saw the channel are not judged.",
-    "A waiting request that nobody has touched has no entry yet. For that, use explain RUN.",
+    "A request that is still waiting may have no audit entry yet. To check one, use explain RUN.",
   ];
 }
 

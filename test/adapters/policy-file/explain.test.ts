@@ -29,7 +29,7 @@ test("every rule of the example in docs/policy.md is told in sentences", async (
     "After 4 h it is denied",
     'must type "production"',
     "The card mentions U0BEN.",
-    "If no rule matches, nobody may decide.",
+    "A request that matches no rule can't be decided.",
   ])
     expect(text).toContain(each);
 });

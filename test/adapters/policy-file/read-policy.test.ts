@@ -35,7 +35,7 @@ describe("a policy file is refused, each fault with its line, for", () => {
   test.for<[string, string, string[]]>([
     ["nothing in it", "", ["p:1: the file is empty"]],
     ["no rules", "starters: [{ who: anyone }]", ["p:1: rules is missing"]],
-    ["an empty list of rules", "rules: []", ["p:1: rules is empty, so nobody could decide anything"]],
+    ["an empty list of rules", "rules: []", ["p:1: rules is empty, so no request could be decided"]],
     [
       "no YAML",
       "rules: [",
@@ -123,7 +123,7 @@ describe("the linter doubts", () => {
   test("a policy in which no rule fits always", async () => {
     const text = 'rules:\n  - name: a\n    when: { action: "*" }\n    approvers: anyone';
     expect(await doubts(text)).toEqual([
-      'p:1: rules no rule matches every request, and a request that no rule matches can be decided by nobody. Add a last rule without "when"',
+      'p:1: rules no rule matches every request, so a request that matches none cannot be decided. Add a last rule without "when"',
     ]);
   });
 
