@@ -19,7 +19,7 @@ export const ownRun: Scene = {
     stage.check(stage.sent(asked).length === 0, "nothing was sent");
     stage.check(stage.canDecide(card), "the card still waits for a decision");
     await stage.close(ana, refusal);
-    return "Ana's click was refused. Nothing reached the service, and the card still waits for Ben or Cat.";
+    return "Ana's click was refused, and nothing reached the service. The card waited for Ben or Cat until the scene ended and canceled its run.";
   },
 };
 

@@ -64,5 +64,5 @@ async function ended(stage: Stage, asked: Asked): Promise<string> {
   });
   await stage.say("Four cards show their decisions. The card that Ben left open still has its buttons.", ben);
   stage.check(stage.canDecide(open), "the request that Ben left open can still be decided");
-  return "Four decisions were sent, each separately and with the reason for its verdict. The fifth request still waits.";
+  return "Four decisions were sent, each separately and with the reason for its verdict. The fifth request waited until the scene ended.";
 }

@@ -114,3 +114,21 @@ test.for([
     expect((await page.locator("dialog[open] [data-blocks]").boundingBox())?.height).toBeGreaterThan(80);
   },
 );
+
+test("an error stays in sight when a longer caption makes its form shorter", async () => {
+  const page = await on.look.tab(channel, await on.look.window({ viewport: { width: 390, height: 480 } }));
+  on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
+  const view = on.stage.workspace.pushView("U0ANA", reasonModal());
+  const error = page.getByRole("dialog").getByText("Too short.");
+  const isSeen = () =>
+    error.evaluate((words) => {
+      const pane = words.closest("[data-blocks]")?.getBoundingClientRect();
+      return words.getBoundingClientRect().bottom <= (pane?.bottom ?? 0);
+    });
+  on.stage.workspace.changeView(view, { errors: { reason: "Too short." } });
+  await expect.poll(isSeen).toBe(true);
+  const longer = { ...captions[1], at: 3_500, text: "Ben looks at it. ".repeat(9), eyes: null, spot: null };
+  on.board.play({ name: "four-eyes", captions: [...captions.slice(0, 1), longer], ended: null });
+  await page.getByText(longer.text.trim()).waitFor();
+  await expect.poll(isSeen).toBe(true);
+});

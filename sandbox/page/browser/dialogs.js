@@ -2,7 +2,7 @@
 // Modals and confirmations. The sandbox opens and closes modals. Closing one here only asks the sandbox to close it.
 import { act, showResult, whileBusy } from "./acts.js";
 import { startAsking } from "./ask-first.js";
-import { forgetParked, isComplete, keepPlace, park, showError, unpark } from "./form.js";
+import { forgetParked, isComplete, keepErrorVisible, keepPlace, park, showError, unpark } from "./form.js";
 import { pathTo } from "./live.js";
 import { hideDismissed, startDismissing } from "./private.js";
 
@@ -94,6 +94,7 @@ export function openModal() {
 /** @param {HTMLDialogElement} dialog */
 function show(dialog) {
   shown = true;
+  keepErrorVisible(dialog);
   if (dialog.open) return keepPlace(dialog);
   unpark(dialog);
   dialog.showModal();

@@ -130,9 +130,26 @@ export function keepPlace(dialog) {
   showError(dialog);
 }
 
-/** @param {Element} dialog */
-export function showError(dialog) {
-  dialog.querySelector('[aria-invalid="true"]')?.closest("[data-kind]")?.scrollIntoView({ block: "nearest" });
+/** Scrolls to the first field with an error. If there is no room for both, the error is shown. @param {Element} within */
+export function showError(within) {
+  const block = within.querySelector('[aria-invalid="true"]')?.closest("[data-kind]");
+  block?.scrollIntoView({ block: "nearest" });
+  block?.querySelector("[data-error]")?.scrollIntoView({ block: "nearest" });
+}
+
+/** The part of the form that scrolls. @type {Element | null} */
+let scrolling = null;
+const resized = new ResizeObserver(() => {
+  if (scrolling?.querySelector('[aria-invalid="true"]:focus')) showError(scrolling);
+});
+
+/** Keeps the error of the focused field visible when a caption or the keyboard of a phone leaves less room. @param {Element} dialog */
+export function keepErrorVisible(dialog) {
+  const now = dialog.querySelector("[data-blocks]");
+  if (now === scrolling) return;
+  resized.disconnect();
+  scrolling = now;
+  if (now !== null) resized.observe(now);
 }
 
 /** Remembers the input of an open form, in case another view is pushed onto it. @param {Element} dialog */

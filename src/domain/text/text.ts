@@ -13,6 +13,9 @@ const PICTURE_JOINER =
   /(\p{Extended_Pictographic}(?:[\u{1F3FB}-\u{1F3FF}]|\u{FE0F})*)\u{200D}(?=\p{Extended_Pictographic})/gu;
 const KEPT_JOINER = "\u{200D}";
 
+/** Texts of printable ASCII are drawn as they are. Most texts are. */
+const PRINTABLE_ASCII = /^[\t\n -~]*$/;
+
 /**
  * Writes every invisible code point as ⟨U+XXXX⟩, adds the code point after look-alikes, and masks our own secrets. Drops carriage returns
  * before newlines. Idempotent. Takes time proportional to the text. So for a text that may be long, use `head`, `tail` or `oneLine`, which
@@ -24,6 +27,7 @@ export function visible(text: string): string {
 
 /** Like `visible`, but without masking our own secrets. */
 export function allSeen(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text;
   const pieces = markHomoglyphs(text.replaceAll("\r\n", "\n")).split(PICTURE_JOINER);
   return pieces
     .map((piece, index) => (index % 2 === 1 ? piece + KEPT_JOINER : piece.replace(UNSEEN, numbered)))
