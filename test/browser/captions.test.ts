@@ -115,16 +115,17 @@ test.for([
   },
 );
 
+const ERROR_IN_SIGHT = `(() => {
+  const error = document.querySelector("dialog[open] [data-error]");
+  const { bottom } = error?.closest("[data-blocks]").getBoundingClientRect() ?? {};
+  return error?.getBoundingClientRect().bottom <= bottom;
+})()`;
+
 test("an error stays in sight when a longer caption makes its form shorter", async () => {
   const page = await on.look.tab(channel, await on.look.window({ viewport: { width: 390, height: 480 } }));
   on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
   const view = on.stage.workspace.pushView("U0ANA", reasonModal());
-  const error = page.getByRole("dialog").getByText("Too short.");
-  const isSeen = () =>
-    error.evaluate((words) => {
-      const pane = words.closest("[data-blocks]")?.getBoundingClientRect();
-      return words.getBoundingClientRect().bottom <= (pane?.bottom ?? 0);
-    });
+  const isSeen = (): Promise<boolean> => page.evaluate(ERROR_IN_SIGHT);
   on.stage.workspace.changeView(view, { errors: { reason: "Too short." } });
   await expect.poll(isSeen).toBe(true);
   const longer = { ...captions[1], at: 3_500, text: "Ben looks at it. ".repeat(9), eyes: null, spot: null };
