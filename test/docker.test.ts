@@ -204,23 +204,26 @@ describe("the contents of the image", () => {
   test.each([
     [200, 0],
     [503, 1],
-  ])("have a health check that follows the answer of /livez: status %i exits with %i", async (status, code) => {
-    const asked: (string | undefined)[] = [];
-    const server = createServer((request, response) => {
-      asked.push(request.url);
-      response.writeHead(status).end();
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    const port = typeof address === "object" && address !== null ? String(address.port) : "";
-    const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");
-    expect(check[0]).toBe("node");
-    expect((await run(process.execPath, check.slice(1), { PORT: port })).code).toBe(code);
-    expect(asked).toEqual([expect.stringMatching("/livez")]);
-    server.closeAllConnections();
-    server.close();
-  });
+  ])(
+    "have a health check that follows the answer of /livez: status %i exits with %i",
+    async (status, code) => {
+      const asked: (string | undefined)[] = [];
+      const server = createServer((request, response) => {
+        asked.push(request.url);
+        response.writeHead(status).end();
+      });
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? String(address.port) : "";
+      const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");
+      expect(check[0]).toBe("node");
+      expect((await run(process.execPath, check.slice(1), { PORT: port })).code).toBe(code);
+      expect(asked).toEqual([expect.stringMatching("/livez")]);
+      server.closeAllConnections();
+      server.close();
+    },
+  );
 
   test("have a health check that fails if nothing answers", async () => {
     const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");

@@ -87,7 +87,7 @@ const exitOf = async (child: ChildProcess): Promise<number | null> => {
 };
 
 /** Checks the condition every 100 ms until it holds. Rejects with the printed text after 400 tries. */
-async function until(Promise<boolean>, told: () => string => holds: () => Promise<boolean>, printed: () => string => Promise<boolean>, told: () => string): Promise<void> {
+async function until(holds: () => Promise<boolean>, printed: () => string): Promise<void> {
   for (let tries = 0; tries < 400; tries += 1) {
     if (await holds().catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -220,8 +220,15 @@ describe("the manifest", () => {
     // For Bolt, this is one event. The manifest has one event for each kind of channel.
     const asSubscribed = (name: string): string[] =>
       name === names.MESSAGE ? ["message.channels", "message.groups"] : [name];
-    expect(listenedTo().others).toEqual([names.MENTIONED, names.HOME_OPENED, names.MESSAGE, names.MEMBER_JOINED]);
-    expect(manifest.settings.event_subscriptions.bot_events).toEqual(listenedTo().others.flatMap(asSubscribed));
+    expect(listenedTo().others).toEqual([
+      names.MENTIONED,
+      names.HOME_OPENED,
+      names.MESSAGE,
+      names.MEMBER_JOINED,
+    ]);
+    expect(manifest.settings.event_subscriptions.bot_events).toEqual(
+      listenedTo().others.flatMap(asSubscribed),
+    );
   });
 
   test("has the shortcuts that the code listens to", () => {

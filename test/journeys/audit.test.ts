@@ -14,7 +14,7 @@ import { ana, aWorld, ben, cat, opsAgents, releases, type Stage } from "../make/
 const TASK = "deploy billing-api to production";
 const env = { ADMINS: cat, AUDIT_CHANNEL: releases };
 
-/** As the shell command does it, beside the running app. */
+/** Verifies the audit while the app runs, as the shell command does. */
 async function verified(stage: Stage, ...heads: readonly string[]) {
   const { place, env: given } = stage.database;
   const audit = await openAuditFile(place);
@@ -33,7 +33,7 @@ async function verified(stage: Stage, ...heads: readonly string[]) {
 
 const headIn = (text: string): string => /audit \d+ · [0-9a-f]{16}/.exec(text)?.[0] ?? "none";
 
-/** A card carries its head in the id of a block, out of people's sight. */
+/** Returns the head on a card, which is hidden in the id of a block. */
 function headOn({ blocks }: Message): string {
   const ids = blocks.map(({ block_id = "" }) => /^audit:(\d+):([0-9a-f]{16})$/.exec(block_id));
   const [, seq = "", link = ""] = ids.find((each) => each !== null) ?? [];
@@ -52,7 +52,7 @@ async function approved(stage: Stage) {
   return { card, id };
 }
 
-test("the heads on the card, on the receipt and in the audit channel are found in the audit", async (context) => {
+test("the audit contains the heads on the card, on the receipt and in the audit channel", async (context) => {
   const stage = await aWorld(context, { env });
   const { card } = await approved(stage);
   const receipt = await direct(stage, ben, "receipt:approve");
@@ -68,7 +68,7 @@ test("the heads on the card, on the receipt and in the audit channel are found i
   expect(await verified(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
 });
 
-test('"This was not me" is taken from whoever decided, alerts the admins and the channel, and marks the entry', async (context) => {
+test('"This was not me" is accepted only from the person who decided, alerts the admins and the channel, and marks the entry', async (context) => {
   const stage = await aWorld(context, { env, troubled: true });
   await approved(stage);
   const receipt = await direct(stage, ben, "receipt:approve");
@@ -84,7 +84,7 @@ test('"This was not me" is taken from whoever decided, alerts the admins and the
   expect(await verified(stage)).toMatchObject({ ok: true });
 });
 
-test("each start and each policy is an entry, with the configuration and the policy's text by digest", async (context) => {
+test("each start and each policy has an entry, with digests of the configuration and of the policy's text", async (context) => {
   const text = `rules:\n  - { name: all, approvers: anyone }\n`;
   const file = policyFile(text, context);
   const stage = await aWorld(context, { env: { ...env, POLICY_FILE: file.path } });
@@ -107,7 +107,7 @@ test("each start and each policy is an entry, with the configuration and the pol
   expect(told[0]?.outcome).toMatch(/^Countersign \d+\.\d+\.\d+ on Node \d+/);
 });
 
-test("an admin is sent the evidence of a run as a file; the requester is told why not", async (context) => {
+test("an admin gets the evidence of a run as a file, and the requester gets a refusal with the reason", async (context) => {
   const stage = await aWorld(context, { env });
   const { id } = await approved(stage);
   await stage.command(cat, opsAgents, `audit ${id}`);

@@ -6,7 +6,7 @@ import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-/** A run at its approval, with the ids by which the service knows both. */
+/** Starts a run that waits for approval, and resolves to the ids of both in the service. */
 async function asked(
   world: Stage,
 ): Promise<{ opening: Message; card: Message; run: string; approval: string }> {
@@ -16,7 +16,7 @@ async function asked(
 }
 
 describe.concurrent("a request that changes", () => {
-  test("while a modal is open, sends nothing and shows what changed", async (context) => {
+  test("while a modal is open is not decided, and the modal shows what changed", async (context) => {
     const world = await aWorld(context);
     const { card, run, approval } = await asked(world);
     const modal = await world.openForm(ben, card, "Approve");
@@ -43,7 +43,7 @@ describe.concurrent("a request that changes", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "certainly not" }]);
   });
 
-  test("is not decided by a click on the version before", async (context) => {
+  test("is not decided by a click on the previous version", async (context) => {
     const world = await aWorld(context);
     const { card, run, approval } = await asked(world);
     const modal = await world.openForm(ben, card, "Approve");
@@ -57,11 +57,11 @@ describe.concurrent("a request that changes", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("between the submit and the sending is not decided, and the approver is told", async (context) => {
+  test("between the submit and the sending is not decided, and its approver is notified", async (context) => {
     const world = await aWorld(context);
     const { card, run, approval } = await asked(world);
     await world.openForm(ben, card, "Approve");
-    // The look at submit fails and the one before the sending waits, so nobody sees the change but the very last look.
+    // The look at the submit fails and the look before sending waits, so only the very last look sees the change.
     await world.service.control.down();
     await world.fillModal(ben, "as it was");
     await world.becomes(card, ["sending", "retrying"]);
@@ -74,7 +74,7 @@ describe.concurrent("a request that changes", () => {
   });
 });
 
-describe.concurrent("an approval that nobody waits for any more", () => {
+describe.concurrent("an approval that is no longer needed", () => {
   test("is closed when it is withdrawn, and an open modal says so", async (context) => {
     const world = await aWorld(context);
     const { opening, card, run, approval } = await asked(world);
@@ -98,7 +98,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("is said to be resolved elsewhere when that came between the submit and the service", async (context) => {
+  test("is shown as resolved elsewhere if that happens between the submit and the sending", async (context) => {
     const world = await aWorld(context);
     const { card, run, approval } = await asked(world);
     // A second request keeps the run waiting.
@@ -114,7 +114,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     expect(world.decisions()).toHaveLength(1);
   });
 
-  test("is closed when the run ends, which its thread tells with the service's words", async (context) => {
+  test("is closed when the run ends, and the thread reports the end in the service's words", async (context) => {
     const world = await aWorld(context);
     const { opening, card, run } = await asked(world);
     const modal = await world.openForm(ben, card, "Deny");
@@ -128,8 +128,8 @@ describe.concurrent("an approval that nobody waits for any more", () => {
   });
 });
 
-describe.concurrent("an approval or a run that goes away", () => {
-  test("is asked for again on the same card", async (context) => {
+describe.concurrent("an approval or a run that disappears", () => {
+  test("uses the same card when it is requested again", async (context) => {
     const world = await aWorld(context);
     const { opening, card, run, approval } = await asked(world);
     // A second request keeps the run waiting while the first is away.
@@ -144,7 +144,7 @@ describe.concurrent("an approval or a run that goes away", () => {
     expect(world.cardsOf(opening)).toHaveLength(2);
   });
 
-  test("is closed, and its thread told, when the service no longer knows the run", async (context) => {
+  test("is closed, and its thread notified, if the service no longer knows the run", async (context) => {
     const world = await aWorld(context);
     const { opening, card, run } = await asked(world);
     world.service.control.vanish(run);

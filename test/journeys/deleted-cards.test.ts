@@ -4,7 +4,7 @@ import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-/** The one card of the thread, once it is another message than this. */
+/** Resolves to the only card of the thread, once it differs from the old one. */
 async function cardAfter(world: Stage, opening: Message, old: Message): Promise<Message> {
   return world.until(() => {
     const [card, ...more] = world.cardsOf(opening);
@@ -12,7 +12,7 @@ async function cardAfter(world: Stage, opening: Message, old: Message): Promise<
   });
 }
 
-/** Without an event. */
+/** Deletes a message without sending an event. */
 function vanish({ slack }: Stage, message: Message): void {
   const { messages, byPlace } = slack.workspace;
   messages.splice(messages.indexOf(message), 1);
@@ -20,18 +20,21 @@ function vanish({ slack }: Stage, message: Message): void {
 }
 
 describe.concurrent("a card that someone deletes in Slack", () => {
-  test.for(["socket", "http"] as const)("comes back at once, and works (%s)", async (entrance, context) => {
-    const world = await aWorld(context, { entrance });
-    const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    world.slack.faults.deleteMessage(card);
-    const again = await cardAfter(world, opening, card);
-    await world.decide(ben, again, "Approve", "go");
-    await world.becomes(again, "approved");
-    expect(world.cardsOf(opening)).toEqual([again]);
-  });
+  test.for(["is posted again at once, and works (%s)", "http"] as const)(
+    "comes back at once, and works (%s)",
+    async (entrance, context) => {
+      const world = await aWorld(context, { entrance });
+      const { opening, card } = await world.asking(ana, opsAgents, TASK);
+      world.slack.faults.deleteMessage(card);
+      const again = await cardAfter(world, opening, card);
+      await world.decide(ben, again, "Approve", "go");
+      await world.becomes(again, "approved");
+      expect(world.cardsOf(opening)).toEqual([again]);
+    },
+  );
 
-  test("comes back when someone asks what is pending, although Slack did not tell", async (context) => {
-    // Slack gives no link to a card that is not there.
+  test("is posted again when someone asks what is pending, although Slack sent no event", async (context) => {
+    // Slack returns no link to a deleted card.
     const world = await aWorld(context, { troubled: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     vanish(world, card);
@@ -41,7 +44,7 @@ describe.concurrent("a card that someone deletes in Slack", () => {
     await world.becomes(again, "denied");
   });
 
-  test("comes back when its run is watched again", async (context) => {
+  test("is posted again when its run is watched again", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
@@ -51,7 +54,7 @@ describe.concurrent("a card that someone deletes in Slack", () => {
   });
 });
 
-test("a card that a channel refused is there as soon as the app is let in again", async (context) => {
+test("a card that a channel refused is posted as soon as the app is let in again", async (context) => {
   const world = await aWorld(context, { troubled: true });
   const bot = world.slack.workspace.app.person;
   const opening = await world.run(ana, opsAgents, "work forever");

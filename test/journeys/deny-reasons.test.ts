@@ -16,7 +16,7 @@ const RULES = `rules:
 
 const under = (context: Context): Choices => ({ env: { POLICY_FILE: policyFile(RULES, context).path } });
 
-/** Ben's form for a denial. */
+/** Opens Ben's form for a denial. */
 async function denying(world: Stage): Promise<OpenView> {
   const { card } = await world.asking(ana, opsAgents, "deploy billing-api to production");
   return world.openForm(ben, card, "Deny");
@@ -40,7 +40,7 @@ const filled = (world: Stage, form: OpenView, text: string): Promise<Field> =>
     return field.holds === text && field;
   });
 
-/** Ben's form for two requests at once. */
+/** Opens Ben's form for two requests at once. */
 async function denyingTwo(world: Stage): Promise<OpenView> {
   const { opening } = await world.asking(ana, opsAgents, "two approvals");
   await world.cardOf(opening, 1);
@@ -71,7 +71,7 @@ const submit = (world: Stage, { id }: OpenView, { block }: Field, text: string) 
   world.slack.acts.submit(ben, id, { [block]: { reason_text: text } });
 
 describe.concurrent("a reason that the rule offers", () => {
-  test("fills the field, and what the field shows at the submit is sent", async (context) => {
+  test("fills the field, and the content of the field at the submit is sent", async (context) => {
     const world = await aWorld(context, under(context));
     const form = await denying(world);
     await choose(world, ben, form, 0);
@@ -82,7 +82,7 @@ describe.concurrent("a reason that the rule offers", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "Not during the freeze of May" }]);
   });
 
-  test("comes behind what was typed, and a second one behind the first", async (context) => {
+  test("is added after typed text, and a second reason after the first", async (context) => {
     const world = await aWorld(context, under(context));
     const form = await denying(world);
     await world.slack.acts.click(ben, { view: form.id }, "reason", "reason_text", "See ticket 12.");
@@ -99,7 +99,7 @@ describe.concurrent("a reason that the rule offers", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: holds }]);
   });
 
-  test("that is too short for the rule is told beside the field that holds it", async (context) => {
+  test("that is too short for the rule causes an error at its field", async (context) => {
     const world = await aWorld(context, under(context));
     const form = await denying(world);
     await choose(world, ben, form, 2);
@@ -109,14 +109,14 @@ describe.concurrent("a reason that the rule offers", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("is offered for no approval", async (context) => {
+  test("is not offered for an approval", async (context) => {
     const world = await aWorld(context, under(context));
     const { card } = await world.asking(ana, opsAgents, "deploy billing-api to production");
     const { view } = await world.openForm(ben, card, "Approve");
     expect(view.blocks.map(({ block_id }) => block_id)).not.toContain("preset");
   });
 
-  test("fills the field for all denials of a form of several, and leaves what is chosen there", async (context) => {
+  test("fills the field for all denials in a form of several requests, and keeps the chosen verdicts", async (context) => {
     const world = await aWorld(context, under(context));
     const form = await denyingTwo(world);
     const [first = "", second = ""] = verdictBlocks(form);

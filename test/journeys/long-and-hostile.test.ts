@@ -5,7 +5,7 @@ import { buttonsOf, elementsOf, modalText, textOf } from "../make/journey-sight.
 import { idOf, says } from "../make/message-id.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
-/** Numbered, so that one that is missing is seen. */
+/** Returns numbered lines, so that a missing line is noticed. */
 const lines = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `step ${n + 1} of the plan`);
 const lacking = (text: string, wanted: readonly string[]): string[] =>
@@ -17,7 +17,7 @@ const filesIn = (world: Stage, opening: Message): string[] =>
     .flatMap(({ files }) => files)
     .map((id) => Buffer.from(world.slack.workspace.files.get(id)?.bytes ?? []).toString("utf8"));
 
-/** A run that works on, and asks what the test wants it to ask. */
+/** Starts a run that keeps working and requests this action. */
 async function askingFor(world: Stage, action: string): Promise<{ opening: Message; card: Message }> {
   const opening = await world.run(ana, opsAgents, "work forever");
   const { id } = await world.runAt("work forever");
@@ -25,8 +25,8 @@ async function askingFor(world: Stage, action: string): Promise<{ opening: Messa
   return { opening, card: await world.cardOf(opening) };
 }
 
-describe.concurrent("what is too long for a message", () => {
-  test("a huge output has its first part in the thread and the whole in a file", async (context) => {
+describe.concurrent("content that is too long for a message", () => {
+  test("a huge output is shown in the thread in part, and in a file in full", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "huge report");
     const end = await world.saidIn(opening, "outcome:succeeded");
@@ -37,7 +37,7 @@ describe.concurrent("what is too long for a message", () => {
     expect(textOf(end)).toContain("200,000 characters");
   });
 
-  test("a huge request is attached whole before anyone can decide it", async (context) => {
+  test("a huge request is attached in full before anyone can decide it", async (context) => {
     const world = await aWorld(context);
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("files.completeUploadExternal", { until: gate.promise });
@@ -56,7 +56,7 @@ describe.concurrent("what is too long for a message", () => {
     await world.saidIn(opening, "outcome:succeeded");
   });
 
-  test("a request whose file is refused can't be decided here, and its card says why", async (context) => {
+  test("a request whose file is refused cannot be decided here, and its card says why", async (context) => {
     const world = await aWorld(context, { troubled: true });
     world.slack.faults.next("files.getUploadURLExternal", { error: "storage_limit_reached" });
     const { card } = await world.asking(ana, opsAgents, "huge request");
@@ -64,7 +64,7 @@ describe.concurrent("what is too long for a message", () => {
     expect(buttonsOf(card)).toEqual([]);
   });
 
-  test("a request too long for a card is read in full in a modal, and in the modal that decides", async (context) => {
+  test("a request that is too long for a card is shown in full in a modal, and in the decision form", async (context) => {
     const world = await aWorld(context);
     const plan = lines(700);
     const { card } = await askingFor(world, plan.join("\n"));
@@ -82,7 +82,7 @@ describe.concurrent("what is too long for a message", () => {
     await world.becomes(card, "denied", "step 612 drops the table");
   });
 
-  test("the requester may read in full what only others may decide", async (context) => {
+  test("the requester can read a request in full, although only others can decide it", async (context) => {
     const world = await aWorld(context);
     const { card } = await askingFor(world, lines(700).join("\n"));
     expect(modalText(await world.openForm(ana, card, "Read in full"))).toContain("step 700 of the plan");
@@ -94,10 +94,10 @@ const OWN_CARD = new RegExp(
   `^http://127\\.0\\.0\\.1:\\d+/archives/${opsAgents}/p\\d+\\?thread_ts=[\\d.]+&cid=${opsAgents}$`,
 );
 const RICH = new Set(["rich_text_section", "rich_text_quote", "rich_text_preformatted", "rich_text_list"]);
-// Control, direction, zero-width and tag characters, line separators, halves of pairs. Tab and newline may stay.
+// Control, direction, zero-width and tag characters, line separators and unpaired surrogates. Tab and newline are allowed.
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What Slack would make of a text in blocks: everything but plain words, people we name ourselves, and times. */
+/** Returns the elements that Slack would interpret: everything except plain text, people we name ourselves, and times. */
 function live(blocks: unknown): unknown[] {
   const inRich = elementsOf(blocks)
     .filter(({ type }) => RICH.has(String(type)))
@@ -110,7 +110,7 @@ function live(blocks: unknown): unknown[] {
     ({ type, user_id, url }) =>
       !(
         (OWN_ELEMENTS.has(type) && (type !== "user" || [ana, ben].includes(user_id ?? ""))) ||
-        // A receipt, which comes at its own time, links its card.
+        // A receipt, which arrives at any time, links to its card.
         (type === "link" && OWN_CARD.test(url ?? ""))
       ),
   );
@@ -126,13 +126,13 @@ function live(blocks: unknown): unknown[] {
 
 const inert = ({ text, blocks }: Message): void => {
   expect(live(blocks)).toEqual([]);
-  // The one mention in it is ours: who asked.
+  // The only mention in it is ours: the requester.
   expect(text.replace(/ by <@U0[A-Z]+>$/, "")).not.toMatch(/<|>/);
   expect(text).not.toMatch(UNSEEN);
 };
 
-describe.concurrent("text that tries to fool its reader", () => {
-  test("stays text on the opening, the card, in the modal and in the outcome", async (context) => {
+describe.concurrent("text that tries to deceive its reader", () => {
+  test("stays plain text in the opening, the card, the modal and the outcome", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, `hostile ${hostileText}`);
     inert(opening);
@@ -152,7 +152,7 @@ describe.concurrent("text that tries to fool its reader", () => {
     for (const message of world.posted()) inert(message);
   });
 
-  test("stays text in lists, in errors of the service and in a changed request", async (context) => {
+  test("stays plain text in lists, in errors of the service and in a changed request", async (context) => {
     const world = await aWorld(context);
     const { card } = await askingFor(world, hostileText);
     const modal = await world.openForm(ben, card, "Approve");
@@ -176,20 +176,20 @@ describe.concurrent("text that tries to fool its reader", () => {
     }
   });
 
-  test("stays text when an unknown subcommand is told back", async (context) => {
+  test("stays plain text when an unknown subcommand is quoted", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "<!channel>`<@U0BEN>");
     const told = await world.told(ana, "answer:unknown-command");
     expect(told).not.toMatch(/<[!@]/);
   });
 
-  test("stays text when it is suggested as a task", async (context) => {
+  test("stays plain text when it is suggested as a task", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "<!channel>`<@U0BEN> x");
     await world.told(ana, "answer:did-you-mean-run");
     const answer = world.ephemeralMessages(ana).find((each) => says("answer:did-you-mean-run", each));
     expect(answer?.text).not.toMatch(/<[!@]/);
-    // Slack reads no markup in the text elements of rich text.
+    // Slack does not parse markup in the text elements of rich text.
     expect(answer?.blocks.map(({ type }) => type)).toEqual(["rich_text", "actions"]);
   });
 });

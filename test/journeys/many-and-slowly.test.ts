@@ -1,4 +1,4 @@
-// Rules that want more than one person, some time, or some trouble.
+// Rules that require several people, waiting time or extra steps.
 
 import { describe, expect, test } from "vitest";
 import type { OpenView } from "#sandbox/slack/model.ts";
@@ -31,7 +31,7 @@ function under(context: Context, rule: string, more = ""): Choices {
 describe.concurrent("a quorum of two", () => {
   const TWO = "    quorum: 2\n";
 
-  test("waits for the second person, shows how far it is, and sends all reasons at once", async (context) => {
+  test("waits for the second person, shows its progress, and sends all reasons together", async (context) => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "rule:0-of-2");
@@ -48,7 +48,7 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "looks right\n\nto me too" }]);
   });
 
-  test("is ended by one denial, whoever approved before", async (context) => {
+  test("ends with one denial, whoever approved before", async (context) => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "fine");
@@ -58,7 +58,7 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "not fine" }]);
   });
 
-  test("survives a restart between the two", async (context) => {
+  test("survives a restart between the two approvals", async (context) => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "first");
@@ -70,7 +70,7 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "first\n\nsecond" }]);
   });
 
-  test("does not count someone who was deactivated meanwhile", async (context) => {
+  test("does not count a person who has since been deactivated", async (context) => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "before I left");
@@ -84,7 +84,7 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("begins anew when the request changes, and who approved is told", async (context) => {
+  test("starts over when the request changes, and notifies the people who approved", async (context) => {
     const world = await aWorld(context, under(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "the old one");
@@ -98,7 +98,7 @@ describe.concurrent("a quorum of two", () => {
   });
 });
 
-/** As Slack delivers it. */
+/** Delivers a click on Undo as Slack does. */
 async function pressUndo(world: Stage, { id, view }: OpenView) {
   const block = view.blocks.find(({ type }) => type === "actions")?.block_id ?? "";
   accepted(await world.slack.acts.click(ben, { view: id }, block, "window_undo"));
@@ -106,7 +106,7 @@ async function pressUndo(world: Stage, { id, view }: OpenView) {
 }
 
 describe.concurrent("a hold", () => {
-  test("can be undone by who approved, and by nobody else; then it is open again", async (context) => {
+  test("can be undone by its approver and nobody else, which opens the card again", async (context) => {
     const world = await aWorld(context, under(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "too quick");
@@ -123,7 +123,7 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
   });
 
-  test("can be undone in the window that the submit leaves, and pressed again that changes nothing", async (context) => {
+  test("can be undone in the window after the submit, and a second click there changes nothing", async (context) => {
     const world = await aWorld(context, under(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const form = await world.openForm(ben, card, "Approve");
@@ -141,7 +141,7 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
   });
 
-  test("cannot be undone in its window once the approval is sent", async (context) => {
+  test("cannot be undone in that window once the approval is sent", async (context) => {
     const world = await aWorld(context, under(context, "    hold: 2 s\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -153,7 +153,7 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "yes" }]);
   });
 
-  test("is ended by a denial, which goes at once", async (context) => {
+  test("ends with a denial, which is sent at once", async (context) => {
     const world = await aWorld(context, under(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "yes");
@@ -163,7 +163,7 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
   });
 
-  test("ends by itself, also over a restart, and the approval is sent once", async (context) => {
+  test("ends by itself, even across a restart, and the approval is sent once", async (context) => {
     const world = await aWorld(context, under(context, "    hold: 2 s\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "yes");
@@ -176,7 +176,7 @@ describe.concurrent("a hold", () => {
 });
 
 describe.concurrent("an expiry", () => {
-  test("denies in the policy's name where the rule says so", async (context) => {
+  test("denies in the policy's name if the rule says so", async (context) => {
     const world = await aWorld(context, under(context, "    expiry: { after: 2 s, outcome: deny }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "denied");
@@ -185,7 +185,7 @@ describe.concurrent("an expiry", () => {
     ]);
   });
 
-  test("closes the card where it says so, and a form that is open decides nothing", async (context) => {
+  test("closes the card if the rule says so, and an open form then decides nothing", async (context) => {
     const world = await aWorld(context, under(context, "    expiry: { after: 3 s }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -198,7 +198,7 @@ describe.concurrent("an expiry", () => {
 });
 
 describe.concurrent("friction", () => {
-  test("wants the request read in full and a word typed before an approval, not before a denial", async (context) => {
+  test("requires reading the request in full and typing a word before an approval, but not before a denial", async (context) => {
     const rule = "    friction: { read-first: true, type: production }\n";
     const world = await aWorld(context, under(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
@@ -221,7 +221,7 @@ describe.concurrent("friction", () => {
 describe.concurrent("a request that must be read first", () => {
   const READ_FIRST = "    friction: { read-first: true }\n";
 
-  test("is approved with three presses, and its card changes at once", async (context) => {
+  test("is approved with three clicks, and its card changes at once", async (context) => {
     const world = await aWorld(context, under(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -233,7 +233,7 @@ describe.concurrent("a request that must be read first", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "read it" }]);
   });
 
-  test("is not read by a window that was closed, and is not asked to be read before a denial", async (context) => {
+  test("does not count as read after its window was closed, and need not be read before a denial", async (context) => {
     const world = await aWorld(context, under(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -246,7 +246,7 @@ describe.concurrent("a request that must be read first", () => {
     await world.becomes(card, "denied");
   });
 
-  test("is read anew when it changes while the window is open", async (context) => {
+  test("must be read again if it changes while the window is open", async (context) => {
     const world = await aWorld(context, under(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -261,7 +261,7 @@ describe.concurrent("a request that must be read first", () => {
   });
 });
 
-test("a request counts as read only when Slack has opened its window", async (context) => {
+test("a request counts as read only once Slack has opened its window", async (context) => {
   const world = await aWorld(context, {
     ...under(context, "    friction: { read-first: true }\n"),
     troubled: true,
@@ -282,8 +282,8 @@ test("a request counts as read only when Slack has opened its window", async (co
   await world.becomes(card, "approved");
 });
 
-describe.concurrent("nobody can approve this", () => {
-  test("is said on the card, to the requester and in the fallback channel, and mended when someone can", async (context) => {
+describe.concurrent("a request that nobody can approve", () => {
+  test("is reported on the card, to the requester and in the fallback channel, until someone can approve it", async (context) => {
     const text = `rules:\n  - { name: lonely, approvers: { users: [${ana}, ${guest}] } }\nfallback: ${releases}\n`;
     const file = policyFile(text, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
@@ -298,7 +298,7 @@ describe.concurrent("nobody can approve this", () => {
     await world.becomes(card, "approved");
   });
 
-  test("counts a quorum: one of two is too few", async (context) => {
+  test("is also reported if only one person can approve and the quorum is two", async (context) => {
     const world = await aWorld(context, under(context, "    quorum: 2\n"));
     const { card } = await world.asking(ana, payments, TASK);
     await world.becomes(card, "rule:0-of-2:too-few");
@@ -306,7 +306,7 @@ describe.concurrent("nobody can approve this", () => {
   });
 });
 
-test("the card calls the rule's approvers, or whom the rule names instead", async (context) => {
+test("the card calls the rule's approvers, or the people whom the rule names instead", async (context) => {
   const text = `rules:
   - { name: quiet, when: { action: "*billing*" }, approvers: { users: [${ben}, ${cat}] }, mention: { users: [${cat}] } }
   - { name: loud, approvers: { groups: [S0APPROVERS] } }\n`;
@@ -319,7 +319,7 @@ test("the card calls the rule's approvers, or whom the rule names instead", asyn
   expect(JSON.stringify(loud.card.blocks)).toContain('"usergroup_id":"S0APPROVERS"');
 });
 
-test("a field that may change does not keep a decision from going out, and every other one does", async (context) => {
+test("a change of a volatile field does not stop a decision, and a change of any other field does", async (context) => {
   const world = await aWorld(context, under(context, "", "volatile: [load]\n"));
   const { card } = await world.asking(ana, opsAgents, TASK);
   const { id, approvals } = await world.runAt(TASK);
@@ -341,7 +341,7 @@ test("a field that may change does not keep a decision from going out, and every
 });
 
 describe.concurrent("without a policy file", () => {
-  test("a card mentions the people and groups of APPROVERS, and others may decide all the same", async (context) => {
+  test("a card mentions the people and groups in APPROVERS, but others may also decide", async (context) => {
     const world = await aWorld(context, { env: { APPROVERS: `S0ONCALL,${cat},${ana}` } });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const mentioned = JSON.stringify(card.blocks);
@@ -356,23 +356,20 @@ describe.concurrent("the requester", () => {
   const toldOf = (world: Awaited<ReturnType<typeof aWorld>>, person: string, id: "answered" | "expired") =>
     world.directTo(person).filter((each) => says(`notification:${id}`, each));
 
-  test.for(["Approve", "Deny"] as const)(
-    "is told once by whom it was decided: %s",
-    async (label, context) => {
-      const world = await aWorld(context);
-      const { card } = await world.asking(ana, opsAgents, TASK);
-      await world.decide(ben, card, label, "because");
-      const told = await world.until(() => toldOf(world, ana, "answered")[0]);
-      expect(textOf(told)).toContain(`@${ben}`);
-      expect(textOf(told)).toContain("because");
-      await world.becomes(card, label === "Approve" ? "approved" : "denied");
-      await world.stopApp();
-      await world.startApp();
-      await world.command(ana, opsAgents, "help");
-      await world.told(ana, "answer:help");
-      expect(toldOf(world, ana, "answered")).toHaveLength(1);
-    },
-  );
+  test.for(["Approve", "Deny"] as const)("is notified once who decided: %s", async (label, context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, label, "because");
+    const told = await world.until(() => toldOf(world, ana, "answered")[0]);
+    expect(textOf(told)).toContain(`@${ben}`);
+    expect(textOf(told)).toContain("because");
+    await world.becomes(card, label === "Approve" ? "approved" : "denied");
+    await world.stopApp();
+    await world.startApp();
+    await world.command(ana, opsAgents, "help");
+    await world.told(ana, "answer:help");
+    expect(toldOf(world, ana, "answered")).toHaveLength(1);
+  });
 
   test.for([
     ["nothing", "expired"],

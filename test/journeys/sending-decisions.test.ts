@@ -10,7 +10,10 @@ const ONCE = { decision: "approve", reason: REASON };
 
 type Past = { readonly said: readonly string[]; readonly states: readonly (string | null)[] };
 
-/** The card of a run at its approval, all that it ever says, and the fault that the decision will meet. */
+/**
+ * Starts a run that waits for approval. Resolves to its card, everything that the card ever shows, and the fault that the decision will
+ * hit.
+ */
 async function asked(
   world: Stage,
   ...fault: Parameters<Stage["service"]["control"]["fault"]>
@@ -21,13 +24,13 @@ async function asked(
 }
 
 const decide = { route: "decide" } as const;
-/** The card has claimed at some time that the service confirmed the decision. */
+/** Whether the card has ever claimed that the service confirmed the decision. */
 const claimsTooMuch = ({ said, states }: Past): boolean =>
   states.includes("approved") || said.some((each) => each.includes("✅"));
 
 describe.concurrent("a decision whose answer is lost", () => {
-  test("after it took effect is looked up and said to be sent, never confirmed", async (context) => {
-    // Time to draw "checking" before the next look settles the doubt.
+  test("after it took effect is looked up and shown as sent, never as confirmed", async (context) => {
+    // This leaves time to draw "checking" before the next look resolves the doubt.
     const world = await aWorld(context, { env: { POLL_MIN_MS: "2000", POLL_MAX_MS: "2000" } });
     const { opening, card, past } = await asked(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
@@ -39,7 +42,7 @@ describe.concurrent("a decision whose answer is lost", () => {
     expect(world.decisions()).toEqual([ONCE]);
   });
 
-  test("before it took effect goes again with the same content, when it is still listed", async (context) => {
+  test("before it took effect is sent again with the same content, if it is still listed", async (context) => {
     const world = await aWorld(context);
     const { opening, card, past } = await asked(world, decide, { kind: "drop" });
     await world.decide(ben, card, "Approve", REASON);
@@ -81,7 +84,7 @@ describe.concurrent("a decision whose answer is lost", () => {
     expect(world.decisions()).toEqual([ONCE]);
   });
 
-  test("is decided by nobody else meanwhile", async (context) => {
+  test("cannot be decided by anyone else meanwhile", async (context) => {
     const world = await aWorld(context);
     const { card } = await asked(world, decide, { kind: "drop" });
     const late = await world.openForm(cat, card, "Deny");
@@ -118,7 +121,7 @@ describe.concurrent("a decision that the service refuses", () => {
   );
 });
 
-describe.concurrent("a decision that can't be delivered yet", () => {
+describe.concurrent("a decision that cannot be delivered yet", () => {
   test("waits while the service is down, and is sent once when it is back", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
@@ -134,7 +137,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     expect(world.decisions()).toEqual([ONCE]);
   });
 
-  test("waits while the key is refused, and is sent once when it is right", async (context) => {
+  test("waits while the key is refused, and is sent once when the key is right", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -161,7 +164,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     expect(world.decisions()).toEqual([ONCE, ONCE]);
   });
 
-  test("is void when the run ends first, and the approver is told", async (context) => {
+  test("is void if the run ends first, and its approver is notified", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
@@ -177,7 +180,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("does not keep its run from being watched while its POST hangs", async (context) => {
+  test("does not stop its run from being watched while its POST hangs", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const gate = world.service.control.fault(decide, { kind: "gate" });

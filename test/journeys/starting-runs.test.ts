@@ -6,7 +6,7 @@ import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts
 
 const TASK = "just say hello to everyone";
 
-/** A run of which nobody knows whether it started. */
+/** Creates a run whose start is unknown. */
 async function unknown(world: Stage, effect: boolean): Promise<{ opening: Message; question: Message }> {
   world.service.control.fault({ route: "create-run" }, { kind: "drop", effect });
   const opening = await world.run(ana, opsAgents, TASK);
@@ -18,7 +18,7 @@ async function unknown(world: Stage, effect: boolean): Promise<{ opening: Messag
 const openings = (world: Stage): Message[] => world.posted(opsAgents).filter(({ thread }) => thread === null);
 
 describe.concurrent("a command is acknowledged at once", () => {
-  test("although the service hangs", async (context) => {
+  test("even if the service hangs", async (context) => {
     const world = await aWorld(context, { timing: slackTiming });
     const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate" });
     expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
@@ -30,7 +30,7 @@ describe.concurrent("a command is acknowledged at once", () => {
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
-  test("although Slack takes no message, and nothing is started before the thread is there", async (context) => {
+  test("even if Slack accepts no messages, and nothing is started before the thread exists", async (context) => {
     const world = await aWorld(context, { timing: slackTiming });
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("chat.postMessage", { until: gate.promise });
@@ -53,13 +53,13 @@ describe.concurrent("a start whose answer is lost", () => {
     const world = await aWorld(context);
     const { opening, question } = await unknown(world, effect);
     expect(textOf(question)).toContain(`@${ana}`);
-    // Long enough for another run to come and go.
+    // Long enough for another run to start and end.
     await world.saidIn(await world.run(ben, opsAgents, "just say goodbye"), "outcome:succeeded");
     expect(world.tasksSent()).toEqual([TASK, "just say goodbye"]);
     await world.becomes(opening, "run:start-unknown");
   });
 
-  test("is answered by its requester alone", async (context) => {
+  test("can be resolved only by its requester", async (context) => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
     await world.click(ben, question, "Start again");
@@ -82,7 +82,7 @@ describe.concurrent("a start whose answer is lost", () => {
     expect(world.tasksSent()).toEqual([TASK, TASK]);
   });
 
-  test("is left alone when its requester says so", async (context) => {
+  test("is dropped if its requester says so", async (context) => {
     const world = await aWorld(context);
     const { question } = await unknown(world, true);
     await world.click(ana, question, "Leave it");
@@ -108,7 +108,7 @@ describe.concurrent("a start whose answer is lost", () => {
 });
 
 describe.concurrent("a start that the service refuses", () => {
-  test("is told with the service's words, and no run is claimed", async (context) => {
+  test("is reported in the service's words, and no run is claimed to exist", async (context) => {
     const world = await aWorld(context);
     const message = "This agent takes no tasks on Sundays.";
     const body = { error: { code: "invalid_request", message } };
@@ -119,7 +119,7 @@ describe.concurrent("a start that the service refuses", () => {
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
-  test("for its key waits, says so, and starts when the key is right", async (context) => {
+  test("because of the key waits, says so, and is sent when the key is right", async (context) => {
     const world = await aWorld(context);
     const right = world.service.apiKey;
     world.service.control.rotateKey();
@@ -131,7 +131,7 @@ describe.concurrent("a start that the service refuses", () => {
     expect(world.service.runs.all()).toHaveLength(1);
   });
 
-  test("for its rate is sent again not before the service allows it", async (context) => {
+  test("because of its rate is not sent again before the service allows it", async (context) => {
     const world = await aWorld(context);
     const headers = { "retry-after": "3" };
     world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 429, headers });
@@ -143,7 +143,7 @@ describe.concurrent("a start that the service refuses", () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
   });
 
-  test("by not listening at all starts later", async (context) => {
+  test("because nothing listens is sent later", async (context) => {
     const world = await aWorld(context);
     await world.service.control.down();
     const opening = await world.run(ana, opsAgents, TASK);
@@ -155,7 +155,7 @@ describe.concurrent("a start that the service refuses", () => {
 });
 
 describe.concurrent("a run that has ended", () => {
-  test("is run again by whoever presses, once, with the same task", async (context) => {
+  test("can be run again by anyone, once, with the same task", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, TASK);
     const ended = await world.saidIn(opening, "outcome:succeeded");
@@ -169,7 +169,7 @@ describe.concurrent("a run that has ended", () => {
     expect(world.tasksSent()).toEqual([TASK, TASK]);
   });
 
-  test("is not run again for a guest, and says so in a window", async (context) => {
+  test("cannot be run again by a guest, who sees the refusal in a window", async (context) => {
     const world = await aWorld(context);
     const ended = await world.saidIn(await world.run(ana, opsAgents, TASK), "outcome:succeeded");
     await world.click(guest, ended, "Run again");
@@ -177,7 +177,7 @@ describe.concurrent("a run that has ended", () => {
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
-  test("says who runs it again already", async (context) => {
+  test("shows who already runs it again", async (context) => {
     const world = await aWorld(context);
     const { opening } = await world.asking(ana, opsAgents, "deploy billing-api to production");
     world.service.control.fail((await world.runAt("deploy billing-api to production")).id, "no room left");
