@@ -78,7 +78,7 @@ describe("while someone looks at a request and has asked about it", () => {
   );
 });
 
-describe.concurrent("while a run is stopped, or everything frozen", () => {
+describe.concurrent("while a run is stopped, or everything is frozen", () => {
   test.for(brakeCases.map((each) => [each.id, each.what, each] as const))(
     "%s %s",
     async ([, , attack], context) => {

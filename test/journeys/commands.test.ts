@@ -197,8 +197,8 @@ describe.concurrent("/agent with other words", () => {
     expect(world.posted()).toEqual([]);
   });
 
-  test.for(["%s asks for a run if none is given", "watch", "unwatch"])(
-    "%s asks which run when none is given",
+  test.for(["status", "watch", "unwatch"])(
+    "%s asks for a run if none is given",
     async (word, context) => {
       const world = await aWorld(context);
       await world.command(ana, opsAgents, word);

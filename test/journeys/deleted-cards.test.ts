@@ -20,8 +20,8 @@ function vanish({ slack }: Stage, message: Message): void {
 }
 
 describe.concurrent("a card that someone deletes in Slack", () => {
-  test.for(["is posted again at once, and works (%s)", "http"] as const)(
-    "comes back at once, and works (%s)",
+  test.for(["socket", "http"] as const)(
+    "is posted again at once, and works (%s)",
     async (entrance, context) => {
       const world = await aWorld(context, { entrance });
       const { opening, card } = await world.asking(ana, opsAgents, TASK);
