@@ -1,4 +1,4 @@
-// The caption of a scene, where it meets an open form.
+// The caption of a scene, in combination with an open form.
 import { expect, test } from "vitest";
 import { OPS, reasonModal } from "../sandbox/page/stage.ts";
 import { violations } from "./looking.ts";
@@ -18,7 +18,7 @@ const inSight = (selector: string): string => `(() => {
   return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth && bottom > top;
 })()`;
 
-test("while a form is open, the caption is its first row, and works by mouse and keyboard", async () => {
+test("while a form is open, the caption is its first row, and works with mouse and keyboard", async () => {
   const page = await on.look.tab(channel);
   on.stage.workspace.pushView("U0ANA", reasonModal());
   const form = page.getByRole("dialog", { name: "Deny request" });
@@ -43,7 +43,7 @@ test("while a form is open, the caption is its first row, and works by mouse and
   await expect.poll(() => on.served.asked).toHaveLength(2);
 });
 
-test("a caption stays with the form when that is drawn anew, and goes back to the page with its end", async () => {
+test("a caption stays with the form when the form is redrawn, and returns to the page when the form closes", async () => {
   const page = await on.look.tab(channel);
   const open = on.stage.workspace.pushView("U0ANA", reasonModal());
   on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
@@ -64,7 +64,10 @@ test("a caption stays with the form when that is drawn anew, and goes back to th
   await page.locator("[data-people] ~ [data-caption-bar] [data-caption=done]").waitFor();
 });
 
-/** While `standstill` is set the page hears of changes and draws none of them, as between two frames; its timer of 100 ms that draws without a frame never rings. */
+/**
+ * While `standstill` is set, the page receives changes but draws none, as between two frames. Its 100 ms timer, which draws without a
+ * frame, never fires.
+ */
 const STANDSTILL = `
   Object.assign(window, { standstill: false, heard: 0, toDraw: [] });
   const [frame, later, start] = [requestAnimationFrame, setTimeout, MessagePort.prototype.start];
@@ -76,7 +79,7 @@ const STANDSTILL = `
   };
 `;
 
-test("a caption that comes between two frames, after its form has gone, is not lost", async () => {
+test("a caption that arrives between two frames, after its form has closed, is not lost", async () => {
   const window = await on.look.window();
   await window.addInitScript(STANDSTILL);
   const page = await on.look.tab(channel, window);

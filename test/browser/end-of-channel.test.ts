@@ -1,4 +1,4 @@
-// Whoever reads the newest message keeps seeing the end of the channel, however tall the messages are that come or change.
+// A reader at the newest message keeps seeing the end of the channel, however tall new or changed messages are.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Block } from "#sandbox/slack/model.ts";
@@ -10,13 +10,13 @@ const on = browseEachTest();
 const APP = "U0COUNTERSIGN";
 const FRESH = "C0RELEASES";
 
-/** How far the end of the channel is below what one sees (pixels). */
+/** How far the end of the channel is below the visible area (pixels). */
 const BELOW = `(() => {
   const scroller = document.querySelector("main [data-scroll]");
   return scroller.lastElementChild.getBoundingClientRect().bottom - scroller.getBoundingClientRect().bottom;
 })()`;
 
-/** What follows from a layout, such as an observer's answer, is done within the next frames. */
+/** The consequences of a layout, such as calls of an observer, happen within the next frames. */
 const SETTLED = `(async () => {
   for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
 })()`;
@@ -27,7 +27,7 @@ async function below(page: Page): Promise<number> {
 }
 
 const section = (words: string): Block => ({ type: "section", text: { type: "plain_text", text: words } });
-/** As tall as the cards of the app, and different for each of these words. */
+/** Blocks as tall as the app's cards, and different for each text. */
 const tall = (words: string): Block[] => [section(words), ...approvalCard()];
 const buttonless = (words: string): Block[] => [section(words), ...approvalCard().slice(0, -1)];
 
@@ -64,7 +64,7 @@ test.for([
   },
 );
 
-test("the messages are a log that tells what comes, and keeps quiet of what was there", async () => {
+test("the messages are a log that announces new messages, and not the existing ones", async () => {
   on.stage.workspace.post({ channel: FRESH, author: APP, text: "before" });
   const page = await on.look.tab(`/as/U0ANA/${FRESH}`);
   const log = page.getByRole("log", { name: "Messages in releases" });
@@ -84,7 +84,7 @@ test("the messages are a log that tells what comes, and keeps quiet of what was 
   expect(added.join(" ")).not.toContain("before");
 });
 
-test("whoever scrolls up stays there, and whoever goes back to the end follows it again", async () => {
+test("a reader who scrolls up stays there, and one who returns to the end follows it again", async () => {
   const { workspace } = on.stage;
   const cards = Array.from({ length: 6 }, (_, i) =>
     workspace.post({ channel: FRESH, author: APP, text: "", blocks: tall(`card ${i}`) }),
@@ -108,7 +108,7 @@ test("whoever scrolls up stays there, and whoever goes back to the end follows i
   expect(await below(page)).toBeLessThan(2);
 });
 
-test("the page brings its own font, and the end stays in view when it arrives", async () => {
+test("the page loads its own font, and the end stays in view when the font arrives", async () => {
   for (let i = 0; i < 6; i += 1)
     on.stage.workspace.post({ channel: FRESH, author: APP, text: "", blocks: tall(`card ${i}`) });
   const page = await on.look.tab(`/as/U0ANA/${FRESH}`);

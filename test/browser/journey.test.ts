@@ -18,7 +18,7 @@ let browser: Browser;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "countersign-browser-"));
   world = await startWorld({ tempo: 0.1, databaseUrl: `sqlite:${join(folder, "countersign.db")}` });
-  // A key that is made is warned of; whoever sets one hears nothing.
+  // The bot warns when it creates a key, so this test sets one.
   const AUDIT_KEY = randomBytes(32).toString("base64");
   bot = startBot({ ...world.env, AUDIT_KEY, POLL_MIN_MS: "50", POLL_MAX_MS: "500", LOG_LEVEL: "warn" });
   browser = await launchChromium();
@@ -47,7 +47,7 @@ async function type(page: Page, text: string): Promise<void> {
   await composer.press("Enter");
 }
 
-/** What the app says in the message with this id, once the message is there. */
+/** Resolves to the text of the app's message with this id, once it is posted. */
 async function wordsOf(id: Saying): Promise<string> {
   const { workspace } = world.slack;
   const found = (): Message | undefined => workspace.messages.findLast((each) => says(id, each));
@@ -71,7 +71,7 @@ const errorOf = async (person: string): Promise<string> => {
   return errors().join(" ");
 };
 
-test("a person asks, another approves with a reason in the page, and the thread tells the output", async () => {
+test("one person starts a run, another approves with a reason on the page, and the thread shows the output", async () => {
   const ana = await as("U0ANA");
   await type(ana, "/agent run deploy billing-api to production");
   await ana.getByRole("button", { name: "Approve" }).last().waitFor();
@@ -113,7 +113,7 @@ test("a denial needs a reason, and the service gets it", async () => {
   expect(sent).toContainEqual({ decision: "deny", reason: "Not before the freeze ends." });
 });
 
-test("the requester is told in a form that someone else must decide", async () => {
+test("a form tells the requester that someone else must decide", async () => {
   const ana = await as("U0ANA");
   await type(ana, "/agent run restart the mail queue");
   await ana.getByRole("button", { name: "Approve" }).last().click();

@@ -1,4 +1,4 @@
-// The clock of a kept bot catches up with the sandbox's, and the bot lives through the time in between.
+// The clock of a supervised bot catches up with the sandbox's clock, and the bot's timers fire for the time in between.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ const PROGRAM = `
   }, ${10 * MINUTE_MS} + 500);
 `;
 
-test("timers ring and clocks go as in the time that passes, from where they begin", async () => {
+test("timers fire and clocks advance as if the time had passed, from the moment where they started", async () => {
   const from = Date.now();
   const child = spawn(
     process.execPath,

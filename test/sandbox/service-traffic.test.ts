@@ -15,7 +15,7 @@ function watched(by?: string) {
   return { clock, requests, ask, told, lost };
 }
 
-test("each request is told once, when it is over, with what it took", () => {
+test("each request is reported once, when it has ended, with its duration", () => {
   const { clock, ask, told } = watched();
   const update = ask("/v1/agent/runs/a");
   update({ body: "" });
@@ -27,7 +27,7 @@ test("each request is told once, when it is over, with what it took", () => {
   expect(told()).toEqual([["GET /v1/agent/runs/a → 200", null, 12]]);
 });
 
-test("one that is overtaken by later ones is told too, when its turn comes", () => {
+test("a request that later ones overtake is also reported, when its turn comes", () => {
   const { ask, told } = watched();
   const [slow, quick, later] = [ask("/slow"), ask("/quick"), ask("/later")];
   quick({ status: 200, done: true });
@@ -46,13 +46,13 @@ test.each([
   [{ status: 503 }, "GET /x → 503", "HTTP 503"],
   [{}, "GET /x → no answer", "no answer came"],
   [{ status: 200, lost: true }, "GET /x → 200, lost", "the answer was lost"],
-])("what went wrong is told as refused: %j", (change, what, refused) => {
+])("a failure is reported as refused: %j", (change, what, refused) => {
   const { ask, told } = watched();
   ask("/x")({ ...change, done: true });
   expect(told()).toEqual([[what, refused, 0]]);
 });
 
-test("what broke off, a fault of the server and a 429 are lost; any other answer has arrived", () => {
+test("an aborted answer, a server error and a 429 count as lost, and every other answer as received", () => {
   const { ask, lost } = watched();
   ask("/x")({ done: true });
   ask("/x")({ status: 200, lost: true, done: true });
@@ -60,7 +60,7 @@ test("what broke off, a fault of the server and a 429 are lost; any other answer
   expect(lost()).toEqual([true, true, true, true, false, false, false]);
 });
 
-test("what the recorder has forgotten holds up nothing", () => {
+test("a request that the recorder has forgotten blocks no other", () => {
   const { requests, ask, told } = watched("gateway ");
   ask("/forgotten");
   requests.clear();

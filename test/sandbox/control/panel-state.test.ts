@@ -11,7 +11,7 @@ import { createPanelState } from "#sandbox/world/panel-state.ts";
 
 const never = () => Promise.reject(new Error("nobody asks for this"));
 
-test("the panels show the servers, the bot's key and the runs as they are, and hear of every change", async ({
+test("the panels show the servers, the bot's key and the runs, and are notified of every change", async ({
   onTestFinished,
 }) => {
   const clock = createSandboxClock();

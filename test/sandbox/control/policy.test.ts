@@ -1,4 +1,4 @@
-// The policies that the sandbox brings along, and the switch between them.
+// The policies that come with the sandbox, and the switch between them.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { type Controlled, QUICK, startControlled } from "./controlled.ts";
 const FOLDER = fileURLToPath(new URL("../../../sandbox/policies/", import.meta.url));
 const POLICY = fileURLToPath(new URL("../../../src/cli/policy.ts", import.meta.url));
 
-test("each file of sandbox/policies is offered, one more is written when it is chosen, and the linter finds nothing in any", async () => {
+test("each file in sandbox/policies is offered, another one is written when it is chosen, and the linter finds no fault in any", async () => {
   const files = (await readdir(FOLDER)).map((name) => join(FOLDER, name));
   const written = policiesWith(null).filter(({ write }) => write !== undefined);
   const kept = policiesWith(null).filter(({ write }) => write === undefined);
@@ -55,7 +55,7 @@ type Told = {
 };
 const told = async (): Promise<Told> => (await sandbox.send("/control/bot")).body as Told;
 
-test("the bot starts with the operator's policy, and decides by another one from the switch on", async () => {
+test("the bot starts with the operator's policy, and decides by another one after a switch", async () => {
   const { act, world } = sandbox;
   const before = (await told()).policy;
   expect(before).toMatchObject({ chosen: "own", inForce: { name: "own" }, fault: null });
@@ -73,13 +73,13 @@ test("the bot starts with the operator's policy, and decides by another one from
   await expect.poll(blockIds, { timeout: 20_000 }).toContain("rule:0-of-2");
 });
 
-test("the built-in policy is the bot without a file", async () => {
+test("with the built-in policy, the bot has no policy file", async () => {
   await sandbox.act("bot.policy", { name: "built-in" });
   expect(sandbox.world.bot?.given()["POLICY_FILE"]).toBeUndefined();
   expect((await told()).policy).toMatchObject({ inForce: { name: "built-in" } });
 });
 
-test("a policy with which the bot does not start leaves the former one in force, and the bot's words are shown", async () => {
+test("a policy with which the bot does not start leaves the previous one in force, and the bot's error is shown", async () => {
   const { act, refusal } = sandbox;
   await act("bot.policy", { name: "strict" });
   await writeFile(own, "rules: [\n");
@@ -95,7 +95,7 @@ test("a policy with which the bot does not start leaves the former one in force,
   expect((await told()).policy).toMatchObject({ inForce: { name: "own" }, fault: null });
 });
 
-test("a stopped bot stays stopped, and is started with the chosen policy", async () => {
+test("a stopped bot stays stopped during a switch, and starts with the chosen policy", async () => {
   const { act, world } = sandbox;
   await act("bot.stop");
   await act("bot.policy", { name: "strict" });
@@ -105,7 +105,7 @@ test("a stopped bot stays stopped, and is started with the chosen policy", async
   expect(world.bot?.given()["POLICY_FILE"]).toBe(join(FOLDER, "strict.yaml"));
 });
 
-test("of two switches at once the later one is in force", async () => {
+test("after two switches at once, the later one is in force", async () => {
   const { act } = sandbox;
   await Promise.all([act("bot.policy", { name: "strict" }), act("bot.policy", { name: "built-in" })]);
   expect((await told()).policy).toMatchObject({ chosen: "built-in", inForce: { name: "built-in" } });
