@@ -88,7 +88,7 @@ test.for([
   [["--replicas", "2"], "Several replicas need --postgres"],
   [["--postgres", "--replicas", "6"], '--replicas takes a whole number from 1 to 5, not "6".'],
   [["--postgres", "--replicas", "1.5"], "--replicas takes a whole number"],
-] as const)("%j is refused in words", async ([args, words]) => {
+] as const)("%j is refused with an explanation", async ([args, words]) => {
   const asked = await sandbox(...args);
   expect(await asked.ended).toBe(2);
   expect(asked.said()).toContain(words);

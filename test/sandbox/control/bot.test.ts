@@ -114,7 +114,7 @@ test("a restarted bot gets the current key", async () => {
 test.for([
   ["slack.dropSockets", {}],
   ["slack.disconnect", { reason: "warning" }],
-] as const)("after %s the bot connects again", async ([name, args]) => {
+] as const)("after %s the bot reconnects", async ([name, args]) => {
   const after = String(sandbox.world.slack.traffic.lines().at(-1)?.number);
   await sandbox.act(name, args);
   const back = await sandbox.read("/control/traffic", { after, contains: "socket connected", wait: "30" });

@@ -108,7 +108,7 @@ test.for([
   ["slack.makeGuest", { person: "cat" }, "is already a guest."],
   ["slack.deactivate", { person: "ben" }, "is already deactivated."],
   ["slack.archive", { channel: "random" }, "#random is already archived."],
-] as const)("%s a second time is told to be so already", async ([act, args, words]) => {
+] as const)("%s a second time is refused because it is already so", async ([act, args, words]) => {
   await sandbox.act(act, args);
   expect(await sandbox.refusal(act, args)).toMatch(new RegExp(`^409 .*${words}$`));
 });

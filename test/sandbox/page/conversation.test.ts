@@ -53,7 +53,7 @@ test("a day is shown above its first message, with the name that a reader would 
 test.for([
   ["UTC", ["Today", null]],
   ["Asia/Kathmandu", ["Yesterday", "Today"]],
-] as const)("a day begins at the reader's midnight, in %s", ([zone, expected]) => {
+] as const)("a day begins at the reader's midnight in %s", ([zone, expected]) => {
   const { clock, post, days } = newPage(zone);
   // 18:15 UTC is midnight in Kathmandu.
   clock.at = Date.UTC(2026, 10, 12, 18, 14);

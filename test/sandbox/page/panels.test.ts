@@ -205,7 +205,7 @@ describe("scenes", () => {
     ["done", "Done"],
     ["failed", "Failed"],
     ["stopped", "Stopped"],
-  ] as const)("one that is %s says so, and can be played again", async (ended, words) => {
+  ] as const)("show that one is %s, and it can be played again", async (ended, words) => {
     fake.play({ name: "four-eyes", captions: [first], ended });
     const body = await scenes();
     expect(body).toContain(`<p data-state="${ended}">${words}</p>`);

@@ -1,4 +1,4 @@
-// Every row of the tables of blocks and elements: an example that is fine, and the place of what is wrong with another.
+// Every row of the tables of blocks and elements: a valid example, and the place of the fault in an invalid one.
 
 import { expect, test } from "vitest";
 import { Refused } from "#sandbox/slack/errors.ts";
@@ -21,7 +21,7 @@ const image = { type: "image", image_url: "https://x.example/a.png", alt_text: "
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** The fields of a fine one, those of a wrong one, and where the wrong is, below the element or block. */
+/** The fields of a valid one, those of an invalid one, and the place of the fault below the element or block. */
 type Example = readonly [fine: object, wrong: object, at: string];
 
 const elements: Record<string, Example> = {
@@ -81,7 +81,7 @@ const blocks: Record<string, Example> = {
   data_table: [{ rows: [[cell]], caption: "C" }, { rows: [[cell]] }, ""],
 };
 
-/** The first place that a refusal points at, or "none". */
+/** Returns the first place that a refusal points at, or "none". */
 const place = (accept: () => unknown): string => {
   try {
     accept();
@@ -106,7 +106,7 @@ const blockAt = (block: Typed): string =>
 
 const accessories = new Set(["button", "image", "overflow"]);
 
-/** The element in the block that it may stand in, and the pointer to it. */
+/** Returns a block that may contain the element, and the pointer to the element. */
 const elementIn = (element: Typed): { block: Typed; at: string } => {
   if (accessories.has(element.type))
     return { block: { type: "section", text: plain("s"), accessory: element }, at: "/blocks/0/accessory" };
@@ -129,7 +129,7 @@ test.each(Object.entries(blocks))("the rules of the block %s hold", (type, [fine
   expect(blockAt({ ...wrong, type })).toBe(`/blocks/0${at}`);
 });
 
-test("an id stands once in a surface or block, and only one element of a view has the focus", () => {
+test("an id is unique in a surface or block, and only one element of a view has the focus", () => {
   const twice = many(2, () => ({ type: "divider", block_id: "b" }));
   expect(place(() => acceptBlocks(twice))).toBe("/blocks/1/block_id");
   const focused = many(2, (i) => ({
