@@ -71,14 +71,14 @@ describe("a log entry", () => {
     });
     const error = Object.assign(new TypeError("failed", { cause }), { data: "hidden", code: 7 });
     const { text, entries } = lines((log) => log.error({ error, all: [error] }, "failed"));
-    const told = {
+    const shown = {
       name: "TypeError",
       message: "failed",
       code: 7,
       stack,
       cause: { name: "Error", message: "reset", code: "ECONNRESET", stack },
     };
-    expect(entries[0]).toMatchObject({ error: told, all: [{ name: "TypeError" }] });
+    expect(entries[0]).toMatchObject({ error: shown, all: [{ name: "TypeError" }] });
     expect(Object.keys(entries[0]?.["error"] as object).sort()).toEqual([
       "cause",
       "code",

@@ -115,7 +115,7 @@ function defaultCommand(): string {
     AGENT_API_KEY: "key-of-the-agents",
   };
   const read = readConfig(env);
-  if (!read.ok) throw new Error("the least configuration is refused");
+  if (!read.ok) throw new Error("the minimal configuration was refused");
   return read.value.slack.command;
 }
 

@@ -85,10 +85,10 @@ test("it starts without a writable folder for compiled modules", async () => {
 });
 
 test("a start from the cache of compiled modules loads neither Node's TypeScript parser nor Node's own fetch", async () => {
-  const tell = "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))";
+  const printModules = "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))";
   const loaded = async (): Promise<string> => {
     const { bot, asked } = await starting({
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(tell)}`,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(printModules)}`,
     });
     await asked;
     await bot.end("SIGTERM");

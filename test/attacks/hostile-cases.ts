@@ -161,8 +161,8 @@ const names300k = Array.from({ length: 300_000 }, (_each, at) => `"k${at}":1`).j
 function expectBounded(items: string): void {
   const body = `{"id":"run_1","status":"awaiting_approval","pending_approvals":[${items}]}`;
   const read = readRun({ body, spoiled: null }, RunId("run_1"), { askedAt: NOON, now: NOON });
-  const told = read.ok ? read.value.unreadable.map(({ code }) => code) : [read.error];
-  expect(told).toEqual([read.ok ? "too-many-items" : "it holds too many values"]);
+  const codes = read.ok ? read.value.unreadable.map(({ code }) => code) : [read.error];
+  expect(codes).toEqual([read.ok ? "too-many-items" : "it holds too many values"]);
 }
 
 /** The limits are seconds, because the machine may be busy. Without the defense, each case takes minutes. */

@@ -53,7 +53,7 @@ type AxeResults = {
 async function violations(on: Page, scheme: "light" | "dark"): Promise<string[]> {
   const rules = scheme === "light" ? "" : '{ runOnly: ["color-contrast"] }';
   const results = await on.evaluate<AxeResults>(`axe.run(${rules})`);
-  if (results.passes.length === 0) throw new Error("axe looked at nothing");
+  if (results.passes.length === 0) throw new Error("axe checked nothing");
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
   );

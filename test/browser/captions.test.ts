@@ -69,12 +69,12 @@ test("a caption stays with the form when the form is redrawn, and returns to the
  * frame, never fires.
  */
 const STANDSTILL = `
-  Object.assign(window, { standstill: false, heard: 0, toDraw: [] });
+  Object.assign(window, { standstill: false, received: 0, toDraw: [] });
   const [frame, later, start] = [requestAnimationFrame, setTimeout, MessagePort.prototype.start];
   window.requestAnimationFrame = (draw) => (standstill ? toDraw.push(draw) : frame(draw));
   window.setTimeout = (run, ms, ...more) => (ms === 100 ? 0 : later(run, ms, ...more));
   MessagePort.prototype.start = function () {
-    this.addEventListener("message", ({ data }) => (heard += data.patches === undefined ? 0 : 1));
+    this.addEventListener("message", ({ data }) => (received += data.patches === undefined ? 0 : 1));
     start.call(this);
   };
 `;
@@ -86,11 +86,11 @@ test("a caption that arrives between two frames, after its form has closed, is n
   const open = on.stage.workspace.pushView("U0ANA", reasonModal());
   on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
   await page.getByRole("dialog").getByText("Ana asks for a deployment.").waitFor();
-  await page.evaluate("void (standstill = true, heard = 0)");
+  await page.evaluate("void (standstill = true, received = 0)");
   on.stage.workspace.closeViews("U0ANA", [open]);
-  await expect.poll(() => page.evaluate("heard")).toBe(1);
+  await expect.poll(() => page.evaluate("received")).toBe(1);
   on.board.play({ name: "four-eyes", captions, ended: null });
-  await expect.poll(() => page.evaluate("heard")).toBe(2);
+  await expect.poll(() => page.evaluate("received")).toBe(2);
   await page.evaluate("void toDraw.forEach((draw) => draw())");
   await page.getByRole("status").getByText("Ben looks at it and approves.").waitFor();
 });

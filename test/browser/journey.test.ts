@@ -31,7 +31,7 @@ afterAll(async () => {
   await world.stop();
   await rm(folder, { recursive: true, force: true });
   if (code !== 0 || bot.printed() !== "")
-    throw new Error(`the bot ended with ${code} and printed: ${bot.printed()}`);
+    throw new Error(`the bot exited with ${code} and printed: ${bot.printed()}`);
 });
 
 async function as(person: string): Promise<Page> {

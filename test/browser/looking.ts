@@ -15,7 +15,7 @@ export async function violations(on: Page): Promise<string[]> {
   // The page's policy forbids foreign scripts, so axe is evaluated and not inserted.
   await on.evaluate(axe);
   const results = await on.evaluate<AxeResults>("axe.run()");
-  if (results.passes.length === 0) throw new Error("axe looked at nothing");
+  if (results.passes.length === 0) throw new Error("axe checked nothing");
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
   );
@@ -56,7 +56,7 @@ export function createLook(browser: Browser, url: string): Look {
     faults,
     async close() {
       for (const context of contexts) await context.close();
-      if (faults.length > 0) throw new Error(`the page complained: ${faults.join("; ")}`);
+      if (faults.length > 0) throw new Error(`the page logged errors: ${faults.join("; ")}`);
     },
   };
 }

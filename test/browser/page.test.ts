@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close();
   await served.close();
-  if (faults.length > 0) throw new Error(`the page complained: ${faults.join("; ")}`);
+  if (faults.length > 0) throw new Error(`the page logged errors: ${faults.join("; ")}`);
 });
 
 async function open(options: Parameters<Browser["newContext"]>[0]): Promise<Page> {

@@ -36,13 +36,13 @@ const version = sha256(POLICY).slice(0, 12);
 /** Returns the entries of a decision that the service confirmed. `seq` is the number of the first entry. */
 function decided(id: string, seq: number, facts: Partial<AuditEntry> = {}, seconds = 10): AuditEntry[] {
   const about = { approval: anApproval(id).id, digest: sha256(id), policy: { version, rule: "prod" } };
-  const given = { by: ben ?? null, verdict: "approve", reason: "fine", ...about, ...facts } as const;
+  const decision = { by: ben ?? null, verdict: "approve", reason: "fine", ...about, ...facts } as const;
   const at = NOON + seconds * 1_000;
   const moments = { asked: NOON, submitted: at, confirmed: at + 500 };
   return [
-    anAuditEntry(run, { ...given, what: "decided", at, moments }),
-    anAuditEntry(run, { ...given, what: "sent", at, refers: seq }),
-    anAuditEntry(run, { ...given, what: "settled", outcome: "confirmed", at, moments, refers: seq }),
+    anAuditEntry(run, { ...decision, what: "decided", at, moments }),
+    anAuditEntry(run, { ...decision, what: "sent", at, refers: seq }),
+    anAuditEntry(run, { ...decision, what: "settled", outcome: "confirmed", at, moments, refers: seq }),
   ];
 }
 

@@ -39,8 +39,8 @@ type Seen = { readonly code: number | null; readonly out: string; readonly err: 
 type Env = { readonly [name: string]: string };
 
 function started(args: readonly string[], env: Env = {}): ChildProcess {
-  const given = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, ...env };
-  return spawn(process.execPath, [COMMAND, ...args], { env: given, cwd: folder });
+  const allVariables = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, ...env };
+  return spawn(process.execPath, [COMMAND, ...args], { env: allVariables, cwd: folder });
 }
 
 async function backUp(args: readonly string[] = [copy], env: Env = {}): Promise<Seen> {

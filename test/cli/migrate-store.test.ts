@@ -128,14 +128,14 @@ test("cards and forms that are open during the move are decided afterwards, once
     expect((await move()).out).toContain("stop it first");
     await before.end("SIGTERM");
 
-    const was = state();
+    const filesBefore = state();
     const moved = await move();
     expect(moved).toMatchObject({
       code: 0,
       out: expect.stringContaining("The audit arrived intact") as unknown,
     });
     expect(moved.out).not.toContain(seed());
-    expect(state()).toEqual(was);
+    expect(state()).toEqual(filesBefore);
 
     const env = { DATABASE_URL: url, AUDIT_KEY: seed() };
     const after = startBot({ ...world.env, ...env, LOG_LEVEL: "warn" });
@@ -162,18 +162,18 @@ test("every stored state arrives unchanged", async () => {
   const moved = await move({ AUDIT_KEY: GOLDEN_KEY });
   expect(moved).toMatchObject({ code: 0 });
   expect(moved.out).toContain("As before, the stored run");
-  const [here, there] = await Promise.all(
+  const [source, target] = await Promise.all(
     [`sqlite:${file}`, url].map((each) =>
       openStore({ url: each, owner: "test", auditKey: GOLDEN_KEY, now: () => 0 }),
     ),
   );
-  if (here === undefined || there === undefined) throw new Error("no stores");
+  if (source === undefined || target === undefined) throw new Error("a store was not opened");
   const all = { channels: [CHANNEL], only: "all", limit: 1_000 } as const;
-  expect(await there.list(all)).toEqual(await here.list(all));
-  expect(await there.notifications(100)).toEqual(await here.notifications(100));
-  expect(await there.auditHead()).toEqual(await here.auditHead());
-  expect(await there.walkAudit()).toBeNull();
-  await Promise.all([here.close(), there.close()]);
+  expect(await target.list(all)).toEqual(await source.list(all));
+  expect(await target.notifications(100)).toEqual(await source.notifications(100));
+  expect(await target.auditHead()).toEqual(await source.auditHead());
+  expect(await target.walkAudit()).toBeNull();
+  await Promise.all([source.close(), target.close()]);
 });
 
 test("a schema that this program does not write is refused", async () => {

@@ -41,7 +41,7 @@ function pointCalled(name: string): Point {
 const MOMENTS = [
   ["the decision is committed, the look before sending is lost", 1],
   ["the decision is sent and never arrives", 2],
-  ["the decision is taken, the answer is not heard", 1],
+  ["the decision is received, the answer is lost", 1],
   ["the confirmation on the card is lost", 1],
 ] as const;
 

@@ -30,7 +30,7 @@ let lane: OneProcess;
 
 beforeAll(async () => {
   writeFileSync(clockFile, "0");
-  lane = await startLane((given) => withClock(withKeyFile(given, keyFile), clockFile));
+  lane = await startLane((env) => withClock(withKeyFile(env, keyFile), clockFile));
 }, 60_000);
 afterAll(async () => {
   await lane.stop();

@@ -86,7 +86,7 @@ describe.concurrent("a service with a different interface", () => {
   });
 
   test("that requires a reason to approve says so, and gets one", async (context) => {
-    const world = await aWorld(context, { profile: { reasonRequired: "always" }, decidedAnew: true });
+    const world = await aWorld(context, { profile: { reasonRequired: "always" }, decidedTwice: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "");
     await world.told(ben, "notice:decision-refused", "'reason' is required");
@@ -107,7 +107,7 @@ describe.concurrent("a service with a different interface", () => {
   });
 
   test.for(["record", "other json", "text", "empty"] as const)(
-    'that refuses with a body of the kind "%s" is told of in plain words',
+    'that refuses with a body of the kind "%s" is reported in plain words',
     async (errorBody, context) => {
       const world = await aWorld(context, { profile: { errorBody, denyWord: "reject" } });
       const { card } = await world.asking(ana, opsAgents, TASK);

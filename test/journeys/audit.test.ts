@@ -96,15 +96,15 @@ test("each start and each policy has an entry, with digests of the configuration
   const audit = await openAuditFile(stage.database.place);
   const entries: KeptEntry["entry"][] = [];
   for await (const row of audit.rows()) entries.push(entryOf(row).entry);
-  const told = entries.filter(({ what }) => what === "program-started" || what === "policy-loaded");
+  const started = entries.filter(({ what }) => what === "program-started" || what === "policy-loaded");
   const starts = ["program-started", "policy-loaded"];
-  expect(told.map(({ what }) => what)).toEqual([...starts, "policy-loaded", ...starts]);
-  const texts = await Promise.all(told.map(({ digest }) => audit.textOf(digest ?? "")));
+  expect(started.map(({ what }) => what)).toEqual([...starts, "policy-loaded", ...starts]);
+  const texts = await Promise.all(started.map(({ digest }) => audit.textOf(digest ?? "")));
   await audit.close();
   expect(texts[1]).toBe(text);
   expect(texts.slice(2)).toEqual([`${text}volatile: [cost]\n`, texts[0], `${text}volatile: [cost]\n`]);
   expect(JSON.parse(texts[0] ?? "")).toMatchObject({ ADMINS: cat, SLACK_BOT_TOKEN: "(set)" });
-  expect(told[0]?.outcome).toMatch(/^Countersign \d+\.\d+\.\d+ on Node \d+/);
+  expect(started[0]?.outcome).toMatch(/^Countersign \d+\.\d+\.\d+ on Node \d+/);
 });
 
 test("an admin gets the evidence of a run as a file, and the requester gets a refusal with the reason", async (context) => {

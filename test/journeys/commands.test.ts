@@ -197,16 +197,13 @@ describe.concurrent("/agent with other words", () => {
     expect(world.posted()).toEqual([]);
   });
 
-  test.for(["status", "watch", "unwatch"])(
-    "%s asks for a run if none is given",
-    async (word, context) => {
-      const world = await aWorld(context);
-      await world.command(ana, opsAgents, word);
-      await world.told(ana, "answer:which-run");
-      await world.command(ana, opsAgents, `${word} run_nobody_knows`);
-      await world.told(ana, "command-refusal:unknown-run");
-    },
-  );
+  test.for(["status", "watch", "unwatch"])("%s asks for a run if none is given", async (word, context) => {
+    const world = await aWorld(context);
+    await world.command(ana, opsAgents, word);
+    await world.told(ana, "answer:which-run");
+    await world.command(ana, opsAgents, `${word} run_nobody_knows`);
+    await world.told(ana, "command-refusal:unknown-run");
+  });
 
   test("the command can be renamed in the configuration", async (context) => {
     const world = await aWorld(context, { env: { SLACK_COMMAND: "/bot" } });

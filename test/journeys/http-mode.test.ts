@@ -69,7 +69,7 @@ describe.concurrent("over HTTP instead of a socket", () => {
       (_: string, right: string) => signed(right, "another=body", Date.now()),
     ],
     [
-      "a signature that is none",
+      "a malformed signature",
       (body: string, right: string) => ({ ...signed(right, body, Date.now()), "x-slack-signature": "v0=" }),
     ],
   ] as const)("a request with %s is refused with 401 and does nothing", async ([, headersOf], context) => {

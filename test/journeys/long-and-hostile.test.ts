@@ -179,8 +179,8 @@ describe.concurrent("text that tries to deceive its reader", () => {
   test("stays plain text when an unknown subcommand is quoted", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "<!channel>`<@U0BEN>");
-    const told = await world.told(ana, "answer:unknown-command");
-    expect(told).not.toMatch(/<[!@]/);
+    const text = await world.told(ana, "answer:unknown-command");
+    expect(text).not.toMatch(/<[!@]/);
   });
 
   test("stays plain text when it is suggested as a task", async (context) => {

@@ -76,7 +76,7 @@ describe.concurrent("a quorum of two", () => {
     await world.decide(ben, card, "Approve", "before I left");
     await world.lateBy(5_000);
     const person = world.slack.workspace.people.get(ben);
-    if (person === undefined) throw new Error("Ben is not there");
+    if (person === undefined) throw new Error("the sandbox has no Ben");
     person.deactivated = true;
     await world.decide(cat, card, "Approve", "me too");
     await world.becomes(card, "past:1:voter-may-not", `@${cat}`);

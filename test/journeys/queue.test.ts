@@ -206,8 +206,8 @@ describe.concurrent("Review", () => {
     await world.decide(cat, first, "Deny", "mine came first");
     await world.becomes(first, "denied");
     accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "approve"])));
-    const told = await world.modalOf(ben, "form:reviewed");
-    expect(modalText(told)).toMatch(/Recorded: 1 approval\.[^]*already denied/);
+    const summary = await world.modalOf(ben, "form:reviewed");
+    expect(modalText(summary)).toMatch(/Recorded: 1 approval\.[^]*already denied/);
     await world.becomes(cards[1] ?? first, "approved");
     expect(world.decisions()).toHaveLength(2);
   });

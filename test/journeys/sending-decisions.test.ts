@@ -101,7 +101,7 @@ describe.concurrent("a decision that the service refuses", () => {
   test.for([400, 404, 409, 422])(
     "with HTTP %i is never sent again, and its card opens again",
     async (status, context) => {
-      const world = await aWorld(context, { decidedAnew: true });
+      const world = await aWorld(context, { decidedTwice: true });
       const body = { error: { code: "invalid_request", message: "Not while the moon is full." } };
       const { opening, card, past } = await asked(world, decide, { kind: "answer", status, body });
       await world.decide(ben, card, "Approve", REASON);

@@ -34,12 +34,12 @@ async function sandboxWith(
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, TMPDIR: folder, ...env } });
   let said = "";
   const { promise: ready, resolve } = Promise.withResolvers<string>();
-  const hear = (text: string): void => {
+  const append = (text: string): void => {
     said += text;
     if (READY.test(said)) resolve(said);
   };
-  child.stdout.setEncoding("utf8").on("data", hear);
-  child.stderr.setEncoding("utf8").on("data", hear);
+  child.stdout.setEncoding("utf8").on("data", append);
+  child.stderr.setEncoding("utf8").on("data", append);
   const ended = once(child, "close").then(([code]: unknown[]) => code);
   onTestFinished(async () => {
     child.kill("SIGKILL");
@@ -114,10 +114,10 @@ test("the bot gets the operator's deployment name, run page and approvers", asyn
 /** Resolves to the URL of the bot's health page, which only the bot itself prints. */
 async function botOf({ begun, said }: Sandbox): Promise<string> {
   await begun();
-  const told = (): string => /"url":"(http:[^"]+)"[^\n]*Countersign is ready/.exec(said())?.[1] ?? "";
-  await expect.poll(told).toMatch(/^http:/);
-  expect((await fetch(`${told()}/readyz`)).status).toBe(200);
-  return told();
+  const botUrl = (): string => /"url":"(http:[^"]+)"[^\n]*Countersign is ready/.exec(said())?.[1] ?? "";
+  await expect.poll(botUrl).toMatch(/^http:/);
+  expect((await fetch(`${botUrl()}/readyz`)).status).toBe(200);
+  return botUrl();
 }
 
 const isGone = (url: string): Promise<boolean> =>

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Controlled, QUICK, startControlled } from "./controlled.ts";
 
 let sandbox: Controlled;
-const told: string[] = [];
+const printed: string[] = [];
 
 beforeAll(async () => {
-  sandbox = await startControlled({ bot: { ...QUICK, say: (words) => void told.push(words) } });
+  sandbox = await startControlled({ bot: { ...QUICK, say: (words) => void printed.push(words) } });
   await sandbox.world.bot?.ready();
 });
 afterAll(() => sandbox.stop());
@@ -20,12 +20,12 @@ test("a bot that is killed restarts by itself, and says so", async () => {
   await sandbox.world.bot?.ready();
   expect(await state()).toBe("running");
   expect(connections()).toBe(1);
-  expect(told).toEqual(["The bot stopped (exit code none) and is being restarted."]);
+  expect(printed).toEqual(["The bot stopped (exit code none) and is being restarted."]);
 });
 
 test("a stopped bot stays down until it is started", async () => {
   const { act, refusal, world } = sandbox;
-  const before = told.length;
+  const before = printed.length;
   await act("bot.stop");
   expect(await state()).toBe("stopped");
   expect(connections()).toBe(0);
@@ -36,7 +36,7 @@ test("a stopped bot stays down until it is started", async () => {
   await Promise.all([act("bot.start"), act("bot.start")]);
   expect(await state()).toBe("running");
   expect(connections()).toBe(1);
-  expect(told).toHaveLength(before);
+  expect(printed).toHaveLength(before);
 });
 
 test("a killed bot cannot be killed again before it is back, but it can be stopped", async () => {

@@ -7,15 +7,15 @@ import { type Controlled, PATIENT, QUICK, startControlled } from "./controlled.t
 
 let postgres: Postgres;
 let sandbox: Controlled;
-const told: string[] = [];
+const printed: string[] = [];
 
 beforeAll(async () => {
-  postgres = await startPostgres((words) => void told.push(words));
+  postgres = await startPostgres((words) => void printed.push(words));
   const env = { ...QUICK.env, AUDIT_KEY: randomBytes(32).toString("base64") };
   sandbox = await startControlled({
     databaseUrl: postgres.url,
     slack: PATIENT,
-    bot: { env, replicas: 3, say: (words) => void told.push(words) },
+    bot: { env, replicas: 3, say: (words) => void printed.push(words) },
   });
   await sandbox.world.bot?.ready();
 });
@@ -50,7 +50,7 @@ test("a killed replica restarts by itself while the others keep running", async 
   const [back, ...rest] = await all();
   expect(back?.["pid"]).not.toBe(first?.["pid"]);
   expect(rest).toEqual(others);
-  expect(told.at(-1)).toBe("Replica 1 stopped (exit code none) and is being restarted.");
+  expect(printed.at(-1)).toBe("Replica 1 stopped (exit code none) and is being restarted.");
 });
 
 test("a replica is killed for good, another is paused, and both can be started again", async () => {

@@ -97,7 +97,7 @@ export function createFakePanelState() {
     done: new Set(),
     playing: null,
   };
-  const told = (): void => listeners.forEach((listener) => listener());
+  const notify = (): void => listeners.forEach((listener) => listener());
   const panelState: PanelState & { readonly service: () => ServiceState } = {
     bot: () => service.bot,
     replicas: () =>
@@ -114,12 +114,12 @@ export function createFakePanelState() {
     panelState,
     service(change: Partial<ServiceState>): void {
       service = { ...service, ...change };
-      told();
+      notify();
     },
     play(playing: SceneState["playing"]): void {
       const done = playing?.ended === "done" ? new Set([...scenes.done, playing.name]) : scenes.done;
       scenes = { ...scenes, playing, done };
-      told();
+      notify();
     },
   };
 }

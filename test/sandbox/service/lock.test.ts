@@ -30,12 +30,12 @@ function service(...args: string[]) {
   const ports = ["--port", "0", "--gateway-port", "0", "--tempo", "0"];
   const child = spawn(process.execPath, [MAIN, ...ports, "--state", statePath, ...args]);
   children.add(child);
-  let said = "";
-  const hear = (text: string): void => void (said += text);
-  child.stderr.setEncoding("utf8").on("data", hear);
+  let printed = "";
+  const append = (text: string): void => void (printed += text);
+  child.stderr.setEncoding("utf8").on("data", append);
   const ended = once(child, "close").then(([code]: unknown[]) => code);
   const listens = Promise.race([once(child.stdout, "data").then(() => true), ended.then(() => false)]);
-  return { child, ended, listens, said: () => said };
+  return { child, ended, listens, said: () => printed };
 }
 
 /** Resolves to the id of a process that has ended. */

@@ -175,10 +175,10 @@ test("a port in use is reported, with advice", async () => {
 async function refused(...args: string[]) {
   const child = spawn(process.execPath, [main, ...args]);
   children.add(child);
-  const told: string[] = [];
-  child.stderr.setEncoding("utf8").on("data", (text: string) => told.push(text));
+  const chunks: string[] = [];
+  child.stderr.setEncoding("utf8").on("data", (text: string) => chunks.push(text));
   const [code] = (await once(child, "close")) as [number];
-  return { code, lines: told.join("").trim().split("\n") };
+  return { code, lines: chunks.join("").trim().split("\n") };
 }
 
 test("all faults of the options are reported together", () => {

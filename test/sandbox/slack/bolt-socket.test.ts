@@ -280,10 +280,12 @@ describe("other features", () => {
   });
 
   test("messages and mentions become events only in channels the app is in", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const slack = await start((app) => {
-      app.message(async ({ message }) => void heard.push(`message ${"text" in message ? message.text : ""}`));
-      app.event("app_mention", async ({ event }) => void heard.push(`mention ${event.text}`));
+      app.message(
+        async ({ message }) => void received.push(`message ${"text" in message ? message.text : ""}`),
+      );
+      app.event("app_mention", async ({ event }) => void received.push(`mention ${event.text}`));
     });
     const mention = `<@${slack.workspace.app.person}> hi`;
     await slack.acts.say(ana, "C0RANDOM", "@countersign hi");
@@ -295,7 +297,7 @@ describe("other features", () => {
       if (acknowledged()) return resolve();
       const off = slack.traffic.onLine(() => acknowledged() && (off(), resolve()));
     });
-    expect(heard.sort()).toEqual([`mention ${mention}`, `mention ${mention}`, `message ${mention}`]);
+    expect(received.sort()).toEqual([`mention ${mention}`, `mention ${mention}`, `message ${mention}`]);
   });
 
   test("a click on an ephemeral message has no message, and respond() removes it", async () => {

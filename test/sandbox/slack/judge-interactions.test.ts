@@ -176,14 +176,14 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
   });
 
   test("messages cause events: new, changed and removed ones, and mentions", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const slack = await start(mode, (app) => {
-      app.event("message", async ({ event }) => void heard.push(event.subtype ?? "new"));
-      app.event("app_mention", async ({ event }) => void heard.push(`mention by ${event.user}`));
+      app.event("message", async ({ event }) => void received.push(event.subtype ?? "new"));
+      app.event("app_mention", async ({ event }) => void received.push(`mention by ${event.user}`));
     });
     await slack.acts.say(ana, ops, "@countersign hello");
     const message = slack.workspace.messages[0];
-    if (!message) throw new Error("nothing was said");
+    if (!message) throw new Error("no message was posted");
     slack.workspace.edit(message, { text: "changed" });
     slack.workspace.remove(message);
     const acknowledged = () =>
@@ -192,13 +192,13 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
       const off = slack.traffic.onLine(() => acknowledged() && (off(), resolve()));
       if (acknowledged()) resolve();
     });
-    expect(heard.sort()).toEqual([`mention by ${ana}`, "message_changed", "message_deleted", "new"]);
+    expect(received.sort()).toEqual([`mention by ${ana}`, "message_changed", "message_deleted", "new"]);
   });
 
   test("joining a channel causes an event, for people and for the app itself", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const slack = await start(mode, (app) => {
-      app.event("member_joined_channel", async ({ event }) => void heard.push(event.user));
+      app.event("member_joined_channel", async ({ event }) => void received.push(event.user));
     });
     const { person } = slack.workspace.app;
     slack.faults.removeFromChannel(ops, person);
@@ -211,7 +211,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
       if (acknowledged()) resolve();
     });
     // The app gets only the events of its own channels.
-    expect(heard).toEqual([person]);
+    expect(received).toEqual([person]);
   });
 
   test("opening the Home tab causes an event, and the app publishes the tab", async () => {
@@ -254,15 +254,15 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
 });
 
 test("messages in private channels and in direct messages have their own events", async () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const both = Promise.withResolvers<void>();
   const manifestPath = new URL("manifest-ears.yml", import.meta.url).pathname;
   const slack = await start(
     "socket",
     (app) =>
       app.event("message", async ({ event }) => {
-        heard.push([event.channel_type, "text" in event ? event.text : ""]);
-        if (heard.length === 2) both.resolve();
+        received.push([event.channel_type, "text" in event ? event.text : ""]);
+        if (received.length === 2) both.resolve();
       }),
     { manifestPath },
   );
@@ -270,7 +270,7 @@ test("messages in private channels and in direct messages have their own events"
   await slack.acts.say(ana, "C0PAYMENTS", "in private");
   await slack.acts.say(ana, slack.workspace.dmOf(ana).id, "to you");
   await both.promise;
-  expect(heard).toEqual([
+  expect(received).toEqual([
     ["group", "in private"],
     ["im", "to you"],
   ]);

@@ -50,7 +50,7 @@ const trigger = async (): Promise<string> => {
 const opened = async (view: object = reasonModal()) => {
   await client.apiCall("views.open", { trigger_id: await trigger(), view });
   const [open] = slack.workspace.viewsOf(ana).slice(-1);
-  if (!open) throw new Error("nothing opened");
+  if (!open) throw new Error("no view was opened");
   return open;
 };
 

@@ -18,7 +18,7 @@ const rich = (text = "x") => ({
   elements: [{ type: "rich_text_section", elements: [{ type: "text", text }] }],
 });
 const image = { type: "image", image_url: "https://x.example/a.png", alt_text: "a" };
-const many = <T>(count: number, make: (index: number) => T): T[] =>
+const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
 /** The fields of a valid one, those of an invalid one, and the place of the fault below the element or block. */
@@ -43,13 +43,13 @@ const elements: Record<string, Example> = {
   ],
   radio_buttons: [
     { options, initial_option: option() },
-    { options: many(11, (i) => option(`${i}`)) },
+    { options: times(11, (i) => option(`${i}`)) },
     "/options",
   ],
   checkboxes: [{ options, initial_options: options }, { options, initial_options: [option("other")] }, ""],
   overflow: [
-    { options: many(5, (i) => option(`${i}`)) },
-    { options: many(6, (i) => option(`${i}`)) },
+    { options: times(5, (i) => option(`${i}`)) },
+    { options: times(6, (i) => option(`${i}`)) },
     "/options",
   ],
   plain_text_input: [{ min_length: 1, max_length: 3000 }, { min_length: 5, max_length: 4 }, ""],
@@ -75,7 +75,7 @@ const blocks: Record<string, Example> = {
   alert: [{ text: long(200), level: "error" }, { text: long(201) }, "/text/text"],
   table: [
     { rows: [[cell]], column_settings: [{ align: "right" }] },
-    { rows: many(101, () => [cell]) },
+    { rows: times(101, () => [cell]) },
     "/rows",
   ],
   data_table: [{ rows: [[cell]], caption: "C" }, { rows: [[cell]] }, ""],
@@ -130,9 +130,9 @@ test.each(Object.entries(blocks))("the rules of the block %s hold", (type, [fine
 });
 
 test("an id is unique in a surface or block, and only one element of a view has the focus", () => {
-  const twice = many(2, () => ({ type: "divider", block_id: "b" }));
+  const twice = times(2, () => ({ type: "divider", block_id: "b" }));
   expect(place(() => acceptBlocks(twice))).toBe("/blocks/1/block_id");
-  const focused = many(2, (i) => ({
+  const focused = times(2, (i) => ({
     type: "input",
     block_id: `b${i}`,
     label: plain("L"),

@@ -19,8 +19,8 @@ const verdict = (run: () => unknown): string => {
     run();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const told = error.more["response_metadata"] as { messages: string[] } | undefined;
-    const places = (told?.messages ?? []).map((one) => /json-pointer:([^\]]*)/.exec(one)?.[1] ?? one);
+    const metadata = error.more["response_metadata"] as { messages: string[] } | undefined;
+    const places = (metadata?.messages ?? []).map((one) => /json-pointer:([^\]]*)/.exec(one)?.[1] ?? one);
     return [error.code, ...places].join(" ");
   }
   return "fine";

@@ -125,13 +125,13 @@ describe("direct messages", () => {
 });
 
 test("an app gets the events of a private channel only with the scope to read it", async () => {
-  const hears = async (): Promise<number> => {
+  const eventsAfterMention = async (): Promise<number> => {
     await slack.acts.say(ana, payments, "@countersign hello");
     return slack.traffic.lines().filter(({ what }) => what === "events_api").length;
   };
-  expect(await hears()).toBe(1);
+  expect(await eventsAfterMention()).toBe(1);
   slack.faults.revokeScope("app_mentions:read");
-  expect(await hears()).toBe(1);
+  expect(await eventsAfterMention()).toBe(1);
 });
 
 test("two views cannot have the same external_id, and a view can be found by it", async () => {

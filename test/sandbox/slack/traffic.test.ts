@@ -24,11 +24,11 @@ const start = async (listen: (app: App) => void, more = {}): Promise<Judged["sla
 
 const line = (slack: Judged["slack"], what: string): Traffic => {
   const found = slack.traffic.lines().findLast((one) => one.what === what);
-  if (!found) throw new Error(`no line of traffic says ${what}`);
+  if (!found) throw new Error(`the traffic has no line ${what}`);
   return found;
 };
 
-const heard = (slack: Judged["slack"], enough: () => boolean): Promise<void> =>
+const untilTraffic = (slack: Judged["slack"], enough: () => boolean): Promise<void> =>
   new Promise((resolve) => {
     const off = slack.traffic.onLine(() => enough() && (off(), resolve()));
     if (enough()) resolve();
@@ -92,7 +92,7 @@ describe("a line of traffic", () => {
     });
     await slack.acts.click(ana, card, "buttons", "approve");
     const used = () => slack.traffic.lines().filter(({ what }) => what === "response_url");
-    await heard(slack, () => used().length === 2);
+    await untilTraffic(slack, () => used().length === 2);
     expect(used().map(({ detail }) => (detail as { use: string }).use)).toEqual(["1 of 5", "2 of 5"]);
   });
 
@@ -136,7 +136,9 @@ describe("an event that was not acknowledged", () => {
   test("is sent again as the answer to its first delivery", async () => {
     const { slack, came } = await failing((count) => [count < 3 ? 500 : 200]);
     await slack.acts.say(ana, opsAgents, "hi");
-    await heard(slack, () => slack.traffic.lines().some(({ what }) => what.startsWith("acknowledges")));
+    await untilTraffic(slack, () =>
+      slack.traffic.lines().some(({ what }) => what.startsWith("acknowledges")),
+    );
     const [first, ...again] = slack.traffic.lines().filter(({ what }) => what === "events_api");
     expect(came()).toBe(3);
     expect(first?.answers).toBeNull();
@@ -147,9 +149,11 @@ describe("an event that was not acknowledged", () => {
   test("is not sent again if the app asks for no retry", async () => {
     const { slack, came } = await failing(() => [500, { "x-slack-no-retry": "1" }]);
     await slack.acts.say(ana, opsAgents, "hi");
-    await heard(slack, () => slack.traffic.lines().some(({ what }) => what.startsWith("no acknowledgement")));
+    await untilTraffic(slack, () =>
+      slack.traffic.lines().some(({ what }) => what.startsWith("no acknowledgement")),
+    );
     await slack.acts.say(ana, opsAgents, "again");
-    await heard(
+    await untilTraffic(
       slack,
       () => slack.traffic.lines().filter(({ what }) => what.startsWith("no acknowledgement")).length === 2,
     );

@@ -35,18 +35,18 @@ test("a person's @name becomes a mention if someone has that name", async () => 
 });
 
 test("the app receives a mention that a person typed", async () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const { stop } = await connect(slack, (app) =>
-    app.event("app_mention", async ({ event }) => void heard.push(event.text)),
+    app.event("app_mention", async ({ event }) => void received.push(event.text)),
   );
   await said("@countersign look");
   await slack.workspace.until(() => true);
   await new Promise<void>((resolve) => {
-    const off = slack.traffic.onLine(() => heard.length > 0 && (off(), resolve()));
-    if (heard.length > 0) resolve();
+    const off = slack.traffic.onLine(() => received.length > 0 && (off(), resolve()));
+    if (received.length > 0) resolve();
   });
   await stop();
-  expect(heard).toEqual([`<@${slack.workspace.app.person}> look`]);
+  expect(received).toEqual([`<@${slack.workspace.app.person}> look`]);
 });
 
 test("the text of a command arrives with entities for & < >, and with ids for names only if requested", async () => {

@@ -63,7 +63,7 @@ export const payloadRows: readonly Row[] = [
   },
 ];
 
-const heard: Row["proof"] = [judge, "messages cause events: new, changed and removed ones, and mentions"];
+const messageEvents: Row["proof"] = [judge, "messages cause events: new, changed and removed ones, and mentions"];
 
 const ownKinds: Row["proof"] = [
   judge,
@@ -83,7 +83,7 @@ export const eventRows: readonly Row[] = [
     what: "new, changed and deleted messages, including the app's own; messages of people have no blocks",
     how: "close",
     source: "docs.slack.dev, message events",
-    proof: heard,
+    proof: messageEvents,
   },
   {
     subject: "member_joined_channel",

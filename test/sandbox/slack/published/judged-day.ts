@@ -10,10 +10,10 @@ const [ana, ben, ops, payments] = ["U0ANA", "U0BEN", "C0OPSAGENTS", "C0PAYMENTS"
 
 /** An app that acknowledges everything. A command provides the trigger for the next view. */
 const listening =
-  (heard: { trigger: string }) =>
+  (latest: { trigger: string }) =>
   (app: App): void => {
     app.command("/agent", async ({ ack, body }) => {
-      heard.trigger = body.trigger_id;
+      latest.trigger = body.trigger_id;
       await ack();
     });
     app.action(/./, ({ ack }) => ack());
@@ -23,17 +23,17 @@ const listening =
   };
 
 export async function aJudgedDay(): Promise<readonly Sent[]> {
-  const heard = { trigger: "" };
-  const judged = await startJudged("socket", listening(heard));
+  const latest = { trigger: "" };
+  const judged = await startJudged("socket", listening(latest));
   const type = () => judged.slack.acts.command(ana, ops, "/agent", "");
   try {
     await callEverything(judged, async () => {
       await type();
-      return heard.trigger;
+      return latest.trigger;
     });
     for (const kind of Object.keys(used)) {
       await type();
-      await useElement(judged, heard.trigger, kind);
+      await useElement(judged, latest.trigger, kind);
     }
     await useShortcuts(judged);
     await sayThings(judged);
@@ -89,7 +89,7 @@ async function sayThings({ slack, app }: Judged): Promise<void> {
   const { workspace, acts, faults } = slack;
   await acts.say(ana, ops, "@countersign hello");
   const said = workspace.messages.at(-1);
-  if (said === undefined) throw new Error("nothing was said");
+  if (said === undefined) throw new Error("no message was posted");
   await acts.say(ben, ops, "@countersign in a thread", said.ts);
   workspace.edit(said, { text: "changed" });
   workspace.remove(said);
