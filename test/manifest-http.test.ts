@@ -76,7 +76,7 @@ describe("Slack's rule that everything has an address or Socket Mode is on", () 
     ["events", /^ {4}request_url: .*\n(?= {4}bot_events)/m],
     ["interactivity", /(?<=is_enabled: true\n) {4}request_url: .*\n/m],
     ["command", /^ {6}url: .*\n/m],
-  ])("is broken where the address of %s is taken out", (place, line) => {
+  ])("is broken if the address of %s is missing", (place, line) => {
     const text = read("manifest.http.yml");
     expect(text).toMatch(line);
     expect(placesWithoutAddress(manifestIn(text.replace(line, "")))).toEqual([place]);

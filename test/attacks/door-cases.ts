@@ -168,7 +168,7 @@ const outOfTime = attacks<Door, Row>(
     stamped("in hexadecimal", "0x6553f100"),
     stamped("with a fraction", `${seconds}.0`),
     stamped("with a sign", `+${seconds}`),
-    stamped("that is no number", "NaN"),
+    stamped("that is not a number", "NaN"),
     stamped("that is endless", "Infinity"),
     stamped("twice in one header", `${seconds}, ${seconds}`),
     [

@@ -133,10 +133,10 @@ const repeated = attacks<void, readonly [string, Error]>(
   32,
   70,
   [
-    ["an error of the service that repeats the request", quoting("rm -rf /secret-plan")],
+    ["an error of the service that repeats the request", errorQuoting("rm -rf /secret-plan")],
     [
       "the same as the cause of another error",
-      new Error("failed", { cause: quoting("rm -rf /secret-plan") }),
+      new Error("failed", { cause: errorQuoting("rm -rf /secret-plan") }),
     ],
   ],
   (_, [, error]) => {
@@ -148,7 +148,7 @@ const repeated = attacks<void, readonly [string, Error]>(
   },
 );
 
-function quoting(words: string): PortError {
+function errorQuoting(words: string): PortError {
   const message = `The agent service answered HTTP 400: cannot do ${words}`;
   return new PortError(message, { applied: "no", retry: "never", code: "http_400", quotes: true });
 }

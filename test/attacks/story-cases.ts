@@ -16,7 +16,7 @@ type Because = "changed" | "closed";
 const ANSWERS: Readonly<Record<Because, Saying>> = { changed: "form:changed", closed: "refusal:closed" };
 
 /** Something happens while Ben has the form open. He is told at once, or when he submits, and nothing leaves. */
-async function overtaken(
+async function expectOvertaken(
   on: Story,
   happens: (on: Story) => void | Promise<void>,
   because: Because,
@@ -37,7 +37,7 @@ async function overtaken(
 const meanwhile =
   (happens: (on: Story) => void | Promise<void>, because: Because) =>
   (on: Story): Promise<void> =>
-    overtaken(on, happens, because);
+    expectOvertaken(on, happens, because);
 
 const stolen = stories(15, 1, [
   [

@@ -34,7 +34,7 @@ test.for(Object.entries(SURFACES))("%s", { timeout: 60_000 }, async ([, { path, 
         await page.emulateMedia({ colorScheme });
         found[`${size}, ${colorScheme}`] = [
           ...(await violations(page, colorScheme)),
-          ...(await sticksOut(page)),
+          ...(await tooWideElements(page)),
         ];
       }
   } finally {
@@ -60,7 +60,7 @@ async function violations(on: Page, scheme: "light" | "dark"): Promise<string[]>
 }
 
 /** Resolves to the elements that are wider than their pane or dialog, except those that scroll. */
-function sticksOut(on: Page): Promise<string[]> {
+function tooWideElements(on: Page): Promise<string[]> {
   return on.evaluate<
     string[]
   >(`[document.body, ...document.querySelectorAll("[data-scroll], dialog[open] [data-blocks]")]

@@ -34,7 +34,7 @@ afterAll(async () => {
     throw new Error(`the bot exited with ${code} and printed: ${bot.printed()}`);
 });
 
-async function as(person: string): Promise<Page> {
+async function openAs(person: string): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 820 } })).newPage();
   page.setDefaultTimeout(15_000);
   await page.goto(`${world.slack.url}as/${person}/C0OPSAGENTS`);
@@ -72,11 +72,11 @@ const errorOf = async (person: string): Promise<string> => {
 };
 
 test("one person starts a run, another approves with a reason on the page, and the thread shows the output", async () => {
-  const ana = await as("U0ANA");
+  const ana = await openAs("U0ANA");
   await type(ana, "/agent run deploy billing-api to production");
   await ana.getByRole("button", { name: "Approve" }).last().waitFor();
 
-  const ben = await as("U0BEN");
+  const ben = await openAs("U0BEN");
   await ben.getByRole("button", { name: "Approve" }).last().click();
   const form = ben.getByRole("dialog");
   await form.getByText("Deploy billing-api to production").first().waitFor();
@@ -96,9 +96,9 @@ test("one person starts a run, another approves with a reason on the page, and t
 });
 
 test("a denial needs a reason, and the service gets it", async () => {
-  const ana = await as("U0ANA");
+  const ana = await openAs("U0ANA");
   await type(ana, "/agent run rotate the signing keys");
-  const cat = await as("U0CAT");
+  const cat = await openAs("U0CAT");
   await cat.getByRole("button", { name: "Deny" }).last().click();
   const form = cat.getByRole("dialog");
   await form.getByRole("textbox", { name: "Reason" }).fill("   ");
@@ -114,7 +114,7 @@ test("a denial needs a reason, and the service gets it", async () => {
 });
 
 test("a form tells the requester that someone else must decide", async () => {
-  const ana = await as("U0ANA");
+  const ana = await openAs("U0ANA");
   await type(ana, "/agent run restart the mail queue");
   await ana.getByRole("button", { name: "Approve" }).last().click();
   await ana.getByRole("dialog").waitFor();

@@ -375,7 +375,7 @@ test.for([
   [["export", "--from", "2026-03-02", "--to", "2026-03-01"], "--to is before --from"],
   [["show"], "show needs the id of one run"],
   [["verify", "--colour"], "--colour"],
-] as const)("what was asked wrongly is told with the usage: %j", async ([args, words]) => {
+] as const)("invalid arguments are reported with the usage: %j", async ([args, words]) => {
   const seen = await audit(...args);
   expect(seen).toMatchObject({ code: 2, out: "" });
   expect(seen.err).toContain(words);

@@ -47,7 +47,7 @@ export const CONFIGURATION: readonly Planted[] = [
   ["the token is a person's", () => ({ SLACK_BOT_TOKEN: "xoxp-1" }), "SLACK_BOT_TOKEN", /starts with xoxb-/],
   ["the tokens are swapped", () => ({ SLACK_APP_TOKEN: "xoxb-1" }), "SLACK_APP_TOKEN", /starts with xapp-/],
   [
-    "there is no way in from Slack",
+    "no entrance for Slack is configured",
     () => ({ SLACK_APP_TOKEN: "" }),
     "SLACK_APP_TOKEN",
     /nor is SLACK_SIGNING_SECRET/,

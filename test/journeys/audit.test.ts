@@ -15,7 +15,7 @@ const TASK = "deploy billing-api to production";
 const env = { ADMINS: cat, AUDIT_CHANNEL: releases };
 
 /** Verifies the audit while the app runs, as the shell command does. */
-async function verified(stage: Stage, ...heads: readonly string[]) {
+async function verifyAudit(stage: Stage, ...heads: readonly string[]) {
   const { place, env: given } = stage.database;
   const audit = await openAuditFile(place);
   const witnesses = heads.map((each) => parseKnownHead(each)).filter((each) => each !== null);
@@ -40,10 +40,10 @@ function headOn({ blocks }: Message): string {
   return seq === "" ? "none" : `audit ${seq} · ${link}`;
 }
 
-const direct = ({ until, directTo }: Stage, person: string, id: Saying): Promise<Message> =>
+const directMessage = ({ until, directTo }: Stage, person: string, id: Saying): Promise<Message> =>
   until(() => directTo(person).find((each) => says(id, each)));
 
-async function approved(stage: Stage) {
+async function approveRun(stage: Stage) {
   const { card } = await stage.asking(ana, opsAgents, TASK);
   await stage.decide(ben, card, "Approve", "looked at it");
   await stage.becomes(card, "approved");
@@ -54,34 +54,34 @@ async function approved(stage: Stage) {
 
 test("the audit contains the heads on the card, on the receipt and in the audit channel", async (context) => {
   const stage = await aWorld(context, { env });
-  const { card } = await approved(stage);
-  const receipt = await direct(stage, ben, "receipt:approve");
+  const { card } = await approveRun(stage);
+  const receipt = await directMessage(stage, ben, "receipt:approve");
   expect(textOf(receipt)).toContain("looked at it");
   const daily = await stage.until(() =>
     stage.posted(releases).find((each) => says("notification:head", each)),
   );
   const heads = [headOn(card), ...[receipt, daily].map((each) => headIn(textOf(each)))];
   expect(heads).not.toContain("none");
-  expect(await verified(stage, ...heads)).toMatchObject({ ok: true });
+  expect(await verifyAudit(stage, ...heads)).toMatchObject({ ok: true });
   const [first = ""] = heads;
   const forged = first.replace(/[0-9a-f]$/, (digit) => (digit === "0" ? "1" : "0"));
-  expect(await verified(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
+  expect(await verifyAudit(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
 });
 
 test('"This was not me" is accepted only from the person who decided, alerts the admins and the channel, and marks the entry', async (context) => {
   const stage = await aWorld(context, { env, troubled: true });
-  await approved(stage);
-  const receipt = await direct(stage, ben, "receipt:approve");
+  await approveRun(stage);
+  const receipt = await directMessage(stage, ben, "receipt:approve");
   await stage.click(ben, receipt, "This was not me");
   await stage.modalOf(ben, "answer:reported");
-  const alert = await direct(stage, cat, "notification:dispute");
+  const alert = await directMessage(stage, cat, "notification:dispute");
   expect(textOf(alert)).toContain(`@${ben}`);
   expect(textOf(alert)).toContain("looked at it");
   await stage.until(() => stage.posted(releases).some((each) => says("notification:dispute", each)));
   await stage.deliver(stage.lastPayload("block_actions"));
   await stage.told(ben, "answer:reported-before");
   expect(stage.decisions()).toHaveLength(1);
-  expect(await verified(stage)).toMatchObject({ ok: true });
+  expect(await verifyAudit(stage)).toMatchObject({ ok: true });
 });
 
 test("each start and each policy has an entry, with digests of the configuration and of the policy's text", async (context) => {
@@ -109,7 +109,7 @@ test("each start and each policy has an entry, with digests of the configuration
 
 test("an admin gets the evidence of a run as a file, and the requester gets a refusal with the reason", async (context) => {
   const stage = await aWorld(context, { env });
-  const { id } = await approved(stage);
+  const { id } = await approveRun(stage);
   await stage.command(cat, opsAgents, `audit ${id}`);
   await stage.told(cat, "answer:evidence-sent");
   const [file, ...more] = await stage.until(() => {

@@ -14,7 +14,7 @@ const RUNS = 14;
 const REST_S = 8;
 
 /** Creates watched runs with open threads, each of which then requests one approval. Resolves to the notice. */
-async function storm(context: Context): Promise<{ world: Stage; notice: Message }> {
+async function startStorm(context: Context): Promise<{ world: Stage; notice: Message }> {
   const world = await aWorld(context, { troubled: true });
   const { control } = world.service;
   const ids = Array.from({ length: RUNS }, (_, nth) => control.createRun(`release forever ${nth}`).id);
@@ -41,7 +41,7 @@ async function isOver(world: Stage): Promise<void> {
 
 describe.concurrent("many requests at once, of many runs", () => {
   test("are all in the reader's queue before their cards are posted, and the notice ends when they are", async (context) => {
-    const { world, notice } = await storm(context);
+    const { world, notice } = await startStorm(context);
     expect(cards(world).length).toBeLessThan(RUNS);
     accepted(await world.click(ben, notice, "Review"));
     const listed = await world.told(ben, "answer:pending");
@@ -54,21 +54,21 @@ describe.concurrent("many requests at once, of many runs", () => {
   });
 
   test("have one notice, even if the app restarts in between", async (context) => {
-    const { world } = await storm(context);
+    const { world } = await startStorm(context);
     await world.stopApp();
     await world.startApp();
     await isOver(world);
   });
 
   test("are not shown to guests", async (context) => {
-    const { world, notice } = await storm(context);
+    const { world, notice } = await startStorm(context);
     accepted(await world.click(guest, notice, "Review"));
     expect(await world.told(guest, "answer:pending:empty")).not.toContain("Deploy part");
     await isOver(world);
   });
 
   test("cannot be decided in the notice, whoever clicks its button", async (context) => {
-    const { world, notice } = await storm(context);
+    const { world, notice } = await startStorm(context);
     const names = elementsOf(notice.blocks).map(({ action_id }) => action_id);
     expect(names.filter(Boolean)).toEqual(["storm_review"]);
     for (const person of [ana, ben, cat]) accepted(await world.click(person, notice, "Review"));

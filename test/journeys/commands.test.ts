@@ -22,7 +22,7 @@ describe.concurrent("/agent run", () => {
     ["emoji and accents", "déploie 🚀 👩‍💻 e\u0301"],
     ["what Slack writes for names and links", "tell <@U0BEN> & <https://x.example|x> in <#C0RELEASES>"],
     ["a space before and after", "  twice as far  "],
-    ["more characters than a form takes", `forever ${"long ".repeat(800)}end`],
+    ["more characters than a form accepts", `forever ${"long ".repeat(800)}end`],
   ])("sends the task as it was typed: %s", async ([, task = ""], context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, task);

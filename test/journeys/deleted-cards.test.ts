@@ -5,7 +5,7 @@ import { ana, aWorld, ben, opsAgents, type Stage } from "../make/world.ts";
 const TASK = "deploy billing-api to production";
 
 /** Resolves to the only card of the thread, once it differs from the old one. */
-async function cardAfter(world: Stage, opening: Message, old: Message): Promise<Message> {
+async function replacementOf(world: Stage, opening: Message, old: Message): Promise<Message> {
   return world.until(() => {
     const [card, ...more] = world.cardsOf(opening);
     return card !== undefined && card.ts !== old.ts && more.length === 0 && card;
@@ -13,7 +13,7 @@ async function cardAfter(world: Stage, opening: Message, old: Message): Promise<
 }
 
 /** Deletes a message without sending an event. */
-function vanish({ slack }: Stage, message: Message): void {
+function deleteWithoutEvent({ slack }: Stage, message: Message): void {
   const { messages, byPlace } = slack.workspace;
   messages.splice(messages.indexOf(message), 1);
   byPlace.delete(`${message.channel} ${message.ts}`);
@@ -26,7 +26,7 @@ describe.concurrent("a card that someone deletes in Slack", () => {
       const world = await aWorld(context, { entrance });
       const { opening, card } = await world.asking(ana, opsAgents, TASK);
       world.slack.faults.deleteMessage(card);
-      const again = await cardAfter(world, opening, card);
+      const again = await replacementOf(world, opening, card);
       await world.decide(ben, again, "Approve", "go");
       await world.becomes(again, "approved");
       expect(world.cardsOf(opening)).toEqual([again]);
@@ -37,9 +37,9 @@ describe.concurrent("a card that someone deletes in Slack", () => {
     // Slack returns no link to a deleted card.
     const world = await aWorld(context, { troubled: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    vanish(world, card);
+    deleteWithoutEvent(world, card);
     await world.command(ben, opsAgents, "pending");
-    const again = await cardAfter(world, opening, card);
+    const again = await replacementOf(world, opening, card);
     await world.decide(ben, again, "Deny", "no");
     await world.becomes(again, "denied");
   });
@@ -48,9 +48,9 @@ describe.concurrent("a card that someone deletes in Slack", () => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
-    vanish(world, card);
+    deleteWithoutEvent(world, card);
     await world.command(ben, opsAgents, `watch ${id}`);
-    await cardAfter(world, opening, card);
+    await replacementOf(world, opening, card);
   });
 });
 

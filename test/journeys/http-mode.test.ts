@@ -26,7 +26,7 @@ const commandBody = (world: Stage): string =>
     response_url: `${world.slack.url}response/T0SANDBOX/forged`,
   }).toString();
 
-function signed(secret: string, body: string, at: number): Record<string, string> {
+function signedHeaders(secret: string, body: string, at: number): Record<string, string> {
   const timestamp = String(Math.floor(at / 1_000));
   const signature = createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex");
   return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${signature}` };
@@ -59,18 +59,24 @@ describe.concurrent("over HTTP instead of a socket", () => {
 
   test.for([
     ["no signature", () => ({})],
-    ["another secret's signature", (body: string) => signed("not-the-signing-secret", body, Date.now())],
+    [
+      "another secret's signature",
+      (body: string) => signedHeaders("not-the-signing-secret", body, Date.now()),
+    ],
     [
       "a signature of an hour ago",
-      (body: string, right: string) => signed(right, body, Date.now() - 3_600_000),
+      (body: string, right: string) => signedHeaders(right, body, Date.now() - 3_600_000),
     ],
     [
       "the signature of another body",
-      (_: string, right: string) => signed(right, "another=body", Date.now()),
+      (_: string, right: string) => signedHeaders(right, "another=body", Date.now()),
     ],
     [
       "a malformed signature",
-      (body: string, right: string) => ({ ...signed(right, body, Date.now()), "x-slack-signature": "v0=" }),
+      (body: string, right: string) => ({
+        ...signedHeaders(right, body, Date.now()),
+        "x-slack-signature": "v0=",
+      }),
     ],
   ] as const)("a request with %s is refused with 401 and does nothing", async ([, headersOf], context) => {
     const world = await aWorld(context, { entrance: "http", troubled: true });
@@ -91,7 +97,7 @@ describe.concurrent("over HTTP instead of a socket", () => {
     fields.set("text", "help");
     fields.set("response_url", `${world.service.url.replace("127.0.0.1", "localhost")}/v1/health`);
     const body = fields.toString();
-    const response = await post(world, body, signed(world.slack.signingSecret, body, Date.now()));
+    const response = await post(world, body, signedHeaders(world.slack.signingSecret, body, Date.now()));
     expect(response.status).toBe(200);
     await world.run(ana, opsAgents, "just say hello");
     expect(world.service.requests.all().filter(({ path }) => path === "/v1/health")).toEqual([]);

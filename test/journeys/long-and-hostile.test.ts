@@ -8,7 +8,7 @@ import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 /** Returns numbered lines, so that a missing line is noticed. */
 const lines = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `step ${n + 1} of the plan`);
-const lacking = (text: string, wanted: readonly string[]): string[] =>
+const missingLines = (text: string, wanted: readonly string[]): string[] =>
   wanted.filter((each) => !text.split("\n").includes(each));
 
 const filesIn = (world: Stage, opening: Message): string[] =>
@@ -18,7 +18,7 @@ const filesIn = (world: Stage, opening: Message): string[] =>
     .map((id) => Buffer.from(world.slack.workspace.files.get(id)?.bytes ?? []).toString("utf8"));
 
 /** Starts a run that keeps working and requests this action. */
-async function askingFor(world: Stage, action: string): Promise<{ opening: Message; card: Message }> {
+async function startRequesting(world: Stage, action: string): Promise<{ opening: Message; card: Message }> {
   const opening = await world.run(ana, opsAgents, "work forever");
   const { id } = await world.runAt("work forever");
   world.service.control.addApproval(id, { action });
@@ -67,24 +67,24 @@ describe.concurrent("content that is too long for a message", () => {
   test("a request that is too long for a card is shown in full in a modal, and in the decision form", async (context) => {
     const world = await aWorld(context);
     const plan = lines(700);
-    const { card } = await askingFor(world, plan.join("\n"));
+    const { card } = await startRequesting(world, plan.join("\n"));
     expect(buttonsOf(card)).toEqual(["Approve", "Deny", "Read in full"]);
     expect(says("request:shortened", card)).toBe(true);
-    expect(lacking(textOf(card), plan)).not.toEqual([]);
+    expect(missingLines(textOf(card), plan)).not.toEqual([]);
 
     const reading = await world.openForm(ben, card, "Read in full");
     expect(reading.view["submit"]).toBeUndefined();
-    expect(lacking(modalText(reading), plan)).toEqual([]);
+    expect(missingLines(modalText(reading), plan)).toEqual([]);
     await world.slack.acts.close(ben, reading.id);
     const deciding = await world.openForm(ben, card, "Deny");
-    expect(lacking(modalText(deciding), plan)).toEqual([]);
+    expect(missingLines(modalText(deciding), plan)).toEqual([]);
     await world.fillModal(ben, "step 612 drops the table");
     await world.becomes(card, "denied", "step 612 drops the table");
   });
 
   test("the requester can read a request in full, although only others can decide it", async (context) => {
     const world = await aWorld(context);
-    const { card } = await askingFor(world, lines(700).join("\n"));
+    const { card } = await startRequesting(world, lines(700).join("\n"));
     expect(modalText(await world.openForm(ana, card, "Read in full"))).toContain("step 700 of the plan");
   });
 });
@@ -98,7 +98,7 @@ const RICH = new Set(["rich_text_section", "rich_text_quote", "rich_text_preform
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** Returns the elements that Slack would interpret: everything except plain text, people we name ourselves, and times. */
-function live(blocks: unknown): unknown[] {
+function interpretedElements(blocks: unknown): unknown[] {
   const inRich = elementsOf(blocks)
     .filter(({ type }) => RICH.has(String(type)))
     .flatMap(
@@ -124,8 +124,8 @@ function live(blocks: unknown): unknown[] {
   return [...foreign, ...marked, ...pictures, ...unseen];
 }
 
-const inert = ({ text, blocks }: Message): void => {
-  expect(live(blocks)).toEqual([]);
+const expectInert = ({ text, blocks }: Message): void => {
+  expect(interpretedElements(blocks)).toEqual([]);
   // The only mention in it is ours: the requester.
   expect(text.replace(/ by <@U0[A-Z]+>$/, "")).not.toMatch(/<|>/);
   expect(text).not.toMatch(UNSEEN);
@@ -135,26 +135,26 @@ describe.concurrent("text that tries to deceive its reader", () => {
   test("stays plain text in the opening, the card, the modal and the outcome", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, `hostile ${hostileText}`);
-    inert(opening);
-    inert(card);
+    expectInert(opening);
+    expectInert(card);
     expect(textOf(card)).toContain("<!channel> <!here> <!everyone> <@U0000001>");
     expect(textOf(card)).toContain("⟨U+202E⟩");
     const modal = await world.openForm(ben, card, "Approve");
-    expect(live(modal.view.blocks)).toEqual([]);
+    expect(interpretedElements(modal.view.blocks)).toEqual([]);
     expect(modalText(modal)).toContain("zero⟨U+200B⟩width");
     await world.fillModal(ben, hostileText);
     await world.becomes(card, "approved");
-    inert(card);
+    expectInert(card);
     const end = await world.saidIn(opening, "outcome:succeeded");
-    inert(end);
+    expectInert(end);
     expect(textOf(end)).toContain("<!channel>");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: hostileText }]);
-    for (const message of world.posted()) inert(message);
+    for (const message of world.posted()) expectInert(message);
   });
 
   test("stays plain text in lists, in errors of the service and in a changed request", async (context) => {
     const world = await aWorld(context);
-    const { card } = await askingFor(world, hostileText);
+    const { card } = await startRequesting(world, hostileText);
     const modal = await world.openForm(ben, card, "Approve");
     const { id, approvals } = await world.runAt("work forever");
     const details = { tool: hostileText, [hostileText]: hostileText };
@@ -164,14 +164,16 @@ describe.concurrent("text that tries to deceive its reader", () => {
     });
     await world.fillModal(ben, "");
     expect(idOf(modal.view)).toBe("form:changed");
-    expect(live(modal.view.blocks)).toEqual([]);
+    expect(interpretedElements(modal.view.blocks)).toEqual([]);
     world.service.control.fail(id, hostileText);
     await world.becomes(card, "closed");
     await world.command(ben, opsAgents, "list");
     await world.told(ben, "answer:list");
-    for (const message of world.posted()) inert(message);
+    for (const message of world.posted()) expectInert(message);
     for (const message of world.slack.workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === ben)) {
-      const links = live(message.blocks).filter((each) => (each as { type: string }).type !== "link");
+      const links = interpretedElements(message.blocks).filter(
+        (each) => (each as { type: string }).type !== "link",
+      );
       expect(links).toEqual([]);
     }
   });

@@ -23,7 +23,7 @@ const TASK = "deploy billing-api to production";
 
 type Context = Parameters<typeof aWorld>[0];
 
-function under(context: Context, rule: string, more = ""): Choices {
+function withRule(context: Context, rule: string, more = ""): Choices {
   const text = `rules:\n  - name: strict\n    approvers: anyone\n${rule}${more}`;
   return { env: { POLICY_FILE: policyFile(text, context).path } };
 }
@@ -32,7 +32,7 @@ describe.concurrent("a quorum of two", () => {
   const TWO = "    quorum: 2\n";
 
   test("waits for the second person, shows its progress, and sends all reasons together", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "rule:0-of-2");
     await world.decide(ben, card, "Approve", "looks right");
@@ -49,7 +49,7 @@ describe.concurrent("a quorum of two", () => {
   });
 
   test("ends with one denial, whoever approved before", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "fine");
     await world.decide(cat, card, "Deny", "not fine");
@@ -59,7 +59,7 @@ describe.concurrent("a quorum of two", () => {
   });
 
   test("survives a restart between the two approvals", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "first");
     await world.becomes(card, "rule:1-of-2");
@@ -71,7 +71,7 @@ describe.concurrent("a quorum of two", () => {
   });
 
   test("does not count a person who has since been deactivated", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "before I left");
     await world.lateBy(5_000);
@@ -85,7 +85,7 @@ describe.concurrent("a quorum of two", () => {
   });
 
   test("starts over when the request changes, and notifies the people who approved", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "the old one");
     const { id, approvals } = await world.runAt(TASK);
@@ -107,7 +107,7 @@ async function pressUndo(world: Stage, { id, view }: OpenView) {
 
 describe.concurrent("a hold", () => {
   test("can be undone by its approver and nobody else, which opens the card again", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+    const world = await aWorld(context, withRule(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "too quick");
     await world.becomes(card, "held");
@@ -124,7 +124,7 @@ describe.concurrent("a hold", () => {
   });
 
   test("can be undone in the window after the submit, and a second click there changes nothing", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+    const world = await aWorld(context, withRule(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const form = await world.openForm(ben, card, "Approve");
     accepted(await world.fillModal(ben, "too quick"));
@@ -142,7 +142,7 @@ describe.concurrent("a hold", () => {
   });
 
   test("cannot be undone in that window once the approval is sent", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 2 s\n"));
+    const world = await aWorld(context, withRule(context, "    hold: 2 s\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
     accepted(await world.fillModal(ben, "yes"));
@@ -154,7 +154,7 @@ describe.concurrent("a hold", () => {
   });
 
   test("ends with a denial, which is sent at once", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+    const world = await aWorld(context, withRule(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "yes");
     await world.becomes(card, "held");
@@ -164,7 +164,7 @@ describe.concurrent("a hold", () => {
   });
 
   test("ends by itself, even across a restart, and the approval is sent once", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 2 s\n"));
+    const world = await aWorld(context, withRule(context, "    hold: 2 s\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "yes");
     await world.stopApp();
@@ -177,7 +177,7 @@ describe.concurrent("a hold", () => {
 
 describe.concurrent("an expiry", () => {
   test("denies in the policy's name if the rule says so", async (context) => {
-    const world = await aWorld(context, under(context, "    expiry: { after: 2 s, outcome: deny }\n"));
+    const world = await aWorld(context, withRule(context, "    expiry: { after: 2 s, outcome: deny }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([
@@ -186,7 +186,7 @@ describe.concurrent("an expiry", () => {
   });
 
   test("closes the card if the rule says so, and an open form then decides nothing", async (context) => {
-    const world = await aWorld(context, under(context, "    expiry: { after: 3 s }\n"));
+    const world = await aWorld(context, withRule(context, "    expiry: { after: 3 s }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     await world.becomes(card, "closed");
@@ -200,7 +200,7 @@ describe.concurrent("an expiry", () => {
 describe.concurrent("friction", () => {
   test("requires reading the request in full and typing a word before an approval, but not before a denial", async (context) => {
     const rule = "    friction: { read-first: true, type: production }\n";
-    const world = await aWorld(context, under(context, rule));
+    const world = await aWorld(context, withRule(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     expect(idOf(modal.view)).toBe("form:read-first");
@@ -222,7 +222,7 @@ describe.concurrent("a request that must be read first", () => {
   const READ_FIRST = "    friction: { read-first: true }\n";
 
   test("is approved with three clicks, and its card changes at once", async (context) => {
-    const world = await aWorld(context, under(context, READ_FIRST));
+    const world = await aWorld(context, withRule(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     accepted(await world.slack.acts.submit(ben, modal.id, {}));
@@ -234,7 +234,7 @@ describe.concurrent("a request that must be read first", () => {
   });
 
   test("does not count as read after its window was closed, and need not be read before a denial", async (context) => {
-    const world = await aWorld(context, under(context, READ_FIRST));
+    const world = await aWorld(context, withRule(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     await world.slack.acts.close(ben, modal.id);
@@ -247,7 +247,7 @@ describe.concurrent("a request that must be read first", () => {
   });
 
   test("must be read again if it changes while the window is open", async (context) => {
-    const world = await aWorld(context, under(context, READ_FIRST));
+    const world = await aWorld(context, withRule(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     const { id, approvals } = await world.runAt(TASK);
@@ -263,7 +263,7 @@ describe.concurrent("a request that must be read first", () => {
 
 test("a request counts as read only once Slack has opened its window", async (context) => {
   const world = await aWorld(context, {
-    ...under(context, "    friction: { read-first: true }\n"),
+    ...withRule(context, "    friction: { read-first: true }\n"),
     troubled: true,
   });
   const { card } = await world.asking(ana, opsAgents, TASK);
@@ -299,7 +299,7 @@ describe.concurrent("a request that nobody can approve", () => {
   });
 
   test("is also reported if only one person can approve and the quorum is two", async (context) => {
-    const world = await aWorld(context, under(context, "    quorum: 2\n"));
+    const world = await aWorld(context, withRule(context, "    quorum: 2\n"));
     const { card } = await world.asking(ana, payments, TASK);
     await world.becomes(card, "rule:0-of-2:too-few");
     await world.told(ana, "notice:nobody-can-approve");
@@ -320,7 +320,7 @@ test("the card calls the rule's approvers, or the people whom the rule names ins
 });
 
 test("a change of a volatile field does not stop a decision, and a change of any other field does", async (context) => {
-  const world = await aWorld(context, under(context, "", "volatile: [load]\n"));
+  const world = await aWorld(context, withRule(context, "", "volatile: [load]\n"));
   const { card } = await world.asking(ana, opsAgents, TASK);
   const { id, approvals } = await world.runAt(TASK);
   const change = (details: Record<string, number>) =>
@@ -374,8 +374,11 @@ describe.concurrent("the requester", () => {
   test.for([
     ["nothing", "expired"],
     ["deny", "answered"],
-  ] as const)("is told when nobody decided in time: %s", async ([outcome, id], context) => {
-    const world = await aWorld(context, under(context, `    expiry: { after: 1 s, outcome: ${outcome} }\n`));
+  ] as const)("is notified if nobody decided in time: %s", async ([outcome, id], context) => {
+    const world = await aWorld(
+      context,
+      withRule(context, `    expiry: { after: 1 s, outcome: ${outcome} }\n`),
+    );
     await world.asking(ana, opsAgents, TASK);
     await world.until(() => toldOf(world, ana, id)[0]);
   });

@@ -118,7 +118,7 @@ describe.concurrent("a mention with a task", () => {
   test.for([
     ["of another app", { bot_id: "B0OTHER" }],
     ["that was edited", { edited: { user: ana, ts: "1.1" } }],
-    ["of a kind of its own", { subtype: "bot_message" }],
+    ["of another subtype", { subtype: "bot_message" }],
   ] as const)("starts nothing in a message %s", async ([, change], context) => {
     const world = await aWorld(context);
     await say(world, guest, opsAgents, "@countersign just say hello");

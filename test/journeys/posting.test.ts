@@ -7,7 +7,7 @@ import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 const TASK = "work forever";
 
 /** Starts a run that keeps working, so that its next message appears when the test requests an approval. */
-async function working(world: Stage): Promise<{ opening: Message; run: string }> {
+async function startWorkingRun(world: Stage): Promise<{ opening: Message; run: string }> {
   const opening = await world.run(ana, opsAgents, TASK);
   const { id } = await world.runAt(TASK, ({ phase }) => phase === "working");
   await world.becomes(opening, "run:working");
@@ -39,7 +39,7 @@ describe.concurrent("a card whose post fails", () => {
     ["Slack says that it may be half done", { error: "fatal_error" }],
   ] as const)("ends up posted exactly once, and works: %s", async ([, fault], context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.slack.faults.next("chat.postMessage", fault);
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await settledCard(world, opening);
@@ -49,7 +49,7 @@ describe.concurrent("a card whose post fails", () => {
 
   test("whose thread was deleted is posted in the channel, once, even if the answer is lost", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.slack.workspace.remove(opening);
     world.slack.faults.next("chat.postMessage", { drop: "after" });
     world.service.control.addApproval(run, { action: "Tell the customers" });
@@ -70,7 +70,7 @@ describe.concurrent("a card whose post fails", () => {
 
   test("is posted when Slack allows it again, and a modal can be opened meanwhile", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.service.control.addApproval(run, { action: "first" });
     const first = await world.cardOf(opening);
     world.slack.faults.next("chat.postMessage", { retryAfter: 2 });
@@ -86,7 +86,7 @@ describe.concurrent("a card whose post fails", () => {
 
   test("twice ends up posted exactly once", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.slack.faults.next("chat.postMessage", { drop: "after" }, 2);
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await settledCard(world, opening);
@@ -99,7 +99,7 @@ describe.concurrent("a card whose post fails", () => {
 describe.concurrent("a card that is clicked before Slack has answered its post", () => {
   test("says to click again, and works once it is known", async (context) => {
     const world = await aWorld(context);
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("chat.postMessage", { until: gate.promise, when: "after" });
     world.service.control.addApproval(run, { action: "Tell the customers" });
@@ -133,7 +133,7 @@ describe.concurrent("a thread's first message", () => {
 describe.concurrent("a card that can no longer be updated", () => {
   test("because it was deleted is posted again, with buttons that work", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await world.cardOf(opening);
     await world.becomes(opening, "run:awaiting-approval");
@@ -149,7 +149,7 @@ describe.concurrent("a card that can no longer be updated", () => {
 
   test("because Slack refuses the update is replaced by a new card", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
     const stale = await world.cardOf(opening);
     await world.becomes(opening, "run:awaiting-approval");
@@ -163,7 +163,7 @@ describe.concurrent("a card that can no longer be updated", () => {
 
   test("for a while is updated as soon as Slack accepts it", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await world.cardOf(opening);
     await world.becomes(opening, "run:awaiting-approval");

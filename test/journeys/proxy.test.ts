@@ -47,7 +47,7 @@ const portOf = (url: string): number => Number(new URL(url).port);
 type Behind = { readonly world: World; readonly proxy: Proxy; readonly printed: () => string };
 
 /** Starts a bot behind the proxy, and waits until it is ready. `env` returns additional variables. */
-async function behindProxy(env: (world: World) => { readonly [name: string]: string }): Promise<Behind> {
+async function startBehindProxy(env: (world: World) => { readonly [name: string]: string }): Promise<Behind> {
   const databaseUrl = `sqlite:${join(folder, `${Date.now()}.db`)}`;
   const world = await startWorld({ databaseUrl, tempo: 0, slack: { publicUrl: `https://${SLACK}/` } });
   onTestFinished(() => world.stop());
@@ -73,7 +73,7 @@ async function behindProxy(env: (world: World) => { readonly [name: string]: str
 }
 
 test("a run, a decision, a file and the health check all go through the proxy", async () => {
-  const { world, proxy, printed } = await behindProxy(() => ({}));
+  const { world, proxy, printed } = await startBehindProxy(() => ({}));
   const sight = createSight(world);
   const acting = createActing(world, sight);
   const { card } = await acting.asking(ana, opsAgents, "rotate the keys of billing-api");
@@ -91,7 +91,7 @@ test("a run, a decision, a file and the health check all go through the proxy", 
 });
 
 test("hosts in NO_PROXY are called directly, and so is this machine", async () => {
-  const { world, proxy } = await behindProxy(({ service }) => ({
+  const { world, proxy } = await startBehindProxy(({ service }) => ({
     AGENT_BASE_URL: service.url,
     GATEWAY_URL: `https://${GATEWAY}`,
     NO_PROXY: `10.0.0.1, ${GATEWAY}`,

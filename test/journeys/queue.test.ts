@@ -93,13 +93,13 @@ async function press(world: Stage, person: string, at: Place & Drawn, action: st
 async function reviewAtHome(world: Stage, person: string, id: Saying, action: string): Promise<OpenView> {
   await homeOf(world, person, "queue:yours");
   const open = home(world, person);
-  if (open === undefined) throw new Error("there is no Home");
+  if (open === undefined) throw new Error("the Home tab was not published");
   await press(world, person, { view: open.id, blocks: open.view.blocks }, action);
   return world.modalOf(person, id);
 }
 
 /** Returns the input of a form for several requests: a verdict for each request, and the reasons. */
-function filled(
+function formInput(
   form: OpenView,
   verdicts: readonly ("approve" | "deny" | "leave")[],
   approve = "",
@@ -115,7 +115,7 @@ function filled(
   };
 }
 
-const seen = (form: OpenView): number =>
+const verdictCount = (form: OpenView): number =>
   form.view.blocks.filter((each) => String(each.block_id).startsWith("verdict:")).length;
 
 describe.concurrent("Review", () => {
@@ -147,7 +147,7 @@ describe.concurrent("Review", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await pendingOf(world, ben, "queue:yours");
     const answer = world.ephemeralMessages(ben).find((each) => says("answer:pending", each));
-    if (answer === undefined) throw new Error("there is no answer");
+    if (answer === undefined) throw new Error("there is no private answer");
     await press(world, ben, answer, "queue_review");
     const form = await world.modalOf(ben, "form:review");
     accepted(
@@ -180,13 +180,13 @@ describe.concurrent("Review", () => {
     const { opening } = await world.asking(ana, opsAgents, "two approvals");
     const cards = await Promise.all([0, 1].map((nth) => world.cardOf(opening, nth)));
     const form = await reviewAtHome(world, ben, "form:review-several", "queue_review_run");
-    expect(seen(form)).toBe(2);
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, [])));
+    expect(verdictCount(form)).toBe(2);
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, [])));
     expect(modalSays(form, "error:nothing-chosen")).toBe(true);
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "deny"])));
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, ["approve", "deny"])));
     expect(modalSays(form, "refusal:reason-needed")).toBe(true);
     expect(world.decisions()).toEqual([]);
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "deny"], "yes", "no")));
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, ["approve", "deny"], "yes", "no")));
     await Promise.all(cards.map((card) => world.becomes(card, ["approved", "denied"])));
     expect(
       world
@@ -205,7 +205,7 @@ describe.concurrent("Review", () => {
     if (first === undefined) throw new Error("there is no card");
     await world.decide(cat, first, "Deny", "mine came first");
     await world.becomes(first, "denied");
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "approve"])));
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, ["approve", "approve"])));
     const summary = await world.modalOf(ben, "form:reviewed");
     expect(modalText(summary)).toMatch(/Recorded: 1 approval\.[^]*already denied/);
     await world.becomes(cards[1] ?? first, "approved");
@@ -221,6 +221,6 @@ describe.concurrent("Review", () => {
     for (const task of ["deploy web 1", "deploy web 2", "migrate the database"])
       await world.asking(ana, opsAgents, task);
     const form = await reviewAtHome(world, ben, "form:review-several", "queue_review_rule");
-    expect(seen(form)).toBe(2);
+    expect(verdictCount(form)).toBe(2);
   });
 });

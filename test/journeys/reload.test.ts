@@ -13,7 +13,7 @@ const WITHIN = { timeout: 20_000, interval: 50 };
 const RULES = (name: string): string => `rules:\n  - name: ${name}\n    approvers: anyone\n`;
 
 /** Starts a bot with its key and its policy in files. */
-async function running({ onTestFinished }: TestContext) {
+async function startRunningBot({ onTestFinished }: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "countersign-reload-"));
   const write = (name: "key" | "policy.yaml", content: string): void =>
     writeFileSync(join(folder, name), content);
@@ -64,7 +64,7 @@ const FAULTY = /policy file can't be used/;
 
 describe.concurrent("a running bot", () => {
   test("uses a rotated key once its file contains it, and never logs it", async (context) => {
-    const { bot, write, rotatedKey, logs, startsRun } = await running(context);
+    const { bot, write, rotatedKey, logs, startsRun } = await startRunningBot(context);
     const key = rotatedKey();
     write("key", key);
     await logs(NEW_KEY, 1);
@@ -73,7 +73,7 @@ describe.concurrent("a running bot", () => {
   });
 
   test("adopts a new key and a new policy at once on SIGHUP, and only once", async (context) => {
-    const { bot, write, rotatedKey, found, logs, startsRun } = await running(context);
+    const { bot, write, rotatedKey, found, logs, startsRun } = await startRunningBot(context);
     write("key", rotatedKey());
     write("policy.yaml", RULES("second"));
     bot.signal("SIGHUP");
@@ -87,7 +87,7 @@ describe.concurrent("a running bot", () => {
   });
 
   test("adopts a changed policy without a signal, and keeps the old one if the new one is invalid, logged once", async (context) => {
-    const { write, found, logs } = await running(context);
+    const { write, found, logs } = await startRunningBot(context);
     write("policy.yaml", RULES("second"));
     await logs(READ_AGAIN, 1);
     const [{ policy } = {}] = found(READ_AGAIN);
@@ -100,7 +100,7 @@ describe.concurrent("a running bot", () => {
   });
 
   test("keeps its key when the file becomes empty, and the log names the variable", async (context) => {
-    const { write, found, logs, startsRun } = await running(context);
+    const { write, found, logs, startsRun } = await startRunningBot(context);
     write("key", "");
     await logs(NO_KEY, 1);
     expect(found(NO_KEY)[0]).toMatchObject({ level: "error", variable: "AGENT_API_KEY_FILE" });

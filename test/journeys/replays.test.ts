@@ -68,8 +68,8 @@ describe.concurrent("duplicates", () => {
 
 describe.concurrent("forged payloads", () => {
   test.for([
-    ["a value that is nobody's", { value: "A".repeat(22) }],
-    ["a value that is no nonce", { value: "../../etc/passwd" }],
+    ["an unknown value", { value: "A".repeat(22) }],
+    ["a value that is not a nonce", { value: "../../etc/passwd" }],
     ["an empty value", { value: "" }],
   ])("a click with %s opens nothing", async ([, forged], context) => {
     const world = await aWorld(context);

@@ -14,7 +14,7 @@ type Past = { readonly said: readonly string[]; readonly states: readonly (strin
  * Starts a run that waits for approval. Resolves to its card, everything that the card ever shows, and the fault that the decision will
  * hit.
  */
-async function asked(
+async function startWithFault(
   world: Stage,
   ...fault: Parameters<Stage["service"]["control"]["fault"]>
 ): Promise<{ opening: Message; card: Message; past: Past }> {
@@ -32,7 +32,7 @@ describe.concurrent("a decision whose answer is lost", () => {
   test("after it took effect is looked up and shown as sent, never as confirmed", async (context) => {
     // This leaves time to draw "checking" before the next look resolves the doubt.
     const world = await aWorld(context, { env: { POLL_MIN_MS: "2000", POLL_MAX_MS: "2000" } });
-    const { opening, card, past } = await asked(world, decide, { kind: "drop", effect: true });
+    const { opening, card, past } = await startWithFault(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "unconfirmed");
     expect(says("cause:no-longer-listed", card)).toBe(true);
@@ -44,7 +44,7 @@ describe.concurrent("a decision whose answer is lost", () => {
 
   test("before it took effect is sent again with the same content, if it is still listed", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, past } = await asked(world, decide, { kind: "drop" });
+    const { opening, card, past } = await startWithFault(world, decide, { kind: "drop" });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
     expect(claimsTooMuch(past)).toBe(false);
@@ -60,10 +60,10 @@ describe.concurrent("a decision whose answer is lost", () => {
     ["HTTP 500 with effect", { kind: "answer", status: 500, effect: true }, false],
     ["HTTP 503 that names a time", { kind: "answer", status: 503, headers: { "retry-after": "1" } }, true],
     ["half an answer", { kind: "cut" }, false],
-    ["an answer that is no JSON", { kind: "garbage" }, false],
+    ["an answer that is not JSON", { kind: "garbage" }, false],
   ] as const)("with %s ends well or is said to be open", async ([, fault, again], context) => {
     const world = await aWorld(context);
-    const { opening, card, past } = await asked(world, decide, fault);
+    const { opening, card, past } = await startWithFault(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
     await world.saidIn(opening, "outcome:succeeded");
     await world.becomes(card, again ? "approved" : "unconfirmed");
@@ -73,7 +73,7 @@ describe.concurrent("a decision whose answer is lost", () => {
 
   test("and whose request changes meanwhile is not sent again", async (context) => {
     const world = await aWorld(context);
-    const { card, past } = await asked(world, decide, { kind: "drop" });
+    const { card, past } = await startWithFault(world, decide, { kind: "drop" });
     const { id, approvals } = await world.runAt(TASK);
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
@@ -86,7 +86,7 @@ describe.concurrent("a decision whose answer is lost", () => {
 
   test("cannot be decided by anyone else meanwhile", async (context) => {
     const world = await aWorld(context);
-    const { card } = await asked(world, decide, { kind: "drop" });
+    const { card } = await startWithFault(world, decide, { kind: "drop" });
     const late = await world.openForm(cat, card, "Deny");
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
@@ -103,7 +103,7 @@ describe.concurrent("a decision that the service refuses", () => {
     async (status, context) => {
       const world = await aWorld(context, { decidedTwice: true });
       const body = { error: { code: "invalid_request", message: "Not while the moon is full." } };
-      const { opening, card, past } = await asked(world, decide, { kind: "answer", status, body });
+      const { opening, card, past } = await startWithFault(world, decide, { kind: "answer", status, body });
       await world.decide(ben, card, "Approve", REASON);
       await world.told(ben, "notice:decision-refused", "Not while the moon is full.");
       await world.becomes(card, "past:1:refused", "Not while the moon is full.");
@@ -156,7 +156,7 @@ describe.concurrent("a decision that cannot be delivered yet", () => {
     ["HTTP 429", { kind: "answer", status: 429, headers: { "retry-after": "2" } }],
   ] as const)("is sent again with the same content after %s", async ([, fault], context) => {
     const world = await aWorld(context);
-    const { opening, card, past } = await asked(world, decide, fault);
+    const { opening, card, past } = await startWithFault(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "approved");
     await world.saidIn(opening, "outcome:succeeded");

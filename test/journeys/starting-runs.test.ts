@@ -7,7 +7,10 @@ import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts
 const TASK = "just say hello to everyone";
 
 /** Creates a run whose start is unknown. */
-async function unknown(world: Stage, effect: boolean): Promise<{ opening: Message; question: Message }> {
+async function startWithLostAnswer(
+  world: Stage,
+  effect: boolean,
+): Promise<{ opening: Message; question: Message }> {
   world.service.control.fault({ route: "create-run" }, { kind: "drop", effect });
   const opening = await world.run(ana, opsAgents, TASK);
   const question = await world.saidIn(opening, "outcome:unknown:asked");
@@ -51,7 +54,7 @@ describe.concurrent("a start whose answer is lost", () => {
     ["none had started", false],
   ] as const)("is never sent again by itself, when %s", async ([, effect], context) => {
     const world = await aWorld(context);
-    const { opening, question } = await unknown(world, effect);
+    const { opening, question } = await startWithLostAnswer(world, effect);
     expect(textOf(question)).toContain(`@${ana}`);
     // Long enough for another run to start and end.
     await world.saidIn(await world.run(ben, opsAgents, "just say goodbye"), "outcome:succeeded");
@@ -61,7 +64,7 @@ describe.concurrent("a start whose answer is lost", () => {
 
   test("can be resolved only by its requester", async (context) => {
     const world = await aWorld(context);
-    const { question } = await unknown(world, true);
+    const { question } = await startWithLostAnswer(world, true);
     await world.click(ben, question, "Start again");
     await world.told(ben, "answer:not-your-run");
     expect(world.tasksSent()).toEqual([TASK]);
@@ -70,7 +73,7 @@ describe.concurrent("a start whose answer is lost", () => {
 
   test("starts exactly one more run, however often Start again is clicked", async (context) => {
     const world = await aWorld(context);
-    const { question } = await unknown(world, true);
+    const { question } = await startWithLostAnswer(world, true);
     await Promise.all([world.click(ana, question, "Start again"), world.click(ana, question, "Start again")]);
     await world.becomes(question, "outcome:unknown:started");
     expect(buttonsOf(question)).toEqual([]);
@@ -84,7 +87,7 @@ describe.concurrent("a start whose answer is lost", () => {
 
   test("is dropped if its requester says so", async (context) => {
     const world = await aWorld(context);
-    const { question } = await unknown(world, true);
+    const { question } = await startWithLostAnswer(world, true);
     await world.click(ana, question, "Leave it");
     await world.becomes(question, "outcome:unknown:left");
     await world.deliver(world.lastPayload("block_actions"));
@@ -94,7 +97,7 @@ describe.concurrent("a start whose answer is lost", () => {
 
   test.for([
     ["half an answer", { kind: "cut" }],
-    ["an answer that is no JSON", { kind: "garbage" }],
+    ["an answer that is not JSON", { kind: "garbage" }],
     ["a redirect", { kind: "redirect", to: "http://127.0.0.1:9/elsewhere" }],
     ["HTTP 500", { kind: "answer", status: 500, body: { error: { code: "oops", message: "It broke." } } }],
   ] as const)("is unknown after %s", async ([, fault], context) => {

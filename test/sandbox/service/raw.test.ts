@@ -104,7 +104,7 @@ test.for([
       head(`Content-Length: ${body.length}`, "Transfer-Encoding: chunked") + chunk(body) + lastChunk,
     400,
   ],
-  ["what is no HTTP", (): string => "hello\r\n\r\n", 400],
+  ["bytes that are not HTTP", (): string => "hello\r\n\r\n", 400],
   ["headers without end", (): string => head(`X-Long: ${"x".repeat(20_000)}`), 431],
 ] as const)(
   "%s: refused with the error record before it is parsed as a request",
