@@ -95,7 +95,7 @@ async function freshClick(world: Stage, card: Message): Promise<Body> {
   return click;
 }
 
-/** Delivers an attack, and waits until the person gets a private answer: in the acknowledgement, a form or a message. */
+/** Delivers an attack, and waits until the person gets a private answer: in the acknowledgment, a form or a message. */
 async function untilAnswered(
   world: Stage,
   deliver: () => Promise<unknown>,

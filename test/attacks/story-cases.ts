@@ -111,10 +111,7 @@ const between = stories(17, 1, [
     "the approval is withdrawn",
     meanwhile((on) => on.world.service.control.withdrawApproval(on.run, on.approval), "closed"),
   ],
-  [
-    "the run is cancelled",
-    meanwhile((on) => on.world.service.control.cancel(on.run, "not needed"), "closed"),
-  ],
+  ["the run is canceled", meanwhile((on) => on.world.service.control.cancel(on.run, "not needed"), "closed")],
   ["the run fails", meanwhile((on) => on.world.service.control.fail(on.run, "broken"), "closed")],
   [
     "the request changes and changes back: what is decided is what was shown",
@@ -365,7 +362,7 @@ const late = stories(31, 1, [
     },
   ],
   [
-    "an old click after the run was cancelled",
+    "an old click after the run was canceled",
     async (on) => {
       const { id } = await on.world.openForm(ben, on.card, "Approve");
       const click = on.world.lastPayload("block_actions");

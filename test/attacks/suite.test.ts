@@ -62,8 +62,8 @@ test("there are more than 200 attacks, each with a unique id", () => {
 test("SECURITY.md names each class of attack, and how many attacks of the class each test makes", () => {
   const page = readFileSync(new URL("../../SECURITY.md", import.meta.url), "utf8");
   const rows = page.split("\n").flatMap((line) => {
-    const [, kind, name, defence, tests] = line.split("|").map((cell) => cell.trim());
-    return /^\d+$/.test(kind ?? "") ? [{ kind, name, defended: (defence ?? "") !== "", tests }] : [];
+    const [, kind, name, defense, tests] = line.split("|").map((cell) => cell.trim());
+    return /^\d+$/.test(kind ?? "") ? [{ kind, name, defended: (defense ?? "") !== "", tests }] : [];
   });
   const due = CLASSES.map((name, at) => ({
     kind: String(at + 1),

@@ -31,7 +31,7 @@ const pathOf = (page: Page, way: string): Promise<string[]> =>
     });
   })()`);
 
-const colourOf = (page: Page, way: string): Promise<string> =>
+const colorOf = (page: Page, way: string): Promise<string> =>
   page.evaluate(`getComputedStyle(document.querySelector('[data-envelope="${way}"]')).backgroundColor`);
 
 const moving = (page: Page): Promise<number> =>
@@ -47,7 +47,7 @@ test.for(["traffic", "service", "scenes"])(
     await expect.poll(() => dots(page).count()).toBe(3);
     const lost = wire(page).locator("[data-lost-envelope]");
     expect(await lost.getAttribute("data-envelope")).toBe("app-service");
-    expect(await colourOf(page, "app-service")).toBe("rgb(196, 36, 63)");
+    expect(await colorOf(page, "app-service")).toBe("rgb(196, 36, 63)");
     await wire(page).getByText("1 lost, last: POST /runs → 200, lost").waitFor();
     expect(await pathOf(page, "app-slack")).toEqual(["app", "slack"]);
     expect(await pathOf(page, "slack-app")).toEqual(["slack", "app"]);

@@ -33,7 +33,7 @@ describe.concurrent("a service with a different interface", () => {
     ["reads that are stale after a decision", { staleReads: 3 }, "Deploy billing-api"],
     ["reads that echo the task", { readEchoesInput: true }, "Deploy billing-api"],
     ["ids of any letters", { idStyle: "odd" }, "Deploy billing-api"],
-    ["an Idempotency-Key that it honours", { honoursIdempotencyKey: true }, "Deploy billing-api"],
+    ["an Idempotency-Key that it honors", { honoursIdempotencyKey: true }, "Deploy billing-api"],
   ] as const)("works: %s", async ([, profile, shown], context) => {
     const world = await aWorld(context, { profile });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);

@@ -125,11 +125,11 @@ describe("avatars", () => {
 
   test("are easy to read: the contrast of white on each color is at least 4.5 : 1", () => {
     const css = readFileSync(new URL("../../../sandbox/page/browser/avatar.css", import.meta.url), "utf8");
-    const colours = [...css.matchAll(/\[data-tone="\d+"\] \{\s*background: (#[\da-f]{6})/g)].map(
+    const colors = [...css.matchAll(/\[data-tone="\d+"\] \{\s*background: (#[\da-f]{6})/g)].map(
       (one) => one[1],
     );
-    expect(colours).toHaveLength(16);
-    expect(colours.filter((colour) => 1.05 / (luminance(colour ?? "") + 0.05) < 4.5)).toEqual([]);
+    expect(colors).toHaveLength(16);
+    expect(colors.filter((color) => 1.05 / (luminance(color ?? "") + 0.05) < 4.5)).toEqual([]);
   });
 });
 

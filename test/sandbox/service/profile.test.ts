@@ -108,7 +108,7 @@ test("a run can work and resume under custom names, or under none", async () => 
   expect((await read(service, id)).json).toEqual({ id, status: "queued" });
 });
 
-test("an Idempotency-Key is ignored unless the profile honours it", async () => {
+test("an Idempotency-Key is ignored unless the profile honors it", async () => {
   await start({});
   const body = JSON.stringify({ input: "Work forever" });
   const post = (body: string) =>
