@@ -1,4 +1,4 @@
-// The layers as a table, and the other rules about what may stand where.
+// Checks which layer may import what, and other rules about where code belongs.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { SANDBOX_FLOORS } from "./sandbox/floors.ts";
 
-/** The text of each file by its path from the top of the repository. */
+/** Maps the path of each file, relative to the top of the repository, to its text. */
 type Sources = ReadonlyMap<string, string>;
 
 type Layer = {
-  /** A file, or a folder with a slash at its end. */
+  /** A file, or a folder with a trailing slash. */
   readonly place: string;
-  /** What of ours it may import; itself always. */
+  /** The places of ours that it may import, besides itself. */
   readonly own: readonly string[];
-  /** Which packages; null: any. */
+  /** The packages that it may import. Null allows any. */
   readonly packages: readonly string[] | null;
 };
 
@@ -27,7 +27,7 @@ const SHARED = ["src/config.ts", "src/log.ts", "src/outbound.ts", "src/version.t
 const ROOT_PARTS = ["src/reload.ts", "src/open-ports.ts"];
 const SHELL = [...SHARED, "src/app.ts", "src/load-config.ts"];
 
-/** The bot. The first row that fits counts. */
+/** The layers of the bot. The first row that matches a file applies. */
 const PRODUCT: readonly Layer[] = [
   { place: "src/domain/", own: NONE, packages: NONE },
   { place: "src/version.ts", own: NONE, packages: null },
@@ -56,7 +56,7 @@ const PRODUCT: readonly Layer[] = [
   { place: "src/load-config.ts", own: [...CORE, "src/adapters/policy-file/", ...SHARED], packages: NONE },
   { place: "src/start-bot.ts", own: SHELL, packages: null },
   { place: "src/main.ts", own: ["src/program-options.ts", "src/start-bot.ts"], packages: null },
-  // The shell commands examine the parts one by one and build nothing, so they reach below app.ts.
+  // The shell commands examine parts individually and do not build the app, so they import what is below app.ts.
   { place: "src/cli/", own: [...CORE, "src/engine/", "src/adapters/", ...SHELL], packages: null },
 ];
 
@@ -67,11 +67,11 @@ const LAYERS = [...PRODUCT, ...SANDBOX];
 const covers = (place: string, path: string): boolean =>
   place.endsWith("/") ? path.startsWith(place) : path === place;
 
-/** Code without its comments: an import in a comment is no import. */
+/** Returns the code without its comments, because an import in a comment is not an import. */
 const codeOf = (text: string): string =>
   text.replace(/\/\*[^]*?\*\//g, "").replace(/(^|[^:"'`])\/\/.*$/gm, "$1");
 
-/** Every specifier a file names: imports, type imports, re-exports, imports for their effect, dynamic imports. */
+/** Returns every specifier in the file: imports, type imports, re-exports, side-effect imports and dynamic imports. */
 function importsOf(text: string): string[] {
   const found = codeOf(text).matchAll(
     /(?:^|[;\s])(?:import|export)\s(?:[^"';]*?\sfrom\s)?\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/g,
@@ -89,7 +89,7 @@ const isOwn = (specifier: string): boolean => specifier.startsWith(".") || speci
 const target = (path: string, specifier: string): string =>
   specifier.startsWith("#") ? specifier.slice(1) : normalize(join(dirname(path), specifier));
 
-/** Imports that the table does not allow, as "from → to". */
+/** Returns the imports that the table does not allow, as "from → to". */
 function wrongImports(sources: Sources): string[] {
   return [...sources].flatMap(([path, text]) => {
     const layer = LAYERS.find(({ place }) => covers(place, path));
@@ -105,7 +105,7 @@ function wrongImports(sources: Sources): string[] {
   });
 }
 
-/** Every cycle of files once, from its first file. */
+/** Returns each cycle of files once, starting at its first file. */
 function cycles(sources: Sources): string[] {
   const done = new Set<string>();
   const found: string[] = [];
@@ -120,7 +120,7 @@ function cycles(sources: Sources): string[] {
   return found;
 }
 
-/** The same for folders: each file stands for its folder. */
+/** Returns the cycles of folders. Each file counts as its folder. */
 function folderCycles(sources: Sources): string[] {
   const folders = new Map<string, string>();
   for (const [path, text] of sources) {
@@ -141,14 +141,14 @@ const isCommand = (path: string): boolean =>
 
 const BANS: readonly Ban[] = [
   {
-    what: "zod away from the borders",
+    what: "zod outside the borders",
     pattern: /from "zod"/,
     allowed: (path) =>
       /^src\/(config(\/[a-z]+)?|adapters\/slack\/(payloads|answers|socket-connection))\.ts$/.test(path) ||
       /^(src\/adapters\/(agents|store|policy-file)|src\/cli|sandbox)\//.test(path),
   },
   {
-    what: "a state of an approval built beside its transitions",
+    what: "a state of an approval built outside its transitions",
     pattern:
       /\bdelivery: \{|\bstate: \{(?! readonly)|\btype: "(closed", cause|decided", decision)\b|\{ type: "pending" \}|\bvotes: (?!readonly)\S|\.\.\.approval,[^}]*\b(state|votes|delivery)\b/,
     allowed: (path) =>
@@ -173,7 +173,7 @@ const BANS: readonly Ban[] = [
     allowed: (path) => inSandbox(path) || path === "src/outbound.ts",
   },
   {
-    what: "a function with a body that is no declaration",
+    what: "a function with a body that is not a declaration",
     pattern:
       /^(?:export )?const \w+(?:: .*)? = (?:async )?(?:\(.*\)(?:: .*)?|\w+) => \{$|^\)(?:: .*)? => \{$/m,
     allowed: inSandbox,
@@ -193,7 +193,7 @@ function banned(sources: Sources): string[] {
   );
 }
 
-/** Names that say nothing of what a file holds. */
+/** Names that do not say what a file contains. */
 const GRAB_BAGS = /(^|\/)(utils?|helpers?|common|misc|types|constants|index)(\/|\.[jt]s$)/;
 const grabBags = (sources: Sources): string[] => [...sources.keys()].filter((path) => GRAB_BAGS.test(path));
 
@@ -214,12 +214,12 @@ const all: Sources = new Map(
 const typescript: Sources = new Map([...all].filter(([path]) => path.endsWith(".ts")));
 
 describe("the code", () => {
-  test("imports only what its layer may", () => expect(wrongImports(typescript)).toEqual([]));
+  test("imports only what its layer allows", () => expect(wrongImports(typescript)).toEqual([]));
   test("has no cycle of files, type imports included", () => expect(cycles(typescript)).toEqual([]));
   test("has no cycle of folders in the sandbox", () => {
     expect(folderCycles(new Map([...typescript].filter(([path]) => inSandbox(path))))).toEqual([]);
   });
-  test("keeps each thing where it belongs", () => expect(banned(typescript)).toEqual([]));
+  test("keeps each construct in the files where it is allowed", () => expect(banned(typescript)).toEqual([]));
   test("has no grab-bag files", () => expect(grabBags(all)).toEqual([]));
   test("has no file of more than 300 lines", () => expect(tooLong(all)).toEqual([]));
   test("imports only files that exist", () => {
@@ -311,7 +311,7 @@ describe("the check finds", () => {
     ["a file in no layer", "src/other/a.ts", "", "src/other/a.ts is in no layer of the table"],
   ])("%s", (_what, path, text, told) => expect(wrongImports(plan({ [path]: text }))).toEqual([told]));
 
-  test("nothing wrong in an allowed import or in a comment", () => {
+  test("no fault in an allowed import or in a comment", () => {
     const fine = {
       "src/engine/a.ts":
         'import pRetry from "p-retry";\n// from "../slack/b.ts"\nimport { c } from "../domain/c.ts";',
@@ -320,7 +320,7 @@ describe("the check finds", () => {
     expect(wrongImports(plan(fine))).toEqual([]);
   });
 
-  test("cycles, also of types and through several files", () => {
+  test("cycles, including cycles of types and cycles through several files", () => {
     const cycle = {
       "src/domain/a.ts": 'import type { B } from "./b.ts";',
       "src/domain/b.ts": 'export type { C } from "./c.ts";',
@@ -334,7 +334,7 @@ describe("the check finds", () => {
     ]);
   });
 
-  test("cycles of folders, also where no file is in a cycle", () => {
+  test("cycles of folders, even if no file is in a cycle", () => {
     const cycle = {
       "sandbox/page/a.ts": 'import type { B } from "./drawing/b.ts";',
       "sandbox/page/drawing/b.ts": 'import { c } from "../base/c.ts";',
@@ -348,7 +348,7 @@ describe("the check finds", () => {
   });
 
   test.each([
-    ["src/engine/a.ts", 'import { z } from "zod";', "zod away from the borders"],
+    ["src/engine/a.ts", 'import { z } from "zod";', "zod outside the borders"],
     ...[
       'const next = { ...approval, state: { type: "pending" } };',
       'const state = { type: "closed", cause: "expired", at: now } as const;',
@@ -358,7 +358,7 @@ describe("the check finds", () => {
     ].map((text): [string, string, string] => [
       "src/usecases/a.ts",
       text,
-      "a state of an approval built beside its transitions",
+      "a state of an approval built outside its transitions",
     ]),
     ["src/app.ts", 'const home = process.env["HOME"];', "the environment read outside the shell commands"],
     [
@@ -373,12 +373,12 @@ describe("the check finds", () => {
     [
       "src/engine/a.ts",
       "export const a = (b: B): C => {\n};",
-      "a function with a body that is no declaration",
+      "a function with a body that is not a declaration",
     ],
     [
       "src/engine/a.ts",
       "const a = (\n  b: B,\n): C => {\n};",
-      "a function with a body that is no declaration",
+      "a function with a body that is not a declaration",
     ],
   ])("in %s: %s", (path, text, what) => expect(banned(plan({ [path]: text }))).toEqual([`${path}: ${what}`]));
 

@@ -13,7 +13,7 @@ function faults(env: Record<string, string | undefined>): string[] {
 }
 
 describe("the configuration", () => {
-  test("has the defaults of the contract", () => {
+  test("has the documented defaults", () => {
     expect(config(SOCKET)).toEqual({
       slack: {
         mode: "socket",
@@ -40,7 +40,7 @@ describe("the configuration", () => {
     });
   });
 
-  test("is told without its secrets", () => {
+  test("is printed without its secrets", () => {
     const secrets = {
       ...HTTP,
       SLACK_BOT_TOKEN: "xoxb-canary",
@@ -65,7 +65,7 @@ describe("the configuration", () => {
     });
   });
 
-  test("takes every variable of the contract", () => {
+  test("accepts every documented variable", () => {
     const env = {
       ...HTTP,
       SLACK_API_URL: "http://127.0.0.1:4000/api/",
@@ -133,16 +133,16 @@ describe("the configuration", () => {
     });
   });
 
-  test("is Socket Mode when both an app token and a signing secret are given", () => {
+  test("uses Socket Mode if both an app token and a signing secret are set", () => {
     expect(config({ ...SOCKET, ...HTTP }).slack).toEqual(config(SOCKET).slack);
   });
 
-  test("takes an empty variable for an unset one, and no white space around a value", () => {
+  test("treats an empty variable as unset, and trims white space around a value", () => {
     const env = { ...SOCKET, POLICY_FILE: "", SLACK_SIGNING_SECRET: " ", PORT: "", AGENT_API_KEY: " key\n" };
     expect(config(env)).toEqual(config(SOCKET));
   });
 
-  test("takes the audit's key as PEM too, with its newlines or with them written as \\n", () => {
+  test("accepts the audit key as PEM too, with newlines or with \\n in their place", () => {
     const { privateKey } = generateKeyPairSync("ed25519");
     const pem = privateKey.export({ type: "pkcs8", format: "pem" });
     const seed = Buffer.from(privateKey.export({ format: "jwk" }).d ?? "", "base64url").toString("base64");
@@ -150,7 +150,7 @@ describe("the configuration", () => {
     expect(config({ ...SOCKET, AUDIT_KEY: pem.replaceAll("\n", "\\n") }).audit.key).toBe(seed);
   });
 
-  test("takes people and user groups as those whom cards mention, but not beside a policy file", () => {
+  test("accepts people and user groups for cards to mention, but not together with a policy file", () => {
     const APPROVERS = "S0ONCALL, U0ANN,W0BEN,U0ANN";
     expect(config({ ...SOCKET, APPROVERS }).approvers).toEqual({
       users: ["U0ANN", "W0BEN"],
@@ -161,7 +161,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  test("is frozen, its parts too", () => {
+  test("is frozen, including its parts", () => {
     const read = config(SOCKET);
     for (const part of [read, read.slack, read.agents, read.database, read.http, read.poll])
       expect(Object.isFrozen(part)).toBe(true);
@@ -169,7 +169,7 @@ describe("the configuration", () => {
 });
 
 describe("a fault of the configuration", () => {
-  test("is told together with all others, each with its variable and an example", () => {
+  test("is reported together with all others, each with its variable and an example", () => {
     const read = readConfig({ PORT: "http", POLL_MIN_MS: "5000", POLL_MAX_MS: "1000", LOG_LEVEL: "loud" });
     if (read.ok) throw new Error("there is no fault");
     expect(explainFaults(read.error).split("\n")).toEqual([
@@ -194,7 +194,7 @@ describe("a fault of the configuration", () => {
     expect(faults({ ...SOCKET, AGENT_BASE_URL: url, SLACK_API_URL: url })).toEqual([]),
   );
 
-  test("is http:// to another machine than the ones that are named", () => {
+  test("is http:// to a machine other than the allowed ones", () => {
     const far = "http://agents.internal:8080";
     const env = {
       ...SOCKET,
@@ -212,7 +212,7 @@ describe("a fault of the configuration", () => {
   });
 
   test.each(["https://a.example/{run}", "http://127.0.0.1:8080/#/runs/{run}/log", "http://localhost/{run}"])(
-    "is not the page of a run at %s",
+    "does not include %s as the page of a run",
     (url) => expect(faults({ ...SOCKET, RUN_URL: url })).toEqual([]),
   );
 
@@ -321,7 +321,7 @@ describe("a fault of the configuration", () => {
     expect(found).toEqual([expect.stringMatching(new RegExp(`^${name} `))]);
   });
 
-  test.each(variables)("has an example that is itself no fault: $name", ({ name, example }) => {
+  test.each(variables)("is not in the example of a variable: $name", ({ name, example }) => {
     // An example with spaces is a description.
     const value = example.includes(" ") && name !== "DEPLOYMENT_NAME" ? undefined : example;
     const { POLICY_FILE: _alone, ...env } = {
@@ -336,7 +336,7 @@ describe("a fault of the configuration", () => {
   });
 
   test.each(["SLACK_BOT_TOKEN", "AGENT_API_KEY", "POLICY_FILE", "PORT"])(
-    "is a quotation mark at the beginning of %s, which a shell would take away",
+    "is a quotation mark at the beginning of %s, which a shell would have removed",
     (name) => {
       for (const mark of ['"', "'"]) {
         const found = faults({ ...SOCKET, [name]: `${mark}xoxb-1-abc${mark}` });
@@ -345,7 +345,7 @@ describe("a fault of the configuration", () => {
     },
   );
 
-  test("never repeats a value, which may be a secret", () => {
+  test("is reported without the value, which may be a secret", () => {
     const canary = { SLACK_BOT_TOKEN: "canary", SLACK_APP_TOKEN: "canary", SLACK_SIGNING_SECRET: "canary" };
     const env = {
       ...canary,

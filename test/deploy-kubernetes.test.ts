@@ -1,5 +1,5 @@
-// The manifests against the types that Kubernetes generates from its own API: a field that is misspelt, misplaced or of the wrong kind
-// does not compile. Then what the types cannot hold.
+// Compiles the manifests against the types that Kubernetes generates from its API. A field that is misspelled, misplaced or of the wrong
+// type does not compile. Then checks what types cannot express.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const documentsIn = (path: string) =>
 
 const modules: Record<string, string> = { v1: "core/v1", "apps/v1": "apps/v1", "policy/v1": "policy/v1" };
 
-/** What the compiler says about these documents; empty: nothing. */
+/** Returns the compiler's errors in these documents. Empty if there are none. */
 function faultsOf(documents: readonly z.output<typeof Kind>[]): string {
   const lines = documents.map(({ apiVersion, kind, ...rest }, at) => {
     const json = JSON.stringify({ apiVersion, kind, ...rest });
@@ -30,13 +30,13 @@ function faultsOf(documents: readonly z.output<typeof Kind>[]): string {
   return typeFaults(lines.join("\n"));
 }
 
-test.each(FOLDERS)("%s is what Kubernetes takes", { timeout: 60_000 }, (path) => {
+test.each(FOLDERS)("%s matches the types of Kubernetes", { timeout: 60_000 }, (path) => {
   const documents = documentsIn(path);
   expect(documents.length).toBeGreaterThan(2);
   expect(faultsOf(documents)).toBe("");
 });
 
-test("a misspelt field is noticed", { timeout: 60_000 }, () => {
+test("a misspelled field is detected", { timeout: 60_000 }, () => {
   const [pod] = documentsIn(FOLDERS[1] ?? "").filter(({ kind }) => kind === "Deployment");
   const text = JSON.stringify(pod).replace("livenessProbe", "livenesProbe");
   expect(faultsOf([Kind.parse(JSON.parse(text))])).toContain("livenesProbe");
@@ -58,7 +58,7 @@ const Pod = z.object({
   }),
 });
 
-test("one bot with SQLite: never two at once, and the bot starts with its variables and files", () => {
+test("with SQLite, two bots never run at once, and the bot starts with its variables and files", () => {
   const documents = documentsIn("deploy/kubernetes-sqlite");
   const of = (kind: string) => documents.find((each) => each.kind === kind);
   const { replicas, strategy, template } = Pod.parse(of("Deployment")).spec;

@@ -1,4 +1,4 @@
-// The systemd unit without a running systemd: its own program checks the unit, and the bot's configuration fits what the unit gives it.
+// Checks the systemd unit without a running systemd: systemd's own program verifies it, and the bot's configuration accepts what it sets.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,12 +20,12 @@ const all = (name: string): string[] =>
 const folder = mkdtempSync(join(tmpdir(), "countersign-unit-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("systemd finds nothing wrong with it", () => {
+test("systemd finds no fault in the unit", () => {
   const said = execFileSync("systemd-analyze", ["verify", UNIT], { encoding: "utf8", stdio: "pipe" });
   expect(said).toBe("");
 });
 
-test("the bot starts with what it gives: known variables, and each secret as a file of its own", () => {
+test("the bot starts with the unit's environment: known variables, and each secret in a file of its own", () => {
   const secrets: Record<string, string> = {
     "slack-bot-token": "xoxb-1-abc",
     "slack-app-token": "xapp-1-abc",
@@ -46,7 +46,7 @@ test("the bot starts with what it gives: known variables, and each secret as a f
   expect(config).toMatchObject({ ok: true, value: { agents: { apiKey: "key" }, slack: { mode: "socket" } } });
 });
 
-test("it starts the bot as npm start does, and again unless the configuration is wrong", () => {
+test("the unit starts the bot as npm start does, and restarts it unless the configuration is wrong", () => {
   const { start } = (
     JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
       scripts: { start: string };

@@ -1,4 +1,4 @@
-// compose.yaml and deploy/kubernetes without Docker or a cluster: what they say must fit the image, the bot and its variables.
+// Checks compose.yaml and deploy/kubernetes without Docker or a cluster: they must match the image, the bot and its variables.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { readConfig, variables } from "#src/config.ts";
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
 
-/** The documents of a file. A key that stands twice, or anything else that is odd, fails. */
+/** Returns the documents of a file. A duplicate key, or any other error or warning, fails the test. */
 function documents(path: string): unknown[] {
   return parseAllDocuments(read(path), { uniqueKeys: true }).map((document) => {
     const odd = [...document.errors, ...document.warnings].map(({ message }) => `${path}: ${message}`);
@@ -27,7 +27,7 @@ const SECRETS = /TOKEN|SECRET|KEY|PASSWORD|DATABASE_URL/;
 const dockerfile = read("Dockerfile");
 const imageValue = (name: string): string | undefined =>
   new RegExp(`^\\s*(?:ENV )?\\s*${name}=(\\S+)`, "m").exec(dockerfile)?.[1];
-/** `docker.test.ts` holds that the image listens there. */
+/** `docker.test.ts` checks that the image listens there. */
 const imagePort = Number(/^EXPOSE (\d+)$/m.exec(dockerfile)?.[1]);
 
 describe("compose.yaml", () => {
@@ -52,7 +52,7 @@ describe("compose.yaml", () => {
   const { countersign: bot, postgres, ...others } = compose.services;
   if (bot === undefined || postgres === undefined) throw new Error("a service is missing");
 
-  /** As Compose fills in `${NAME:-default}` and `${NAME:?words}`; a variable without a value is that of `.env`. */
+  /** Fills in `${NAME:-default}` and `${NAME:?words}` as Compose does. A variable without a value gets the value from `.env`. */
   function filled(env: Record<string, string>): Record<string, string> {
     const values = Object.entries(bot?.environment ?? {}).map(([name, value]) => [
       name,
@@ -73,14 +73,14 @@ describe("compose.yaml", () => {
     AGENT_API_KEY: "key",
   };
 
-  test("passes every variable on, but for the address that the image sets", () => {
+  test("passes every variable on, except for the address, which the image sets", () => {
     expect(Object.keys(bot.environment).toSorted()).toEqual(
       known.filter((name) => name !== "HOST" && name !== "PORT").toSorted(),
     );
     expect([imageValue("HOST"), imageValue("PORT")]).toEqual(["0.0.0.0", String(imagePort)]);
   });
 
-  test("without more than the tokens it is one bot with SQLite on the image's volume", () => {
+  test("with only the tokens set, it runs one bot with SQLite on the image's volume", () => {
     expect(Object.keys(others)).toEqual([]);
     expect(bot.profiles).toBeUndefined();
     expect(bot.deploy?.replicas).toBe("${REPLICAS:-1}");
@@ -92,7 +92,7 @@ describe("compose.yaml", () => {
     expect(filled({})).toMatchObject({ SLACK_BOT_TOKEN: "(missing)", AGENT_API_KEY: "(missing)" });
   });
 
-  test("with the lines of its comment it is three bots with PostgreSQL", () => {
+  test("with the lines from its comment, it runs three bots with PostgreSQL", () => {
     const lines = [...read("compose.yaml").matchAll(/^#\s{3}([A-Z_]+)=(\S+)/gm)];
     const said = Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value]));
     expect(Object.keys(said)).toEqual([
@@ -116,17 +116,17 @@ describe("compose.yaml", () => {
     expect(postgres.healthcheck?.test).toContain(`--username=${username}`);
   });
 
-  test("the bots wait for PostgreSQL only where there is one", () => {
+  test("the bots wait for PostgreSQL only if it is enabled", () => {
     expect(bot.depends_on).toEqual({ postgres: { condition: "service_healthy", required: false } });
   });
 
-  test("several bots fit on one machine: none takes a port of it", () => {
+  test("several bots run on one machine, because none publishes a port", () => {
     expect(bot.ports).toBeUndefined();
     expect(postgres.ports).toBeUndefined();
     expect(bot.expose).toEqual([String(imagePort)]);
   });
 
-  test("a stop has the time that the bot needs, and the bot may do as little as possible", () => {
+  test("a stop gives the bot enough time, and the bot has minimal privileges", () => {
     expect(Number(bot.stop_grace_period?.replace("s", ""))).toBeGreaterThan(10);
     expect(bot).toMatchObject({
       read_only: true,
@@ -135,7 +135,7 @@ describe("compose.yaml", () => {
     });
   });
 
-  test("holds no secret, and every volume is declared", () => {
+  test("contains no secret, and every volume is declared", () => {
     const secrets = [bot, postgres]
       .flatMap(({ environment }) => Object.entries(environment))
       .filter(([name]) => SECRETS.test(name));
@@ -232,7 +232,7 @@ describe("deploy/kubernetes", () => {
   const { spec: pod, metadata: podMeta } = deployment.spec.template;
   const [container] = pod.containers;
 
-  test("all of it is about the same pods", () => {
+  test("all manifests select the same pods", () => {
     expect([...found.keys()].toSorted()).toEqual([
       "ConfigMap",
       "Deployment",
@@ -251,7 +251,7 @@ describe("deploy/kubernetes", () => {
       expect(metadata).toEqual({ name: "countersign", labels });
   });
 
-  test("an update or a drained node never takes all replicas", () => {
+  test("an update or a drained node never stops all replicas", () => {
     const { replicas, strategy } = deployment.spec;
     expect(replicas).toBe(3);
     expect(strategy).toEqual({
@@ -262,7 +262,7 @@ describe("deploy/kubernetes", () => {
     expect(budget.spec.maxUnavailable).toBeLessThan(replicas);
   });
 
-  test("the bot starts with these variables, and every secret comes from the secret that the comment creates", () => {
+  test("the bot starts with these variables, and every secret comes from the Secret that the comment creates", () => {
     const names = container.env.map(({ name }) => name.replace(/_FILE$/, ""));
     const given = [...names, ...Object.keys(config.data)];
     expect(given.filter((name) => !known.includes(name))).toEqual([]);
@@ -298,7 +298,7 @@ describe("deploy/kubernetes", () => {
     expect(container.envFrom).toEqual([{ configMapRef: { name: config.metadata.name } }]);
   });
 
-  test("what the comments name is true, too: variables, and where the policy is mounted", () => {
+  test("the variables and the policy's mount path in the comments exist", () => {
     const text = read(`${folder}/config.yaml`);
     const offered = [...text.matchAll(/^ {2}# ([A-Z_]+): (\S+)$/gm)];
     expect(offered.map(([, name = ""]) => name).filter((name) => !known.includes(name))).toEqual([]);
@@ -310,7 +310,7 @@ describe("deploy/kubernetes", () => {
     );
   });
 
-  test("the probes ask paths that the bot answers, at its port, with time to spare", async () => {
+  test("the probes request paths that the bot answers, at its port, and allow a slow start", async () => {
     expect(container.ports).toEqual([{ name: "http", containerPort: imagePort }]);
     expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(["http"]);
     expect(container.livenessProbe.httpGet).toEqual({ path: "/livez", port: "http" });
@@ -325,17 +325,17 @@ describe("deploy/kubernetes", () => {
     for (const { httpGet } of [container.livenessProbe, container.readinessProbe])
       expect((await fetch(server.url + httpGet.path)).status).toBe(200);
     await server.close();
-    // A process that is stuck is restarted, but not one that starts slowly.
+    // A stuck process is restarted, but a slow start is not interrupted.
     const { initialDelaySeconds = 0, periodSeconds, failureThreshold } = container.livenessProbe;
     expect(initialDelaySeconds + periodSeconds * (failureThreshold - 1)).toBeGreaterThanOrEqual(30);
   });
 
-  test("a stop has the time that the bot needs", () => {
+  test("a stop gives the bot enough time", () => {
     const { seconds } = container.lifecycle.preStop.sleep;
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(seconds + 10);
   });
 
-  test("the bot may do as little as possible, and is no user of the machine", () => {
+  test("the bot has minimal privileges and does not run as root", () => {
     expect(container.securityContext).toEqual({
       readOnlyRootFilesystem: true,
       allowPrivilegeEscalation: false,

@@ -1,4 +1,4 @@
-// The image without a Docker daemon: what the Dockerfile says, and what it would copy, laid out and really started.
+// Checks the image without a Docker daemon: reads the Dockerfile, copies the same files into a folder, and starts the bot there.
 
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ const all = (verb: string): string[] =>
 const last = (verb: string): string => all(verb).at(-1) ?? "";
 const argv = (json: string): string[] => z.array(z.string()).parse(JSON.parse(json));
 
-/** docs.docker.com, .dockerignore: the last line that fits counts; a line for a folder fits all below it. */
+/** See docs.docker.com, .dockerignore: the last matching line applies, and a line for a folder matches everything below it. */
 const ignoreLines = read(".dockerignore")
   .split("\n")
   .map((line) => line.trim())
@@ -49,7 +49,7 @@ function isIgnored(path: string): boolean {
   return ignored;
 }
 
-/** What the COPY lines bring into the image, as paths below the repository. */
+/** Returns the files that the COPY lines bring into the image, relative to the repository. */
 function copied(): string[] {
   const sources = all("COPY").flatMap((rest) =>
     rest
@@ -86,27 +86,27 @@ const lock = z
   })
   .parse(JSON.parse(read("package-lock.json")));
 
-/** What `npm ci --omit=dev --omit=optional` puts into node_modules. */
+/** The packages that `npm ci --omit=dev --omit=optional` installs. */
 const production = Object.entries(lock.packages).filter(
   ([path, { dev, optional, devOptional }]) =>
     path !== "" && dev !== true && optional !== true && devOptional !== true,
 );
 
 describe("the image", () => {
-  test("is built on a Node that package.json allows", () => {
+  test("uses a Node version that package.json allows", () => {
     expect(all("FROM")).toEqual(["${NODE_IMAGE}"]);
     const [image] = all("ARG");
     expect(Number(/^NODE_IMAGE=node:(\d+)/.exec(image ?? "")?.[1])).toBeGreaterThanOrEqual(26);
   });
 
-  test("runs as someone who is not root", () => {
+  test("does not run as root", () => {
     expect(last("USER")).not.toMatch(/^(root|0)?(:|$)/);
     const order = dockerfile.map(({ verb }) => verb);
     expect(order.lastIndexOf("USER")).toBeGreaterThan(order.lastIndexOf("RUN"));
     expect(order.lastIndexOf("USER")).toBeLessThan(order.lastIndexOf("CMD"));
   });
 
-  test("installs what the lock file says, for production only, and runs no script of a package", () => {
+  test("installs the production packages of the lock file, none of which has an install script", () => {
     const installs = all("RUN").filter((rest) => /\bnpm\b/.test(rest));
     expect(installs).toHaveLength(1);
     for (const word of ["npm ci", "--omit=dev", "rm -rf node_modules/node-*"])
@@ -115,7 +115,7 @@ describe("the image", () => {
     expect(scripted.map(([path]) => path)).toEqual([]);
   });
 
-  test("starts the bot itself, with no shell or npm between it and its signals", () => {
+  test("starts the bot directly, without a shell or npm that would receive its signals", () => {
     const { scripts } = JSON.parse(read("package.json")) as {
       scripts: { start: string };
     };
@@ -124,14 +124,14 @@ describe("the image", () => {
     expect(all("ENTRYPOINT")).toEqual([]);
   });
 
-  test("keeps its database where its user may write, on a volume", () => {
+  test("keeps its database on a volume that its user may write to", () => {
     const path = /DATABASE_URL=sqlite:(\S+)/.exec(all("ENV").join(" "))?.[1] ?? "";
     const folder = path.slice(0, path.lastIndexOf("/"));
     expect(all("VOLUME")).toContain(folder);
     expect(all("RUN").join(" ")).toMatch(new RegExp(`chown ${last("USER")}(:\\S+)? ${folder}`));
   });
 
-  test("holds no secret, and nothing of the sandbox, the tests or the repository", () => {
+  test("contains no secret, and nothing from the sandbox, the tests or the repository", () => {
     expect(all("ENV").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
     expect(all("ARG").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
     const strange = inImage.filter((path) => !/^(src\/|package(-lock)?\.json$|\.npmrc$)/.test(path));
@@ -148,7 +148,7 @@ describe("the image", () => {
     expect(strangers.filter((path) => !isIgnored(path))).toEqual([]);
   });
 
-  test("holds every package that its code imports, as a dependency for production", () => {
+  test("contains every package that its code imports, as a production dependency", () => {
     const names = [
       ...new Set(inImage.filter((path) => path.endsWith(".ts")).flatMap((path) => packagesIn(read(path)))),
     ];
@@ -157,7 +157,7 @@ describe("the image", () => {
   });
 });
 
-/** The packages that a file needs at run time: what is imported only for its types is gone by then. */
+/** Returns the packages that a file needs at run time. Imports of types do not exist at run time. */
 function packagesIn(text: string): string[] {
   const imports = text.matchAll(/^(?:import|export)\s(type\s)?(?:[^;]*?\sfrom\s)?"([^."#][^"]*)";/gm);
   const later = text.matchAll(/\bimport()\("([^."#][^"]*)"\)/g);
@@ -171,13 +171,13 @@ function packagesIn(text: string): string[] {
     );
 }
 
-describe("what the image would hold", () => {
+describe("the contents of the image", () => {
   let folder = "";
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "countersign-image-"));
     for (const path of inImage) cpSync(join(ROOT, path), join(folder, path));
-    // A nested package comes along with the one that holds it.
+    // A nested package is copied with the package that contains it.
     const outer = production.map(([path]) => path).filter((path) => path.lastIndexOf("node_modules/") === 0);
     for (const path of outer.filter((each) => existsSync(join(ROOT, each))))
       cpSync(join(ROOT, path), join(folder, path), { recursive: true });
@@ -191,12 +191,12 @@ describe("what the image would hold", () => {
       );
     });
 
-  test("is loaded whole, and says what of its configuration is missing", async () => {
+  test("load completely, and report what is missing in the configuration", async () => {
     const { code, stderr } = await run(process.execPath, argv(last("CMD")).slice(1), {});
     expect(stderr).toContain("Countersign cannot start with this configuration");
     expect(stderr).not.toMatch(/ERR_MODULE_NOT_FOUND|SyntaxError/);
     expect(code).toBe(2);
-    // The Dockerfile starts it once so, for what it keeps.
+    // The Dockerfile starts the bot once like this, to fill the compile cache.
     const [kept = ""] = readdirSync(join(folder, "node_modules/.cache/node-compile"));
     expect(readdirSync(join(folder, "node_modules/.cache/node-compile", kept)).length).toBeGreaterThan(500);
   });
@@ -204,25 +204,28 @@ describe("what the image would hold", () => {
   test.each([
     [200, 0],
     [503, 1],
-  ])("is healthy by what /livez answers: %i gives %i", async (status, code) => {
-    const asked: (string | undefined)[] = [];
-    const server = createServer((request, response) => {
-      asked.push(request.url);
-      response.writeHead(status).end();
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    const port = typeof address === "object" && address !== null ? String(address.port) : "";
-    const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");
-    expect(check[0]).toBe("node");
-    expect((await run(process.execPath, check.slice(1), { PORT: port })).code).toBe(code);
-    expect(asked).toEqual([expect.stringMatching("/livez")]);
-    server.closeAllConnections();
-    server.close();
-  });
+  ])(
+    "have a health check that follows the answer of /livez: status %i exits with %i",
+    async (status, code) => {
+      const asked: (string | undefined)[] = [];
+      const server = createServer((request, response) => {
+        asked.push(request.url);
+        response.writeHead(status).end();
+      });
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? String(address.port) : "";
+      const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");
+      expect(check[0]).toBe("node");
+      expect((await run(process.execPath, check.slice(1), { PORT: port })).code).toBe(code);
+      expect(asked).toEqual([expect.stringMatching("/livez")]);
+      server.closeAllConnections();
+      server.close();
+    },
+  );
 
-  test("is ill when nobody answers", async () => {
+  test("have a health check that fails if nothing answers", async () => {
     const check = argv(/CMD\s+(\[.*\])\s*$/.exec(last("HEALTHCHECK"))?.[1] ?? "[]");
     expect((await run(process.execPath, check.slice(1), { PORT: "1" })).code).toBe(1);
   });

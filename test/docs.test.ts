@@ -1,5 +1,5 @@
-// The documents: every link leads somewhere, and the shell blocks of the README and of the deploy page do what they say, as far as that
-// can be tried without Docker, a cluster, root or a clone.
+// Checks that every link in the documents leads somewhere. Also runs the shell blocks of the README and the deploy page, except those that
+// need Docker, a cluster, root or a clone.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,7 +27,7 @@ const pages = [
   ),
 ];
 
-/** As GitHub makes the anchor of a heading. */
+/** Returns the anchor that GitHub creates for a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -59,7 +59,7 @@ test("the index of docs/ names every page", () => {
   expect(unnamed).toEqual([]);
 });
 
-test("AGENTS.md is two pages at most", () => {
+test("AGENTS.md is at most two pages long", () => {
   expect(read("AGENTS.md").split(/\s+/).length).toBeLessThanOrEqual(1_200);
 });
 
@@ -68,7 +68,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Env = { readonly [name: string]: string };
 
-/** Runs the text in a shell of its own process group, which ends with the test. */
+/** Runs the text in a shell with its own process group, which is killed when the test ends. */
 function shell(text: string, env: Env): { readonly child: ChildProcess; readonly printed: () => string } {
   const PATH = `${join(ROOT, "node_modules/.bin")}:${process.env["PATH"] ?? ""}`;
   const child = spawn("sh", ["-ec", text], { cwd: ROOT, env: { PATH, ...env }, detached: true });
@@ -86,13 +86,13 @@ const exitOf = async (child: ChildProcess): Promise<number | null> => {
   return code;
 };
 
-/** Asks every 100 ms until it is so. */
-async function until(isSo: () => Promise<boolean>, told: () => string): Promise<void> {
+/** Checks the condition every 100 ms until it holds. Rejects with the printed text after 400 tries. */
+async function until(holds: () => Promise<boolean>, printed: () => string): Promise<void> {
   for (let tries = 0; tries < 400; tries += 1) {
-    if (await isSo().catch(() => false)) return;
+    if (await holds().catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`not so; instead: ${told()}`);
+  throw new Error(`the condition never held; printed instead: ${printed()}`);
 }
 
 async function aWorld(): Promise<{ readonly world: World; readonly env: Env; readonly port: number }> {
@@ -103,7 +103,7 @@ async function aWorld(): Promise<{ readonly world: World; readonly env: Env; rea
   return { world, env: { ...world.env, PORT: String(port) }, port };
 }
 
-/** The bot says that it is ready, and ends with 0 when it is told to. */
+/** Waits until the bot is ready, then sends it SIGTERM and waits for its end. */
 async function readyAndStop(started: ReturnType<typeof shell>, port: number): Promise<void> {
   const ready = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
   await until(ready, started.printed);
@@ -116,18 +116,18 @@ async function readyAndStop(started: ReturnType<typeof shell>, port: number): Pr
 const blocksOf = (page: string): string[] =>
   [...read(page).matchAll(/^ *```sh\n(.*?)^ *```/gms)].map(([, text = ""]) => text.replaceAll(/^ {3}/gm, ""));
 
-/** Nothing is installed here: the tests run on what `npm ci` brought. */
+/** Removes the installation: tests use the packages that are already installed. */
 const withoutInstalling = (text: string): string =>
   text.replaceAll(/^npm ci[^&\n]*(&& )?/gm, "").replaceAll(/^export .*$/gm, "");
 
-const NEEDS = "needs what a test has not";
+const NEEDS = "needs what a test does not have";
 
-/** By the first words of a block: what happens when it runs here, or why it does not. */
+/** Maps the first words of a block to the function that runs it here, or to the reason why it does not run. */
 const BLOCKS: readonly (readonly [string, string | ((text: string) => Promise<void>)])[] = [
   ["npm ci && npm run sandbox", runsTheSandbox],
-  ["npm ci && npm test", "it is what runs this test"],
+  ["npm ci && npm test", "it runs this test"],
   ["export SLACK_BOT_TOKEN", asksTheDoctorAndStarts],
-  ["npm run check", "its scripts are held by readme.test.ts; together they take many minutes"],
+  ["npm run check", "readme.test.ts checks its scripts; together they take many minutes"],
   ["npm ci --omit=dev", asksTheDoctorAndStarts],
   ["git clone", `${NEEDS}: root and systemd; deploy-systemd.test.ts checks the unit`],
   ["docker compose", `${NEEDS}: Docker; deploy.test.ts and docker.test.ts check what it would run`],
@@ -158,7 +158,7 @@ const found = ["README.md", "docs/deploy.md"].flatMap((page) =>
 
 const ruleOf = (text: string) => BLOCKS.find(([words]) => text.startsWith(words))?.[1];
 
-test("each shell block is tried, or has a reason why not", () => {
+test("each shell block runs here, or has a reason why it does not", () => {
   expect(found.length).toBeGreaterThan(6);
   expect(found.filter(({ text }) => ruleOf(text) === undefined).map(({ title }) => title)).toEqual([]);
 });

@@ -40,7 +40,7 @@ function expectNoCanary(text: string) {
 }
 
 describe("a log entry", () => {
-  test("holds its level, its time, its message and the fields passed, and nothing else", () => {
+  test("contains its level, time, message and fields, and nothing else", () => {
     const { entries } = lines((log) => log.warn({ run: "r1", count: 2, big: 3n }, "slow"));
     expect(entries).toEqual([
       {
@@ -64,21 +64,21 @@ describe("a log entry", () => {
     expect(entries).toMatchObject([{ room: "store", run: "r1", msg: "saved" }]);
   });
 
-  test("tells an error by name, message, code, stack and cause, and nothing that hangs on it", () => {
+  test("shows an error's name, message, code, stack and cause, and none of its other properties", () => {
     const cause = Object.assign(new Error("reset"), {
       code: "ECONNRESET",
       request: { headers: { x: "hidden" } },
     });
     const error = Object.assign(new TypeError("failed", { cause }), { data: "hidden", code: 7 });
     const { text, entries } = lines((log) => log.error({ error, all: [error] }, "failed"));
-    const told = {
+    const shown = {
       name: "TypeError",
       message: "failed",
       code: 7,
       stack,
       cause: { name: "Error", message: "reset", code: "ECONNRESET", stack },
     };
-    expect(entries[0]).toMatchObject({ error: told, all: [{ name: "TypeError" }] });
+    expect(entries[0]).toMatchObject({ error: shown, all: [{ name: "TypeError" }] });
     expect(Object.keys(entries[0]?.["error"] as object).sort()).toEqual([
       "cause",
       "code",
@@ -89,7 +89,7 @@ describe("a log entry", () => {
     expect(text).not.toContain("hidden");
   });
 
-  test("survives circles and depths", () => {
+  test("handles circular and deep values", () => {
     const principals: Record<string, unknown> = { name: "c" };
     principals["self"] = principals;
     const error = new Error("e");
@@ -100,7 +100,7 @@ describe("a log entry", () => {
 });
 
 describe("a secret", () => {
-  test.each(LEVELS)("is in no entry of level %s, wherever it was passed", (level) => {
+  test.each(LEVELS)("does not appear in entries of level %s, wherever it was passed", (level) => {
     const { text, entries } = lines((log) => {
       for (const canary of CANARIES) {
         const inner = Object.assign(new Error(`inner ${canary}`), {
@@ -118,7 +118,7 @@ describe("a secret", () => {
     expect(entries).toHaveLength(2 * CANARIES.length);
   });
 
-  test("that is kept while the program runs is in no later entry", () => {
+  test("that is registered later does not appear in later entries", () => {
     const { entries } = lines((log) => {
       log.info({}, "the-next-key");
       keepSecrets(["the-next-key"]);
@@ -130,7 +130,7 @@ describe("a secret", () => {
     ]);
   });
 
-  test("is not told under the names that secrets have, whatever its shape", () => {
+  test("does not appear under the usual names of secrets, whatever its shape", () => {
     const names = [
       "authorization",
       "Authorization",
@@ -161,7 +161,7 @@ describe("a secret", () => {
     expectNoCanary(lines((log) => log.info({ written }, written), "debug", secrets).text);
   });
 
-  test("that begins another one, or stands inside what has its shape, leaves nothing of either", () => {
+  test("that begins another secret, or lies inside a match of its shape, leaves nothing of either", () => {
     const secrets = ["abcd", "abcd!canary"];
     const { text } = lines(
       (log) => log.info({}, "abcd!canary and Bearer canaryabcdcanary"),
@@ -171,13 +171,13 @@ describe("a secret", () => {
     expectNoCanary(text);
   });
 
-  test("in an address is taken out in its encoded form", () => {
+  test("in an address is removed in its encoded form", () => {
     expectNoCanary(lines((log) => log.info({ url: `/x?key=${encodeURIComponent(API_KEY)}` }, "sent")).text);
   });
 });
 
 describe("the log for Slack's packages", () => {
-  test("never passes on what they call debug, and of the rest only texts and errors", () => {
+  test("does not pass on their debug entries, and passes on only texts and errors of the others", () => {
     const { entries, text } = lines((log) => {
       const logger = slackLogger(log);
       logger.setName("socket-mode");
@@ -195,7 +195,7 @@ describe("the log for Slack's packages", () => {
     expect(text).not.toContain("hidden");
   });
 
-  test("keeps to the level of our own log, whatever level they set", () => {
+  test("keeps the level of our own log, whatever level they set", () => {
     const { entries } = lines((log) => {
       const logger = slackLogger(log);
       logger.setLevel(logger.getLevel());
@@ -205,7 +205,7 @@ describe("the log for Slack's packages", () => {
   });
 });
 
-test("asking for the pretty form is harmless where there is no terminal", () => {
+test("the pretty form works without a terminal", () => {
   const log = createLog({ level: "silent", pretty: true });
   expect(() => log.info({}, "unseen")).not.toThrow();
 });

@@ -1,4 +1,5 @@
-// manifest.http.yml is generated from manifest.yml. After a change of that file: npx vitest run test/manifest-http.test.ts --update
+// Generates manifest.http.yml from manifest.yml and compares. After a change of manifest.yml: npx vitest run test/manifest-http.test.ts
+// --update
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,7 +13,7 @@ const at = (name: string): string => fileURLToPath(new URL(`../${name}`, import.
 const read = (name: string): string => readFileSync(at(name), "utf8");
 const NAMES = ["manifest.yml", "manifest.http.yml"] as const;
 
-/** To be replaced by the host of the installation. */
+/** The example host, which each installation replaces with its own. */
 const ADDRESS = `https://countersign.example.com${EVENTS_PATH}`;
 
 const HEADER = ` The Slack app for HTTP mode, generated from manifest.yml, which is for Socket Mode. Replace countersign.example.com with the host of your
@@ -27,7 +28,7 @@ function httpManifest(): string {
   const commands = document.getIn(["features", "slash_commands"]);
   if (!isSeq(commands)) throw new Error("the manifest has no commands");
   for (const index of commands.items.keys()) commands.setIn([index, "url"], ADDRESS);
-  // Slack's editor has the address before the events.
+  // Slack's editor puts the address before the events.
   const events: unknown = document.getIn(["settings", "event_subscriptions"]);
   if (!isMap(events)) throw new Error("the manifest has no events");
   events.items.unshift(document.createPair("request_url", ADDRESS));
@@ -48,8 +49,8 @@ type Manifest = z.infer<typeof Manifest>;
 const manifestIn = (text: string): Manifest => Manifest.parse(parse(text));
 
 /**
- * Slack refuses a manifest that breaks one of these: "Event Subscription requires either Request URL or Socket Mode Enabled", and so for
- * commands and interactivity. Its JSON schema does not say so.
+ * Returns the places that have neither an address nor Socket Mode. Slack refuses such a manifest: "Event Subscription requires either
+ * Request URL or Socket Mode Enabled", and similarly for commands and interactivity. Slack's JSON schema does not express this rule.
  */
 function placesWithoutAddress({ features, settings }: Manifest): string[] {
   const { event_subscriptions: events, interactivity, socket_mode_enabled: socket } = settings;
@@ -62,11 +63,11 @@ function placesWithoutAddress({ features, settings }: Manifest): string[] {
   ];
 }
 
-test("manifest.http.yml is made from manifest.yml", async () => {
+test("manifest.http.yml matches manifest.yml", async () => {
   await expect(httpManifest()).toMatchFileSnapshot(at("manifest.http.yml"));
 });
 
-describe("Slack's rule, that everything has an address or Socket Mode is on", () => {
+describe("Slack's rule that everything has an address or Socket Mode is on", () => {
   test.each(NAMES)("holds in %s", (name) => {
     expect(placesWithoutAddress(manifestIn(read(name)))).toEqual([]);
   });
@@ -75,19 +76,19 @@ describe("Slack's rule, that everything has an address or Socket Mode is on", ()
     ["events", /^ {4}request_url: .*\n(?= {4}bot_events)/m],
     ["interactivity", /(?<=is_enabled: true\n) {4}request_url: .*\n/m],
     ["command", /^ {6}url: .*\n/m],
-  ])("is broken where the address of %s is taken out", (place, line) => {
+  ])("is broken if the address of %s is missing", (place, line) => {
     const text = read("manifest.http.yml");
     expect(text).toMatch(line);
     expect(placesWithoutAddress(manifestIn(text.replace(line, "")))).toEqual([place]);
   });
 });
 
-test("both are one app: the same scopes, events, commands and surfaces", () => {
+test("both manifests describe one app, with the same scopes, events, commands and surfaces", () => {
   const [socket, http] = NAMES.map((name) => readManifest(at(name)));
   expect(http).toEqual(socket);
 });
 
-test("the addresses are the one path that the bot answers Slack at", () => {
+test("every address is the path at which the bot answers Slack", () => {
   const found = [...read("manifest.http.yml").matchAll(/url: (\S+)/g)].map(([, url = ""]) => url);
   expect(found).toEqual([ADDRESS, ADDRESS, ADDRESS]);
 });
@@ -95,12 +96,12 @@ test("the addresses are the one path that the bot answers Slack at", () => {
 describe("docs/install.md", () => {
   const page = read("docs/install.md");
 
-  test("says what each scope is for", () => {
+  test("explains each scope", () => {
     const named = [...page.matchAll(/^\| `([a-z_]+(?::[a-z]+)?)` \|/gm)].map(([, scope]) => scope);
     expect(named).toEqual(readManifest(at("manifest.yml")).scopes);
   });
 
-  test("has a line that puts the host into all addresses", () => {
+  test("has a command that puts the host into all addresses", () => {
     const [, from = "", to = ""] = /sed 's\/(.*?)\/(.*?)\/' manifest\.http\.yml/.exec(page) ?? [];
     expect(to).toBe("<your host>");
     const made = read("manifest.http.yml")

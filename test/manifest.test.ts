@@ -1,4 +1,4 @@
-// manifest.yml against the code: nothing is asked for that is not used, and nothing is used that is not asked for.
+// Compares manifest.yml with the code: it requests everything that the code uses, and nothing else.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -81,11 +81,11 @@ const code = readdirSync(at("src/adapters/slack"), { recursive: true, encoding: 
   .map((path) => readFileSync(join(at("src/adapters/slack"), path), "utf8"))
   .join("\n");
 
-/** Every Web API method of the sandbox's table that our code names. */
+/** Every Web API method in the sandbox's table that our code names. */
 const called = [...methods.keys()].filter((name) => code.includes(`"${name}"`));
 
-/** What the code hears, found out by letting it listen. */
-function heard() {
+/** Returns the names of everything that the code listens to, recorded by a fake app. */
+function listenedTo() {
   const found = {
     commands: [] as string[],
     actions: [] as string[],
@@ -115,7 +115,7 @@ function defaultCommand(): string {
     AGENT_API_KEY: "key-of-the-agents",
   };
   const read = readConfig(env);
-  if (!read.ok) throw new Error("the least configuration is refused");
+  if (!read.ok) throw new Error("the minimal configuration was refused");
   return read.value.slack.command;
 }
 
@@ -133,7 +133,7 @@ function aReceipt() {
   return notificationMessage(notification, facts);
 }
 
-/** All names of this kind that any of our messages and modals can carry. */
+/** Returns all names of this kind that appear in our messages and modals. */
 function emitted(field: "action_id" | "callback_id"): Set<string> {
   const long = { ...aRequest(), chars: 5_000 };
   const run: Run = aWatchedRun();
@@ -200,38 +200,45 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
 }
 
 describe("the manifest", () => {
-  test("has the one command that the code hears by default, unescaped, with all its subcommands", () => {
+  test("has the one command that the code listens to by default, unescaped, with all its subcommands", () => {
     expect(manifest.features.slash_commands).toHaveLength(1);
     expect(command?.command).toBe(defaultCommand());
-    expect(heard().commands).toEqual([command?.command]);
+    expect(listenedTo().commands).toEqual([command?.command]);
     expect(command?.should_escape).toBe(false);
     const hinted = command?.usage_hint.split("|").map((each) => each.trim().split(" ")[0]);
     expect(hinted).toEqual([...names.SUBCOMMANDS]);
   });
 
-  test("has interactivity on, and Socket Mode", () => {
+  test("enables interactivity and Socket Mode", () => {
     expect(manifest.settings).toMatchObject({
       interactivity: { is_enabled: true },
       socket_mode_enabled: true,
     });
   });
 
-  test("subscribes to the events that the code hears", () => {
-    // Bolt hears one event where the manifest has one for each kind of channel.
+  test("subscribes to the events that the code listens to", () => {
+    // For Bolt, this is one event. The manifest has one event for each kind of channel.
     const asSubscribed = (name: string): string[] =>
       name === names.MESSAGE ? ["message.channels", "message.groups"] : [name];
-    expect(heard().others).toEqual([names.MENTIONED, names.HOME_OPENED, names.MESSAGE, names.MEMBER_JOINED]);
-    expect(manifest.settings.event_subscriptions.bot_events).toEqual(heard().others.flatMap(asSubscribed));
+    expect(listenedTo().others).toEqual([
+      names.MENTIONED,
+      names.HOME_OPENED,
+      names.MESSAGE,
+      names.MEMBER_JOINED,
+    ]);
+    expect(manifest.settings.event_subscriptions.bot_events).toEqual(
+      listenedTo().others.flatMap(asSubscribed),
+    );
   });
 
-  test("has the shortcuts that the code hears", () => {
+  test("has the shortcuts that the code listens to", () => {
     expect(manifest.features.shortcuts).toEqual([
       expect.objectContaining({ type: "message", callback_id: names.RUN_ON_MESSAGE }),
     ]);
-    expect(heard().shortcuts).toEqual([names.RUN_ON_MESSAGE]);
+    expect(listenedTo().shortcuts).toEqual([names.RUN_ON_MESSAGE]);
   });
 
-  test("has a Home tab, and a Messages tab that is only read: commands are typed in channels", () => {
+  test("has a Home tab and a read-only Messages tab, because commands are typed in channels", () => {
     expect(manifest.features.app_home).toEqual({
       home_tab_enabled: true,
       messages_tab_enabled: true,
@@ -239,13 +246,13 @@ describe("the manifest", () => {
     });
   });
 
-  test("names the bot as the words of refusals do", () => {
+  test("gives the bot the name that the texts of refusals use", () => {
     expect(code).toContain(`/invite @${manifest.features.bot_user.display_name}`);
   });
 });
 
 describe("a scope", () => {
-  test("stands in the manifest only where a method that is called needs it", () => {
+  test("is requested only if a called method or an event needs it", () => {
     const ofEvents = manifest.settings.event_subscriptions.bot_events.map(
       (each) => eventScopes.get(each) ?? "",
     );
@@ -257,7 +264,7 @@ describe("a scope", () => {
     expect(scopes.filter((scope) => !needed.has(scope))).toEqual([]);
   });
 
-  test("stands there for every method that is called", () => {
+  test("is requested for every called method", () => {
     expect(called.length).toBeGreaterThan(8);
     const without = called.filter((name) => {
       const any = methods.get(name)?.scopes ?? [];
@@ -266,17 +273,17 @@ describe("a scope", () => {
     expect(without).toEqual([]);
   });
 
-  test("for channels stands there for public and private ones alike, and for no direct messages", () => {
+  test("of channels is requested for public and private ones alike, and never for direct messages", () => {
     for (const what of ["read", "history"])
       expect(
         [`channels:${what}`, `groups:${what}`, `im:${what}`].filter((scope) => scopes.includes(scope)),
       ).toEqual([`channels:${what}`, `groups:${what}`]);
   });
 
-  test("is asked for once", () => expect(new Set(scopes).size).toBe(scopes.length));
+  test("is requested once", () => expect(new Set(scopes).size).toBe(scopes.length));
 });
 
-test("every method that is called is one that the sandbox knows", () => {
+test("the sandbox knows every method that the code calls", () => {
   const said = [...code.matchAll(/(?:call|quick|background)\(\s*"([a-z]+\.[A-Za-z.]+)"/g)].map(
     ([, name]) => name,
   );
@@ -297,13 +304,13 @@ describe("a name shared with Slack", () => {
     names.SNOOZE_INPUT,
   ];
 
-  test("on a button has a listener, and every listener a button", () => {
+  test("of a button has a listener, and every listener has a button", () => {
     const buttons = [...emitted("action_id")].filter((name) => !inputs.includes(name));
-    expect(buttons.toSorted()).toEqual(heard().actions.toSorted());
+    expect(buttons.toSorted()).toEqual(listenedTo().actions.toSorted());
   });
 
-  test("of a modal has a listener, and every listener a modal", () => {
-    expect([...emitted("callback_id")].toSorted()).toEqual(heard().views.toSorted());
+  test("of a modal has a listener, and every listener has a modal", () => {
+    expect([...emitted("callback_id")].toSorted()).toEqual(listenedTo().views.toSorted());
   });
 
   test("is used once", () => {

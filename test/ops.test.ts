@@ -1,4 +1,4 @@
-// The alert rules and the dashboard: Prometheus takes them, they name metrics that exist, and each alert has its page.
+// Checks the alert rules and the dashboard: Prometheus and Grafana accept them, their metrics exist, and each alert is documented.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -52,11 +52,11 @@ const unknownIn = (exprs: readonly string[]): string[] =>
 const promtool = (...args: string[]): string => execFileSync("promtool", args, { encoding: "utf8" });
 
 describe("the alert rules", () => {
-  test("are rules that Prometheus takes", () => {
+  test("are valid for Prometheus", () => {
     expect(promtool("check", "rules", at(RULES))).toContain(`${rules.length} rules found`);
   });
 
-  test("fire on their fault, and not without it", () => {
+  test("fire on their fault, and only then", () => {
     expect(promtool("test", "rules", at(UNIT_TESTS))).toContain("SUCCESS");
     const tested = parse(read(UNIT_TESTS)) as {
       tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
@@ -66,13 +66,13 @@ describe("the alert rules", () => {
       cases.filter((each) => each.exp_alerts.length > 0 === fires).map(({ alertname }) => alertname);
     const alerts = rules.map(({ alert }) => alert);
     expect(of(true)).toEqual(alerts);
-    // One case more is about a start.
+    // One more case is about a start.
     expect([...new Set(of(false))]).toEqual(alerts);
   });
 
   test("name metrics that exist", () => expect(unknownIn(rules.map(({ expr }) => expr))).toEqual([]));
 
-  test("each have a page that says what to do, and no page is left over", () => {
+  test("each have a section that says what to do, and there is no other section", () => {
     const doc = read("docs/operate.md");
     const alerts = doc.slice(doc.indexOf("\n## Alerts\n"));
     const pages = [...alerts.matchAll(/^### (\w+)\n\n(.+)/gm)].map(([, name]) => name);
@@ -85,7 +85,7 @@ describe("the alert rules", () => {
   });
 });
 
-/** Grafana's own types, generated from its schema. A document has the words of its enumerations. */
+/** Grafana's own types, generated from its schema. Enumerations become their words, because a document contains the words. */
 const GRAFANA = `
 import type { Dashboard, Panel, RowPanel } from "@grafana/schema";
 import type { Options as StatOptions } from "@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen";
@@ -112,7 +112,7 @@ type AnyPanel = Written<RowPanel> | Shown<"stat", StatOptions, never> | Shown<"t
 export const dashboard: Omit<Written<Dashboard>, "panels"> & { panels: AnyPanel[] } = `;
 
 describe("the dashboard", () => {
-  test("is what Grafana takes, by its own types", { timeout: 60_000 }, () => {
+  test("matches the types of Grafana", { timeout: 60_000 }, () => {
     const text = JSON.stringify(dashboard);
     expect(typeFaults(`${GRAFANA}${text}`)).toBe("");
     for (const [right, wrong] of [
@@ -125,14 +125,14 @@ describe("the dashboard", () => {
     }
   });
 
-  test("has panels with a place and a query of their own", () => {
+  test("has panels with a query each, in places that do not overlap", () => {
     const { panels } = dashboard;
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-    for (const { type, title, gridPos, targets: own = [] } of panels) {
+    for (const { type, title, gridPos, targets: queries = [] } of panels) {
       expect(["row", "stat", "timeseries"]).toContain(type);
       expect(title).not.toBe("");
       expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
-      expect(own.length > 0).toBe(type !== "row");
+      expect(queries.length > 0).toBe(type !== "row");
     }
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
@@ -140,7 +140,7 @@ describe("the dashboard", () => {
     expect(new Set(cells).size).toBe(cells.length);
   });
 
-  test("asks what Prometheus can read, with variables that it has", () => {
+  test("has queries that Prometheus accepts, with variables that exist", () => {
     const folder = mkdtempSync(join(tmpdir(), "countersign-ops-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const known = new Set(dashboard.templating.list.map(({ name }) => name));
@@ -157,7 +157,7 @@ describe("the dashboard", () => {
 
   test("names metrics that exist", () => expect(unknownIn(targets.map(({ expr }) => expr))).toEqual([]));
 
-  test("shows every metric of ours, but for a few that only count what others show", () => {
+  test("shows every metric of ours, except a few that are covered by others", () => {
     const shown = new Set(
       targets.flatMap(({ expr }) => namesIn(expr)).map((name) => name.replace(/_bucket$/, "")),
     );

@@ -10,13 +10,13 @@ import { plantedBugs, ROOT } from "./planted/planted-bugs.ts";
 const bugs = plantedBugs();
 const run = promisify(execFile);
 
-test("each planted bug says what it breaks, and which test must catch it", () => {
-  const unsaid = bugs.filter((each) => [each.bug, each.test, each.title].includes(""));
-  expect(unsaid).toEqual([]);
+test("each planted bug has a description, and names the test that must catch it", () => {
+  const incomplete = bugs.filter((each) => [each.bug, each.test, each.title].includes(""));
+  expect(incomplete).toEqual([]);
   expect(bugs.length).toBeGreaterThanOrEqual(40);
 });
 
-test("each patch applies to the code, and to nothing else", async () => {
+test("each patch applies to the code in src/, and to nothing else", async () => {
   const checked = await Promise.all(
     bugs.map(async ({ name, patch }) => {
       const { stdout } = await run("git", ["apply", "--check", "--numstat", patch], { cwd: ROOT }).catch(
@@ -43,7 +43,7 @@ function sourcesOf(file: string, known = new Set<string>()): string {
   return [source, ...imported].join("\n");
 }
 
-test("each test that must catch one exists", () => {
+test("each test that must catch a bug exists", () => {
   const missing = bugs.filter(({ test: file, title }) => {
     return !existsSync(join(ROOT, file)) || !sourcesOf(file).includes(title);
   });

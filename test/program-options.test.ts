@@ -1,4 +1,4 @@
-// One version, that of package.json, wherever Countersign says it.
+// Checks that Countersign reports the version of package.json everywhere, and the common options of its programs.
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const programs = [
   ...readdirSync(`${top}src/cli`).flatMap((name) => (name.endsWith(".ts") ? [`src/cli/${name}`] : [])),
 ];
 
-test.each(programs)("%s --version says it, without any configuration", async (program) => {
+test.each(programs)("%s --version prints the version, without any configuration", async (program) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, "--version"], {
     cwd: top,
     env: {},
@@ -23,7 +23,7 @@ test.each(programs)("%s --version says it, without any configuration", async (pr
   expect([stdout, stderr]).toEqual([`Countersign ${version}\n`, ""]);
 });
 
-test.each(programs)("%s --help says how it is used, without any configuration", async (program) => {
+test.each(programs)("%s --help prints the usage, without any configuration", async (program) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, "--help"], {
     cwd: top,
     env: {},
@@ -33,7 +33,7 @@ test.each(programs)("%s --help says how it is used, without any configuration", 
 });
 
 test.each(["src/main.ts", "src/cli/doctor.ts"])(
-  "%s refuses an argument, lest it seem to have an effect",
+  "%s refuses an argument, because it would have no effect",
   async (program) => {
     const run = promisify(execFile)(process.execPath, [program, "--port=3000"], { cwd: top, env: {} });
     await expect(run).rejects.toMatchObject({
@@ -44,7 +44,7 @@ test.each(["src/main.ts", "src/cli/doctor.ts"])(
   },
 );
 
-test("log, health, metrics and audit say it", async (context) => {
+test("the log, health, metrics and audit contain the version", async (context) => {
   const world = await aWorld(context);
   const get = async (path: string): Promise<string> => (await fetch(`${world.url()}${path}`)).text();
   const started = world.logged.find((line) => line.includes("Countersign is ready")) ?? "{}";

@@ -13,7 +13,7 @@ const scripts = (
   }
 ).scripts;
 
-test("the configuration table is the code's", () => {
+test("the configuration table matches the code", () => {
   const rows = variables.map(
     ({ name, meaning, default: initial }) =>
       `| \`${name}\` | ${meaning} | ${initial === null ? "–" : `\`${initial}\``} |`,
@@ -22,12 +22,12 @@ test("the configuration table is the code's", () => {
   expect(table).toEqual(rows);
 });
 
-test("the table of commands names every subcommand and no other", () => {
+test("the table of commands names all subcommands, and only them", () => {
   const named = [...readme.matchAll(/^\| `\/agent ([a-z]+)/gm)].map(([, word]) => word);
   expect(new Set(named)).toEqual(new Set(SUBCOMMANDS));
 });
 
-test("every npm script that the documents name exists, and the first screen shows the two to begin with", () => {
+test("every npm script in the documents exists, and the first screen shows the first two to run", () => {
   const named = [
     ...`${readme}\n${agents}\n${reference}`.matchAll(/npm (?:run )?(start|test(?![:\w])|(?<=run )[a-z:-]+)/g),
   ].map(([, name]) => name ?? "");
@@ -37,7 +37,7 @@ test("every npm script that the documents name exists, and the first screen show
   expect(firstScreen).toMatch(/^npm ci && npm test$/m);
 });
 
-test("the words that choose a sandbox run are those of the task table", () => {
+test("the words that select a sandbox run match the table of tasks", () => {
   const listed = /choose what a sandbox run does: ([^;]+);/.exec(readme.replaceAll("\n", " "))?.[1] ?? "";
   const words = [...listed.matchAll(/\*([^*]+)\*/g)].map(([, word]) => word ?? "");
   const known = tasks.map(({ words }) => words).join(" ");
@@ -45,7 +45,7 @@ test("the words that choose a sandbox run are those of the task table", () => {
   expect(words.filter((word) => !known.includes(word))).toEqual([]);
 });
 
-test("the picture on the first screen is there", () => {
+test("the picture on the first screen exists", () => {
   const path = /!\[[^\]]*\]\(([^)]+)\)/.exec(readme)?.[1] ?? "";
   expect(
     readFileSync(new URL(`../${path}`, import.meta.url))

@@ -1,4 +1,4 @@
-// One version in every place, and a licence.
+// Checks that the version is the same everywhere, and the license.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -23,13 +23,13 @@ test("package.json, its lock file, the changelog, the image and Kubernetes name 
   );
 });
 
-test("the licence is MIT, in package.json, in its own file and on the image", () => {
+test("the license is MIT in package.json, in LICENSE and on the image", () => {
   expect(license).toBe("MIT");
   expect(read("LICENSE")).toMatch(/^MIT License\n/);
   expect(read("Dockerfile")).toContain('image.licenses="MIT"');
 });
 
-test("the image has the Node that the scripts run on", () => {
+test("the image and the scripts use the same Node", () => {
   const [node] = new Set(Object.values(optionalDependencies));
   expect(read("Dockerfile")).toContain(`NODE_IMAGE=node:${node}-slim\n`);
 });

@@ -1,4 +1,4 @@
-// What is read again while the bot runs: a policy that the audit could not take comes into force once it can.
+// Reloading while the bot runs: a policy that the audit could not record comes into force as soon as it can.
 
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
@@ -31,7 +31,7 @@ async function reloadingWith(audit: () => Promise<void>) {
   return { path, clock, policy, reloading };
 }
 
-test("a policy that a signal could not put into force, because the database was away, is taken over later", async () => {
+test("a policy that could not be recorded at a signal, because the database was away, comes into force later", async () => {
   let away = true;
   const { path, clock, policy, reloading } = await reloadingWith(() =>
     away ? Promise.reject(new Error("the database is away")) : Promise.resolve(),

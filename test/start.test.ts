@@ -1,4 +1,4 @@
-// The bot as a process while Slack does not answer yet: it says how it is, and it can be stopped.
+// The bot as a process before Slack answers: it reports its state, and it can be stopped.
 
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -12,8 +12,8 @@ import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
 
 type Starting = { readonly bot: BotProcess; readonly asked: Promise<unknown> };
 
-/** A bot whose Slack takes every call and answers none. */
-async function starting(given: { readonly [name: string]: string } = {}): Promise<Starting> {
+/** Starts a bot whose Slack accepts every call and never answers. */
+async function starting(env: { readonly [name: string]: string } = {}): Promise<Starting> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-start-"));
   const slack = createServer();
   slack.listen(0, "127.0.0.1");
@@ -26,8 +26,8 @@ async function starting(given: { readonly [name: string]: string } = {}): Promis
     AGENT_API_KEY: "a-key",
     DATABASE_URL: `sqlite:${join(folder, "countersign.db")}`,
     HOST: "127.0.0.1",
-    PORT: String(await portOfNobody()),
-    ...given,
+    PORT: String(await unusedPort()),
+    ...env,
   });
   onTestFinished(async () => {
     await bot.end("SIGKILL");
@@ -44,7 +44,7 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-async function portOfNobody(): Promise<number> {
+async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const port = portOf(server);
@@ -53,7 +53,7 @@ async function portOfNobody(): Promise<number> {
   return port;
 }
 
-test("it lives and says that Slack is not reached yet", async () => {
+test("it is alive and reports that Slack has not been reached yet", async () => {
   const { bot, asked } = await starting();
   await asked;
   expect((await fetch(`${bot.url}/livez`)).status).toBe(200);
@@ -65,13 +65,13 @@ test("it lives and says that Slack is not reached yet", async () => {
   expect(metrics).not.toContain("countersign_part_healthy{");
 });
 
-test("a SIGTERM ends it at once, with 0", async () => {
+test("SIGTERM ends it at once, with exit code 0", async () => {
   const { bot, asked } = await starting();
   await asked;
   expect(await bot.end("SIGTERM")).toBe(0);
 });
 
-test("a SIGUSR1 opens no debugger and ends nothing", async () => {
+test("SIGUSR1 neither opens a debugger nor ends the bot", async () => {
   const { bot, asked } = await starting();
   await asked;
   bot.signal("SIGUSR1");
@@ -79,33 +79,33 @@ test("a SIGUSR1 opens no debugger and ends nothing", async () => {
   expect(bot.printed()).not.toMatch(/debugger/i);
 });
 
-test("it starts where it cannot keep its compiled modules", async () => {
+test("it starts without a writable folder for compiled modules", async () => {
   const { asked } = await starting({ NODE_COMPILE_CACHE: fileURLToPath(`${import.meta.url}/no-folder`) });
   await asked;
 });
 
 test("a start from the cache of compiled modules loads neither Node's TypeScript parser nor Node's own fetch", async () => {
-  const tell = "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))";
+  const printModules = "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))";
   const loaded = async (): Promise<string> => {
     const { bot, asked } = await starting({
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(tell)}`,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(printModules)}`,
     });
     await asked;
     await bot.end("SIGTERM");
     return bot.printed();
   };
-  // The first one fills the cache.
+  // The first start fills the cache.
   await loaded();
   const printed = await loaded();
   expect(printed).toContain("NativeModule sqlite");
   expect(printed).not.toMatch(/internal\/deps\/(amaro|undici)/);
 });
 
-test("npm start, the image and the README start it as the tests do", () => {
-  const said =
+test("package.json, the image and the README start it with the same command", () => {
+  const command =
     /--import=\.\/src\/compile-cache\.js --max-semi-space-size=4 --preserve-symlinks --disable-sigusr1 src\/main\.ts/;
   const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
-  expect(read("package.json")).toMatch(said);
-  expect(read("README.md").replaceAll("\n", " ")).toMatch(said);
-  expect(read("Dockerfile").replaceAll('", "', " ")).toMatch(said);
+  expect(read("package.json")).toMatch(command);
+  expect(read("README.md").replaceAll("\n", " ")).toMatch(command);
+  expect(read("Dockerfile").replaceAll('", "', " ")).toMatch(command);
 });

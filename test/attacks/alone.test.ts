@@ -4,7 +4,7 @@ import { growthCases } from "./growth-cases.ts";
 import { hostileCases } from "./hostile-cases.ts";
 import { secretCases } from "./secret-cases.ts";
 
-describe("what is shown, logged, fetched and built in", () => {
+describe("content, logs, requests and dependencies", () => {
   test.for(
     [...contentCases, ...growthCases, ...hostileCases, ...secretCases].map(
       (each) => [each.id, each.what, each] as const,

@@ -47,7 +47,7 @@ export async function campaign({ size, seed, atOnce = 32 }: Options): Promise<Re
   const attack = async (): Promise<void> => {
     sent += 1;
     const kind = KINDS[chance.below(KINDS.length)] ?? "";
-    const bytes = spoiled(kind, chance, ground) ?? taken;
+    const bytes = spoilRequest(kind, chance, ground) ?? taken;
     if (bytes === null) throw new Error("there is nothing to replay yet");
     const { status } = await knockOn(ground.url, bytes);
     const answers = kinds.get(kind);
@@ -71,7 +71,7 @@ export async function campaign({ size, seed, atOnce = 32 }: Options): Promise<Re
 
 type Ground = Awaited<ReturnType<typeof open>>;
 
-function spoiled(kind: string, by: Chance, { ids, secret }: Ground): Buffer | null {
+function spoilRequest(kind: string, by: Chance, { ids, secret }: Ground): Buffer | null {
   const spoil = SPOILS[kind];
   return spoil === undefined ? null : requestOf(spoil(by.of(wholes(ids)), by, secret), secret);
 }

@@ -29,7 +29,7 @@ import { type Attack, attacks } from "./classes.ts";
 import { rawContent } from "./raw-cases.ts";
 
 /** Draws every surface that shows this request to a person who decides. `reason`: of an earlier denial of the request. */
-function shown(content: Json, reason?: string) {
+function drawRequest(content: Json, reason?: string) {
   const action = isRecord(content) && typeof content["action"] === "string" ? content["action"] : null;
   const request = requestOf(action, content);
   const asked = { ...anApproval(), request };
@@ -56,7 +56,7 @@ const tails = attacks<void, readonly [string, number]>(
   ],
   (_, [, length]) => {
     const action = `${"echo fine; ".repeat(length / 11)}rm -rf /tail`;
-    const { request, card, form } = shown({ action });
+    const { request, card, form } = drawRequest({ action });
     expectMessage(card);
     const whole = textOf(form.blocks).includes("rm -rf /tail");
     // A request that is too long for the form is attached as a file in full, and until then no one can decide.
@@ -81,7 +81,7 @@ const behindMasks = attacks<void, readonly [string, string, boolean]>(
     ["more of it than a form holds", `-----BEGIN PRIVATE KEY-----\n${"rm -rf /tail; ".repeat(6_000)}`, false],
   ],
   async (_, [, action, inForm]) => {
-    const { request, card } = shown({ action });
+    const { request, card } = drawRequest({ action });
     const { text, masked } = await requestContent(request, null);
     const approval = { ...anApproval(), request };
     const upload = { type: "up", file: "F1", masked } as const;
@@ -96,18 +96,18 @@ const behindMasks = attacks<void, readonly [string, string, boolean]>(
 );
 
 const DROP = "DROP DATABASE production; -- at once and for ever, with all backups";
-const decoys = (many: number): Json =>
+const decoyFields = (many: number): Json =>
   Object.fromEntries(Array.from({ length: many }, (_, at) => [`f${at}`, at]));
 
 const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
   18,
   40,
   [
-    ["a command behind 300 short fields", { ...(decoys(300) as object), command: DROP }, "shown"],
-    ["a field of another name behind 300", { ...(decoys(300) as object), x: DROP }, "shown"],
+    ["a command behind 300 short fields", { ...(decoyFields(300) as object), command: DROP }, "shown"],
+    ["a field of another name behind 300", { ...(decoyFields(300) as object), x: DROP }, "shown"],
     [
       "a command behind 4,000 short fields and a long one",
-      { ...(decoys(4_000) as object), pad: "x".repeat(30_000), command: DROP },
+      { ...(decoyFields(4_000) as object), pad: "x".repeat(30_000), command: DROP },
       "refused",
     ],
     [
@@ -120,7 +120,7 @@ const crowded = attacks<void, readonly [string, Json, "shown" | "refused"]>(
   ],
   (_, [, content, becomes]) => {
     const sent = { action: "Rotate a log file", ...(content as object) } as Json;
-    const { request, form } = shown(sent);
+    const { request, form } = drawRequest(sent);
     const approval = { ...anApproval(), request };
     const run = withApprovals(
       { ...aWatchedRun(), uploads: { [requestSlot(approval)]: { type: "up", file: "F1" } } },
@@ -156,7 +156,7 @@ const twoTails = attacks<void, readonly [string, number, string]>(
     ["the same without white space", 9_000, "$IFS"],
   ],
   (_, [, chars, space]) => {
-    const { card, form } = shown({
+    const { card, form } = drawRequest({
       action: "Rotate a log file",
       zz: `${"B".repeat(chars)}${space}rm/tail-one`,
       yy: `${"C".repeat(9_000)}${space}rm/tail-two`,
@@ -180,7 +180,7 @@ const unseen = attacks<void, readonly [string, string]>(
       ] as const,
   ),
   (_, [, text]) => {
-    const { card, form, full } = shown({ action: text, tool: text });
+    const { card, form, full } = drawRequest({ action: text, tool: text });
     expectSeen(card.text);
     for (const each of [card.blocks, form.blocks, full.blocks]) {
       expectInert(each);
@@ -203,7 +203,7 @@ const alike = attacks<void, readonly [string, string]>(
     ["letters struck through", "d\u0336o\u0336 not"],
   ],
   (_, [, text]) => {
-    const { card, form, full } = shown({ action: text, tool: text });
+    const { card, form, full } = drawRequest({ action: text, tool: text });
     for (const each of [card.blocks, form.blocks, full.blocks])
       expect(textOf(each).match(/⟨U\+/g)?.length).toBeGreaterThanOrEqual(2);
     expect(card.text).toContain("⟨U+");
@@ -237,7 +237,7 @@ const markup = attacks<void, readonly [string]>(
   1,
   TOKENS.map((token) => [token.replaceAll("\n", " ")] as const),
   (_, [token]) => {
-    const { card, form, full } = shown({ action: `ZQX ${token}`, why: `ZQX ${token}` }, `ZQX ${token}`);
+    const { card, form, full } = drawRequest({ action: `ZQX ${token}`, why: `ZQX ${token}` }, `ZQX ${token}`);
     expectMessage(card);
     expectView(form);
     expectView(full);
@@ -255,7 +255,7 @@ const faked = attacks<void, readonly [string]>(
   1,
   FAKES.map((text) => [text.replaceAll("\n", " ")] as const),
   (_, [text]) => {
-    const { card } = shown({ action: `ZQX ${text}` }, `ZQX ${text}`);
+    const { card } = drawRequest({ action: `ZQX ${text}` }, `ZQX ${text}`);
     expect(card.blocks.length).toBeGreaterThan(2);
     // Our own words come first and last. The state is below the headline, and the headline has none of the marks of a state.
     const [headline, state] = card.blocks.map((each) => textOf(each));
@@ -279,7 +279,7 @@ const LIES: readonly (readonly [string, Json])[] = [
   ["an unknown field", { action: "read", "x-really": "delete everything" }],
 ];
 const lied = attacks<void, readonly [string, Json]>(22, 1, LIES, (_, [, content]) => {
-  const { request, full, card } = shown(content);
+  const { request, full, card } = drawRequest(content);
   const text = textOf(full.blocks);
   for (const value of Object.values(content as object)) expect(text).toContain(String(value));
   expect(requestText(request, "open")).toContain(String(Object.values(content as object).at(-1)));
@@ -293,7 +293,7 @@ const tired = attacks<void, readonly [string, () => void]>(
     [
       "a button that decides at once",
       () => {
-        const { card } = shown({ action: "deploy" });
+        const { card } = drawRequest({ action: "deploy" });
         // The buttons carry a nonce and open a form. They have no address.
         const buttons = objectsIn(wire(card.blocks)).filter(({ type }) => type === "button");
         expect(buttons.length).toBeGreaterThan(1);
@@ -303,7 +303,7 @@ const tired = attacks<void, readonly [string, () => void]>(
     [
       "an approval that is ready to be sent with Enter",
       () => {
-        const { form } = shown({ action: "deploy" });
+        const { form } = drawRequest({ action: "deploy" });
         const inputs = objectsIn(wire(form.blocks)).filter(({ type }) => type === "plain_text_input");
         expect(inputs).toHaveLength(1);
         expect(inputs[0]?.["initial_value"]).toBeUndefined();

@@ -9,7 +9,10 @@ import { type Attack, attacks, type Story } from "./classes.ts";
 type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
 
 /** Stops the app, changes its database, and starts it again. */
-async function changed(world: Stage, change: (database: WorldDatabase) => Promise<unknown>): Promise<void> {
+async function changeDatabase(
+  world: Stage,
+  change: (database: WorldDatabase) => Promise<unknown>,
+): Promise<void> {
   await world.stopApp();
   await world.database.dropRules();
   await change(world.database);
@@ -19,7 +22,7 @@ async function changed(world: Stage, change: (database: WorldDatabase) => Promis
 type Doc = { approvals: { state: object; request: { digest: string } }[]; requester: string };
 
 /** Changes the stored run as the attacker wants it. */
-const rewritten =
+const rewriteRuns =
   (edit: (doc: Doc) => void) =>
   async ({ sql }: WorldDatabase): Promise<void> => {
     for (const { key, doc } of await sql("select key, doc from runs")) {
@@ -33,7 +36,7 @@ const rewritten =
   };
 
 const forgedDecision = (verdict: string, delivery: object) =>
-  rewritten(({ approvals }) => {
+  rewriteRuns(({ approvals }) => {
     for (const approval of approvals) {
       const { digest } = approval.request;
       const by = { team: "T0ACME", user: cat };
@@ -54,27 +57,30 @@ async function expectStopped(on: Story): Promise<void> {
   expect(on.decisions()).toEqual([]);
 }
 
-const decidedBy =
+const expectForgeryStopped =
   (verdict: string, delivery: object) =>
   async (on: Story): Promise<void> => {
-    await changed(on.world, forgedDecision(verdict, delivery));
+    await changeDatabase(on.world, forgedDecision(verdict, delivery));
     await expectStopped(on);
   };
 
 const rows: readonly Row[] = [
-  ["a run is rewritten as approved by someone, not sent yet", decidedBy("approve", { type: "recorded" })],
-  ["a run is rewritten as approved and held", decidedBy("approve", { type: "held", until: 0 })],
-  ["a run is rewritten as denied by someone", decidedBy("deny", { type: "recorded" })],
+  [
+    "a run is rewritten as approved by someone, not sent yet",
+    expectForgeryStopped("approve", { type: "recorded" }),
+  ],
+  ["a run is rewritten as approved and held", expectForgeryStopped("approve", { type: "held", until: 0 })],
+  ["a run is rewritten as denied by someone", expectForgeryStopped("deny", { type: "recorded" })],
   [
     "a run is rewritten as approved and confirmed: its card claims nothing of it",
-    decidedBy("approve", { type: "confirmed", at: 5, stillListed: null }),
+    expectForgeryStopped("approve", { type: "confirmed", at: 5, stillListed: null }),
   ],
   [
     "the requester is replaced, so that the person who started the run could approve",
     async (on) => {
-      await changed(
+      await changeDatabase(
         on.world,
-        rewritten((run) => void (run.requester = cat)),
+        rewriteRuns((run) => void (run.requester = cat)),
       );
       await expectStopped(on);
       // Even if someone else watches it again, Ana still counts as its requester.
@@ -93,7 +99,9 @@ const rows: readonly Row[] = [
     async (on) => {
       const form = await on.world.openForm(ben, on.card, "Deny");
       on.refused("form-changed");
-      await changed(on.world, ({ sql }) => sql(`update forms set doc = replace(doc, '"deny"', '"approve"')`));
+      await changeDatabase(on.world, ({ sql }) =>
+        sql(`update forms set doc = replace(doc, '"deny"', '"approve"')`),
+      );
       await on.world.fillModal(ben, "far too much");
       await on.world.until(() => on.world.logged.some((line) => line.includes("TAMPERED")));
       await on.world.until(() => modalSays(form, "refusal:form-changed"));
@@ -104,7 +112,7 @@ const rows: readonly Row[] = [
   [
     "the audit is emptied while a run remembers it: no approval leaves",
     async (on) => {
-      await changed(on.world, ({ sql }) => sql("delete from audit"));
+      await changeDatabase(on.world, ({ sql }) => sql("delete from audit"));
       await on.world.decide(ben, on.card, "Approve", "go");
       await on.world.becomes(on.card, "held-back");
       expect(on.decisions()).toEqual([]);
@@ -113,7 +121,7 @@ const rows: readonly Row[] = [
   [
     "the audit's beginning is removed, and a forged entry says that it was archived: no approval leaves",
     async (on) => {
-      await changed(on.world, async ({ sql }) => {
+      await changeDatabase(on.world, async ({ sql }) => {
         const [last = {}] = await sql("select * from audit order by seq desc limit 1");
         const seq = Number(last["seq"]);
         const archive = { seq: seq - 1, link: "a".repeat(64), file: "b".repeat(64) };

@@ -26,13 +26,13 @@ function press({ world }: Story, receipt: Message, user: string): Promise<unknow
 }
 
 /** Ben disputes his own decision. */
-async function disputed(on: Story, receipt: Message): Promise<void> {
+async function disputeDecision(on: Story, receipt: Message): Promise<void> {
   await on.world.click(ben, receipt, "This was not me");
   await on.world.becomes(on.card, "dispute:1:open");
 }
 
-async function closedBy(on: Story, receipt: Message, user: string): Promise<void> {
-  await disputed(on, receipt);
+async function expectCloseRefused(on: Story, receipt: Message, user: string): Promise<void> {
+  await disputeDecision(on, receipt);
   on.refused("not-admin", user);
   await on.world.command(user, opsAgents, `audit close ${on.run} it was me`);
   await on.world.told(user, "command-refusal:not-admin");
@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
   [
     "a report that Slack delivers three times raises one alarm",
     async (on, receipt) => {
-      await disputed(on, receipt);
+      await disputeDecision(on, receipt);
       const again = on.world.lastPayload("block_actions");
       await on.world.deliver(again);
       await on.world.deliver(again);
@@ -64,8 +64,11 @@ const rows: readonly Row[] = [
       expect(says("dispute:2:open", on.card)).toBe(false);
     },
   ],
-  ["a person closes the dispute of their own decision", (on, receipt) => closedBy(on, receipt, ben)],
-  ["someone who is not an admin closes a dispute", (on, receipt) => closedBy(on, receipt, cat)],
+  [
+    "a person closes the dispute of their own decision",
+    (on, receipt) => expectCloseRefused(on, receipt, ben),
+  ],
+  ["someone who is not an admin closes a dispute", (on, receipt) => expectCloseRefused(on, receipt, cat)],
 ];
 
 const refusals = ({ world }: Story): number =>

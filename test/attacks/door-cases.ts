@@ -168,7 +168,7 @@ const outOfTime = attacks<Door, Row>(
     stamped("in hexadecimal", "0x6553f100"),
     stamped("with a fraction", `${seconds}.0`),
     stamped("with a sign", `+${seconds}`),
-    stamped("that is no number", "NaN"),
+    stamped("that is not a number", "NaN"),
     stamped("that is endless", "Infinity"),
     stamped("twice in one header", `${seconds}, ${seconds}`),
     [
@@ -181,8 +181,8 @@ const outOfTime = attacks<Door, Row>(
 );
 
 const statuses = async (on: Door, bytes: Buffer, times: number): Promise<(number | null)[]> => {
-  const met = await Promise.all(Array.from({ length: times }, () => on.raw(bytes)));
-  return met.map(({ status }) => status).toSorted((a, b) => Number(a) - Number(b));
+  const answers = await Promise.all(Array.from({ length: times }, () => on.raw(bytes)));
+  return answers.map(({ status }) => status).toSorted((a, b) => Number(a) - Number(b));
 };
 
 const replayed: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Door) => Promise<void>]>(
@@ -200,8 +200,8 @@ const replayed: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: D
     [
       "the same request a hundred times at once",
       async (on) => {
-        const met = await statuses(on, on.bytes({ body: on.help() }), 100);
-        expect(met).toEqual([200, ...Array<number>(99).fill(409)]);
+        const answers = await statuses(on, on.bytes({ body: on.help() }), 100);
+        expect(answers).toEqual([200, ...Array<number>(99).fill(409)]);
       },
     ],
     [

@@ -27,7 +27,7 @@ describe("in HTTP mode", () => {
     },
   );
 
-  describe("and over a restart", () => {
+  describe("and across a restart", () => {
     test.for(alone.map((each) => [each.id, each.what, each] as const))("%s %s", async ([, , attack]) => {
       await attack.run(doorOf(stage()));
       expect(stateOf(stage())).toEqual(before);

@@ -59,9 +59,9 @@ const pieces: readonly Attack<Door>[] = attacks<Door, readonly [string, (on: Doo
       async (on) => {
         const head = on.bytes({ length: null, headers: ["transfer-encoding: chunked"] }).toString();
         const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
-        const met = await on.raw(head, ...Array<string>(80).fill(chunk));
+        const answer = await on.raw(head, ...Array<string>(80).fill(chunk));
         // The connection may be closed before the answer is read.
-        expect([413, null]).toContain(met.status);
+        expect([413, null]).toContain(answer.status);
       },
     ],
     [

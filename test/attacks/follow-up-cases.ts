@@ -28,12 +28,12 @@ export type Followed = Story & {
   readonly answer: Body;
 };
 
-const newest = (world: Story["world"], card: Message): Message =>
+const newestVersionOf = (world: Story["world"], card: Message): Message =>
   world.posted(opsAgents).find(({ ts }) => ts === card.ts) ?? card;
 
 /** Chooses an item of the card's menu, as a person does. */
 async function choose({ world, card }: Story, user: string, act: string): Promise<Body> {
-  const shown = newest(world, card);
+  const shown = newestVersionOf(world, card);
   const block = shown.blocks.find((each) => elementsOf(each).some(({ type }) => type === "overflow"));
   const values = JSON.stringify(block).match(/"value":"[^"]+"/g) ?? [];
   const value = values.map((each) => each.slice(9, -1)).find((each) => each.includes(` ${act}`));
@@ -70,14 +70,14 @@ const withAction = (click: Body, change: object): Body => {
 };
 const chosen = (value: string): object => ({ selected_option: { value } });
 const nonceOf = ({ claim }: Followed): string => (claim["actions"] as [{ value: string }])[0].value;
-const as = (body: Body, user: string): Body => ({ ...body, user: { id: user } });
-const elsewhere = (body: Body, ts: string): Body => ({
+const asPerson = (body: Body, user: string): Body => ({ ...body, user: { id: user } });
+const underMessage = (body: Body, ts: string): Body => ({
   ...body,
   message: { ts },
   container: { message_ts: ts },
 });
 const inMenu = (on: Followed, act: string): Body => withAction(on.menu, chosen(`${nonceOf(on)} ${act}`));
-const submitted = ({ ask }: Followed, metadata: string, values: object): Body => ({
+const submitOf = ({ ask }: Followed, metadata: string, values: object): Body => ({
   ...ask,
   view: { ...(ask["view"] as object), private_metadata: metadata, state: { values } },
 });
@@ -88,7 +88,7 @@ const metadataOf = ({ ask }: Followed): string =>
 const forgedRows: readonly Row[] = [
   ["a claim with a made-up key", (on) => ({ body: withAction(on.claim, { value: "A".repeat(22) }) })],
   ["a claim with the approval's id", (on) => ({ body: withAction(on.claim, { value: on.approval }) })],
-  ["a claim under another message", (on) => ({ body: elsewhere(on.claim, on.opening.ts) })],
+  ["a claim under another message", (on) => ({ body: underMessage(on.claim, on.opening.ts) })],
   ["a claim in another channel", (on) => ({ body: { ...on.claim, channel: { id: releases } } })],
   ["a choice without a key", (on) => ({ body: withAction(on.menu, chosen(" ask")) })],
   ["a choice that the menu does not have", (on) => ({ body: inMenu(on, "approve") })],
@@ -102,18 +102,18 @@ const forgedRows: readonly Row[] = [
   ],
   [
     "an answer to a message that asks nothing",
-    (on) => ({ body: elsewhere(on.answer, on.card.ts), user: ana }),
+    (on) => ({ body: underMessage(on.answer, on.card.ts), user: ana }),
   ],
   [
     "a question in another person's form",
-    (on) => ({ body: as(submitted(on, metadataOf(on), SAID), cat), user: cat }),
+    (on) => ({ body: asPerson(submitOf(on, metadataOf(on), SAID), cat), user: cat }),
   ],
-  ["a question without a form", (on) => ({ body: submitted(on, "A".repeat(22), SAID) })],
+  ["a question without a form", (on) => ({ body: submitOf(on, "A".repeat(22), SAID) })],
   [
     "a hand-over in the form for a question",
     (on) => ({
       body: {
-        ...submitted(on, metadataOf(on), { taker: { taker_chosen: { selected_user: cat } } }),
+        ...submitOf(on, metadataOf(on), { taker: { taker_chosen: { selected_user: cat } } }),
         view: {
           ...(on.ask["view"] as object),
           callback_id: "hand_over_modal",
@@ -138,25 +138,28 @@ const forgedRows: readonly Row[] = [
 ];
 
 const peopleRows: readonly Row[] = [
-  ["the requester claims it", (on) => ({ body: as(on.claim, ana), user: ana, because: "requester" })],
-  ["a guest claims it", (on) => ({ body: as(on.claim, guest), user: guest, because: "guest" })],
+  ["the requester claims it", (on) => ({ body: asPerson(on.claim, ana), user: ana, because: "requester" })],
+  ["a guest claims it", (on) => ({ body: asPerson(on.claim, guest), user: guest, because: "guest" })],
   [
     "someone whom the rule does not list claims it",
-    (on) => ({ body: as(on.claim, cat), user: cat, because: "not-approver" }),
+    (on) => ({ body: asPerson(on.claim, cat), user: cat, because: "not-approver" }),
   ],
   [
     "someone whom the rule does not list extends it",
-    (on) => ({ body: as(inMenu(on, "extend 0"), cat), user: cat, because: "not-approver" }),
+    (on) => ({ body: asPerson(inMenu(on, "extend 0"), cat), user: cat, because: "not-approver" }),
   ],
   [
     "the requester asks in the approvers' name",
-    (on) => ({ body: as(inMenu(on, "ask"), ana), user: ana, because: "requester" }),
+    (on) => ({ body: asPerson(inMenu(on, "ask"), ana), user: ana, because: "requester" }),
   ],
   [
     "someone else hands over what Ben looks at",
-    (on) => ({ body: as(inMenu(on, "hand-over"), cat), user: cat, because: "not-approver" }),
+    (on) => ({ body: asPerson(inMenu(on, "hand-over"), cat), user: cat, because: "not-approver" }),
   ],
-  ["the approver answers for the requester", (on) => ({ body: as(on.answer, ben), because: "not-asked" })],
+  [
+    "the approver answers for the requester",
+    (on) => ({ body: asPerson(on.answer, ben), because: "not-asked" }),
+  ],
 ];
 
 /** Returns the number of audit entries about what people did with requests, or about their refusals. */

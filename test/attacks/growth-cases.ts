@@ -7,8 +7,8 @@ import { flicker, type Step } from "../make/flicker.ts";
 import { type Attack, attacks } from "./classes.ts";
 
 const MEGABYTE = 1024 * 1024;
-const charsOf = (told: readonly AuditEntry[]): number =>
-  told.reduce((sum, { text = "" }) => sum + text.length, 0);
+const charsOf = (entries: readonly AuditEntry[]): number =>
+  entries.reduce((sum, { text = "" }) => sum + text.length, 0);
 
 export const growthCases: readonly Attack[] = attacks<void, readonly [string, (at: number) => Step, number]>(
   35,
@@ -26,9 +26,9 @@ export const growthCases: readonly Attack[] = attacks<void, readonly [string, (a
     ],
   ],
   (_, [, step, most]) => {
-    const told = flicker(Array.from({ length: 150 }, (_each, at) => step(at)));
-    expect(told.filter(({ what }) => what === "closed")).toHaveLength(most);
-    expect(told.at(-1)).toMatchObject({ what: "coalesced", times: 150 - most });
-    expect(charsOf(told)).toBeLessThan(2 * MEGABYTE);
+    const entries = flicker(Array.from({ length: 150 }, (_each, at) => step(at)));
+    expect(entries.filter(({ what }) => what === "closed")).toHaveLength(most);
+    expect(entries.at(-1)).toMatchObject({ what: "coalesced", times: 150 - most });
+    expect(charsOf(entries)).toBeLessThan(2 * MEGABYTE);
   },
 );

@@ -133,10 +133,10 @@ const repeated = attacks<void, readonly [string, Error]>(
   32,
   70,
   [
-    ["an error of the service that repeats the request", quoting("rm -rf /secret-plan")],
+    ["an error of the service that repeats the request", errorQuoting("rm -rf /secret-plan")],
     [
       "the same as the cause of another error",
-      new Error("failed", { cause: quoting("rm -rf /secret-plan") }),
+      new Error("failed", { cause: errorQuoting("rm -rf /secret-plan") }),
     ],
   ],
   (_, [, error]) => {
@@ -148,7 +148,7 @@ const repeated = attacks<void, readonly [string, Error]>(
   },
 );
 
-function quoting(words: string): PortError {
+function errorQuoting(words: string): PortError {
   const message = `The agent service answered HTTP 400: cannot do ${words}`;
   return new PortError(message, { applied: "no", retry: "never", code: "http_400", quotes: true });
 }
@@ -161,8 +161,8 @@ const names300k = Array.from({ length: 300_000 }, (_each, at) => `"k${at}":1`).j
 function expectBounded(items: string): void {
   const body = `{"id":"run_1","status":"awaiting_approval","pending_approvals":[${items}]}`;
   const read = readRun({ body, spoiled: null }, RunId("run_1"), { askedAt: NOON, now: NOON });
-  const told = read.ok ? read.value.unreadable.map(({ code }) => code) : [read.error];
-  expect(told).toEqual([read.ok ? "too-many-items" : "it holds too many values"]);
+  const codes = read.ok ? read.value.unreadable.map(({ code }) => code) : [read.error];
+  expect(codes).toEqual([read.ok ? "too-many-items" : "it holds too many values"]);
 }
 
 /** The limits are seconds, because the machine may be busy. Without the defense, each case takes minutes. */

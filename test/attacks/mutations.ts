@@ -36,13 +36,13 @@ export function wholes(ids: {
   const view = { callback_id: "decision", private_metadata: "A".repeat(22), state: { values: {} }, id: "V1" };
   const submit = { ...from, type: "view_submission", view };
   const event = { type: "app_home_opened", user, channel, tab: "home", event_ts: "1.2" };
-  const told = { type: "event_callback", team_id: team, api_app_id: app, event_id: "Ev1", event };
+  const callback = { type: "event_callback", team_id: team, api_app_id: app, event_id: "Ev1", event };
   return [
     form({ ...command, text: "run zqx", trigger_id: "1.2.zqx" }),
     form({ ...command, text: "watch run_zqx", trigger_id: "1.2.zqx" }),
     form({ payload: JSON.stringify(click) }),
     form({ payload: JSON.stringify(submit) }),
-    { body: JSON.stringify(told), type: JSON_TYPE },
+    { body: JSON.stringify(callback), type: JSON_TYPE },
     { body: JSON.stringify({ type: "url_verification", challenge: "zqx" }), type: JSON_TYPE },
   ];
 }

@@ -47,7 +47,10 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-async function sent(on: People, [, kind, change, told = APP, user = ben]: Row): Promise<void> {
+async function expectPayloadRefused(
+  on: People,
+  [, kind, change, told = APP, user = ben]: Row,
+): Promise<void> {
   const { world } = on;
   const expected = { ...told, user };
   if (kind === "click") {
@@ -80,4 +83,5 @@ function withoutUndefined(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-export const originCases = (from: number): readonly Attack<People>[] => attacks(5, from, ROWS, sent);
+export const originCases = (from: number): readonly Attack<People>[] =>
+  attacks(5, from, ROWS, expectPayloadRefused);

@@ -29,16 +29,16 @@ type Row = readonly [what: string, change: (on: People, click: Body) => Body, ex
 
 const GONE: Expected = { user: ben, because: "unknown", says: "refusal:unknown" };
 
-const action = (click: Body, change: object): Body => {
+const withAction = (click: Body, change: object): Body => {
   const [first] = click["actions"] as [object];
   return { ...click, actions: [{ ...first, ...change }] };
 };
-const valued = (what: string, value: (on: People) => string): Row => [
+const withValue = (what: string, value: (on: People) => string): Row => [
   what,
-  (on, click) => action(click, { value: value(on) }),
+  (on, click) => withAction(click, { value: value(on) }),
 ];
 
-async function clicked(on: People, [, change, expected]: Row): Promise<void> {
+async function expectClickRefused(on: People, [, change, expected]: Row): Promise<void> {
   const click = await on.click();
   await on.refused(() => on.world.deliver(change(on, click)), { ...GONE, ...expected });
 }
@@ -50,37 +50,37 @@ const forgedClicks = attacks<People, Row>(
   6,
   1,
   [
-    valued("a made-up nonce", () => "A".repeat(22)),
-    valued("a value that is no nonce", () => "../../etc/passwd"),
-    valued("an empty value", () => ""),
-    valued("the approval's id as value", ({ ids }) => ids.approval),
-    valued("the run's id as value", ({ ids }) => ids.run),
-    valued("the form's nonce as value", ({ form }) => String(form.view["private_metadata"])),
-    valued("the name of a prototype", () => "__proto__"),
-    valued("a value of 2,000 characters", () => "x".repeat(2_000)),
-    valued("SQL in the value", () => "' or 1=1 --"),
-    valued("the button of another run", ({ other }) => buttonOf(other)),
+    withValue("a made-up nonce", () => "A".repeat(22)),
+    withValue("a value that is not a nonce", () => "../../etc/passwd"),
+    withValue("an empty value", () => ""),
+    withValue("the approval's id as value", ({ ids }) => ids.approval),
+    withValue("the run's id as value", ({ ids }) => ids.run),
+    withValue("the form's nonce as value", ({ form }) => String(form.view["private_metadata"])),
+    withValue("the name of a prototype", () => "__proto__"),
+    withValue("a value of 2,000 characters", () => "x".repeat(2_000)),
+    withValue("SQL in the value", () => "' or 1=1 --"),
+    withValue("the button of another run", ({ other }) => buttonOf(other)),
     ["under another message", ({ other }, click) => ({ ...click, message: { ts: other.ts } })],
     ["in another channel", (_, click) => ({ ...click, channel: { id: "C0RELEASES" } })],
     [
       "the button of a private channel, under a public card",
-      ({ hidden }, click) => action(click, { value: buttonOf(hidden) }),
+      ({ hidden }, click) => withAction(click, { value: buttonOf(hidden) }),
     ],
     [
       "a request to read, with a made-up value",
-      (_, click) => action(click, { action_id: "card_read", value: "B".repeat(22) }),
+      (_, click) => withAction(click, { action_id: "card_read", value: "B".repeat(22) }),
     ],
     [
       "the question after a lost start, with a made-up key",
-      (_, click) => action(click, { action_id: "unknown_start_again", value: "abcdefgh" }),
+      (_, click) => withAction(click, { action_id: "unknown_start_again", value: "abcdefgh" }),
       { because: "unknown-run", says: "answer:not-your-run" },
     ],
     [
       "that question, with no key",
-      (_, click) => action(click, { action_id: "unknown_leave", value: "NO KEY" }),
+      (_, click) => withAction(click, { action_id: "unknown_leave", value: "NO KEY" }),
     ],
   ],
-  clicked,
+  expectClickRefused,
 );
 
 type FormRow = readonly [
@@ -89,12 +89,12 @@ type FormRow = readonly [
   person?: string,
   expected?: Partial<Expected>,
 ];
-const carrying = (what: string, metadata: (on: People) => string): FormRow => [
+const withMetadata = (what: string, metadata: (on: People) => string): FormRow => [
   what,
   (on) => ({ private_metadata: metadata(on) }),
 ];
 
-async function submitted(on: People, [, change, person = ben, expected]: FormRow): Promise<void> {
+async function expectSubmitRefused(on: People, [, change, person = ben, expected]: FormRow): Promise<void> {
   const { form, world } = on;
   const forged = { ...form, view: { ...form.view, ...change(on) } };
   await on.refused(() => world.forgeSubmit(person, forged, "let it through"), {
@@ -116,12 +116,12 @@ const forgedForms = attacks<People, FormRow>(
   6,
   17,
   [
-    carrying("a form with a made-up nonce", () => "B".repeat(22)),
-    carrying("a form without one", () => ""),
-    carrying("a form with JSON in its place", () => '{"run":"x","verdict":"approve"}'),
-    carrying("a form with a button's nonce", ({ card }) => buttonOf(card)),
-    carrying("a form with the run's id", ({ ids }) => ids.run),
-    carrying(
+    withMetadata("a form with a made-up nonce", () => "B".repeat(22)),
+    withMetadata("a form without one", () => ""),
+    withMetadata("a form with JSON in its place", () => '{"run":"x","verdict":"approve"}'),
+    withMetadata("a form with a button's nonce", ({ card }) => buttonOf(card)),
+    withMetadata("a form with the run's id", ({ ids }) => ids.run),
+    withMetadata(
       "a form with the right nonce and something behind it",
       ({ form }) => `${String(form.view["private_metadata"])} x`,
     ),
@@ -139,7 +139,7 @@ const forgedForms = attacks<People, FormRow>(
       { because: "hidden-channel", says: "command-refusal:hidden-channel" },
     ],
   ],
-  submitted,
+  expectSubmitRefused,
 );
 
 type Who = readonly [what: string, person: string, because: string, says: Saying];
@@ -161,7 +161,7 @@ const atTheButton = attacks<People, Who>(8, 1, CLASSES, async (on, [, user, beca
   await on.refused(() => on.world.deliver(asPerson(click, user)), { user, because, says });
 });
 const atTheForm = attacks<People, Who>(8, 9, CLASSES, async (on, [, person]) => {
-  await submitted(on, ["", () => ({}), person]);
+  await expectSubmitRefused(on, ["", () => ({}), person]);
 });
 
 const oneself = attacks<People, readonly [string, (on: People, click: Body) => Promise<void>]>(
@@ -171,7 +171,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
     [
       "the requester presses Deny",
       (on, click) =>
-        on.refused(() => on.world.deliver(asPerson(action(click, { action_id: "card_deny" }), ana)), {
+        on.refused(() => on.world.deliver(asPerson(withAction(click, { action_id: "card_deny" }), ana)), {
           user: ana,
           because: "requester",
           says: "refusal:requester",
@@ -190,7 +190,7 @@ const oneself = attacks<People, readonly [string, (on: People, click: Body) => P
           { user: ana, because: null, says: "answer:other-team" },
         ),
     ],
-    ["the requester submits an approver's form", (on) => submitted(on, ["", () => ({}), ana])],
+    ["the requester submits an approver's form", (on) => expectSubmitRefused(on, ["", () => ({}), ana])],
     [
       "the requester answers in a private channel's card",
       async (on) => {
@@ -254,7 +254,7 @@ const startsElsewhere = attacks<People, readonly [string, string, string, Saying
     ["a guest's start in a private channel", guest, "guest", "command-refusal:guest"],
   ],
   (on, [, user, because, says]) =>
-    submitted(on, ["", () => startForm("C0PAYMENTS"), user, { because, says }]),
+    expectSubmitRefused(on, ["", () => startForm("C0PAYMENTS"), user, { because, says }]),
 );
 const hiddenCards = attacks<People, readonly [string, string]>(
   14,
@@ -266,7 +266,7 @@ const hiddenCards = attacks<People, readonly [string, string]>(
   ],
   async (on, [, action_id]) => {
     const click = await on.click(on.hidden);
-    await on.refused(() => on.world.deliver(asPerson(action(click, { action_id }), cat)), {
+    await on.refused(() => on.world.deliver(asPerson(withAction(click, { action_id }), cat)), {
       user: cat,
       because: "not-in-channel",
       says: "refusal:not-in-channel",
@@ -280,20 +280,20 @@ const takingBack = attacks<People, Row>(
   [
     [
       "an Undo with a made-up value",
-      (_, click) => action(click, { action_id: "card_undo", value: "A".repeat(22) }),
+      (_, click) => withAction(click, { action_id: "card_undo", value: "A".repeat(22) }),
     ],
     [
       "an Undo of a decision that is not held",
-      (_, click) => action(click, { action_id: "card_undo" }),
+      (_, click) => withAction(click, { action_id: "card_undo" }),
       { because: "too-late", says: "refusal:too-late" },
     ],
     [
       '"This was not me" with the value of a card\'s button',
-      (_, click) => action(click, { action_id: "receipt_not_me" }),
+      (_, click) => withAction(click, { action_id: "receipt_not_me" }),
       { says: "answer:not-your-receipt" },
     ],
   ],
-  clicked,
+  expectClickRefused,
 );
 
 const runAgain = attacks<People, Row>(
@@ -302,24 +302,24 @@ const runAgain = attacks<People, Row>(
   [
     [
       "Run again with a made-up key",
-      (_, click) => action(click, { action_id: "run_again", value: "abcdefgh" }),
+      (_, click) => withAction(click, { action_id: "run_again", value: "abcdefgh" }),
       { because: "unknown-run", says: "answer:task-not-kept" },
     ],
     [
       "Run again with a task as its value",
-      (_, click) => action(click, { action_id: "run_again", value: "deploy billing-api to production" }),
+      (_, click) => withAction(click, { action_id: "run_again", value: "deploy billing-api to production" }),
       { says: "answer:task-not-kept" },
     ],
     [
       "Run again for an unfinished run, from another channel",
       (on, click) => ({
-        ...action(click, { action_id: "run_again", value: keyOf(on.hidden) }),
+        ...withAction(click, { action_id: "run_again", value: keyOf(on.hidden) }),
         channel: { id: "C0OPSAGENTS" },
       }),
       { because: "unknown-run", says: "answer:task-not-kept" },
     ],
   ],
-  clicked,
+  expectClickRefused,
 );
 
 /** Returns the key of the run, which its Stop button holds. */
@@ -339,7 +339,7 @@ const suggestedRuns = attacks<People, readonly [string, (offer: string) => Body,
   async (on, [, change, user = ben]) => {
     const offer = await offered(on.world);
     const { value, ...where } = change(buttonOf(offer));
-    const click = action(await on.click(), { action_id: "run_suggested", value });
+    const click = withAction(await on.click(), { action_id: "run_suggested", value });
     await on.refused(() => on.world.deliver({ ...click, ...where, user: { id: user } }), {
       user,
       because: "unknown",

@@ -43,7 +43,7 @@ export function attackedByPeople(cases: readonly Attack<People>[], choices: Choi
     expect(storedRuns(world)).toEqual(ground?.runs);
     const harmless = "'refused', 'started', 'opened', 'program-started', 'policy-loaded'";
     expect(rowsOf(world, `select * from audit where what not in (${harmless})`)).toEqual([]);
-    expect(unaudited(world, afterAudit), "refusals without an audit entry").toEqual([]);
+    expect(missingRefusals(world, afterAudit), "refusals without an audit entry").toEqual([]);
   });
 }
 
@@ -76,7 +76,7 @@ async function settle(world: Stage, note: Note): Promise<Ground> {
     click: (at = card) => freshClick(world, at),
     refused: async (deliver, expected) => {
       const from = Date.now();
-      await answered(world, deliver, expected);
+      await untilAnswered(world, deliver, expected);
       note({ ...expected, from, to: Date.now() });
     },
   };
@@ -95,8 +95,12 @@ async function freshClick(world: Stage, card: Message): Promise<Body> {
   return click;
 }
 
-/** Delivers an attack, and waits until the person gets a private answer: in the acknowledgement, a form or a message. */
-async function answered(world: Stage, deliver: () => Promise<unknown>, expected: Expected): Promise<void> {
+/** Delivers an attack, and waits until the person gets a private answer: in the acknowledgment, a form or a message. */
+async function untilAnswered(
+  world: Stage,
+  deliver: () => Promise<unknown>,
+  expected: Expected,
+): Promise<void> {
   const { workspace } = world.slack;
   const messages = new Set(workspace.messages);
   const views = new Set(workspace.views);
@@ -109,7 +113,7 @@ async function answered(world: Stage, deliver: () => Promise<unknown>, expected:
       ) ||
       workspace.views.some((each) => !views.has(each) && modalSays(each, expected.says)),
     () =>
-      `told: ${outcome}\n${workspace.messages
+      `unexpected answer: ${outcome}\n${workspace.messages
         .filter((each) => !messages.has(each))
         .map((each) => textOf(each))
         .join("\n")}`,
@@ -117,7 +121,7 @@ async function answered(world: Stage, deliver: () => Promise<unknown>, expected:
   for (const { id, person } of workspace.views.slice()) await world.slack.acts.close(person, id);
 }
 
-function unaudited(world: Stage, afterAudit: readonly Noted[]): readonly Noted[] {
+function missingRefusals(world: Stage, afterAudit: readonly Noted[]): readonly Noted[] {
   const audit = rowsOf(world, "select at, entry from audit where what = 'refused'").map(({ at, entry }) => ({
     at: Number(at),
     ...(JSON.parse(String(entry)) as { by: { user: string }; refusal: string }),

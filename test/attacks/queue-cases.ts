@@ -14,7 +14,7 @@ const stories = (kind: number, from: number, rows: readonly Row[]): readonly Att
   attacks<Story, Row>(kind, from, rows, (on, [, attack]) => attack(on));
 
 /** Opens Ben's Home tab and presses a button with this action. Resolves to the click as Slack sends it. */
-async function pressed(world: Stage, action: string): Promise<Body> {
+async function pressOnHome(world: Stage, action: string): Promise<Body> {
   const block = await world.until(() => {
     const blocks = world.slack.workspace.homes.get(ben)?.view.blocks ?? [];
     return blocks.find((each) => elementsOf(each).some(({ action_id }) => action_id === action));
@@ -26,12 +26,12 @@ async function pressed(world: Stage, action: string): Promise<Body> {
 
 async function reviewClick(world: Stage): Promise<Body> {
   await world.slack.openHome(ben);
-  const click = await pressed(world, "queue_review");
+  const click = await pressOnHome(world, "queue_review");
   await world.slack.acts.close(ben, (await world.modalOf(ben, "form:review")).id);
   return click;
 }
 
-const changed = (click: Body, change: object, more: Body = {}): Body => {
+const withAction = (click: Body, change: object, more: Body = {}): Body => {
   const [first] = click["actions"] as [object];
   return { ...click, actions: [{ ...first, ...change }], ...more };
 };
@@ -50,18 +50,21 @@ const click =
 
 const clicks = stories(6, 29, [
   ["Review with another reader's button", click((body) => ({ ...body, user: { id: cat } }), cat)],
-  ["Review with the nonce alone", click((body) => changed(body, { value: valueOf(body).split(".")[0] }))],
+  ["Review with the nonce alone", click((body) => withAction(body, { value: valueOf(body).split(".")[0] }))],
   [
     "Review with a made-up seal",
-    click((body) => changed(body, { value: `${valueOf(body).split(".")[0]}.AAAA` })),
+    click((body) => withAction(body, { value: `${valueOf(body).split(".")[0]}.AAAA` })),
   ],
   [
     "Review with a made-up nonce",
-    click((body) => changed(body, { value: `${"A".repeat(22)}.${valueOf(body).split(".")[1]}` })),
+    click((body) => withAction(body, { value: `${"A".repeat(22)}.${valueOf(body).split(".")[1]}` })),
   ],
-  ["Review without a value", click((body) => changed(body, { value: "" }))],
-  ["Review of one as a review of its run", click((body) => changed(body, { action_id: "queue_review_run" }))],
-  ["Review with the approval's id", click((body, on) => changed(body, { value: on.approval }))],
+  ["Review without a value", click((body) => withAction(body, { value: "" }))],
+  [
+    "Review of one as a review of its run",
+    click((body) => withAction(body, { action_id: "queue_review_run" })),
+  ],
+  ["Review with the approval's id", click((body, on) => withAction(body, { value: on.approval }))],
 ]);
 
 type Values = { [block: string]: { [input: string]: object } };
@@ -74,7 +77,7 @@ type Form = {
 /** Opens Ben's form for two requests of one run. It can be submitted without Slack's client. */
 export async function several(world: Stage): Promise<Form> {
   await world.slack.openHome(ben);
-  await pressed(world, "queue_review_run");
+  await pressOnHome(world, "queue_review_run");
   const form = await world.modalOf(ben, "form:review-several");
   accepted(await world.slack.acts.submit(ben, form.id, {}));
   const sent = world.lastPayload("view_submission") as Body & { readonly view: Body };

@@ -19,7 +19,7 @@ type Meanwhile = (
 type Change = readonly [what: string, before: string, after: string, shown: string];
 
 /** Makes the service answer each read with these fields from now on. */
-function says(on: Story, fields: string): void {
+function answerReadsWith(on: Story, fields: string): void {
   const id = JSON.stringify(on.run);
   on.world.service.control.clearFaults();
   const body = `{"id":${id},"status":"awaiting_approval",${fields}}`;
@@ -53,9 +53,9 @@ export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {
   const changes =
     (fields: (text: string) => (on: Story) => string) =>
     async (on: Story, [, before, after, shown]: Change): Promise<void> => {
-      says(on, fields(before)(on));
+      answerReadsWith(on, fields(before)(on));
       await on.world.reads(on.card, shown);
-      await meanwhile((story) => says(story, fields(after)(story)), "changed")(on);
+      await meanwhile((story) => answerReadsWith(story, fields(after)(story)), "changed")(on);
       on.world.service.control.clearFaults();
     };
   return [
@@ -70,7 +70,7 @@ export function rawStories(meanwhile: Meanwhile): readonly Attack<Story>[] {
         ["half of a character", '"note":"\\ud83d"'],
       ],
       async (on, [, fields]) => {
-        await meanwhile((story) => says(story, item(fields)(story)), "closed")(on);
+        await meanwhile((story) => answerReadsWith(story, item(fields)(story)), "closed")(on);
         await on.world.saidIn(on.opening, "unreadable:items");
         on.world.service.control.clearFaults();
       },

@@ -143,7 +143,7 @@ const forged = async (
   const { person, view } = submit;
   on.refused(because, person);
   const told = JSON.stringify(await on.world.forgeSubmit(person, view, "let it through"));
-  if (!saysInJson(`refusal:${because}`, told)) throw new Error(`told: ${told}`);
+  if (!saysInJson(`refusal:${because}`, told)) throw new Error(`unexpected answer: ${told}`);
 };
 
 /** Returns a window that claims to be of another kind. */
@@ -190,7 +190,7 @@ const reading = ruled(8, 20, [
       await on.world.becomes(on.card, "v2");
       on.refused("changed");
       const told = JSON.stringify(await on.world.forgeSubmit(ben, view, null));
-      if (!saysInJson("form:changed", told)) throw new Error(`told: ${told}`);
+      if (!saysInJson("form:changed", told)) throw new Error(`unexpected answer: ${told}`);
       await on.world.slack.acts.close(ben, view.id);
       await readingOf(on);
     },

@@ -14,10 +14,10 @@ const took = (Date.now() - began) / 1_000;
 
 console.log(`${sent} requests with seed ${seed} in ${took.toFixed(0)} s (${(sent / took).toFixed(0)}/s)\n`);
 for (const [kind, answers] of kinds) {
-  const told = [...answers]
+  const counts = [...answers]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([answer, times]) => `${answer} × ${times}`);
-  console.log(`${kind.padEnd(30)} ${told.join(", ")}`);
+  console.log(`${kind.padEnd(30)} ${counts.join(", ")}`);
 }
 const taken = [...kinds.values()]
   .flatMap((answers) => [...answers])

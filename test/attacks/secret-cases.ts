@@ -51,10 +51,10 @@ const unprotected = attacks<void, readonly [string, string | undefined]>(
   (_, [, secret]) => {
     const read = readConfig({ ...FINE, SLACK_SIGNING_SECRET: secret });
     expect(read.ok).toBe(false);
-    const told = read.ok ? "" : explainFaults(read.error);
-    expect(told).toMatch(/SLACK_SIGNING_SECRET|SLACK_APP_TOKEN/);
+    const report = read.ok ? "" : explainFaults(read.error);
+    expect(report).toMatch(/SLACK_SIGNING_SECRET|SLACK_APP_TOKEN/);
     if (secret !== undefined && secret.trim() !== "" && !secret.startsWith("8f74"))
-      expect(told).not.toContain(secret);
+      expect(report).not.toContain(secret);
   },
 );
 
@@ -179,41 +179,41 @@ const redirects = attacks<void, Redirected>(
   13,
   [
     [
-      "a look at a run is sent elsewhere",
+      "a read of a run is redirected",
       (url) =>
         service(url)
           .fetchRun(RunId("run_1"))
           .catch(() => null),
     ],
     [
-      "a new run is sent elsewhere",
+      "a new run is redirected",
       (url) =>
         service(url)
           .create("x", "k")
           .catch(() => null),
     ],
     [
-      "a decision is sent elsewhere",
+      "a decision is redirected",
       (url) => service(url).sendDecision(RunId("r"), ApprovalId("a"), { verdict: "approve", reason: "" }),
     ],
-    ["the health of the service is sent elsewhere", (url) => service(url).health()],
-    ["the gateway is sent elsewhere", (url) => createGateway({ baseUrl: url, monotonic: Date.now }).health()],
+    ["the health of the service is redirected", (url) => service(url).health()],
+    ["the gateway is redirected", (url) => createGateway({ baseUrl: url, monotonic: Date.now }).health()],
     [
-      "a call to Slack is sent elsewhere",
+      "a call to Slack is redirected",
       (url) =>
         createClients(`xoxb-${CANARY}`, `${url}api/`, QUIET)
           .quick("auth.test", {})
           .catch(() => null),
     ],
     [
-      "a post to Slack is sent elsewhere",
+      "a post to Slack is redirected",
       (url) =>
         createClients(`xoxb-${CANARY}`, `${url}api/`, QUIET)
           .background("chat.postMessage", { channel: "C1", text: "x" })
           .catch(() => null),
     ],
     [
-      "a private answer is sent elsewhere",
+      "a private answer is redirected",
       (url) => createResponder(`${url}api`)(`${url}response/1`, { text: "x" }).catch(() => null),
     ],
   ],

@@ -6,15 +6,15 @@ import { type Attack, attacks } from "./classes.ts";
 import type { Body, Expected, People } from "./people-cases.ts";
 
 /** Uses the shortcut on Ana's card. Resolves to the payload as Slack sent it. */
-async function used({ world, card }: People, user: string): Promise<Body> {
+async function useShortcut({ world, card }: People, user: string): Promise<Body> {
   await world.slack.shortcut(user, "run_on_message", { channel: card.channel, ts: card.ts });
   await world.modalOf(user, "task");
   return world.lastPayload("message_action");
 }
 
 /** Resolves to a shortcut payload from Ben. Its form is closed again. */
-async function spent(on: People): Promise<Body> {
-  const payload = await used(on, ben);
+async function closedShortcut(on: People): Promise<Body> {
+  const payload = await useShortcut(on, ben);
   for (const { id } of on.world.slack.workspace.viewsOf(ben).slice())
     await on.world.slack.acts.close(ben, id);
   return payload;
@@ -25,7 +25,7 @@ const replayed = attacks<People, readonly [string]>(
   40,
   [["a shortcut that Slack delivers again opens no second form"]],
   async (on) => {
-    const payload = await spent(on);
+    const payload = await closedShortcut(on);
     await on.refused(() => on.world.deliver(payload), {
       user: ben,
       because: null,
@@ -48,7 +48,7 @@ const ofOthers = attacks<People, readonly [string, Body, Saying]>(
     ["a shortcut in no workspace", { team: null }, "answer:other-team"],
   ],
   async (on, [, change, says]) => {
-    const payload = await spent(on);
+    const payload = await closedShortcut(on);
     await on.refused(() => on.world.deliver({ ...payload, ...change }), { user: ben, because: null, says });
   },
 );
@@ -89,7 +89,7 @@ const byOthers = attacks<People, readonly [string, string, Expected]>(
   ],
   async (on, [, user, expected]) => {
     await on.refused(async () => {
-      await used(on, user);
+      await useShortcut(on, user);
       return on.world.fillModal(user, "deploy it now");
     }, expected);
   },

@@ -17,7 +17,7 @@ async function underRules(on: Ruled, rules: string): Promise<void> {
 }
 
 /** Waits until the stage has begun and was announced in the thread. */
-const called = (on: Ruled) =>
+const untilStageBegins = (on: Ruled) =>
   on.world.until(() => on.world.posted(opsAgents).find((each) => says("call:stage", each)));
 
 type Row = readonly [what: string, stage: string, person: string, because: "not-approver" | "requester"];
@@ -42,7 +42,7 @@ const people = attacks<Ruled, Row>(
   ],
   async (on, [, stage, person, because]) => {
     await underRules(on, byCat(stage));
-    if (!stage.includes("1 h")) await called(on);
+    if (!stage.includes("1 h")) await untilStageBegins(on);
     on.refused(because, person);
     await on.world.isRefused(person, on.card, "Approve", because);
   },

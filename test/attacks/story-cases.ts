@@ -16,7 +16,7 @@ type Because = "changed" | "closed";
 const ANSWERS: Readonly<Record<Because, Saying>> = { changed: "form:changed", closed: "refusal:closed" };
 
 /** Something happens while Ben has the form open. He is told at once, or when he submits, and nothing leaves. */
-async function overtaken(
+async function expectOvertaken(
   on: Story,
   happens: (on: Story) => void | Promise<void>,
   because: Because,
@@ -37,7 +37,7 @@ async function overtaken(
 const meanwhile =
   (happens: (on: Story) => void | Promise<void>, because: Because) =>
   (on: Story): Promise<void> =>
-    overtaken(on, happens, because);
+    expectOvertaken(on, happens, because);
 
 const stolen = stories(15, 1, [
   [
@@ -111,10 +111,7 @@ const between = stories(17, 1, [
     "the approval is withdrawn",
     meanwhile((on) => on.world.service.control.withdrawApproval(on.run, on.approval), "closed"),
   ],
-  [
-    "the run is cancelled",
-    meanwhile((on) => on.world.service.control.cancel(on.run, "not needed"), "closed"),
-  ],
+  ["the run is canceled", meanwhile((on) => on.world.service.control.cancel(on.run, "not needed"), "closed")],
   ["the run fails", meanwhile((on) => on.world.service.control.fail(on.run, "broken"), "closed")],
   [
     "the request changes and changes back: what is decided is what was shown",
@@ -365,7 +362,7 @@ const late = stories(31, 1, [
     },
   ],
   [
-    "an old click after the run was cancelled",
+    "an old click after the run was canceled",
     async (on) => {
       const { id } = await on.world.openForm(ben, on.card, "Approve");
       const click = on.world.lastPayload("block_actions");

@@ -45,7 +45,7 @@ describe("while many requests wait in a channel", () => {
   });
 
   test.for(stormCases.map((each) => [each.id, each.what, each] as const))("%s %s", async ([, , attack]) => {
-    if (storm === null) throw new Error("there is no storm");
+    if (storm === null) throw new Error("the storm was not started");
     await attack.run(storm);
     expect(refusalsOf(stage())).toEqual(expect.arrayContaining(due));
   });
@@ -65,7 +65,7 @@ describe("while someone looks at a request and has asked about it", () => {
   test.for(followUpCases.map((each) => [each.id, each.what, each] as const))(
     "%s %s",
     async ([, , attack]) => {
-      if (on === null) throw new Error("no one looks at a request");
+      if (on === null) throw new Error("the claimed request was not prepared");
       const isDue = (): boolean => due.every((each) => refusalsOf(stage()).includes(each));
       const isUnverified = (): boolean => refusalsOf(stage()).at(-1)?.endsWith(" unverified") === true;
       await attack.run(on);
@@ -78,7 +78,7 @@ describe("while someone looks at a request and has asked about it", () => {
   );
 });
 
-describe.concurrent("while a run is stopped, or everything frozen", () => {
+describe.concurrent("while a run is stopped, or everything is frozen", () => {
   test.for(brakeCases.map((each) => [each.id, each.what, each] as const))(
     "%s %s",
     async ([, , attack], context) => {

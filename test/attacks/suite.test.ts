@@ -53,17 +53,17 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
 const suite = Object.values(FILES).flat();
 const kindOf = ({ id }: Named): number => Number(id.slice(1, 3));
 
-test("there are more than 200 attacks, each with an id of its own", () => {
+test("there are more than 200 attacks, each with a unique id", () => {
   const ids = suite.map(({ id }) => id);
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
   expect(ids.length).toBeGreaterThan(200);
 });
 
-test("SECURITY.md names each class of attack, and how many attacks of it each test makes", () => {
+test("SECURITY.md names each class of attack, and how many attacks of the class each test makes", () => {
   const page = readFileSync(new URL("../../SECURITY.md", import.meta.url), "utf8");
   const rows = page.split("\n").flatMap((line) => {
-    const [, kind, name, defence, tests] = line.split("|").map((cell) => cell.trim());
-    return /^\d+$/.test(kind ?? "") ? [{ kind, name, defended: (defence ?? "") !== "", tests }] : [];
+    const [, kind, name, defense, tests] = line.split("|").map((cell) => cell.trim());
+    return /^\d+$/.test(kind ?? "") ? [{ kind, name, defended: (defense ?? "") !== "", tests }] : [];
   });
   const due = CLASSES.map((name, at) => ({
     kind: String(at + 1),

@@ -112,7 +112,7 @@ const fromOutside = attacks<People, Typed>(
       "command-refusal:unknown-run",
     ],
     [
-      "someone who is no admin asks who decided",
+      "someone who is not an admin asks who decided",
       ben,
       () => "report",
       "not-admin",
@@ -195,7 +195,7 @@ const forgedMentions = attacks<People, readonly [string, Body]>(
       { ...mention(ben, "<@U0COUNTERSIGN> deploy it now"), api_app_id: "A0OTHER" },
     ],
     ["a mention by another app", mention(bot, "<@U0COUNTERSIGN> deploy it now")],
-    ["a mention whose person is no id", mention("Ben", "<@U0COUNTERSIGN> deploy it now")],
+    ["a mention whose person is not an id", mention("Ben", "<@U0COUNTERSIGN> deploy it now")],
   ],
   async (on, [, body]) => void (await mentioned(on, body)),
 );

@@ -1,4 +1,4 @@
-// Every surface, light and dark, wide and narrow: axe finds nothing, and nothing runs out of the side of the screen.
+// Checks every surface, light and dark, wide and narrow: axe finds no violation, and nothing is wider than its container.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
@@ -26,7 +26,7 @@ test.for(Object.entries(SURFACES))("%s", { timeout: 60_000 }, async ([, { path, 
   try {
     await page.goto(served.url + path + (thread === undefined ? "" : `/${thread}`));
     await page.locator("body[data-live]").waitFor();
-    // The page's policy forbids strange scripts, so axe is evaluated and not inserted.
+    // The page's policy forbids foreign scripts, so axe is evaluated and not inserted.
     await page.evaluate(axe);
     for (const [size, viewport] of Object.entries(SIZES))
       for (const colorScheme of ["light", "dark"] as const) {
@@ -34,7 +34,7 @@ test.for(Object.entries(SURFACES))("%s", { timeout: 60_000 }, async ([, { path, 
         await page.emulateMedia({ colorScheme });
         found[`${size}, ${colorScheme}`] = [
           ...(await violations(page, colorScheme)),
-          ...(await sticksOut(page)),
+          ...(await tooWideElements(page)),
         ];
       }
   } finally {
@@ -49,18 +49,18 @@ type AxeResults = {
   violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
 };
 
-/** In the dark only the colours are other ones. */
+/** Returns the violations. Dark mode changes only colors, so only contrast is checked there. */
 async function violations(on: Page, scheme: "light" | "dark"): Promise<string[]> {
   const rules = scheme === "light" ? "" : '{ runOnly: ["color-contrast"] }';
   const results = await on.evaluate<AxeResults>(`axe.run(${rules})`);
-  if (results.passes.length === 0) throw new Error("axe looked at nothing");
+  if (results.passes.length === 0) throw new Error("axe checked nothing");
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
   );
 }
 
-/** What is wider than the pane or the dialog it stands in, and does not scroll by itself. */
-function sticksOut(on: Page): Promise<string[]> {
+/** Resolves to the elements that are wider than their pane or dialog, except those that scroll. */
+function tooWideElements(on: Page): Promise<string[]> {
   return on.evaluate<
     string[]
   >(`[document.body, ...document.querySelectorAll("[data-scroll], dialog[open] [data-blocks]")]

@@ -1,4 +1,4 @@
-// A page served from a workspace of its own for each test of a file, and one Chromium for all of them.
+// Serves a page from a new workspace for each test of a file. All tests of the file share one Chromium.
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { launchChromium } from "../make/chromium.ts";
@@ -15,12 +15,12 @@ type Browsing = {
 };
 
 type Choices = {
-  /** Messages and people stand in the workspace from the start. */
+  /** Whether the workspace contains messages and people from the start. */
   readonly filled?: boolean;
   readonly onAct?: Parameters<typeof serveWithControl>[1];
 };
 
-/** Its fields are there while a test runs. */
+/** The fields of the result are set while a test runs. */
 export function browseEachTest({ filled = false, onAct }: Choices = {}): Browsing {
   const browsing = {} as Browsing;
   let browser: Browser;

@@ -1,4 +1,4 @@
-// The caption of a scene, where it meets an open form.
+// The caption of a scene, in combination with an open form.
 import { expect, test } from "vitest";
 import { OPS, reasonModal } from "../sandbox/page/stage.ts";
 import { violations } from "./looking.ts";
@@ -18,7 +18,7 @@ const inSight = (selector: string): string => `(() => {
   return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth && bottom > top;
 })()`;
 
-test("while a form is open, the caption is its first row, and works by mouse and keyboard", async () => {
+test("while a form is open, the caption is its first row, and works with mouse and keyboard", async () => {
   const page = await on.look.tab(channel);
   on.stage.workspace.pushView("U0ANA", reasonModal());
   const form = page.getByRole("dialog", { name: "Deny request" });
@@ -43,7 +43,7 @@ test("while a form is open, the caption is its first row, and works by mouse and
   await expect.poll(() => on.served.asked).toHaveLength(2);
 });
 
-test("a caption stays with the form when that is drawn anew, and goes back to the page with its end", async () => {
+test("a caption stays with the form when the form is redrawn, and returns to the page when the form closes", async () => {
   const page = await on.look.tab(channel);
   const open = on.stage.workspace.pushView("U0ANA", reasonModal());
   on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
@@ -64,30 +64,33 @@ test("a caption stays with the form when that is drawn anew, and goes back to th
   await page.locator("[data-people] ~ [data-caption-bar] [data-caption=done]").waitFor();
 });
 
-/** While `standstill` is set the page hears of changes and draws none of them, as between two frames; its timer of 100 ms that draws without a frame never rings. */
+/**
+ * While `standstill` is set, the page receives changes but draws none, as between two frames. Its 100 ms timer, which draws without a
+ * frame, never fires.
+ */
 const STANDSTILL = `
-  Object.assign(window, { standstill: false, heard: 0, toDraw: [] });
+  Object.assign(window, { standstill: false, received: 0, toDraw: [] });
   const [frame, later, start] = [requestAnimationFrame, setTimeout, MessagePort.prototype.start];
   window.requestAnimationFrame = (draw) => (standstill ? toDraw.push(draw) : frame(draw));
   window.setTimeout = (run, ms, ...more) => (ms === 100 ? 0 : later(run, ms, ...more));
   MessagePort.prototype.start = function () {
-    this.addEventListener("message", ({ data }) => (heard += data.patches === undefined ? 0 : 1));
+    this.addEventListener("message", ({ data }) => (received += data.patches === undefined ? 0 : 1));
     start.call(this);
   };
 `;
 
-test("a caption that comes between two frames, after its form has gone, is not lost", async () => {
+test("a caption that arrives between two frames, after its form has closed, is not lost", async () => {
   const window = await on.look.window();
   await window.addInitScript(STANDSTILL);
   const page = await on.look.tab(channel, window);
   const open = on.stage.workspace.pushView("U0ANA", reasonModal());
   on.board.play({ name: "four-eyes", captions: captions.slice(0, 1), ended: null });
   await page.getByRole("dialog").getByText("Ana asks for a deployment.").waitFor();
-  await page.evaluate("void (standstill = true, heard = 0)");
+  await page.evaluate("void (standstill = true, received = 0)");
   on.stage.workspace.closeViews("U0ANA", [open]);
-  await expect.poll(() => page.evaluate("heard")).toBe(1);
+  await expect.poll(() => page.evaluate("received")).toBe(1);
   on.board.play({ name: "four-eyes", captions, ended: null });
-  await expect.poll(() => page.evaluate("heard")).toBe(2);
+  await expect.poll(() => page.evaluate("received")).toBe(2);
   await page.evaluate("void toDraw.forEach((draw) => draw())");
   await page.getByRole("status").getByText("Ben looks at it and approves.").waitFor();
 });

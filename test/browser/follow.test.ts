@@ -1,4 +1,4 @@
-// A scene takes along the tab that played it, and no other.
+// A scene leads the tab that played it, and no other tab.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -27,7 +27,7 @@ const placeOf = async (page: Page, path: string): Promise<void> => {
   await page.locator("body[data-live]").waitFor();
 };
 
-test("the tab that plays a scene goes to its person and channel, and what changed is in view and glows", async () => {
+test("the tab that plays a scene goes to its person and channel, and changes are in view and highlighted", async () => {
   const [played, other] = [await on.look.tab(RELEASES), await on.look.tab("/as/U0CAT/C0RELEASES")];
   await play(played);
   scene(asks);
@@ -46,7 +46,7 @@ test("the tab that plays a scene goes to its person and channel, and what change
   expect(other.url()).toBe(`${on.served.url}/as/U0CAT/C0RELEASES`);
 });
 
-test("on the page that a scene leads to, its own entry in the panel is in view", async () => {
+test("on the page that a scene leads to, its entry in the panel is in view", async () => {
   const page = await on.look.tab(RELEASES, await on.look.window({ viewport: { width: 1280, height: 380 } }));
   await page.getByRole("button", { name: "Play: The service goes down" }).click();
   on.board.play({ name: "outage", captions: [asks], ended: null });
@@ -60,7 +60,7 @@ test("on the page that a scene leads to, its own entry in the panel is in view",
   expect(await bottom(entry)).toBeLessThanOrEqual((await bottom(panel)) + 1);
 });
 
-test("what glows does not move where someone wants no motion", async () => {
+test("the highlight does not move with reduced motion", async () => {
   const window = await on.look.window({ reducedMotion: "reduce" });
   const page = await on.look.tab(`/as/U0BEN/${OPS}?panel=scenes`, window);
   await play(page);
@@ -75,7 +75,7 @@ test("what glows does not move where someone wants no motion", async () => {
   expect(style).toEqual(["none", true]);
 });
 
-test("whoever leaves a scene is left alone, and can go back to it", async () => {
+test("a tab that leaves a scene is left alone, and can return to it", async () => {
   const page = await on.look.tab(RELEASES);
   await play(page);
   scene(asks);
@@ -92,7 +92,7 @@ test("whoever leaves a scene is left alone, and can go back to it", async () => 
   expect(await page.getByRole("button", { name: "Follow" }).isVisible()).toBe(true);
 });
 
-test("a scene ends with what just happened, and one press plays the next", async () => {
+test("a scene ends with a summary, and one press plays the next", async () => {
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   const end = { at: 9_000, text: "One decision was sent.", eyes: null, spot: null };
   on.board.play({ name: "four-eyes", captions: [asks, end], ended: "done" });
@@ -117,7 +117,7 @@ test("a scene ends with what just happened, and one press plays the next", async
   expect(await caption.getByRole("button", { name: /^Next/ }).count()).toBe(0);
 });
 
-test("after the first decision one is dared to try more, is taken along, and sees what has been tried", async () => {
+test("after the first decision the page suggests more to try, leads the reader there, and marks what was tried", async () => {
   const page = await on.look.tab(`/as/U0BEN/${OPS}`);
   const { ts } = card();
   const reply = { channel: OPS, author: "U0COUNTERSIGN", text: "card", thread: ts, broadcast: true };

@@ -18,7 +18,7 @@ let browser: Browser;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "countersign-browser-"));
   world = await startWorld({ tempo: 0.1, databaseUrl: `sqlite:${join(folder, "countersign.db")}` });
-  // A key that is made is warned of; whoever sets one hears nothing.
+  // The bot warns when it creates a key, so this test sets one.
   const AUDIT_KEY = randomBytes(32).toString("base64");
   bot = startBot({ ...world.env, AUDIT_KEY, POLL_MIN_MS: "50", POLL_MAX_MS: "500", LOG_LEVEL: "warn" });
   browser = await launchChromium();
@@ -31,10 +31,10 @@ afterAll(async () => {
   await world.stop();
   await rm(folder, { recursive: true, force: true });
   if (code !== 0 || bot.printed() !== "")
-    throw new Error(`the bot ended with ${code} and printed: ${bot.printed()}`);
+    throw new Error(`the bot exited with ${code} and printed: ${bot.printed()}`);
 });
 
-async function as(person: string): Promise<Page> {
+async function openAs(person: string): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 820 } })).newPage();
   page.setDefaultTimeout(15_000);
   await page.goto(`${world.slack.url}as/${person}/C0OPSAGENTS`);
@@ -47,7 +47,7 @@ async function type(page: Page, text: string): Promise<void> {
   await composer.press("Enter");
 }
 
-/** What the app says in the message with this id, once the message is there. */
+/** Resolves to the text of the app's message with this id, once it is posted. */
 async function wordsOf(id: Saying): Promise<string> {
   const { workspace } = world.slack;
   const found = (): Message | undefined => workspace.messages.findLast((each) => says(id, each));
@@ -71,12 +71,12 @@ const errorOf = async (person: string): Promise<string> => {
   return errors().join(" ");
 };
 
-test("a person asks, another approves with a reason in the page, and the thread tells the output", async () => {
-  const ana = await as("U0ANA");
+test("one person starts a run, another approves with a reason on the page, and the thread shows the output", async () => {
+  const ana = await openAs("U0ANA");
   await type(ana, "/agent run deploy billing-api to production");
   await ana.getByRole("button", { name: "Approve" }).last().waitFor();
 
-  const ben = await as("U0BEN");
+  const ben = await openAs("U0BEN");
   await ben.getByRole("button", { name: "Approve" }).last().click();
   const form = ben.getByRole("dialog");
   await form.getByText("Deploy billing-api to production").first().waitFor();
@@ -96,9 +96,9 @@ test("a person asks, another approves with a reason in the page, and the thread 
 });
 
 test("a denial needs a reason, and the service gets it", async () => {
-  const ana = await as("U0ANA");
+  const ana = await openAs("U0ANA");
   await type(ana, "/agent run rotate the signing keys");
-  const cat = await as("U0CAT");
+  const cat = await openAs("U0CAT");
   await cat.getByRole("button", { name: "Deny" }).last().click();
   const form = cat.getByRole("dialog");
   await form.getByRole("textbox", { name: "Reason" }).fill("   ");
@@ -113,8 +113,8 @@ test("a denial needs a reason, and the service gets it", async () => {
   expect(sent).toContainEqual({ decision: "deny", reason: "Not before the freeze ends." });
 });
 
-test("the requester is told in a form that someone else must decide", async () => {
-  const ana = await as("U0ANA");
+test("a form tells the requester that someone else must decide", async () => {
+  const ana = await openAs("U0ANA");
   await type(ana, "/agent run restart the mail queue");
   await ana.getByRole("button", { name: "Approve" }).last().click();
   await ana.getByRole("dialog").waitFor();

@@ -1,4 +1,4 @@
-// Tabs of a real Chromium, whose complaints a test does not overlook.
+// Tabs of a real Chromium, whose errors are collected for the test.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -10,22 +10,22 @@ type AxeResults = {
   violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
 };
 
-/** What axe finds wrong, one line each. */
+/** Resolves to the violations that axe finds, one line each. */
 export async function violations(on: Page): Promise<string[]> {
-  // The page's policy forbids strange scripts, so axe is evaluated and not inserted.
+  // The page's policy forbids foreign scripts, so axe is evaluated and not inserted.
   await on.evaluate(axe);
   const results = await on.evaluate<AxeResults>("axe.run()");
-  if (results.passes.length === 0) throw new Error("axe looked at nothing");
+  if (results.passes.length === 0) throw new Error("axe checked nothing");
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
   );
 }
 
 export type Look = {
-  /** Another tab of the same browser window, or of one of its own. */
+  /** Opens another tab in the same browser window, or in the given one. */
   readonly tab: (path: string, context?: BrowserContext) => Promise<Page>;
   readonly window: (options?: Parameters<Browser["newContext"]>[0]) => Promise<BrowserContext>;
-  /** What the pages complained of. */
+  /** The errors that the pages logged. */
   readonly faults: string[];
   readonly close: () => Promise<void>;
 };
@@ -42,7 +42,7 @@ export function createLook(browser: Browser, url: string): Look {
     window,
     async tab(path, context) {
       const page = await (context ?? (await window())).newPage();
-      // A loaded machine is slow; nothing but a fault takes this long.
+      // A loaded machine is slow. Only a fault takes this long.
       page.setDefaultTimeout(30_000);
       page.on("pageerror", (error) => faults.push(error.message));
       page.on("console", (line) => {
@@ -56,7 +56,7 @@ export function createLook(browser: Browser, url: string): Look {
     faults,
     async close() {
       for (const context of contexts) await context.close();
-      if (faults.length > 0) throw new Error(`the page complained: ${faults.join("; ")}`);
+      if (faults.length > 0) throw new Error(`the page logged errors: ${faults.join("; ")}`);
     },
   };
 }

@@ -8,7 +8,7 @@ const on = browseEachTest({ filled: true });
 
 const TABS = 20;
 
-test("in twenty tabs of one browser all is live, and what one sends arrives", async () => {
+test("twenty tabs of one browser are live, and a message sent in one appears in all", async () => {
   const window = await on.look.window();
   const people = ["U0ANA", "U0BEN", "U0CAT", "U0GIL", "U0ODA"];
   const tabs: Page[] = [];
@@ -24,7 +24,7 @@ test("in twenty tabs of one browser all is live, and what one sends arrives", as
   expect(on.stage.done).toHaveLength(1);
 }, 120_000);
 
-test("a tab that is closed leaves the others live", async () => {
+test("closing a tab leaves the others live", async () => {
   const window = await on.look.window();
   const first = await on.look.tab(`/as/U0ANA/${OPS}`, window);
   const second = await on.look.tab(`/as/U0BEN/${OPS}`, window);
@@ -33,7 +33,7 @@ test("a tab that is closed leaves the others live", async () => {
   await second.getByText("still there?").waitFor();
 });
 
-test("when the sandbox is back all tabs are live again, with their drafts", async () => {
+test("when the sandbox is back, all tabs are live again, with their drafts", async () => {
   const window = await on.look.window();
   const tabs = [await on.look.tab(`/as/U0ANA/${OPS}`, window), await on.look.tab(`/as/U0BEN/${OPS}`, window)];
   const port = Number(new URL(on.served.url).port);
@@ -68,7 +68,7 @@ test("a browser without shared workers has a stream for each tab", async () => {
   await page.getByText("without a worker").waitFor();
 });
 
-test("five hundred messages that come at once are each drawn once, and the newest is in view", async () => {
+test("five hundred messages that arrive at once are each drawn once, and the newest is in view", async () => {
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await page.evaluate(`(() => {
     globalThis.drawn = 0;

@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close();
   await served.close();
-  if (faults.length > 0) throw new Error(`the page complained: ${faults.join("; ")}`);
+  if (faults.length > 0) throw new Error(`the page logged errors: ${faults.join("; ")}`);
 });
 
 async function open(options: Parameters<Browser["newContext"]>[0]): Promise<Page> {
@@ -61,7 +61,7 @@ const go = async (path: string, on = page): Promise<void> => {
 const channel = `/as/U0ANA/${OPS}`;
 const thread = (): string => `${channel}/${scene.run.ts}`;
 
-describe("axe finds nothing", () => {
+describe("axe finds no violation", () => {
   const places: [string, () => string, Parameters<Browser["newContext"]>[0]][] = [
     ["in a thread", thread, {}],
     ["in a thread with traffic, in the dark", () => `${thread()}?traffic`, { colorScheme: "dark" }],
@@ -100,7 +100,7 @@ describe("typing", () => {
       ]);
   });
 
-  test("the arrow keys choose what a command can be followed by", async () => {
+  test("the arrow keys choose among the completions of a command", async () => {
     await go(channel);
     const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
     await composer.pressSequentially("/ag");
@@ -112,7 +112,7 @@ describe("typing", () => {
     expect(stage.done).toEqual([]);
   });
 
-  test("Shift+Enter makes a line, and a draft outlives live changes and a reload", async () => {
+  test("Shift+Enter inserts a line break, and a draft survives live changes and a reload", async () => {
     await go(channel);
     const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
     await composer.pressSequentially("one");
@@ -125,7 +125,7 @@ describe("typing", () => {
     expect(await composer.inputValue()).toBe("one\ntwo");
   });
 
-  test("what could not be sent comes back with the words of Slack", async () => {
+  test("text that could not be sent returns to the composer, with Slack's error", async () => {
     answer = () => Promise.resolve({ ok: false, error: '/agent failed with the error "operation_timeout"' });
     await go(channel);
     const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
@@ -136,7 +136,7 @@ describe("typing", () => {
   });
 });
 
-describe("live", () => {
+describe("live updates", () => {
   test("two tabs are two people, and one sees what the other says", async () => {
     const other = await open({});
     await go(`/as/U0BEN/${OPS}`, other);
@@ -146,7 +146,7 @@ describe("live", () => {
     await other.getByText("hello Ben").waitFor();
   });
 
-  test("a changed card is drawn anew, and no other message is touched", async () => {
+  test("a changed card is redrawn, and no other message is touched", async () => {
     await go(channel);
     await page.evaluate("document.querySelectorAll('[data-message]').forEach((one) => (one.seen = true))");
     stage.workspace.edit(scene.card, { blocks: decidedCard() });
@@ -165,7 +165,7 @@ describe("live", () => {
     expect(await page.locator("[data-file] pre").isVisible()).toBe(true);
   });
 
-  test("new messages scroll into view at the end, and are offered elsewhere", async () => {
+  test("new messages scroll into view for a reader at the end, and are offered to others", async () => {
     for (let i = 0; i < 60; i += 1)
       stage.workspace.post({ author: "U0BEN", channel: OPS, text: `line ${i}` });
     await go(channel);
@@ -181,7 +181,7 @@ describe("live", () => {
     expect(await page.locator("main [data-first-new]").textContent()).toContain("further down");
   });
 
-  test("a message far taller than most is seen to its last line by whoever is at the end, and stays so when it grows", async () => {
+  test("a very tall message is visible to its last line for a reader at the end, even when it grows", async () => {
     await go(channel);
     const bottom = `(() => {
       const scroller = document.querySelector("main [data-scroll]");
@@ -201,7 +201,7 @@ describe("live", () => {
     await expect.poll(() => page.evaluate(bottom)).toBeLessThan(2);
   });
 
-  test("the traffic is filtered as it comes in", async () => {
+  test("new traffic is filtered, too", async () => {
     fillTraffic(stage.traffic);
     await go(`${channel}?traffic`);
     await page.getByRole("searchbox", { name: "Words that a line must contain" }).fill("views");
@@ -212,7 +212,7 @@ describe("live", () => {
 });
 
 describe("deciding", () => {
-  test("a button that asks is pressed only after the answer", async () => {
+  test("a button with a confirmation is pressed only after the confirmation", async () => {
     await go(channel);
     const deny = page.locator("main").getByRole("button", { name: "Deny" });
     await deny.click();
@@ -222,7 +222,7 @@ describe("deciding", () => {
     await expect.poll(() => stage.done.map((one) => one.act)).toEqual(["click"]);
   });
 
-  test("an error of the app stands beneath its field and what was typed stays", async () => {
+  test("an error of the app appears below its field, and the typed text stays", async () => {
     const view = stage.workspace.pushView("U0ANA", reasonModal());
     answer = () => {
       stage.workspace.changeView(view, {
@@ -244,7 +244,7 @@ describe("deciding", () => {
       .toBe("true");
   });
 
-  test("a field that must be filled in is asked for before the app is", async () => {
+  test("an empty required field is rejected before the app is called", async () => {
     stage.workspace.pushView("U0ANA", reasonModal());
     await go(channel);
     await page.getByRole("dialog").getByRole("button", { name: "Deny", exact: true }).click();
@@ -252,7 +252,7 @@ describe("deciding", () => {
     expect(stage.done).toEqual([]);
   });
 
-  test("while the answer is awaited a second press does not count", async () => {
+  test("a second press does not count while an answer is awaited", async () => {
     const { promise, resolve } = Promise.withResolvers<ActResult>();
     answer = () => promise;
     stage.workspace.pushView("U0ANA", reasonModal());
@@ -267,7 +267,7 @@ describe("deciding", () => {
     expect(stage.done.map((one) => one.act)).toEqual(["submit"]);
   });
 
-  test("Escape closes the modal for the app too and gives the focus back to the button", async () => {
+  test("Escape closes the modal for the app, too, and returns the focus to the button", async () => {
     answer = () => {
       stage.workspace.pushView("U0ANA", reasonModal());
       return Promise.resolve({ ok: true });
@@ -281,7 +281,7 @@ describe("deciding", () => {
   });
 });
 
-test("among five hundred messages a change touches the one that changed", async () => {
+test("with five hundred messages, a change touches only the message that changed", async () => {
   for (let i = 0; i < 500; i += 1) {
     stage.workspace.post({ author: "U0COUNTERSIGN", channel: OPS, text: `${i}`, blocks: decidedCard() });
   }

@@ -21,7 +21,7 @@ const captions = [
   { at: 3_500, text: "Ben looks at it and approves.", eyes: "U0BEN", spot: null },
 ];
 
-describe("axe finds nothing", () => {
+describe("axe finds no violation", () => {
   test.for(["service", "scenes", "traffic"])(
     "in %s, wide and narrow, light and dark",
     { timeout: 60_000 },
@@ -51,7 +51,7 @@ describe("axe finds nothing", () => {
     },
   );
 
-  test.for(["light", "dark"] as const)("in the help for the keyboard, %s", async (colorScheme) => {
+  test.for(["light", "dark"] as const)("in the keyboard help, %s", async (colorScheme) => {
     const page = await on.look.tab(channel, await on.look.window({ colorScheme }));
     await page.keyboard.press("Control+/");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
@@ -63,7 +63,7 @@ describe("the service panel", () => {
   const button = (page: Page, name: string, within = "body"): Promise<void> =>
     page.locator(within).getByRole("button", { name, exact: true }).click();
 
-  test("a press asks for its act, and what became of it is seen", async () => {
+  test("a press requests its act, and the result is shown", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
     await button(page, "Take it down");
     await expect.poll(() => on.served.asked).toEqual([{ act: "service.down", args: {} }]);
@@ -72,7 +72,7 @@ describe("the service panel", () => {
     expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("Bring it up");
   });
 
-  test("what the sandbox refuses is told, until something else is pressed", async () => {
+  test("a refusal by the sandbox is shown until the next press", async () => {
     refusal = "Run run_waits is over.";
     const page = await on.look.tab(`${channel}?panel=service`);
     await button(page, "Withdraw: apr_1");
@@ -82,7 +82,7 @@ describe("the service panel", () => {
     await expect.poll(() => page.getByRole("alert").filter({ visible: true }).count()).toBe(0);
   });
 
-  test("forms ask for what was typed and chosen, and all of it fits the acts there are", async () => {
+  test("forms send what was typed and chosen, and every request matches an existing act", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Inject another fault").click();
     await page.getByLabel("For the next").fill("3");
@@ -116,7 +116,7 @@ describe("the service panel", () => {
     expect(faults).toEqual([]);
   });
 
-  test("names stand beside their state and not over it, however long they are", async () => {
+  test("names are beside their state and do not cover it, however long they are", async () => {
     for (const width of [1280, 390]) {
       const viewport = { width, height: 820 };
       const page = await on.look.tab(`${channel}?panel=service`, await on.look.window({ viewport }));
@@ -126,7 +126,7 @@ describe("the service panel", () => {
     }
   });
 
-  test("a bot that is not running is not called connected, in any tab", async () => {
+  test("a bot that is not running is not shown as connected in any tab", async () => {
     const page = await on.look.tab(channel);
     const state = page.locator("[data-connection]");
     await expect.poll(() => state.textContent()).toBe("Countersign is connected");
@@ -140,7 +140,7 @@ describe("the service panel", () => {
     }
   });
 
-  test("of the choices only what one has changed is sent", async () => {
+  test("only changed choices are sent", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Service profile").click();
     await page.getByLabel("denyWord").fill("reject");
@@ -152,7 +152,7 @@ describe("the service panel", () => {
     await expect.poll(() => on.served.asked).toEqual([{ act: "service.profile", args }]);
   });
 
-  test("what one types and opens stays while the runs go on", async () => {
+  test("typed text and open sections stay while the runs change", async () => {
     const page = await on.look.tab(`${channel}?panel=service`);
     await page.getByText("Ask for one more approval").click();
     await page.getByLabel("What else run_waits asks for").fill("half a sent");
@@ -167,7 +167,7 @@ describe("the service panel", () => {
 });
 
 describe("scenes", () => {
-  test("a press plays one, and its captions come into every tab as they are told", async () => {
+  test("a press plays one, and its captions appear in every tab", async () => {
     const window = await on.look.window();
     const watching = await on.look.tab("/as/U0BEN/C0RELEASES", window);
     const page = await on.look.tab(`${channel}?panel=scenes`, window);
@@ -187,7 +187,7 @@ describe("scenes", () => {
 });
 
 describe("the traffic", () => {
-  test("is kept to one side, to what was refused and to words, also as it comes in", async () => {
+  test("can be filtered by side, by refusals and by words, including new lines", async () => {
     fillTraffic(on.stage.traffic);
     const page = await on.look.tab(`${channel}?panel=traffic`);
     const shown = page.locator('[data-list="traffic"] > li:visible');
@@ -201,7 +201,7 @@ describe("the traffic", () => {
     await expect.poll(() => shown.count()).toBe(1);
   });
 
-  test("stands still while it is paused, and loses nothing", async () => {
+  test("does not move while it is paused, and loses nothing", async () => {
     fillTraffic(on.stage.traffic);
     const page = await on.look.tab(`${channel}?panel=traffic`);
     await page.getByRole("button", { name: "Pause" }).click();
@@ -212,7 +212,7 @@ describe("the traffic", () => {
     await page.getByText("late.one").waitFor();
   });
 
-  test("is copied whole, one line or all that is shown", async () => {
+  test("can be copied in full, one line or everything that is shown", async () => {
     const long = "z".repeat(30_000);
     on.stage.traffic.add("app", "one", { text: long });
     on.stage.traffic.add("app", "two", {});
@@ -232,7 +232,7 @@ describe("the traffic", () => {
     await expect.poll(async () => (await copied()).map(({ what }) => what)).toEqual(["one", "two"]);
   });
 
-  test("is cleared for this tab, and what was cleared can be shown again", async () => {
+  test("is cleared for this tab, and can be shown again", async () => {
     fillTraffic(on.stage.traffic);
     const page = await on.look.tab(`${channel}?panel=traffic`);
     await page.getByRole("button", { name: "Clear", exact: true }).click();
@@ -246,7 +246,7 @@ describe("the traffic", () => {
 });
 
 describe("the keyboard", () => {
-  test("turns one into another person, and leads from channel to channel and to the panels", async () => {
+  test("switches people, and leads from channel to channel and to the panels", async () => {
     const page = await on.look.tab(channel);
     await page.keyboard.press("Alt+Digit2");
     await page.waitForURL(`**/as/U0BEN/${OPS}`);
@@ -256,7 +256,7 @@ describe("the keyboard", () => {
     await page.waitForURL("**/as/U0BEN/C0RELEASES?panel=scenes");
   });
 
-  test("F6 goes round the parts of the page", async () => {
+  test("F6 cycles through the parts of the page", async () => {
     const page = await on.look.tab(`${channel}?panel=scenes`);
     const part =
       "document.activeElement.closest('[data-people], [data-sidebar], main, [data-panel-pane]')?.getAttribute('data-panel-pane') ?? document.activeElement.closest('nav')?.getAttribute('aria-label') ?? 'main'";
@@ -268,7 +268,7 @@ describe("the keyboard", () => {
     expect(seen).toEqual(["scenes", "Who you are", "Channels", "main", "main"]);
   });
 
-  test("a question mark is a letter while one types, and else opens the help", async () => {
+  test("a question mark is a letter while typing, and otherwise opens the help", async () => {
     const page = await on.look.tab(channel);
     const composer = page.getByRole("textbox", { name: "Message #ops-agents" });
     await composer.press("?");
@@ -279,7 +279,7 @@ describe("the keyboard", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
-  test("on a narrow screen people are chosen from a list", async () => {
+  test("on a narrow screen, people are chosen from a list", async () => {
     const page = await on.look.tab(channel, await on.look.window({ viewport: { width: 390, height: 780 } }));
     await page.getByRole("combobox", { name: "You are" }).selectOption({ label: "Cat Lindqvist" });
     await page.waitForURL(`**/as/U0CAT/${OPS}`);
@@ -287,7 +287,7 @@ describe("the keyboard", () => {
 });
 
 describe("an open form", () => {
-  test("belongs to its person: it goes with them from tab to tab, and is closed in all at once", async () => {
+  test("belongs to its person: it follows them from tab to tab, and closes in all tabs at once", async () => {
     on.stage.workspace.pushView("U0ANA", reasonModal());
     const window = await on.look.window();
     const one = await on.look.tab(channel, window);
@@ -299,7 +299,7 @@ describe("an open form", () => {
     for (const page of [one, other]) await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
-  test("keeps what was typed while one is someone else or elsewhere", async () => {
+  test("keeps the typed text while another person or place is shown", async () => {
     on.stage.workspace.pushView("U0ANA", reasonModal());
     const page = await on.look.tab(channel);
     await page.getByRole("textbox", { name: "Reason" }).fill("Not during the");

@@ -1,4 +1,4 @@
-// The policy of the bot in the Service panel: what is in force and since when, the switch, and what the bot says against a policy.
+// The bot's policy in the Service panel: the policy in force and since when, the switch, and the bot's errors about a policy.
 import { beforeEach, expect, test } from "vitest";
 import { policies, policyNamed } from "../sandbox/page/fake-panel-state.ts";
 import { OPS } from "../sandbox/page/stage.ts";
@@ -19,7 +19,7 @@ const on = browseEachTest({
 const panel = `/as/U0ANA/${OPS}?panel=service`;
 const [strict, builtIn] = [policyNamed("strict"), policyNamed("built-in")];
 
-test("one press asks for another policy, and the panel says which one is in force since when", async () => {
+test("one press switches to another policy, and the panel shows which one is in force since when", async () => {
   const page = await on.look.tab(panel);
   const row = page.locator("[data-states] > div", { hasText: "Policy" });
   await row.getByText("Built-in, in force since").waitFor();
@@ -36,7 +36,7 @@ test("one press asks for another policy, and the panel says which one is in forc
   await row.getByText("Strict, not in force: the bot is stopped").waitFor();
 });
 
-test("a policy that the bot does not take is told at once, and stands in the panel until the next switch", async () => {
+test("a policy that the bot rejects is reported at once, and stays in the panel until the next switch", async () => {
   const page = await on.look.tab(panel);
   refusal = REFUSED;
   await page.getByRole("button", { name: "Strict: switch the policy" }).click();

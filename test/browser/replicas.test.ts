@@ -1,4 +1,4 @@
-// Several replicas of the app on the page: each with its state and its buttons, and a status line that counts them.
+// Several replicas of the app on the page: the state and buttons of each, and a status line that counts them.
 
 import { describe, expect, test } from "vitest";
 import type { ShownReplica } from "#sandbox/service-panel/shown-state.ts";
@@ -27,7 +27,7 @@ const MIXED = [
 ];
 
 describe("several replicas", () => {
-  test("axe finds nothing, wide and narrow, light and dark", { timeout: 60_000 }, async () => {
+  test("axe finds no violation, wide and narrow, light and dark", { timeout: 60_000 }, async () => {
     on.board.service({ replicas: MIXED });
     const page = await on.look.tab(path, await on.look.window({ reducedMotion: "reduce" }));
     for (const width of [1280, 390]) {
@@ -42,7 +42,7 @@ describe("several replicas", () => {
     }
   });
 
-  test("are counted in every tab, and none that is away counts as running", async () => {
+  test("are counted in every tab, and none that is down counts as running", async () => {
     on.board.service({ replicas: ALL });
     const page = await on.look.tab(`/as/U0BEN/C0RELEASES`);
     const state = page.locator("[data-connection]");
@@ -58,7 +58,7 @@ describe("several replicas", () => {
     expect(await state.getAttribute("data-connection")).toBe("down");
   });
 
-  test("are killed, paused and started one by one, by buttons that name them", async () => {
+  test("are killed, paused and started individually, by buttons that name them", async () => {
     on.board.service({ replicas: ALL });
     const page = await on.look.tab(path);
     const press = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
@@ -68,7 +68,7 @@ describe("several replicas", () => {
     await expect.poll(() => on.served.asked.length).toBe(2);
     on.board.service({ replicas: MIXED });
     await page.getByText("1 of 3 replicas running", { exact: true }).waitFor();
-    // The focus stays where the button was.
+    // The focus stays at the place of the button.
     expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Start: replica 3");
     for (const name of ["Resume: replica 2", "Start: replica 3", "Start all"]) await press(name);
     await expect.poll(() => on.served.asked.length).toBe(5);
@@ -84,7 +84,7 @@ describe("several replicas", () => {
     await judge.stop();
   });
 
-  test("one that does not start says why", async () => {
+  test("show why one did not start", async () => {
     on.board.service({ replicas: MIXED });
     const page = await on.look.tab(path);
     await page.getByText("no database").waitFor();

@@ -16,7 +16,7 @@ async function bothHalves(page: Page): Promise<void> {
   for (const name of ["Ana", "Ben"]) await half(page, name).locator("body[data-live]").waitFor();
 }
 
-test("side by side, what one says the other sees, and each decides for themselves", async () => {
+test("side by side, each person sees what the other writes, and each decides for themselves", async () => {
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await bothHalves(page);
   await half(page, "Ana").getByRole("textbox", { name: "Message #ops-agents" }).fill("please look");
@@ -35,7 +35,7 @@ test("side by side, what one says the other sees, and each decides for themselve
   await page.waitForURL(`${on.served.url}/as/U0ANA/${OPS}`);
 });
 
-test("a scene that is played in one half takes neither along", async () => {
+test("a scene that is played in one half moves neither half", async () => {
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await bothHalves(page);
   const ben = half(page, "Ben");
@@ -61,7 +61,7 @@ test("a scene that is played in one half takes neither along", async () => {
   ]);
 });
 
-test("a place that one of the two cannot see is not there", async () => {
+test("a place that one of the two cannot see is not found", async () => {
   expect((await fetch(`${on.served.url}/side/U0ANA/U0BEN/C0PAYMENTS`)).status).toBe(200);
   expect((await fetch(`${on.served.url}/side/U0ANA/U0CAT/C0PAYMENTS`)).status).toBe(404);
   expect((await fetch(`${on.served.url}/side/U0ANA/U404/${OPS}`)).status).toBe(404);

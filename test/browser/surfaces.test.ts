@@ -15,11 +15,11 @@ let browser: Browser;
 let stage: ReturnType<typeof createStage>;
 let served: Awaited<ReturnType<typeof servePage>>;
 let look: Look;
-/** What the app does when asked; nothing at first. */
+/** How the app responds to each act. Empty at first. */
 let app: { [act in keyof Acts]?: () => Promise<ActResult> };
 
 const OK: ActResult = { ok: true };
-/** Does it at once and is content. */
+/** Returns an act that calls `once` immediately and succeeds. */
 const at = (once: () => void) => (): Promise<ActResult> => {
   once();
   return Promise.resolve(OK);
@@ -58,7 +58,7 @@ const post = (...blocks: Block[]) =>
   stage.workspace.post({ channel: OPS, author: APP, text: "said", blocks });
 const viewOf = (view: object): OpenView["view"] => structuredClone(view) as OpenView["view"];
 
-/** A view with one input for each of these elements, by the name of its block. */
+/** Returns a view with one input for each of these elements, keyed by the name of its block. */
 const formOf = (title: string, fields: Record<string, object>, more: object = {}): OpenView["view"] =>
   viewOf({
     type: "modal",
@@ -76,8 +76,8 @@ const formOf = (title: string, fields: Record<string, object>, more: object = {}
 
 const element = (type: string): object => ({ ...ELEMENTS[type]?.[0], type });
 
-describe("with the keyboard alone", () => {
-  test("a person asks, approves with a reason, and is back at the card, whose buttons are gone", async () => {
+describe("with only the keyboard", () => {
+  test("a person starts a run, approves with a reason, and returns to the card, whose buttons are gone", async () => {
     const { workspace } = stage;
     const card = approvalCard(RUN, PENDING);
     app.command = at(() => post(...blocksOf(card)));
@@ -111,7 +111,7 @@ describe("with the keyboard alone", () => {
     expect(await focused(page)).toMatch(/^Countersign, \d\d:\d\d$/);
   });
 
-  test("one whose button is taken away is left at its message", async () => {
+  test("the focus stays at the message if its button disappears", async () => {
     const card = approvalCard(RUN, PENDING);
     const posted = post(...blocksOf(card));
     const page = await look.tab(CHANNEL);
@@ -132,7 +132,7 @@ describe("with the keyboard alone", () => {
     }
   });
 
-  test("folded code is opened and closed again", async () => {
+  test("folded code can be opened and closed again", async () => {
     const text = Array.from({ length: 40 }, (_, i) => `line ${i}`).join("\n");
     post({
       type: "rich_text",
@@ -152,7 +152,7 @@ describe("with the keyboard alone", () => {
 
 const isText = (block: object): boolean => !("type" in block) || block.type !== "actions";
 
-describe("what was typed into a form", () => {
+describe("text that was typed into a form", () => {
   const fields = {
     text: { type: "plain_text_input", multiline: true },
     when: { type: "datepicker" },
@@ -173,7 +173,7 @@ describe("what was typed into a form", () => {
     page.evaluate("[...new FormData(document.querySelector('form[data-modal-form]')).values()]");
   const DRAFT = ["a draft", "2026-12-24", "7", "U0CAT", "1", "U0BEN"];
 
-  test("stays when the app changes the view, when something is wrong and when others speak", async () => {
+  test("stays when the app changes the view, when an error appears and when others write", async () => {
     const { workspace } = stage;
     const open = workspace.pushView("U0ANA", formOf("A form", fields));
     const page = await look.tab(CHANNEL);
@@ -189,7 +189,7 @@ describe("what was typed into a form", () => {
     expect(await typed(page)).toEqual(DRAFT);
   });
 
-  test("is there again when a view that was pushed onto it is closed", async () => {
+  test("reappears when a view that was pushed onto it is closed", async () => {
     stage.workspace.pushView("U0ANA", formOf("Below", fields));
     const page = await look.tab(CHANNEL);
     await fill(page);
@@ -201,7 +201,7 @@ describe("what was typed into a form", () => {
     expect(await typed(page)).toEqual(DRAFT);
   });
 
-  test("goes with a number for options, however the app numbers them meanwhile", async () => {
+  test("is kept for each option, even if the app renumbers the options", async () => {
     const [one, two] = [plain("First"), plain("Second")].map((text, i) => ({ text, value: `${i}` }));
     const select = (...options: unknown[]) => formOf("A form", { pick: { type: "static_select", options } });
     const open = stage.workspace.pushView("U0ANA", select(one, two));
@@ -214,7 +214,7 @@ describe("what was typed into a form", () => {
 });
 
 describe("a form", () => {
-  test("shows its first error, though that stands under a long text", async () => {
+  test("shows its first error, even if the field is below a long text", async () => {
     const long = Array.from({ length: 80 }, (_, i) => `line ${i}`).join("\n");
     const view = formOf("Long", { reason: element("plain_text_input") });
     view.blocks.unshift({ type: "section", text: plain(long) });
@@ -234,7 +234,7 @@ describe("a form", () => {
     expect(await page.evaluate("document.activeElement.getAttribute('aria-invalid')")).toBe("true");
   });
 
-  test("keeps the place one has read to when the app changes it", async () => {
+  test("keeps the scroll position when the app changes it", async () => {
     const long = Array.from({ length: 80 }, (_, i) => `line ${i}`).join("\n");
     const view = (title: string) => ({
       ...formOf(title, {}),
@@ -248,7 +248,7 @@ describe("a form", () => {
     expect(await page.evaluate("document.querySelector('dialog [data-blocks]').scrollTop")).toBe(300);
   });
 
-  test("asks for a choice that is missing and refuses one too many", async () => {
+  test("rejects a missing choice and an extra one", async () => {
     const view = formOf("Choices", {
       some: { ...element("checkboxes"), initial_options: undefined },
       few: { type: "multi_users_select", max_selected_items: 1 },
@@ -270,7 +270,7 @@ describe("a form", () => {
     expect(stage.done[0]?.with[2]).toEqual({ some: { a: ["o1"] }, few: { a: ["U0BEN"] } });
   });
 
-  test("that is shut until its fields are filled in opens with them", async () => {
+  test("that is disabled until its fields are filled in is enabled then", async () => {
     const view = formOf("Shut", { name: element("plain_text_input") }, { submit_disabled: true });
     for (const block of view.blocks)
       Object.assign(block, { optional: false, element: { type: "plain_text_input", action_id: "a" } });
@@ -282,7 +282,7 @@ describe("a form", () => {
     expect(await send.isDisabled()).toBe(false);
   });
 
-  test("says that an answer is awaited, and is not sent twice", async () => {
+  test("shows that it waits for an answer, and is not sent twice", async () => {
     const { promise, resolve } = Promise.withResolvers<ActResult>();
     app.submit = () => promise;
     stage.workspace.pushView("U0ANA", formOf("Slow", { text: element("plain_text_input") }));
@@ -297,14 +297,14 @@ describe("a form", () => {
   });
 });
 
-describe("a choice that a confirmation stands before", () => {
+describe("a choice that requires a confirmation", () => {
   const asking = (type: string): Block => ({
     type: "actions",
     block_id: "b",
     elements: [{ ...element(type), action_id: "a", confirm: { text: mrkdwn("Sure?"), deny: plain("No") } }],
   });
 
-  test("of a select goes to the app only after the answer, and is taken back without it", async () => {
+  test("of a select goes to the app only after the confirmation, and is undone without it", async () => {
     post(asking("users_select"));
     const page = await look.tab(CHANNEL);
     const select = page.getByRole("combobox", { name: "Whom?" });
@@ -317,7 +317,7 @@ describe("a choice that a confirmation stands before", () => {
     expect(stage.done[0]?.with.at(-1)).toBe("U0CAT");
   });
 
-  test("of a menu goes to the app only after the answer", async () => {
+  test("of a menu goes to the app only after the confirmation", async () => {
     post(asking("overflow"));
     const page = await look.tab(CHANNEL);
     for (const answer of ["No", "Yes"]) {
@@ -330,7 +330,7 @@ describe("a choice that a confirmation stands before", () => {
   });
 });
 
-test("a menu at the end of a long channel opens where it can be seen", async () => {
+test("a menu at the end of a long channel opens inside the visible area", async () => {
   for (let nth = 0; nth < 30; nth += 1)
     stage.workspace.post({ channel: OPS, author: "U0BEN", text: `line ${nth}` });
   post({ type: "actions", block_id: "b", elements: [{ ...element("overflow"), action_id: "a" }] });
@@ -341,7 +341,7 @@ test("a menu at the end of a long channel opens where it can be seen", async () 
   await expect.poll(acts).toEqual(["click"]);
 });
 
-test("a shortcut is used from the menu of a message, with the keyboard too", async () => {
+test("a shortcut can be used from the menu of a message, also with the keyboard", async () => {
   const { ts } = stage.workspace.post({ channel: OPS, author: "U0BEN", text: "deploy it, please" });
   const page = await look.tab(CHANNEL);
   const menu = page.getByLabel("More actions on this message");
@@ -354,7 +354,7 @@ test("a shortcut is used from the menu of a message, with the keyboard too", asy
   expect(await page.getByRole("button", { name: "Run agent on this message" }).isVisible()).toBe(false);
 });
 
-test("a private answer that is dismissed stays away, in this tab", async () => {
+test("a dismissed private answer stays hidden in this tab", async () => {
   const { workspace } = stage;
   const answer = workspace.post({ channel: OPS, author: APP, text: "for you alone", ephemeralFor: "U0ANA" });
   const page = await look.tab(CHANNEL);

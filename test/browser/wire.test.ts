@@ -1,4 +1,4 @@
-// The wire: three stations, and a dot for each envelope that moves from one to the other.
+// The wire: three stations, and a dot for each envelope that moves from one to another.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { OPS } from "../sandbox/page/stage.ts";
@@ -10,7 +10,7 @@ const channel = `/as/U0ANA/${OPS}`;
 const wire = (page: Page) => page.locator("[data-wire]");
 const dots = (page: Page) => wire(page).locator("[data-envelope]");
 
-/** One of each: a call of the app, a payload, a call to the service whose answer is lost. */
+/** Sends one of each: a call of the app, a payload, and a call to the service whose answer is lost. */
 function sendThree(): void {
   const { traffic } = on.stage;
   traffic.add("app", "chat.postMessage", {}, null, { ms: 2 });
@@ -18,7 +18,7 @@ function sendThree(): void {
   traffic.add("service", "POST /runs → 200, lost", {}, "the answer was lost", { ms: 9, lost: true });
 }
 
-/** Where the dot begins and ends, whatever the time: the middles of two stations. */
+/** Resolves to where the dot begins and ends, whatever the time: the middles of two stations. */
 const pathOf = (page: Page, way: string): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
     const middle = (one) => one.getBoundingClientRect().x + one.getBoundingClientRect().width / 2;
@@ -31,14 +31,14 @@ const pathOf = (page: Page, way: string): Promise<string[]> =>
     });
   })()`);
 
-const colourOf = (page: Page, way: string): Promise<string> =>
+const colorOf = (page: Page, way: string): Promise<string> =>
   page.evaluate(`getComputedStyle(document.querySelector('[data-envelope="${way}"]')).backgroundColor`);
 
 const moving = (page: Page): Promise<number> =>
   page.evaluate('document.getAnimations().filter((one) => one.playState === "running").length');
 
 test.for(["traffic", "service", "scenes"])(
-  "above the %s each envelope moves its way, once, and a lost one is red and counted",
+  "above the %s panel, each envelope moves once, and a lost one is red and counted",
   async (panel) => {
     on.stage.traffic.add("app", "chat.before", {}, null, { ms: 2 });
     const page = await on.look.tab(`${channel}?panel=${panel}`);
@@ -47,7 +47,7 @@ test.for(["traffic", "service", "scenes"])(
     await expect.poll(() => dots(page).count()).toBe(3);
     const lost = wire(page).locator("[data-lost-envelope]");
     expect(await lost.getAttribute("data-envelope")).toBe("app-service");
-    expect(await colourOf(page, "app-service")).toBe("rgb(196, 36, 63)");
+    expect(await colorOf(page, "app-service")).toBe("rgb(196, 36, 63)");
     await wire(page).getByText("1 lost, last: POST /runs → 200, lost").waitFor();
     expect(await pathOf(page, "app-slack")).toEqual(["app", "slack"]);
     expect(await pathOf(page, "slack-app")).toEqual(["slack", "app"]);
@@ -58,7 +58,7 @@ test.for(["traffic", "service", "scenes"])(
   },
 );
 
-test("no more than twenty dots are there; the others are counted", async () => {
+test("at most twenty dots are shown, and the others are counted", async () => {
   const page = await on.look.tab(`${channel}?panel=scenes`);
   for (let i = 0; i < 300; i += 1) on.stage.traffic.add("app", "chat.update", {}, null, { ms: 2 });
   await wire(page).getByText("300 calls to Slack").waitFor();
@@ -66,7 +66,7 @@ test("no more than twenty dots are there; the others are counted", async () => {
   await wire(page).getByText("more at once").waitFor();
 });
 
-test("the line to an app that is not connected, or away, is broken", async () => {
+test("the line to an app that is disconnected or down is broken", async () => {
   const page = await on.look.tab(`${channel}?panel=service`);
   const broken = wire(page).locator('[data-joins="no"]');
   expect(await broken.count()).toBe(0);
@@ -75,7 +75,7 @@ test("the line to an app that is not connected, or away, is broken", async () =>
   expect(await wire(page).locator("[data-station][data-away]").textContent()).toBe("Countersign");
 });
 
-test("without motion nothing moves, and the newest envelope is named", async () => {
+test("with reduced motion nothing moves, and the newest envelope is named", async () => {
   const page = await on.look.tab(
     `${channel}?panel=scenes`,
     await on.look.window({ reducedMotion: "reduce" }),
@@ -86,7 +86,7 @@ test("without motion nothing moves, and the newest envelope is named", async () 
   expect(await moving(page)).toBe(0);
 });
 
-test("a screen reader gets the numbers only, and a narrow screen too", async () => {
+test("a screen reader and a narrow screen get only the numbers", async () => {
   const page = await on.look.tab(`${channel}?panel=scenes`);
   sendThree();
   await wire(page).getByText("1 lost").waitFor();

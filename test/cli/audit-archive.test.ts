@@ -1,4 +1,4 @@
-// `npm run audit -- archive`: old entries move into a signed file, the rest stays provable, and nobody can hide a removal behind it.
+// `npm run audit -- archive`: old entries move into a signed file, the rest stays verifiable, and a removal cannot be hidden behind it.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ import { anApproval, anAuditEntry, aRun, aWatchedRun, NOON } from "../make/run.t
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 const DAY_MS = 86_400_000;
-/** The entries of a test are a day apart, from the first of November on. */
+/** The entries of a test are one day apart, starting on the first of November. */
 const at = (day: number): number => Date.UTC(2026, 10, day, 12);
 const POLICY = "rules:\n  - { name: all, approvers: anyone }\n";
 
@@ -47,7 +47,7 @@ async function inStore<Answer>(act: (store: Store) => Promise<Answer>): Promise<
   }
 }
 
-/** Entries 1 to 6 on the first days of November, the newest policy in the fifth, and these after them. */
+/** Writes entries 1 to 6 on the first days of November, then these. Entry 5 loads the newest policy. */
 async function write(...more: readonly AuditEntry[]): Promise<void> {
   const loaded = anAuditEntry(run, {
     what: "policy-loaded",
@@ -83,7 +83,7 @@ async function audit(...args: readonly string[]): Promise<Seen> {
 const archive = (before = "2026-11-04", ...more: readonly string[]): Promise<Seen> =>
   audit("archive", "--before", before, ...more, out);
 
-/** Past the store, as a thief with the file would. */
+/** Bypasses the store, like an attacker with the file. */
 function change(sql: string): void {
   const db = new DatabaseSync(file);
   for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
@@ -102,7 +102,7 @@ const numbers = (): number[] => {
 };
 
 describe("an archived audit", () => {
-  test("goes on from the archive's head, is whole alone, and whole with its file from the first entry on", async () => {
+  test("continues from the archive's head, and is intact both alone and together with its file", async () => {
     await write();
     const old = await inStore(async (store) => headWords({ seq: 2, link: (await store.auditLink(2)) ?? "" }));
     expect((await archive()).words).toContain("Archived: entries 1 to 3 are now in ");
@@ -124,7 +124,7 @@ describe("an archived audit", () => {
     expect((await audit(...november, "--archive", out)).words).not.toContain("not counted");
   });
 
-  test("is nothing to worry about for the bot, which appends to it", async () => {
+  test("causes no finding in the bot, which appends to it", async () => {
     await write();
     const third = await inStore((store) => store.auditLink(3));
     await archive();
@@ -139,7 +139,7 @@ describe("an archived audit", () => {
     expect((await audit("verify")).code).toBe(0);
   });
 
-  test("keeps the texts that its entries name, and the engine refuses removals as before", async () => {
+  test("keeps the texts of its entries, and the database refuses removals as before", async () => {
     await write();
     await archive();
     await inStore(async (store) => {
@@ -152,7 +152,7 @@ describe("an archived audit", () => {
     db.close();
   });
 
-  test("is archived again, and both files follow each other", async () => {
+  test("can be archived again, and both files are verified in sequence", async () => {
     await write();
     await archive("2026-11-03");
     const second = join(folder, "newer.jsonl");
@@ -167,7 +167,7 @@ describe("an archived audit", () => {
   });
 });
 
-describe("nothing is removed", () => {
+describe("the archive command", () => {
   test.each([
     [
       "a freeze",
@@ -185,7 +185,7 @@ describe("nothing is removed", () => {
       anAuditEntry(run, { what: "decided", ...about("apr_9") }),
       "the decision that it belongs to",
     ],
-  ])("that still counts: %s", async (_, entry, because) => {
+  ])("keeps an entry that still has an effect: %s", async (_, entry, because) => {
     const loaded = anAuditEntry(run, { what: "policy-loaded", run: null, digest: null });
     const later = anAuditEntry(run, { what: "closed", approval: anApproval("apr_9").id, by: null });
     await write(entry, loaded, later);
@@ -195,7 +195,7 @@ describe("nothing is removed", () => {
     expect((await audit("verify")).words).toContain("Intact: 4 entries");
   });
 
-  test("of the freeze that still holds where two were made at once and one is lifted", async () => {
+  test("keeps the freeze in force if two began at once and one was lifted", async () => {
     const frozen = anAuditEntry(run, { what: "frozen", run: null, channel: null });
     const lifted = anAuditEntry(run, { what: "freeze-lifted", run: null, channel: null, refers: 7 });
     const loaded = anAuditEntry(run, { what: "policy-loaded", run: null, digest: null });
@@ -206,7 +206,7 @@ describe("nothing is removed", () => {
     );
   });
 
-  test("of the policy in force, of a stored run, and of what AUDIT_SINK has not taken", async () => {
+  test("keeps the policy in force, entries of stored runs, and entries that AUDIT_SINK has not received", async () => {
     await write();
     expect((await archive("2026-12-01")).words).toContain(
       "Entry 5 must stay: the policy in force follows from it",
@@ -226,7 +226,7 @@ describe("nothing is removed", () => {
     expect((await archive("2026-12-01")).words).toContain("must stay: its run is still stored");
   });
 
-  test("of what a removed AUDIT_SINK has not taken, unless that copy is given up, which the entry says", async () => {
+  test("keeps what a removed AUDIT_SINK has not received, unless that copy is given up, which is recorded", async () => {
     await write();
     await inStore((store) => store.putDocument("audit stream", { to: "file:/x.jsonl", seq: 0, link: "x" }));
     expect((await archive()).words).toMatch(
@@ -243,7 +243,7 @@ describe("nothing is removed", () => {
     expect((await audit("verify", "--archive", out)).code).toBe(0);
   });
 
-  test("of what AUDIT_SINK has not taken since its copy was given up, while it still takes nothing", async () => {
+  test("keeps what AUDIT_SINK has not received since its copy was given up, while it keeps failing", async () => {
     await write();
     await inStore((store) => store.putDocument("audit stream", { to: "file:/x.jsonl", seq: 0, link: "x" }));
     await archive("2026-11-03", "--without-sink");
@@ -275,7 +275,7 @@ describe("nothing is removed", () => {
     );
   });
 
-  test("and a name of a sink that someone put into the database is drawn as text", async () => {
+  test("masks control characters in the name of a sink that was written into the database", async () => {
     await write();
     const to = "file:/x\u001b[2J\n) has taken all of them";
     await inStore((store) => store.putDocument("audit stream", { to, seq: 0, link: "x" }));
@@ -288,7 +288,7 @@ describe("nothing is removed", () => {
     });
   });
 
-  test("and says nothing of a sink that has taken everything", async () => {
+  test("does not mention a sink that has received everything", async () => {
     await write();
     const cursor = { to: "stdout", seq: 3, link: "x" };
     await inStore((store) => store.putDocument("audit stream", cursor));
@@ -299,7 +299,7 @@ describe("nothing is removed", () => {
     });
   });
 
-  test("where the file exists, the bot runs, or the audit was tampered with", async () => {
+  test("removes nothing if the file exists, the bot runs, or the audit was tampered with", async () => {
     await write();
     writeFileSync(out, "mine");
     expect(await archive()).toMatchObject({ code: 2, words: saying("already exists") });
@@ -319,15 +319,15 @@ describe("nothing is removed", () => {
   });
 });
 
-describe("someone with the database and the files, but no key, is found", () => {
-  test("who removes entries and says nothing, or more than was archived", async () => {
+describe("an attacker with the database and the files, but without the key, is detected", () => {
+  test("who removes entries without archiving them", async () => {
     await write();
     change("delete from audit where seq < 3");
     expect((await audit("verify")).code).toBe(1);
     await inStore(async (store) => expect(await store.checkAudit()).not.toEqual([]));
   });
 
-  test("who makes the entry about the archive say more", async () => {
+  test("who makes the entry about the archive cover more", async () => {
     await write();
     await archive();
     const row = new DatabaseSync(file, { readOnly: true });
@@ -350,7 +350,7 @@ describe("someone with the database and the files, but no key, is found", () => 
     ["the signature", '"signature":"', '"signature":"A'],
     ["its end", /\n[^\n]*\n$/, "\n"],
     ["a line", /\n[^\n]*apr_2[^\n]*/, ""],
-  ])("who changes %s of the file", async (_, from, to) => {
+  ])("who changes %s in the file", async (_, from, to) => {
     await write();
     await archive();
     writeFileSync(out, readFileSync(out, "utf8").replace(from, to));
@@ -359,7 +359,7 @@ describe("someone with the database and the files, but no key, is found", () => 
     expect(words).toMatch(/is not a complete archive|is not signed with a key|TAMPERED/);
   });
 
-  test("who gives the archive of another audit", async () => {
+  test("who presents the archive of another audit", async () => {
     await write();
     await archive();
     const [mine, theirs] = [file, out];
@@ -374,7 +374,7 @@ describe("someone with the database and the files, but no key, is found", () => 
   });
 });
 
-test("an hour before noon is before noon: moments are taken as well as days", async () => {
+test("--before accepts a time as well as a day", async () => {
   await write();
   const { words } = await archive(new Date(NOON - 18 * DAY_MS + 1).toISOString());
   expect(words).toContain("entries 1 to 2");

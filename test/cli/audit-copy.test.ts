@@ -1,4 +1,4 @@
-// `npm run audit -- verify --against FILE`: the copy that AUDIT_SINK has taken, as a witness against the database and the other way round.
+// `npm run audit -- verify --against FILE`: the database and the copy that AUDIT_SINK received are compared with each other.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -46,7 +46,7 @@ async function against(): Promise<{ code: number | null; out: string }> {
 const lines = (): string[] => readFileSync(copy, "utf8").trimEnd().split("\n");
 const put = (changed: readonly string[]): void => writeFileSync(copy, `${changed.join("\n")}\n`);
 
-/** Past the store, as someone with the database and the key would. */
+/** Bypasses the store, like an attacker with the database and the key. */
 function rewrite(act: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(file);
   for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
@@ -56,7 +56,7 @@ function rewrite(act: (db: DatabaseSync) => void): void {
   db.close();
 }
 
-test("agrees with a whole copy, in which entries and half lines may come again", async () => {
+test("a complete copy agrees, even with repeated entries and partial lines", async () => {
   const [first = "", ...others] = lines();
   put([first, first, ...others.slice(0, 2), '{"class_uid":30', ...others.slice(1)]);
   const { code, out } = await against();
@@ -65,7 +65,7 @@ test("agrees with a whole copy, in which entries and half lines may come again",
   expect(code).toBe(0);
 });
 
-test("agrees with a copy that an older version began, and in which the newer one repeated entries", async () => {
+test("a copy agrees that was started by an older version and contains entries repeated by a newer one", async () => {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
   const stage = anAuditEntry(aRun(), { what: "escalated", stageMs: 60_000, mentioned: ["U0ANN"] });
   await store.audit([stage]);
@@ -82,7 +82,7 @@ test("agrees with a copy that an older version began, and in which the newer one
   expect((await against()).out).toContain("DIFFERS at entry 7");
 });
 
-test("a rewrite of the database by someone with its key is found, although the database alone looks intact", async () => {
+test("a rewrite of the database by an attacker with its key is detected, although the database alone is intact", async () => {
   rewrite((db) => db.exec("update audit set entry = replace(entry, 'because 3', 'because 9')"));
   const { code, out } = await against();
   expect(out).toContain("Intact: 6 entries");
@@ -92,14 +92,14 @@ test("a rewrite of the database by someone with its key is found, although the d
   expect(code).toBe(1);
 });
 
-test("entries that were cut off the database are named", async () => {
+test("entries that were cut off the database are reported", async () => {
   rewrite((db) => db.exec("delete from audit where seq > 4"));
   const { code, out } = await against();
   expect(out).toContain("DIFFERS at entry 5 to 6: in the copy, but not in the database.");
   expect(code).toBe(1);
 });
 
-test("entries that are missing in the copy are named; those at its end may still be on their way", async () => {
+test("entries that are missing in the copy are reported, and those at its end may still be on their way", async () => {
   const all = lines();
   put([...all.slice(0, 1), ...all.slice(3, 5)]);
   const { code, out } = await against();
@@ -125,7 +125,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test("a forged line beside the true one is named, whichever comes first", async () => {
+test("a forged line beside the true line is reported, whichever comes first", async () => {
   const all = lines();
   const forged = (all[2] ?? "").replaceAll("U0REQUESTER", "U0SOMEBODY");
   put([...all, forged]);
@@ -136,14 +136,14 @@ test("a forged line beside the true one is named, whichever comes first", async 
   expect((await against()).code).toBe(1);
 });
 
-test("a copy without an entry of this audit shows nothing, and is no agreement", async () => {
+test("a copy without an entry of this audit proves nothing", async () => {
   put(['{"class_uid":30', "a line of some other file"]);
   const { code, out } = await against();
   expect(out).toContain("has no entry of this audit");
   expect(code).toBe(2);
 });
 
-test("a copy that cannot be read is a failure of the command", async () => {
+test("a copy that cannot be read makes the command fail", async () => {
   rmSync(copy);
   expect((await against()).code).toBe(2);
 });

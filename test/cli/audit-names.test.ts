@@ -1,4 +1,4 @@
-// What Slack calls people, beside their ids: in `npm run audit -- show` and in the CSV, with a token.
+// The names of people in Slack, beside their ids: in `npm run audit -- show` and in the CSV, with a token.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -70,7 +70,7 @@ const withToken = (...args: readonly string[]): Promise<Seen> => {
   return auditWith(env, ...args);
 };
 
-test("show has what Slack calls people now, on one line, inside quotation marks that no name can end", async () => {
+test("show prints Slack's current names on one line, in quotation marks that no name can close", async () => {
   await write();
   const { out } = await withToken("show", "run_7");
   expect(out).toContain(`T0ACME:U0REQUESTER "Ana 'approved'`);
@@ -80,7 +80,7 @@ test("show has what Slack calls people now, on one line, inside quotation marks 
   expect((await auditWith({}, "show", "run_7")).out).not.toContain("Ana");
 });
 
-test("the CSV has columns for them, and one question for each person", async () => {
+test("the CSV has columns for names, and each person is looked up once", async () => {
   await write();
   names["U0REQUESTER"] = "=1+1";
   const { out } = await withToken("export", "--format", "csv");
@@ -89,7 +89,7 @@ test("the CSV has columns for them, and one question for each person", async () 
   expect(asked).toEqual(["U0REQUESTER"]);
 });
 
-test("the JSON lines have none, because they are for checking", async () => {
+test("the JSON lines have no names, because they are for verification", async () => {
   await write();
   expect((await withToken("export")).out).not.toContain("called");
   expect(asked).toEqual([]);

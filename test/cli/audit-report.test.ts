@@ -1,4 +1,4 @@
-// `npm run audit -- report`: what an auditor of the control reads, and which entries stand behind each number.
+// `npm run audit -- report`: the report for an auditor of the control, and the entries behind each number.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -33,16 +33,16 @@ const [ben, cat] = ["U0BEN", "U0CAT"].map((user) => ({ team: TEAM, user: UserId(
 const POLICY = "rules:\n  - { name: prod, approvers: anyone }\n  - { name: prod eu, approvers: anyone }\n";
 const version = sha256(POLICY).slice(0, 12);
 
-/** The entries of a decision that the service confirmed. `seq`: the number of the first one. */
+/** Returns the entries of a decision that the service confirmed. `seq` is the number of the first entry. */
 function decided(id: string, seq: number, facts: Partial<AuditEntry> = {}, seconds = 10): AuditEntry[] {
   const about = { approval: anApproval(id).id, digest: sha256(id), policy: { version, rule: "prod" } };
-  const given = { by: ben ?? null, verdict: "approve", reason: "fine", ...about, ...facts } as const;
+  const decision = { by: ben ?? null, verdict: "approve", reason: "fine", ...about, ...facts } as const;
   const at = NOON + seconds * 1_000;
   const moments = { asked: NOON, submitted: at, confirmed: at + 500 };
   return [
-    anAuditEntry(run, { ...given, what: "decided", at, moments }),
-    anAuditEntry(run, { ...given, what: "sent", at, refers: seq }),
-    anAuditEntry(run, { ...given, what: "settled", outcome: "confirmed", at, moments, refers: seq }),
+    anAuditEntry(run, { ...decision, what: "decided", at, moments }),
+    anAuditEntry(run, { ...decision, what: "sent", at, refers: seq }),
+    anAuditEntry(run, { ...decision, what: "settled", outcome: "confirmed", at, moments, refers: seq }),
   ];
 }
 
@@ -56,7 +56,7 @@ async function write(entries: readonly AuditEntry[]): Promise<void> {
 
 type Row = { readonly value: string; readonly entries: string };
 
-/** The rows of the report by their measure, as the CSV has them. */
+/** Resolves to the rows of the report by their measure, as in the CSV. */
 async function report(period = ALL): Promise<ReadonlyMap<string, Row>> {
   const audit = await openAuditFile(file);
   const csv = await controlReport(audit, { ...period, format: "csv" });
@@ -97,7 +97,7 @@ test("each number names the entries behind it", async () => {
   });
 });
 
-test("only what lies in the period is counted, and the policy that was in force when it began", async () => {
+test("only entries in the period are counted, and the policy that was in force at its beginning", async () => {
   const earlier = [loaded, ...decided("apr_1", 2)].map((entry) => ({ ...entry, at: NOON - 40 * DAY_MS }));
   await write([...earlier, anAuditEntry(run, { what: "opened", approval: anApproval("apr_2").id })]);
   const rows = await report();
@@ -108,7 +108,7 @@ test("only what lies in the period is counted, and the policy that was in force 
   expect(rows.has(`Never used: prod (policy ${version})`)).toBe(true);
 });
 
-test("an approval that several people gave counts for each of them, and for one by the requester among them", async () => {
+test("an approval by several people counts for each of them, and as one by the requester if they are among them", async () => {
   const voted = { approval: anApproval("apr_1").id, digest: sha256("apr_1"), verdict: "approve" } as const;
   const first = anAuditEntry(run, { ...voted, what: "voted", reason: "", at: NOON });
   const { by, at } = first;
@@ -122,7 +122,7 @@ test("an approval that several people gave counts for each of them, and for one 
   expect(rows.get("of these by the requester")).toEqual({ value: "1", entries: "3" });
 });
 
-test("a name of a rule ends no cell of the table, and draws no link and no picture", async () => {
+test("the name of a rule cannot end a table cell or create a link or picture", async () => {
   const rule = "prod | 0 | ![x](https://evil.example/a.png) <b>\u202E";
   await write([...decided("apr_1", 1, { policy: { version, rule } })]);
   const audit = await openAuditFile(file);
@@ -134,7 +134,7 @@ test("a name of a rule ends no cell of the table, and draws no link and no pictu
   expect(line).not.toContain("\u202E");
 });
 
-test("an audit that was tampered with gives no report", async () => {
+test("no report is made of an audit that was tampered with", async () => {
   await write(decided("apr_1", 1));
   const db = new DatabaseSync(file);
   db.exec("drop trigger audit_refuses_update");

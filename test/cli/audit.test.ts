@@ -1,4 +1,4 @@
-// `npm run audit`, as the shell runs it: what it says, with which exit code, and that it leaves everything as it was.
+// `npm run audit`, as a shell runs it: its output and exit codes, and that it changes nothing.
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -51,7 +51,7 @@ async function audit(...args: readonly string[]): Promise<Seen> {
 const RUN = RunId("run_7");
 const TEXT = JSON.stringify(["run_7", "apr_1", { action: "delete it\u202E" }]);
 
-/** Six entries on six days, one of them about a request. Resolves to the heads, oldest first. */
+/** Writes six entries on six days, one of them about a request. Resolves to the heads, oldest first. */
 async function write(): Promise<readonly string[]> {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
   const run = aRun();
@@ -75,7 +75,7 @@ async function write(): Promise<readonly string[]> {
   return heads;
 }
 
-/** Past the store, as a thief with the file would. */
+/** Bypasses the store, like an attacker with the file. */
 function change(sql: string): void {
   const db = new DatabaseSync(file);
   for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
@@ -87,7 +87,7 @@ function change(sql: string): void {
 const bytes = (): string => createHash("sha256").update(readFileSync(file)).digest("hex");
 
 describe("verify", () => {
-  test("calls a whole audit whole, names its head, and finds the heads that were kept", async () => {
+  test("reports that an audit is intact, prints its head, and finds the witnessed heads", async () => {
     const heads = await write();
     const before = bytes();
     const plain = await audit("verify");
@@ -100,7 +100,7 @@ describe("verify", () => {
     expect(bytes()).toBe(before);
   });
 
-  test("reads beside the bot that has the file locked", async () => {
+  test("works while the bot has the file locked", async () => {
     await write();
     const store = await openStore({ url: `sqlite:${file}`, owner: "the bot" });
     await store.audit([anAuditEntry(aRun())]);
@@ -110,7 +110,7 @@ describe("verify", () => {
     expect(seen.out).toContain("Intact: 7 entries");
   });
 
-  test("names a changed entry, with exit code 1", async () => {
+  test("reports a changed entry, with exit code 1", async () => {
     await write();
     change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
     const seen = await audit("verify");
@@ -118,7 +118,7 @@ describe("verify", () => {
     expect(seen.err).toContain("TAMPERED at entry 3: it does not match its link.");
   });
 
-  test("misses nothing that was cut off once it is given a head", async () => {
+  test("detects entries that were cut off if a head is passed", async () => {
     const heads = await write();
     change("delete from audit where seq > 4");
     expect((await audit("verify")).code).toBe(0);
@@ -127,7 +127,7 @@ describe("verify", () => {
     expect(seen.err).toContain("TAMPERED at entry 6: a witnessed head is not in the audit.");
   });
 
-  test("needs the public key alone, and takes no key that is not given", async () => {
+  test("needs only the public key, and accepts no other key", async () => {
     await write();
     const { key } = auditKeyBeside(file);
     rmSync(auditKeyFile(file));
@@ -141,11 +141,11 @@ describe("verify", () => {
     expect(stranger.err).toContain("an unknown key");
   });
 
-  test("pins the keys that are given: the one beside the database is not added to them", async () => {
+  test("accepts only the keys that are passed, and ignores the key beside the database", async () => {
     await write();
     const { key } = auditKeyBeside(file);
     rmSync(auditKeyFile(file));
-    // The thief writes everything anew under a key of their own, and puts that beside the database.
+    // The attacker rewrites everything under their own key, and puts that key beside the database.
     const thief = auditKeyBeside(file).key;
     change(`update audit set key = '${thief.id}'`);
     const db = new DatabaseSync(file);
@@ -157,7 +157,7 @@ describe("verify", () => {
     expect(pinned.err).toContain("an unknown key");
   });
 
-  test("finds an unsigned row with an impossible number", async () => {
+  test("detects an unsigned row with an impossible number", async () => {
     await write();
     for (const seq of ["-9007199254740991", "0", "9223372036854775807"]) {
       change(
@@ -169,7 +169,7 @@ describe("verify", () => {
     }
   });
 
-  test("finds an audit that was emptied while runs remember it", async () => {
+  test("detects that the audit was emptied if stored runs refer to it", async () => {
     const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
     const run = aRun();
     await store.insert(run, { audit: [anAuditEntry(run)] });
@@ -181,7 +181,7 @@ describe("verify", () => {
     expect(seen.err).toContain("TAMPERED at entry 1: a witnessed head is not in the audit.");
   });
 
-  test("finds what was sent without a decision, though the bot itself signed it", async () => {
+  test("detects a decision that was sent without an entry, although the bot itself signed it", async () => {
     await write();
     const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
     await store.audit([anAuditEntry(aRun(), { what: "sent", runId: RUN, approval: anApproval("apr_1").id })]);
@@ -199,7 +199,7 @@ describe("export", () => {
       .split("\n")
       .map((line) => (JSON.parse(line) as { seq: number }).seq);
 
-  test("gives the entries of these days, the last one included, with the full text", async () => {
+  test("prints the entries of these days, including the last day, with the full texts", async () => {
     await write();
     const all = await audit("export");
     expect(all).toMatchObject({ code: 0, err: "" });
@@ -211,7 +211,7 @@ describe("export", () => {
     expect(JSON.parse(some.out.split("\n")[1] ?? "")).toMatchObject({ content: TEXT });
   });
 
-  test("gives a table in which nothing is a formula", async () => {
+  test("prints a table in which no cell is a formula", async () => {
     await write();
     const { out, code } = await audit("export", "--format", "csv");
     expect(code).toBe(0);
@@ -220,7 +220,7 @@ describe("export", () => {
     expect(out.trim().split("\r\n")).toHaveLength(7);
   });
 
-  test("writes a file that others may not read, and overwrites none", async () => {
+  test("writes a file that others cannot read, and never overwrites one", async () => {
     await write();
     const out = join(folder, "audit.jsonl");
     expect(await audit("export", "--out", out)).toMatchObject({ code: 0, out: "" });
@@ -232,7 +232,7 @@ describe("export", () => {
     expect(readFileSync(out, "utf8")).toBe(written);
   });
 
-  test("gives nothing of what was tampered with, and why; only to whoever asks for it as such", async () => {
+  test("prints nothing of an audit that was tampered with, and says why, unless asked with --tampered", async () => {
     await write();
     change("delete from audit_texts");
     const out = join(folder, "audit.jsonl");
@@ -249,7 +249,7 @@ describe("export", () => {
 });
 
 describe("show", () => {
-  test("tells a run in words, from before the service had named it, with what was asked", async () => {
+  test("describes a run in words, including what was requested, from before the service had named it", async () => {
     await write();
     const seen = await audit("show", "run_7");
     expect(seen).toMatchObject({ code: 0, err: "" });
@@ -260,7 +260,7 @@ describe("show", () => {
     expect(seen.out.match(/asked for the run/g)).toHaveLength(5);
   });
 
-  test("says that a run is unknown", async () => {
+  test("says if a run is unknown", async () => {
     await write();
     const seen = await audit("show", "run_8");
     expect(seen).toMatchObject({ code: 2, out: "" });
@@ -275,12 +275,12 @@ describe("rotate-key", () => {
       "nowhere",
       /^--new-key names the file .*, which cannot be read: there is no such file\. The key was not changed\.$/,
     ],
-  ])("says in plain words what is wrong with the file of the new key: %s", async (name, says) => {
+  ])("says what is wrong with the file of the new key: %s", async (name, says) => {
     const seen = await audit("rotate-key", "--new-key", join(folder, name));
     expect([seen.code, seen.err.trim()]).toEqual([2, expect.stringMatching(says)]);
   });
 
-  test("hands over to a new key beside the database, and auditors may pin either", async () => {
+  test("switches to a new key beside the database, and auditors may pin either key", async () => {
     await write();
     const before = readAuditKey(file);
     const seen = await audit("rotate-key");
@@ -293,7 +293,7 @@ describe("rotate-key", () => {
     expect((await audit("verify")).out).toContain("Intact: 8 entries");
   });
 
-  test("goes on where it was broken off", async () => {
+  test("continues after an interruption", async () => {
     await write();
     await audit("rotate-key");
     const [key, next] = [auditKeyFile(file), `${auditKeyFile(file)}.next`];
@@ -306,8 +306,8 @@ describe("rotate-key", () => {
   });
 });
 
-describe("what was changed beside the audit", () => {
-  test("is told by verify: what the bot found, and what bears no seal", async () => {
+describe("changes outside the audit", () => {
+  test("are reported by verify: what the bot found, and what has no valid seal", async () => {
     const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
     const run = aRun();
     await store.insert(run, { audit: [anAuditEntry(run)] });
@@ -328,7 +328,7 @@ describe("what was changed beside the audit", () => {
 });
 
 describe("acknowledge", () => {
-  test("lets approvals leave again, by the code of what is found and no other, and verify goes on to tell", async () => {
+  test("lets approvals leave again if the code matches the findings, and verify still reports them", async () => {
     await write();
     change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
     const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
@@ -343,7 +343,7 @@ describe("acknowledge", () => {
   });
 });
 
-test("a database that is not there is not made", async () => {
+test("a missing database is not created", async () => {
   for (const asked of [["verify"], ["export"], ["show", "run_7"]]) {
     const seen = await audit(...asked);
     expect(seen.code).toBe(2);
@@ -352,7 +352,7 @@ test("a database that is not there is not made", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a file of another program is refused and left alone", async () => {
+test("a file of another program is refused and not changed", async () => {
   const db = new DatabaseSync(file);
   db.exec("create table audit (seq)");
   db.close();
@@ -375,7 +375,7 @@ test.for([
   [["export", "--from", "2026-03-02", "--to", "2026-03-01"], "--to is before --from"],
   [["show"], "show needs the id of one run"],
   [["verify", "--colour"], "--colour"],
-] as const)("what was asked wrongly is told with the usage: %j", async ([args, words]) => {
+] as const)("invalid arguments are reported with the usage: %j", async ([args, words]) => {
   const seen = await audit(...args);
   expect(seen).toMatchObject({ code: 2, out: "" });
   expect(seen.err).toContain(words);

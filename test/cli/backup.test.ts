@@ -1,4 +1,4 @@
-// `npm run backup`, as the shell runs it: what the copy holds, that a bot goes on meanwhile, and that a failure leaves nothing.
+// `npm run backup`, as a shell runs it: what the copy contains, that the bot keeps running, and that a failure leaves nothing behind.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -39,8 +39,8 @@ type Seen = { readonly code: number | null; readonly out: string; readonly err: 
 type Env = { readonly [name: string]: string };
 
 function started(args: readonly string[], env: Env = {}): ChildProcess {
-  const given = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, ...env };
-  return spawn(process.execPath, [COMMAND, ...args], { env: given, cwd: folder });
+  const allVariables = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, ...env };
+  return spawn(process.execPath, [COMMAND, ...args], { env: allVariables, cwd: folder });
 }
 
 async function backUp(args: readonly string[] = [copy], env: Env = {}): Promise<Seen> {
@@ -58,7 +58,7 @@ async function open(path = file, auditKey: string | null = null): Promise<Store>
   return store;
 }
 
-/** Two runs, one of which is over, and two entries. */
+/** Writes two runs, one of which has ended, and two entries. */
 async function written(): Promise<Store> {
   const store = await open();
   const [one, two] = [aRun(), withApprovals(aRun(), anApproval())];
@@ -89,7 +89,7 @@ const files = (): readonly string[] => readdirSync(folder).toSorted();
 const publicKey = (): string => readAuditKey(file)?.publicKey ?? "";
 
 describe("the copy", () => {
-  test("holds everything of a running bot, is one file for its owner alone, and says what it holds", async () => {
+  test("contains everything of a running bot in one file that only its owner can read, and says what it contains", async () => {
     const store = await written();
     const head = await store.auditHead();
     const { code, out, err } = await backUp();
@@ -103,7 +103,7 @@ describe("the copy", () => {
     expect(out).toContain(auditKeyFile(file));
   });
 
-  test("knows when it was made, and the database does not take it for a copy", async () => {
+  test("records when it was made, and the original database is not marked as a copy", async () => {
     const store = await written();
     const before = Date.now();
     await backUp();
@@ -117,7 +117,7 @@ describe("the copy", () => {
     expect(await store.document(BACKUP_MARK)).toBeNull();
   });
 
-  test("of a stopped or killed bot leaves the database as it was", async () => {
+  test("of a stopped or killed bot does not change the database", async () => {
     await (await written()).close();
     const digest = (): string => createHash("sha256").update(readFileSync(file)).digest("hex");
     const before = digest();
@@ -126,7 +126,7 @@ describe("the copy", () => {
     await open();
   });
 
-  test("has what was committed before a kill, although it stands in the write-ahead log alone", async () => {
+  test("contains what was committed before a kill, even if it is only in the write-ahead log", async () => {
     const child = spawn(process.execPath, [WRITER, "write", `sqlite:${file}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -143,7 +143,7 @@ describe("the copy", () => {
     expect(keys.map(({ key }) => key)).toContain(last.split(" ")[0]);
   });
 
-  test("starts as a database of its own, and goes on with the audit", async () => {
+  test("can be started as a database of its own, and continues the audit", async () => {
     await written();
     await backUp();
     const key = readFileSync(auditKeyFile(file), "utf8").trim();
@@ -152,9 +152,9 @@ describe("the copy", () => {
     expect(await restored.checkSeals()).toEqual([]);
   });
 
-  test("can be made of a database whose schema is older", async () => {
+  test("can be made of a database with an older schema", async () => {
     restore(1, file).close();
-    // It holds a run that was tampered with, and says so.
+    // The golden database contains a run that was tampered with, and the command says so.
     const { code, out } = await backUp([copy], { AUDIT_KEY: GOLDEN_KEY });
     expect(code).toBe(1);
     expect(out).toContain("schema 1");
@@ -163,7 +163,7 @@ describe("the copy", () => {
 });
 
 describe("a running bot", () => {
-  test("goes on writing while it is copied, again and again, and every copy is whole", async () => {
+  test("keeps writing while it is copied repeatedly, and every copy is complete", async () => {
     const child = spawn(process.execPath, [WRITER, "write", `sqlite:${file}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -176,17 +176,17 @@ describe("a running bot", () => {
       const before = lines.length;
       const { code, err } = await backUp([join(folder, name)]);
       expect({ code, err }).toEqual({ code: 0, err: "" });
-      // How many is a matter of the machine's speed.
+      // The number depends on the speed of the machine.
       expect(lines.length).toBeGreaterThan(before);
       const kept = rowsIn(join(folder, name), "select key from runs") as { key: string }[];
       const known = new Set(kept.map(({ key }) => key));
-      // Whatever was acknowledged before the command began is in its copy.
+      // Everything that was acknowledged before the command began is in its copy.
       expect(lines.slice(1, before).every(({ key }) => known.has(key))).toBe(true);
     }
     expect(child.exitCode).toBeNull();
   });
 
-  test("can start while the copy is made, because the command takes no lock of it", async () => {
+  test("can start while the copy is made, because the command does not lock it", async () => {
     await (await written()).close();
     const raw = new DatabaseSync(file);
     raw.exec("create table ballast (text); insert into ballast select hex(randomblob(60000)) from audit");
@@ -205,7 +205,7 @@ describe("a running bot", () => {
   });
 });
 
-describe("no copy is left, and the exit code says why, when", () => {
+describe("no copy is left, and the exit code says why, if", () => {
   async function nothingLeft(args: readonly string[], env: Env = {}): Promise<Seen> {
     const before = files();
     const seen = await backUp(args, env);
@@ -213,7 +213,7 @@ describe("no copy is left, and the exit code says why, when", () => {
     return seen;
   }
 
-  test("there is a file of that name already", async () => {
+  test("a file of that name exists", async () => {
     await (await written()).close();
     writeFileSync(copy, "last week's");
     const { code, err } = await nothingLeft([copy]);
@@ -222,13 +222,13 @@ describe("no copy is left, and the exit code says why, when", () => {
     expect(readFileSync(copy, "utf8")).toBe("last week's");
   });
 
-  test("another command is writing it, or was interrupted", async () => {
+  test("another command is writing the file, or was interrupted", async () => {
     await (await written()).close();
     writeFileSync(`${copy}.partial`, "half");
     expect((await nothingLeft([copy])).err).toContain(`${copy}.partial`);
   });
 
-  test("the folder is missing, the database is missing, or it is another program's", async () => {
+  test("the folder or the database is missing, or the database belongs to another program", async () => {
     await (await written()).close();
     expect((await nothingLeft([join(folder, "nowhere", "copy.db")])).code).toBe(2);
     expect((await nothingLeft([copy], { DATABASE_URL: "sqlite:./none.db" })).code).toBe(2);
@@ -273,7 +273,7 @@ describe("no copy is left, and the exit code says why, when", () => {
 
   test("the command is stopped", async () => {
     await (await written()).close();
-    // So large that the copy takes a while, even if this process has to wait for the processor.
+    // Large enough that the copy takes a while, even if this process has to wait for the processor.
     const raw = new DatabaseSync(file);
     raw.exec("create table filler as select zeroblob(200000000) as bytes");
     raw.close();
@@ -286,7 +286,7 @@ describe("no copy is left, and the exit code says why, when", () => {
     expect(files().filter((name) => name.startsWith("copy"))).toEqual([]);
   });
 
-  test("the database is PostgreSQL: its own program makes the copy", async () => {
+  test("the database is PostgreSQL, which is copied by its own program", async () => {
     const { code, err } = await nothingLeft([copy], {
       DATABASE_URL: "postgres://u:secret@h/bot?sslmode=disable",
     });
@@ -295,13 +295,13 @@ describe("no copy is left, and the exit code says why, when", () => {
     expect(err).not.toContain("secret");
   });
 
-  test("no file is named, or two are", async () => {
+  test("no file is named, or several are", async () => {
     expect((await nothingLeft([])).code).toBe(2);
     expect((await nothingLeft([copy, "more"])).code).toBe(2);
   });
 });
 
-test("a run that was changed outside Countersign is reported, and copied as it is", async () => {
+test("a run that was changed outside Countersign is reported, and copied unchanged", async () => {
   await (await written()).close();
   change(file, "update runs set requester = 'U0THIEF'");
   const { code, err } = await backUp();

@@ -1,5 +1,5 @@
-// Every fault that an operator is likely to make is planted in a right set-up. The doctor finds it and says what to do, or says that it
-// cannot be known from here. It never says "All is well" where `npm start` would refuse.
+// Plants every fault that an operator is likely to make in a valid set-up. The doctor finds the fault and says what to do, or says that it
+// cannot be detected from here. It never says "All is well" if `npm start` would refuse.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -103,7 +103,7 @@ async function diagnosis(plant: Plant): Promise<Diagnosis> {
   return diagnose({ ...world.env, ...change });
 }
 
-/** The finding and what to do, as printed. */
+/** Returns the finding and its advice, as printed. */
 const linesAbout = ({ lines }: Diagnosis, label: string, what: string): string => {
   const index = lines.findIndex((line) => line.startsWith(`${label}  ${what} `));
   return index < 0 ? "" : (lines[index] ?? "");
@@ -122,15 +122,15 @@ async function starts(env: Env): Promise<boolean> {
   }
 }
 
-describe("the doctor says the same as a start", () => {
-  test.each([...CONFIGURATION, ...MACHINE])("which refuses when %s", async (_fault, plant) => {
+describe("the doctor agrees with a start", () => {
+  test.each([...CONFIGURATION, ...MACHINE])("which is refused when %s", async (_fault, plant) => {
     const env = { ...world.env, ...(await plant(here())) };
     expect((await diagnose(env)).code).toBeGreaterThan(0);
     expect(await starts(env)).toBe(false);
   });
 
   test.each([...NOTES, ...UNKNOWABLE].map(([fault, plant]) => [fault, plant] as const))(
-    "which goes well although %s",
+    "which succeeds although %s",
     async (_fault, plant) => {
       const env = { ...world.env, ...(await plant(here())) };
       expect((await diagnose(env)).code).toBe(0);
@@ -139,7 +139,7 @@ describe("the doctor says the same as a start", () => {
   );
 });
 
-describe("a fault of the configuration is found, with exit code 2", () => {
+describe("a fault of the configuration is reported, with exit code 2", () => {
   test.each(CONFIGURATION)("%s", async (_fault, plant, variable, says) => {
     const { code, lines } = await diagnosis(plant);
     expect(code).toBe(2);
@@ -147,7 +147,7 @@ describe("a fault of the configuration is found, with exit code 2", () => {
   });
 });
 
-describe("a fault is found, with what to do", () => {
+describe("a fault is reported, with advice", () => {
   test.each([...PROGRAM, ...SLACK, ...MACHINE, ...SERVICE])("%s", async (_fault, plant, what, says) => {
     const found = await diagnosis(plant);
     expect(linesAbout(found, "WRONG", what)).toMatch(says);
@@ -157,7 +157,7 @@ describe("a fault is found, with what to do", () => {
   });
 });
 
-describe("what may not be meant is pointed at, and Countersign starts", () => {
+describe("a likely mistake is noted, and Countersign starts", () => {
   test.each(NOTES)("%s", async (_fault, plant, what, says) => {
     const found = await diagnosis(plant);
     expect(found.code).toBe(0);
@@ -168,7 +168,7 @@ describe("what may not be meant is pointed at, and Countersign starts", () => {
   });
 });
 
-describe("what cannot be known from here is said to be so", () => {
+describe("what cannot be detected from here is said to be so", () => {
   test.each(UNKNOWABLE)("%s", async (_fault, plant, shows) => {
     const { code, lines } = await diagnosis(plant);
     expect(code).toBe(0);
@@ -180,8 +180,8 @@ describe.each([
   ["socket", 3_600_000, /is (3599|360[01]) s behind Slack's$/m],
   ["socket", -90_000, /is (89|9[01]) s ahead of Slack's$/m],
   ["http", 3_600_000, /behind Slack's, so every request from Slack is refused/],
-] as const)("in %s mode, a clock that Slack's is %i ms ahead of", (entrance, aheadMs, says) => {
-  test("is found", async () => {
+] as const)("in %s mode, a clock that is %i ms behind Slack's", (entrance, aheadMs, says) => {
+  test("is reported", async () => {
     await world.stop();
     const now = (): number => Date.now() + aheadMs;
     world = await startWorld({ databaseUrl: `sqlite:${join(folder, "bot.db")}`, entrance, slack: { now } });
@@ -190,7 +190,7 @@ describe.each([
   });
 });
 
-test("a database that another process uses, while no bot answers, is found", async () => {
+test("a database that is used by another process, while no bot answers, is reported", async () => {
   const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${join(folder, "bot.db")}`]);
   await once(other.stdout, "data");
   const found = await diagnosis(() => undefined);
@@ -204,7 +204,7 @@ test("a database that another process uses, while no bot answers, is found", asy
 const own = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
 const canMount = spawnSync("unshare", [...own, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
-test.runIf(canMount)("a disk that is nearly full is found", async () => {
+test.runIf(canMount)("a disk that is nearly full is reported", async () => {
   await (await openStore({ url: `sqlite:${join(folder, "bot.db")}`, owner: "test" })).close();
   const script = `mount -t tmpfs -o size=20M tmpfs ${folder} && "$0" "$@"`;
   const env: Env = { ...inheritedEnv(), ...world.env };
@@ -215,7 +215,7 @@ test.runIf(canMount)("a disk that is nearly full is found", async () => {
   expect(printed).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Free some space/);
 });
 
-test("more than 45 faults are planted here", () => {
+test("more than 45 faults are planted", () => {
   expect([CONFIGURATION, PROGRAM, SLACK, MACHINE, SERVICE, NOTES, UNKNOWABLE].flat().length).toBeGreaterThan(
     45,
   );

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 type Seen = { readonly code: number | null; readonly printed: string };
 
-/** Runs the doctor as the shell does; no secret of the environment may show in what it prints. */
+/** Runs the doctor as a shell does. Expects that no secret of the environment appears in its output. */
 async function doctor(change: { readonly [name: string]: string } = {}): Promise<Seen> {
   const env = { ...world.env, ...change };
   const child = spawn(process.execPath, [DOCTOR], { env: { ...inheritedEnv(), ...env } });
@@ -51,7 +51,7 @@ async function doctor(change: { readonly [name: string]: string } = {}): Promise
 const wrong = ({ printed }: Seen): string[] =>
   [...printed.matchAll(/^WRONG {2}(.+?) {2,}/gm)].map(([, what]) => what ?? "");
 
-test("a right set-up is called right, line by line", async () => {
+test("a valid set-up is reported as valid, line by line", async () => {
   const seen = await doctor();
   expect(wrong(seen)).toEqual([]);
   expect(seen.code).toBe(0);
@@ -60,27 +60,27 @@ test("a right set-up is called right, line by line", async () => {
   expect(seen.printed).toContain("@countersign in Sandbox");
 });
 
-test("nothing is posted, created or decided by asking", async () => {
+test("the doctor posts, creates and decides nothing", async () => {
   await doctor();
   expect(world.service.requests.all().map(({ method }) => method)).toEqual(["GET", "GET", "GET"]);
   expect(world.slack.workspace.messages).toEqual([]);
   expect(world.slack.sockets.connections()).toBe(0);
 });
 
-test("all faults of the configuration are told at once, with exit code 2", async () => {
+test("all faults of the configuration are reported at once, with exit code 2", async () => {
   const seen = await doctor({ AGENT_BASE_URL: "", PORT: "many", SLACK_BOT_TOKEN: "xoxp-of-a-person" });
   expect(seen.code).toBe(2);
   for (const name of ["AGENT_BASE_URL", "PORT", "SLACK_BOT_TOKEN"]) expect(seen.printed).toContain(name);
 });
 
-test("a refused bot token is told with what to do", async () => {
+test("a refused bot token is reported with advice", async () => {
   const seen = await doctor({ SLACK_BOT_TOKEN: "xoxb-that-nobody-issued" });
   expect(seen.code).toBe(1);
   expect(wrong(seen)).toEqual(["Slack bot token", "Slack scopes"]);
   expect(seen.printed).toMatch(/invalid_auth.*\n.*Copy SLACK_BOT_TOKEN again/);
 });
 
-test("missing scopes are named", async () => {
+test("missing scopes are reported by name", async () => {
   world.slack.faults.revokeScope("files:write");
   world.slack.faults.revokeScope("groups:history");
   const seen = await doctor();
@@ -89,25 +89,25 @@ test("missing scopes are named", async () => {
   expect(seen.printed).toContain("missing: files:write, groups:history");
 });
 
-test("an app token of another kind is told", async () => {
+test("an app token of the wrong kind is reported", async () => {
   const seen = await doctor({ SLACK_APP_TOKEN: "xapp-that-nobody-issued" });
   expect(wrong(seen)).toEqual(["Slack app token"]);
   expect(seen.printed).toContain("connections:write");
 });
 
-test("a Slack that cannot be reached is not called a refusal", async () => {
+test("an unreachable Slack is not reported as a refusal", async () => {
   const seen = await doctor({ SLACK_API_URL: "http://127.0.0.1:9/api/" });
   expect(wrong(seen)).toEqual(["Slack bot token", "Slack scopes", "Slack app token"]);
   expect(seen.printed).toContain("Check that this machine can reach Slack");
 });
 
-test("in HTTP mode the signing secret is said to be tried by the first command", async () => {
+test("in HTTP mode, the signing secret is reported as untested until the first command", async () => {
   const seen = await doctor({ SLACK_APP_TOKEN: "", SLACK_SIGNING_SECRET: world.slack.signingSecret });
   expect(seen.code).toBe(0);
   expect(seen.printed).toMatch(/Slack signing secret +is set; .*\/agent/);
 });
 
-test("a database that cannot be opened is told", async () => {
+test("a database that cannot be opened is reported", async () => {
   const seen = await doctor({ DATABASE_URL: "sqlite:/dev/null/bot.db" });
   expect(seen.code).toBe(1);
   expect(wrong(seen)).toEqual(["Database"]);
@@ -115,7 +115,7 @@ test("a database that cannot be opened is told", async () => {
 
 const database = (): string => join(folder, "bot.db");
 
-/** Everything that is in the folder: names, modes, times of change, and bytes. */
+/** Returns everything in the folder: names, modes, modification times and bytes. */
 async function everything(): Promise<unknown[]> {
   const names = (await readdir(folder, { recursive: true })).toSorted();
   return Promise.all(
@@ -185,23 +185,22 @@ test.for<[string, () => unknown, RegExp]>([
     },
     /ok {5}Database .*can be read and written$/m,
   ],
-])(
-  "a database that is %s is looked at, and not a byte of the folder is changed",
-  async ([, prepare, says]) => {
-    await prepare();
-    const before = await everything();
-    const seen = await doctor();
-    expect(seen.printed).toMatch(says);
-    expect(await everything()).toEqual(before);
-  },
-);
+])("a database that is %s is examined without changing a byte of the folder", async ([, prepare, says]) => {
+  await prepare();
+  const before = await everything();
+  const seen = await doctor();
+  expect(seen.printed).toMatch(says);
+  expect(await everything()).toEqual(before);
+});
 
-/** Whoever reads a database in use says so in its shared memory (sqlite.org/walformat.html), which holds nothing of what is stored. */
+/**
+ * Ignores the shared memory of the database, in which each reader leaves a note (sqlite.org/walformat.html). It contains no stored data.
+ */
 const allButSharedMemory = async (): Promise<unknown[]> =>
   (await everything()).filter((each) => !(Array.isArray(each) && String(each[0]).endsWith("-shm")));
 
-test("a database that another process has locked is told, and not a byte of what is stored is changed", async () => {
-  // A process of its own: whoever closes a file gives up every lock that the process has on it.
+test("a database that another process has locked is reported, and no stored byte is changed", async () => {
+  // A separate process, because a process that closes a file releases all of its own locks on that file.
   const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${database()}`]);
   await once(other.stdout, "data");
   const before = await allButSharedMemory();
@@ -209,12 +208,12 @@ test("a database that another process has locked is told, and not a byte of what
   expect(await allButSharedMemory()).toEqual(before);
   other.kill("SIGKILL");
   await once(other, "close");
-  // Only Linux tells who has a lock.
+  // Only Linux shows which process holds a lock.
   const locked = existsSync("/proc/locks");
   expect(seen.printed).toMatch(locked ? /WRONG {2}Database .*is locked by process \d+/ : /ok {5}Database/);
 });
 
-test("a database that the running bot holds is well", async () => {
+test("a database that the running bot holds is reported as good", async () => {
   const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
   await bot.ready();
   const seen = await doctor();
@@ -224,7 +223,7 @@ test("a database that the running bot holds is well", async () => {
   expect(seen.printed.trimEnd().split("\n").at(-1)).toMatch(/^All is well\. The bot at \S+ is running\.$/);
 });
 
-test("a running bot with another database is not taken for ours: a start would not get the port", async () => {
+test("a running bot with another database is not mistaken for ours, because a start would not get the port", async () => {
   const bot = startBot({ ...world.env, LOG_LEVEL: "warn" });
   await bot.ready();
   const seen = await doctor({ DATABASE_URL: `sqlite:${join(folder, "other.db")}` });
@@ -233,7 +232,7 @@ test("a running bot with another database is not taken for ours: a start would n
   expect(seen.printed).toMatch(/does not use \S+other\.db\n.*Set PORT to another number/);
 });
 
-test("a refused key is told apart from a service that is away", async () => {
+test("a refused key is distinguished from an unreachable service", async () => {
   world.service.control.rotateKey();
   const refused = await doctor();
   expect(wrong(refused)).toEqual(["Agent service key"]);
@@ -244,14 +243,14 @@ test("a refused key is told apart from a service that is away", async () => {
   expect(away.printed).toContain("Check AGENT_BASE_URL");
 });
 
-test("a gateway that does not answer is told", async () => {
+test("a gateway that does not answer is reported", async () => {
   await world.gateway.stop();
   const seen = await doctor();
   expect(seen.code).toBe(1);
   expect(wrong(seen)).toEqual(["Token gateway"]);
 });
 
-test("words of the other side reach the terminal on one line, its control characters spelt out", async () => {
+test("text from the other side is printed on one line, with its control characters spelled out", async () => {
   const message = "key\u001b[2J\nrefused";
   const body = { error: { code: "unauthorized", message } };
   world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 403, body });
@@ -260,7 +259,7 @@ test("words of the other side reach the terminal on one line, its control charac
   expect(printed).toContain("key⟨U+001B⟩[2J refused");
 });
 
-test("a key that the service repeats in another writing is masked", async () => {
+test("a key that the service repeats in another encoding is masked", async () => {
   const AGENT_API_KEY = "canary-%41!$0123456789";
   const written = [
     AGENT_API_KEY,
@@ -275,7 +274,7 @@ test("a key that the service repeats in another writing is masked", async () => 
   for (const each of written) expect(printed).not.toContain(each);
 });
 
-test("the scopes that are looked for are those of the manifest", async () => {
+test("the checked scopes are those of the manifest", async () => {
   const manifest = parse(await readFile(MANIFEST, "utf8")) as {
     oauth_config: { scopes: { bot: string[] } };
   };

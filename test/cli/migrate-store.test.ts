@@ -1,4 +1,4 @@
-// `npm run migrate-store`, with an installation that lives: cards and a form are open when it moves, and are decided afterwards.
+// `npm run migrate-store` with an installation in use: cards and a form are open when it moves, and are decided afterwards.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -59,7 +59,7 @@ async function move(
   return { code, out };
 }
 
-/** Every file of the installation, byte for byte. */
+/** Returns every file of the installation, byte for byte. */
 const state = (): string[] =>
   readdirSync(folder)
     .filter((name) => !name.endsWith(".lock"))
@@ -73,7 +73,7 @@ const state = (): string[] =>
 
 const seed = (): string => readFileSync(auditKeyFile(file), "utf8").trim();
 
-/** A stopped installation with a few runs, one of them over. */
+/** Creates a stopped installation with a few runs, one of which has ended. */
 async function installation(): Promise<void> {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
   for (let nth = 0; nth < 5; nth += 1) {
@@ -85,13 +85,13 @@ async function installation(): Promise<void> {
   }
   await store.markSeen("a request", Date.now(), 60_000);
   await store.close();
-  // As programs wrote them whose clock had fractions.
+  // Programs with a fractional clock wrote such times.
   const raw = new DatabaseSync(file);
   raw.exec("update runs set created_at = created_at + 0.25, changed_at = changed_at + 0.25");
   raw.close();
 }
 
-test("cards and forms that are open when it moves are decided afterwards, once each, under one audit", async () => {
+test("cards and forms that are open during the move are decided afterwards, once each, in one audit", async () => {
   // A process that has just started on a busy machine may need more than Slack's three seconds for its first submit.
   const slack = { rateLimits: false, timing: { ackMs: 15_000, triggerMs: 15_000 } };
   const world = await startWorld({ databaseUrl: `sqlite:${file}`, slack, tempo: 0 });
@@ -104,7 +104,7 @@ test("cards and forms that are open when it moves are decided afterwards, once e
     const shown = () => workspace.viewsOf(person)[0];
     const { id, view } = await workspace.until(shown, { timeoutMs: 10_000, what: "a form" });
     if (view["callback_id"] === "decision_modal") return id;
-    // A card is seen a moment before the bot has Slack's answer for it, and on a busy machine Slack may name a person too late.
+    // A card is visible a moment before the bot has Slack's answer for it, and on a busy machine a look-up may time out.
     await acts.close(person, id);
     return openForm(card, person);
   };
@@ -128,14 +128,14 @@ test("cards and forms that are open when it moves are decided afterwards, once e
     expect((await move()).out).toContain("stop it first");
     await before.end("SIGTERM");
 
-    const was = state();
+    const filesBefore = state();
     const moved = await move();
     expect(moved).toMatchObject({
       code: 0,
       out: expect.stringContaining("The audit arrived intact") as unknown,
     });
     expect(moved.out).not.toContain(seed());
-    expect(state()).toEqual(was);
+    expect(state()).toEqual(filesBefore);
 
     const env = { DATABASE_URL: url, AUDIT_KEY: seed() };
     const after = startBot({ ...world.env, ...env, LOG_LEVEL: "warn" });
@@ -157,26 +157,26 @@ test("cards and forms that are open when it moves are decided afterwards, once e
   }
 });
 
-test("every state that can be stored arrives as it was", async () => {
+test("every stored state arrives unchanged", async () => {
   restore(MIGRATIONS.length, file).close();
   const moved = await move({ AUDIT_KEY: GOLDEN_KEY });
   expect(moved).toMatchObject({ code: 0 });
   expect(moved.out).toContain("As before, the stored run");
-  const [here, there] = await Promise.all(
+  const [source, target] = await Promise.all(
     [`sqlite:${file}`, url].map((each) =>
       openStore({ url: each, owner: "test", auditKey: GOLDEN_KEY, now: () => 0 }),
     ),
   );
-  if (here === undefined || there === undefined) throw new Error("no stores");
+  if (source === undefined || target === undefined) throw new Error("a store was not opened");
   const all = { channels: [CHANNEL], only: "all", limit: 1_000 } as const;
-  expect(await there.list(all)).toEqual(await here.list(all));
-  expect(await there.notifications(100)).toEqual(await here.notifications(100));
-  expect(await there.auditHead()).toEqual(await here.auditHead());
-  expect(await there.walkAudit()).toBeNull();
-  await Promise.all([here.close(), there.close()]);
+  expect(await target.list(all)).toEqual(await source.list(all));
+  expect(await target.notifications(100)).toEqual(await source.notifications(100));
+  expect(await target.auditHead()).toEqual(await source.auditHead());
+  expect(await target.walkAudit()).toBeNull();
+  await Promise.all([source.close(), target.close()]);
 });
 
-test("it is refused for a schema that this program does not write", async () => {
+test("a schema that this program does not write is refused", async () => {
   restore(1, file).close();
   expect(await move({ AUDIT_KEY: GOLDEN_KEY })).toMatchObject({
     code: 2,
@@ -184,7 +184,7 @@ test("it is refused for a schema that this program does not write", async () => 
   });
 });
 
-test("what was interrupted leaves nothing, and succeeds when it is done again; once more changes nothing", async () => {
+test("an interrupted move leaves nothing and succeeds when repeated, and another repetition changes nothing", async () => {
   await installation();
   const db = await openPostgres(url);
   await migrate(db, POSTGRES);
@@ -215,7 +215,7 @@ test("what was interrupted leaves nothing, and succeeds when it is done again; o
   });
 });
 
-test("a target with an installation of its own is refused and left alone", async () => {
+test("a target that contains another installation is refused and not changed", async () => {
   await installation();
   const other = await openStore({ url, owner: "other", auditKey: GOLDEN_KEY });
   await other.audit([anAuditEntry(aRun())]);
@@ -240,7 +240,7 @@ test("an audit that was tampered with is not moved", async () => {
   ).toEqual([]);
 });
 
-test("the target may come from DATABASE_URL; a missing key or a wrong address is told, without the password", async () => {
+test("the target may come from DATABASE_URL, and a missing key or a wrong address is reported without the password", async () => {
   await installation();
   const secret = url.replace("postgres@", "postgres:canary@");
   const elsewhere = secret.replace(/host=.*/, "host=/nowhere");

@@ -1,4 +1,4 @@
-// Faults of a set-up, one planted in each world, with what the doctor finds. `doctor-faults.test.ts` tries them.
+// Faults of a set-up, each planted in a world of its own, and the doctor's finding for each. `doctor-faults.test.ts` runs them.
 
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { anAuditEntry, aRun } from "../make/run.ts";
 
 export type Here = {
   readonly world: World;
-  /** The database of the world's environment. It is not there yet. */
+  /** The path of the world's database, which does not exist yet. */
   readonly database: string;
   /** Writes a file, and returns its path. */
   readonly file: (name: string, content: string) => string;
@@ -20,7 +20,7 @@ export type Here = {
   readonly server: (listener: RequestListener) => Promise<string>;
   /** The same over TLS, with a certificate that no known authority has signed. */
   readonly untrusted: () => Promise<string>;
-  /** A Slack that passes everything on to the world's, and changes its answers to a method. */
+  /** Starts a Slack that forwards everything to the world's Slack, and changes the answers to one method. */
   readonly changedSlack: (
     method: string,
     change: (answer: Response, token: string) => Response | Promise<Response>,
@@ -41,13 +41,13 @@ export const ok =
   (_, response) =>
     void response.end(JSON.stringify(body));
 
-/** These refuse the start with exit code 2. */
+/** These faults refuse the start with exit code 2. */
 export const CONFIGURATION: readonly Planted[] = [
   ["a required variable is missing", () => ({ AGENT_BASE_URL: "" }), "AGENT_BASE_URL", /is not set/],
   ["the token is a person's", () => ({ SLACK_BOT_TOKEN: "xoxp-1" }), "SLACK_BOT_TOKEN", /starts with xoxb-/],
   ["the tokens are swapped", () => ({ SLACK_APP_TOKEN: "xoxb-1" }), "SLACK_APP_TOKEN", /starts with xapp-/],
   [
-    "there is no way in from Slack",
+    "no entrance for Slack is configured",
     () => ({ SLACK_APP_TOKEN: "" }),
     "SLACK_APP_TOKEN",
     /nor is SLACK_SIGNING_SECRET/,
@@ -59,7 +59,7 @@ export const CONFIGURATION: readonly Planted[] = [
     "SLACK_SIGNING_SECRET",
     /example/,
   ],
-  ["the port is no number", () => ({ PORT: "http" }), "PORT", /is not a port number/],
+  ["the port is not a number", () => ({ PORT: "http" }), "PORT", /is not a port number/],
   [
     "polls are slower than they may be",
     () => ({ POLL_MIN_MS: "5000", POLL_MAX_MS: "1000" }),
@@ -113,7 +113,7 @@ export const CONFIGURATION: readonly Planted[] = [
 
 export const PROGRAM: readonly Planted[] = [
   [
-    "a variable is misspelt",
+    "a variable is misspelled",
     () => ({ POLICY_FIL: "/etc/policy.yaml" }),
     "Configuration",
     /POLICY_FIL .*POLICY_FILE may be meant/,
@@ -146,7 +146,7 @@ const KEY = Buffer.alloc(32, 9).toString("base64");
 
 export const MACHINE: readonly Planted[] = [
   [
-    "the database is a text",
+    "the database is a text file",
     ({ database }) => writeFileSync(database, "text ".repeat(999)),
     "Database",
     /not a database/,
@@ -237,7 +237,7 @@ export const SERVICE: readonly Planted[] = [
     /404/,
   ],
   [
-    "the service lets everyone in",
+    "the service accepts any key",
     async ({ server }) => ({
       AGENT_BASE_URL: await server((request, response) => {
         response.writeHead(request.url === "/v1/health" ? 200 : 404, { "content-type": "application/json" });
@@ -270,7 +270,7 @@ export const SERVICE: readonly Planted[] = [
     /NODE_EXTRA_CA_CERTS/,
   ],
   [
-    "the service has no such host",
+    "the service's host does not exist",
     () => ({ AGENT_BASE_URL: "https://agents.invalid" }),
     "Agent service",
     /unknown host name/,
@@ -299,7 +299,7 @@ export const SERVICE: readonly Planted[] = [
   ["the gateway is down", ({ world }) => world.gateway.stop(), "Token gateway", /refused the connection/],
 ];
 
-/** With these it starts; the doctor points at them. */
+/** Countersign starts despite these faults, and the doctor notes them. */
 export const NOTES: readonly Planted[] = [
   [
     "a rule of the policy is never reached",
@@ -337,7 +337,7 @@ export const NOTES: readonly Planted[] = [
   ],
 ];
 
-/** What nobody can know from here, and where it shows instead. */
+/** Faults that cannot be detected from here, and where they appear instead. */
 export const UNKNOWABLE: readonly (readonly [fault: string, plant: Plant, shows: RegExp])[] = [
   [
     "the signing secret is another app's",
@@ -361,7 +361,7 @@ export const UNKNOWABLE: readonly (readonly [fault: string, plant: Plant, shows:
   ],
 ];
 
-/** Makes a certificate that signs itself, in this folder. */
+/** Creates a self-signed certificate in this folder. */
 export function selfSigned(folder: string): { readonly key: string; readonly cert: string } {
   const [key, cert] = [join(folder, "tls.key"), join(folder, "tls.pem")];
   const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];

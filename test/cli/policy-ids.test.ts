@@ -1,4 +1,4 @@
-// What `npm run policy -- lint` finds by asking Slack about the ids of a policy.
+// What `npm run policy -- lint` finds by asking Slack about the ids in a policy.
 
 import { expect, test } from "vitest";
 import { startWorld } from "#sandbox/world/world.ts";
@@ -6,7 +6,7 @@ import { checkIds, slackPeople } from "#src/cli/slack/slack-people.ts";
 import { ChannelId } from "#src/domain/ids.ts";
 import { aPolicy } from "../make/policy.ts";
 
-test("a channel that a rule excepts and that the app cannot see", async () => {
+test("a channel that a rule excepts is reported if the app cannot see it", async () => {
   const world = await startWorld({ databaseUrl: "sqlite::memory:" });
   const channels = [ChannelId("C0PAYMENTS"), ChannelId("C0RANDOM")];
   const policy = aPolicy({ name: "payments", except: { users: [], groups: [], channels } });

@@ -1,4 +1,4 @@
-// `npm run policy -- replay`: past requests under another policy, judged by the evaluator that judges live ones.
+// `npm run policy -- replay`: past requests under another policy, judged by the evaluator for live requests.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ function request(id: string, content: Json): Partial<AuditEntry> {
   return { approval: anApproval(id).id, digest: sha256(text), text, runId: RunId("run_7") };
 }
 
-/** Decided by Ben and sent. */
+/** Entries of a request that Ben approved and that was sent. */
 function approved({ id, content, run, reason = "" }: Asked, seq: number): AuditEntry[] {
   const { text: _text, ...about } = request(id, content);
   const by = { team: run.team, user: BEN };
@@ -52,7 +52,7 @@ async function write(entries: readonly AuditEntry[]): Promise<void> {
   await store.close();
 }
 
-/** The policy and the task of a run, then one approved request for each of these. */
+/** Entries of the policy and the task of a run, followed by one approved request for each of these contents. */
 const history = (run: Run, ...contents: readonly Json[]): AuditEntry[] => [
   anAuditEntry(run, { what: "policy-loaded", run: null, digest: sha256(OLD), text: OLD }),
   anAuditEntry(run, { digest: sha256("ship it"), text: "ship it" }),
@@ -72,7 +72,7 @@ const NEW = `rules:
   - { name: everything, approvers: anyone }
 `;
 
-test("names the requests that would fall under another rule, want more people, or have too few approvers", async () => {
+test("names the requests that would match another rule, need more people, or have too few approvers", async () => {
   const contents = ["deploy it", "drop it", "read it"].map((action) => ({ action }));
   await write(history(aRun(), ...contents));
   const { code, out } = await replayed(NEW);
@@ -102,14 +102,14 @@ test("an approval whose reason is too short for the policy was not enough for it
   expect(out).not.toMatch(/apr_2 .*too short a reason/);
 });
 
-test("the policy of that time changes nothing, but a laxer one is called easier", async () => {
+test("the policy of the time changes nothing, and a laxer policy is reported as laxer", async () => {
   await write(history(aRun(), { action: "deploy it" }));
   expect((await replayed(OLD)).out).toContain("Of 1 request, 0 would fall under another rule");
   const lax = await replayed("rules:\n  - { name: everything, approvers: anyone, self-approval: true }\n");
   expect(lax.out).toContain("0 would be harder to approve, 1 easier.");
 });
 
-test("each part of a rule must have approved, and a person whom it excepts may not", async () => {
+test("requires an approval from each part of a rule, and ignores people whom the rule excepts", async () => {
   await write(history(aRun(), { action: "deploy it" }, { action: "drop it" }));
   const { out } = await replayed(`rules:
   - { name: parts, when: { action: "deploy *" }, approvers: { all-of: [{ users: [U0BEN, U0EVE] }, { users: [U0CAT] }] } }
@@ -124,7 +124,7 @@ test("each part of a rule must have approved, and a person whom it excepts may n
   expect(out).toMatch(/apr_1 \(drop it\): everything → others; .*a person who may not approve/);
 });
 
-test("numbers choose the rule, and an unknown group of the requester leaves it in doubt", async () => {
+test("compares numbers to choose the rule, and reports a doubt if a group of the requester is unknown", async () => {
   await write(history(aRun(), { amount: 50 }, { amount: 500 }));
   const numbers = (when: string): string =>
     `rules:\n  - { name: small, when: { ${when} field: { amount: "<= 100" } }, approvers: anyone }\n` +
@@ -136,13 +136,13 @@ test("numbers choose the rule, and an unknown group of the requester leaves it i
   expect(grouped.out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
 });
 
-test("an ambiguous request is held to the stricter rule, as when it is live", async () => {
+test("applies the stricter rule to an ambiguous request, as for a live request", async () => {
   await write(history(aRun(), { action: ["read it", "deploy it"] }));
   const { out } = await replayed(NEW);
   expect(out).toContain("1 would need more people");
 });
 
-test("says what it cannot judge: erased texts, volatile fields, groups without a token, counted closings", async () => {
+test("says what it cannot judge: erased texts, volatile fields, groups without a token, and counted closings", async () => {
   const run = aRun();
   const gone = anAuditEntry(run, {
     approval: anApproval("apr_9").id,
@@ -161,7 +161,7 @@ test("says what it cannot judge: erased texts, volatile fields, groups without a
   expect(asksVolatile.out).toContain("1 request: not judged, because the policy depends on a field that was");
 });
 
-test("leaves out what is older than --since", async () => {
+test("ignores requests older than --since", async () => {
   const run = aRun();
   await write(history(run, { action: "deploy it" }).map((entry) => ({ ...entry, at: NOON - 31 * DAY_MS })));
   expect((await replayed(NEW)).out).toContain("Of 0 requests");
@@ -170,7 +170,7 @@ test("leaves out what is older than --since", async () => {
   expect((await replayed(NEW, "--since", "soon")).code).toBe(2);
 });
 
-test("replays nothing of an audit that was tampered with", async () => {
+test("replays nothing from an audit that was tampered with", async () => {
   await write(history(aRun(), { action: "deploy it" }));
   const db = new DatabaseSync(file);
   db.exec("drop trigger audit_refuses_update");

@@ -1,4 +1,4 @@
-// `npm run audit`, `npm run policy -- explain` and `npm run doctor` on a database of PostgreSQL, beside the bots that use it.
+// `npm run audit`, `npm run policy -- explain` and `npm run doctor` on a PostgreSQL database, while bots use it.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ afterEach(() => store.close());
 
 type Seen = { readonly code: number | null; readonly out: string };
 
-/** The URL has a password, which the server does not ask for; no command may print it. */
+/** The URL contains a password, which the server does not request. No command may print it. */
 async function command(
   name: string,
   env: { readonly [name: string]: string },
@@ -71,11 +71,11 @@ async function decided(): Promise<void> {
   ]);
 }
 
-/** As a stopped bot leaves it. */
+/** Releases the store, like a bot that stops. */
 const stopped = () => store.release();
 
 describe("npm run audit -- archive", () => {
-  test("moves old entries into a file once no replica runs, and the rest goes on", async () => {
+  test("moves old entries into a file once no replica runs, and the audit continues", async () => {
     const run = aRun();
     const loaded = anAuditEntry(run, { what: "policy-loaded", run: null });
     const old = anAuditEntry(run, { what: "opened", digest: sha256(TEXT), text: TEXT });
@@ -113,7 +113,7 @@ describe("npm run policy -- replay", () => {
 });
 
 describe("npm run audit", () => {
-  test("verifies, exports and shows while a bot writes", async () => {
+  test("verifies, exports and shows entries while a bot writes", async () => {
     await decided();
     const writing = new AbortController();
     const bot = (async () => {
@@ -131,7 +131,7 @@ describe("npm run audit", () => {
     expect(shown).toMatchObject({ code: 0, out: saying("run_7") });
   });
 
-  test("finds what was changed past the bot", async () => {
+  test("detects changes that bypassed the bot", async () => {
     await decided();
     await server.run(
       url,
@@ -144,7 +144,7 @@ describe("npm run audit", () => {
     expect((await audit("export")).out).toContain("Nothing was printed");
   });
 
-  test("erases a text beside a running bot, which goes on with the chain", async () => {
+  test("erases a text while a bot runs, and the bot continues the chain", async () => {
     await decided();
     const erased = await audit("redact", sha256(TEXT), "--reason", "It held a secret.");
     expect(erased).toMatchObject({ code: 0, out: saying("Audit entry 3 records this") });
@@ -158,7 +158,7 @@ describe("npm run audit", () => {
     });
   });
 
-  test("erases nothing that an open run holds", async () => {
+  test("erases nothing that an open run uses", async () => {
     const run = withApprovals(aWatchedRun(), anApproval());
     const digest = run.approvals[0]?.request.digest ?? "";
     await store.insert(run, {
@@ -170,7 +170,7 @@ describe("npm run audit", () => {
     });
   });
 
-  test("exchanges the key once all replicas are stopped, and none starts with the old one", async () => {
+  test("replaces the key once all replicas are stopped, and no replica starts with the old key", async () => {
     await decided();
     const file = join(folder, "new-key");
     const next = Buffer.alloc(32, "next").toString("base64");
@@ -201,7 +201,7 @@ describe("npm run audit", () => {
     );
   });
 
-  test("says that it needs the key", async () => {
+  test("says that the key is required", async () => {
     await decided();
     const seen = await command("audit", { AUDIT_KEY: "" }, "verify");
     expect(seen).toMatchObject({
@@ -211,7 +211,7 @@ describe("npm run audit", () => {
   });
 });
 
-test("a policy is explained for a run of the database", async () => {
+test("a policy is explained for a stored run", async () => {
   const run = withApprovals(aWatchedRun(RunId("run_7")), anApproval());
   await store.insert(run, {});
   const policy = join(folder, "policy.yaml");
@@ -221,7 +221,7 @@ test("a policy is explained for a run of the database", async () => {
 });
 
 describe("npm run doctor", () => {
-  /** What it says of the database. */
+  /** Resolves to what the doctor says about the database. */
   async function doctor(about = "Database", env: { readonly [name: string]: string } = {}): Promise<string> {
     const world = await startWorld({ databaseUrl: "sqlite::memory:" });
     try {
@@ -232,7 +232,7 @@ describe("npm run doctor", () => {
     }
   }
 
-  test("says that the server can be used, and by how many processes it is", async () => {
+  test("says that the server is usable, and how many processes use it", async () => {
     expect(await doctor()).toMatch(/^ok .*postgres:.* can be read and written; 1 process uses it$/);
     await stopped();
     expect(await doctor()).toContain("; 0 processes use it");
@@ -256,7 +256,7 @@ describe("npm run doctor", () => {
     expect(said).toContain(words);
   });
 
-  test("says that another key than the audit's would be refused", async () => {
+  test("says that a key other than the audit's would be refused", async () => {
     await decided();
     expect(await doctor("Audit key")).toMatch(/^ok .*AUDIT_KEY holds [0-9a-f]{32}$/);
     const other = { AUDIT_KEY: Buffer.alloc(32, 3).toString("base64") };
@@ -271,7 +271,7 @@ describe("npm run doctor", () => {
     expect(await doctor()).toMatch(words);
   });
 
-  test("names a server that is not there", async () => {
+  test("reports a server that cannot be reached", async () => {
     url = url.replace(/host=.*/, "host=/nowhere");
     expect(await doctor()).toMatch(/^WRONG .*the server cannot be reached/);
   });

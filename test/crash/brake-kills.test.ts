@@ -55,7 +55,7 @@ const verdicts = ({ world }: Lane): string[] =>
     .map(({ body }) => (JSON.parse(body ?? "{}") as { decision: string }).decision);
 
 test.concurrent.for(KILLS)(
-  "a press of Stop outlives a kill %d ms later, or was never stored",
+  "a press of Stop survives a kill %d ms later, or was never stored",
   { timeout: 120_000 },
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(HELD, context).path });
@@ -75,7 +75,7 @@ test.concurrent.for(KILLS)(
 );
 
 test.concurrent.for(KILLS)(
-  "a freeze outlives a kill %d ms later, or was never stored",
+  "a freeze survives a kill %d ms later, or was never stored",
   { timeout: 120_000 },
   async (ms, context) => {
     const lane = await startLane({ POLICY_FILE: policyFile(HELD, context).path, ADMINS: ADMIN });

@@ -25,7 +25,7 @@ async function takeLane(): Promise<Lane> {
 afterAll(() => Promise.all(all.map((lane) => lane.stop())));
 
 describe(
-  "kill -9 at a named point loses nothing and doubles nothing",
+  "kill -9 at a named point loses nothing and duplicates nothing",
   { concurrent: true, timeout: 200_000 },
   () => {
     test.for(Object.entries(points))("%s", async ([name, point]) => {
@@ -46,7 +46,7 @@ describe(
   },
 );
 
-test("nothing is doubled later, either", { timeout: 60_000 }, async () => {
+test("nothing is duplicated later, either", { timeout: 60_000 }, async () => {
   await Promise.all(free.map((lane) => lane.quiet()));
   const broken = lives.flatMap(({ name, witness }) =>
     witness.verdict().broken.map((each) => `${name}: ${each}`),
@@ -66,6 +66,6 @@ test("no kill makes the bot report tampering", async () => {
   expect(found.flat()).toEqual([]);
 });
 
-test("more than thirty points are tried, each with a name of its own", () => {
+test("more than thirty points are tried, each with a unique name", () => {
   expect(Object.keys(points).length).toBeGreaterThan(30);
 });

@@ -49,13 +49,13 @@ export type Environment = { readonly [name: string]: string };
 
 /** `env`: further variables of the bot, or a function that changes its variables. */
 export async function startLane(
-  env: Environment | ((given: Environment) => Environment) = {},
+  env: Environment | ((base: Environment) => Environment) = {},
 ): Promise<OneProcess> {
   const stored = await createDatabase();
   const { place: database, env: keys } = stored;
   const world = await startWorld({ databaseUrl: stored.url, tempo: 0, slack: { rateLimits: false } });
-  const given = { ...world.env, ...keys, ...FAST };
-  const changed = typeof env === "function" ? env(given) : { ...given, ...env };
+  const base = { ...world.env, ...keys, ...FAST };
+  const changed = typeof env === "function" ? env(base) : { ...base, ...env };
   const begin = () => startBot(changed);
   let bot = begin();
   let up = Promise.withResolvers<void>();

@@ -112,7 +112,7 @@ export async function live(lane: Reachable, life: Life, before: Before): Promise
   await askFor(lane, life);
   while (!atRest(lane.world, life)) {
     if (Date.now() > deadline)
-      throw new Error(`${life.name}: no rest within ${LIFE_MS} ms\n${messageLines(lane, life)}`);
+      throw new Error(`${life.name}: not at rest within ${LIFE_MS} ms\n${messageLines(lane, life)}`);
     if (!(await doNext(lane, life, before))) await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
   }
 }

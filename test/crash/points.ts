@@ -28,28 +28,28 @@ export const points: { readonly [name: string]: Point } = {
   // /agent run → committed
   "before the command": { before: "command", place: null },
   "asking who typed the command": at("command", "users.info", "lost", { fresh: true }),
-  "told who typed the command": at("command", "users.info", "answered", { fresh: true }),
+  "the answer about who typed the command is lost": at("command", "users.info", "answered", { fresh: true }),
   "asking for the channel": at("command", "conversations.info", "lost", { fresh: true }),
 
   // the opening
   "the opening is sent and never arrives": at("command", "chat.postMessage", "lost"),
   "the opening is sent and arrives after the death": at("command", "chat.postMessage", "late"),
-  "the opening is posted, its answer is not heard": at("command", "chat.postMessage", "answered"),
+  "the opening is posted, its answer is lost": at("command", "chat.postMessage", "answered"),
 
   // the run
-  "the run is asked for and the request is lost": at("command", "create-run", "lost"),
-  "the run is asked for and created after the death": at("command", "create-run", "late"),
-  "the run is created, the answer is not heard": at("command", "create-run", "answered"),
+  "the run is requested and the request is lost": at("command", "create-run", "lost"),
+  "the run is requested and created after the death": at("command", "create-run", "late"),
+  "the run is created, the answer is lost": at("command", "create-run", "answered"),
   "the opening's first update is lost": at("command", "chat.update", "lost"),
   "the opening's first update arrives after the death": at("command", "chat.update", "late"),
   "the opening's first update is not answered": at("command", "chat.update", "answered"),
   "the first look is lost": at("command", "read-run", "lost"),
-  "the first look is not heard": at("command", "read-run", "answered"),
+  "the answer to the first look is lost": at("command", "read-run", "answered"),
 
   // the card
   "the card is sent and never arrives": at("command", "chat.postMessage", "lost", { nth: 2 }),
   "the card is sent and arrives after the death": at("command", "chat.postMessage", "late", { nth: 2 }),
-  "the card is posted, its answer is not heard": at("command", "chat.postMessage", "answered", { nth: 2 }),
+  "the card is posted, its answer is lost": at("command", "chat.postMessage", "answered", { nth: 2 }),
   "the first of two cards is not answered": at("command", "chat.postMessage", "answered", {
     nth: 2,
     task: TWO,
@@ -62,40 +62,48 @@ export const points: { readonly [name: string]: Point } = {
 
   // who can approve; a click relies on this answer
   "asking who can approve": at("command", "users.info", "lost", { fresh: true, nth: 2 }),
-  "told who can approve": at("command", "users.info", "answered", { fresh: true, nth: 2 }),
+  "the answer about who can approve is lost": at("command", "users.info", "answered", {
+    fresh: true,
+    nth: 2,
+  }),
 
   // click → modal
-  "the card is up and no one has clicked": { before: "click", place: null },
+  "the card is posted and not clicked yet": { before: "click", place: null },
   "the modal is sent and never opens": at("click", "views.open", "lost"),
-  "the modal is open, its answer is not heard": at("click", "views.open", "answered"),
+  "the modal is open, its answer is lost": at("click", "views.open", "answered"),
   "the modal is open and the reason is being typed": { before: "submit", place: null },
 
   // submit → committed
   "asking who submitted": at("submit", "users.info", "lost", { fresh: true }),
-  "told who submitted": at("submit", "users.info", "answered", { fresh: true }),
+  "the answer about who submitted is lost": at("submit", "users.info", "answered", { fresh: true }),
   "the look at submit is lost": at("submit", "read-run", "lost"),
-  "the look at submit is not heard": at("submit", "read-run", "answered"),
+  "the answer to the look at submit is lost": at("submit", "read-run", "answered"),
 
   // committed → sent
   "the decision is committed, the look before sending is lost": at("submit", "read-run", "lost", { nth: 2 }),
-  "the decision is committed, the look before sending is not heard": at("submit", "read-run", "answered", {
-    nth: 2,
-  }),
+  "the decision is committed, the answer to the look before sending is lost": at(
+    "submit",
+    "read-run",
+    "answered",
+    {
+      nth: 2,
+    },
+  ),
   "the decision is sent and never arrives": at("submit", "decide", "lost"),
   "the decision is sent and arrives after the death": at("submit", "decide", "late"),
-  "the decision is taken, the answer is not heard": at("submit", "decide", "answered"),
+  "the decision is received, the answer is lost": at("submit", "decide", "answered"),
   "a denial is sent and never arrives": at("submit", "decide", "lost", { verdict: "deny" }),
-  "a denial is taken, the answer is not heard": at("submit", "decide", "answered", { verdict: "deny" }),
-  "one of two decisions is taken, the answer is not heard": at("submit", "decide", "answered", { task: TWO }),
+  "a denial is received, the answer is lost": at("submit", "decide", "answered", { verdict: "deny" }),
+  "one of two decisions is received, the answer is lost": at("submit", "decide", "answered", { task: TWO }),
 
   // several requests in one form
-  "the list of what waits is published, its answer is not heard": together(
+  "the list of pending requests is published, its answer is lost": together(
     "click",
     "views.publish",
     "answered",
   ),
   "the form of two requests is sent and never opens": together("click", "views.open", "lost"),
-  "the form of two requests is open, its answer is not heard": together("click", "views.open", "answered"),
+  "the form of two requests is open, its answer is lost": together("click", "views.open", "answered"),
   "the form of two requests is open and the reason is being typed": {
     before: "submit",
     place: null,
@@ -109,7 +117,7 @@ export const points: { readonly [name: string]: Point } = {
   }),
   "one of both decisions is sent and never arrives": together("submit", "decide", "lost"),
   "one of both decisions arrives after the death": together("submit", "decide", "late", { verdict: "deny" }),
-  "both decisions are taken, the second answer is not heard": together("submit", "decide", "answered", {
+  "both decisions are received, the second answer is lost": together("submit", "decide", "answered", {
     nth: 2,
   }),
   "taking the buttons off the first of both is lost": together("submit", "chat.update", "lost"),
@@ -124,22 +132,26 @@ export const points: { readonly [name: string]: Point } = {
   // the receipt
   "the receipt is sent and never arrives": atReceipt("lost"),
   "the receipt is sent and arrives after the death": atReceipt("late"),
-  "the receipt is posted, its answer is not heard": atReceipt("answered"),
+  "the receipt is posted, its answer is lost": atReceipt("answered"),
 
   // the end
-  "the decision is confirmed and the end was not seen": { before: "end", place: null },
+  "the decision is confirmed and the end has not been seen": { before: "end", place: null },
   "the outcome is sent and never arrives": at("end", "chat.postMessage", "lost"),
   "the outcome is sent and arrives after the death": at("end", "chat.postMessage", "late"),
-  "the outcome is posted, its answer is not heard": at("end", "chat.postMessage", "answered"),
+  "the outcome is posted, its answer is lost": at("end", "chat.postMessage", "answered"),
   "the opening's last update is lost": at("end", "chat.update", "lost"),
   "the opening's last update is not answered": at("end", "chat.update", "answered"),
 
   // a long output
-  "a file's address is asked for": at("command", "files.getUploadURLExternal", "lost", { task: HUGE }),
-  "a file's address is not heard": at("command", "files.getUploadURLExternal", "answered", { task: HUGE }),
+  "the request for a file's address is lost": at("command", "files.getUploadURLExternal", "lost", {
+    task: HUGE,
+  }),
+  "the answer with a file's address is lost": at("command", "files.getUploadURLExternal", "answered", {
+    task: HUGE,
+  }),
   "a file is shared and never arrives": at("command", "files.completeUploadExternal", "lost", { task: HUGE }),
   "a file is shared after the death": at("command", "files.completeUploadExternal", "late", { task: HUGE }),
-  "a file is shared, the answer is not heard": at("command", "files.completeUploadExternal", "answered", {
+  "a file is shared, the answer is lost": at("command", "files.completeUploadExternal", "answered", {
     task: HUGE,
   }),
 };

@@ -41,11 +41,11 @@ function pointCalled(name: string): Point {
 const MOMENTS = [
   ["the decision is committed, the look before sending is lost", 1],
   ["the decision is sent and never arrives", 2],
-  ["the decision is taken, the answer is not heard", 1],
+  ["the decision is received, the answer is lost", 1],
   ["the confirmation on the card is lost", 1],
 ] as const;
 
-describe.concurrent("kill -9 of the replica that holds the run: another one sends the decision, or finds that it was sent", () => {
+describe.concurrent("after kill -9 of the replica that owns the run, another replica sends the decision, or finds that it was sent", () => {
   test.for(MOMENTS)("%s", async ([name, times], context) => {
     const { lane, life, witness } = await lived(pointCalled(name), "kill", context);
     await lane.struck().start();
@@ -59,7 +59,7 @@ describe.concurrent("kill -9 of the replica that holds the run: another one send
   });
 });
 
-test("a replica that wakes up after its lease, right before it was to send a decision, sends and writes nothing", async (context) => {
+test("a replica that resumes after its lease ended, just before it would have sent a decision, sends and writes nothing", async (context) => {
   const point = { before: "submit", place: { call: "read-run", nth: 2, cut: "late" } } as const;
   const { lane, life, witness } = await lived(point, "pause", context);
   expect(lane.struck().state()).toBe("paused");
@@ -110,7 +110,7 @@ async function expectAllDecidedOnce(lane: ReplicaLane): Promise<void> {
 const RESTARTS = { concurrent: true, timeout: 120_000 };
 
 describe("replicas are restarted one after the other while people work", RESTARTS, () => {
-  test("over HTTP no one is refused, even behind a balancer that only checks /readyz", async ({
+  test("over HTTP no request fails, even behind a balancer that only checks /readyz", async ({
     onTestFinished,
   }) => {
     const lane = await startReplicaLane(server, { replicas: 3, entrance: "http" });
@@ -125,7 +125,7 @@ describe("replicas are restarted one after the other while people work", RESTART
   });
 
   /** If a payload is lost because the app closes the socket, Slack tells the person, who presses again. */
-  test("in Socket Mode nothing is lost or doubled", async ({ onTestFinished }) => {
+  test("in Socket Mode nothing is lost or duplicated", async ({ onTestFinished }) => {
     const lane = await startReplicaLane(server, { replicas: 3 });
     onTestFinished(() => lane.stop());
     expect(await livedThroughRestarts(lane)).toEqual([]);

@@ -28,7 +28,7 @@ type Choices = {
   readonly strikes?: Strikes;
   readonly entrance?: "socket" | "http";
   /** Further variables of each bot, or a function that changes its variables. */
-  readonly env?: Environment | ((given: Environment) => Environment);
+  readonly env?: Environment | ((base: Environment) => Environment);
 };
 
 export async function startReplicaLane(
@@ -37,8 +37,8 @@ export async function startReplicaLane(
 ): Promise<ReplicaLane> {
   const database = await server.database();
   const key = randomBytes(32).toString("base64");
-  const changed = (given: Environment): Environment => {
-    const all = { ...given, ...FAST, AUDIT_KEY: key };
+  const changed = (base: Environment): Environment => {
+    const all = { ...base, ...FAST, AUDIT_KEY: key };
     return typeof env === "function" ? env(all) : { ...all, ...env };
   };
   const started = await startWorld({

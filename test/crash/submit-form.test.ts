@@ -58,7 +58,7 @@ const SHORT = { timing: { ackMs: 300 } };
 
 for (const second of [false, true])
   test.for(ANSWERS)(
-    `an app that %s${second ? ", when a second form has taken the place of the submitted one" : ""}`,
+    `an app that %s${second ? ", when a second form has replaced the submitted one" : ""}`,
     async ([name, answer, recorded]) => {
       const options = name === "says nothing" ? SHORT : {};
       const { slack, stop } = await startJudged("socket", app(answer, second), options);

@@ -57,12 +57,12 @@ function twiceOpen(messages: readonly Message[]): string[] {
 /** A card may say "approved" or "denied" only after the bot has received the service's confirmation of one of our decisions. */
 function claimedTooMuch(world: World, life: Life, messages: readonly Message[]): string[] {
   const claims = messages.filter((each) => isInState(each, "approved", "denied"));
-  const heard = new Set(
+  const confirmed = new Set(
     decisionsOf(world, life)
       .filter(({ status, lost }) => status !== null && status < 300 && !lost)
       .map(({ path }) => path),
   );
-  return claims.length > heard.size ? ["a card says that a decision is confirmed, and it is not"] : [];
+  return claims.length > confirmed.size ? ["a card says that a decision is confirmed, and it is not"] : [];
 }
 
 function runsOf({ service }: World, life: Life): Run[] {

@@ -10,7 +10,7 @@ await runCampaign({
   cases: STORAGE_CASES,
   start: (clockFile) => {
     writeFileSync(clockFile, "0");
-    return startLane((given) => withClock(given, clockFile));
+    return startLane((env) => withClock(env, clockFile));
   },
   setUpFault: setUpStorageFault,
 });

@@ -5,7 +5,7 @@ import { ana, ben, opsAgents, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-describe.concurrent("a service of another shape", () => {
+describe.concurrent("a service with a different interface", () => {
   test.for([
     ["approvals as full records", { pendingShape: "full" }, "Deploy billing-api"],
     ["approvals with fields of its own", { pendingShape: "extra" }, "rolling"],
@@ -33,8 +33,8 @@ describe.concurrent("a service of another shape", () => {
     ["reads that are stale after a decision", { staleReads: 3 }, "Deploy billing-api"],
     ["reads that echo the task", { readEchoesInput: true }, "Deploy billing-api"],
     ["ids of any letters", { idStyle: "odd" }, "Deploy billing-api"],
-    ["an Idempotency-Key that it honours", { honoursIdempotencyKey: true }, "Deploy billing-api"],
-  ] as const)("is worked with: %s", async ([, profile, shown], context) => {
+    ["an Idempotency-Key that it honors", { honoursIdempotencyKey: true }, "Deploy billing-api"],
+  ] as const)("works: %s", async ([, profile, shown], context) => {
     const world = await aWorld(context, { profile });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     expect(textOf(card)).toContain(shown);
@@ -48,7 +48,7 @@ describe.concurrent("a service of another shape", () => {
     expect(buttonsOf(card)).toEqual([]);
   });
 
-  test("that only takes decisions in (202 for everything) is quoted, and what it lists is said", async (context) => {
+  test("that answers everything with HTTP 202 is quoted, and the decision stays unconfirmed", async (context) => {
     const world = await aWorld(context, {
       profile: { createStatus: 202, decideStatus: 202, readStatus: 202 },
     });
@@ -61,7 +61,7 @@ describe.concurrent("a service of another shape", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "any service will do" }]);
   });
 
-  test("is denied with its own word", async (context) => {
+  test("is sent its own word for deny", async (context) => {
     const world = await aWorld(context, {
       profile: { denyWord: "reject" },
       env: { AGENT_DENY_DECISION: "reject" },
@@ -73,7 +73,7 @@ describe.concurrent("a service of another shape", () => {
     expect(world.decisions()).toEqual([{ decision: "reject", reason: "no" }]);
   });
 
-  test("that takes another word for deny is not claimed to have taken ours", async (context) => {
+  test("that expects another word for deny is not said to have accepted ours", async (context) => {
     const world = await aWorld(context, { profile: { denyWord: "reject" } });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const said = world.followed(card);
@@ -85,8 +85,8 @@ describe.concurrent("a service of another shape", () => {
     expect(world.decisions()).toHaveLength(1);
   });
 
-  test("that wants a reason even to approve says so, and gets one", async (context) => {
-    const world = await aWorld(context, { profile: { reasonRequired: "always" }, decidedAnew: true });
+  test("that requires a reason to approve says so, and gets one", async (context) => {
+    const world = await aWorld(context, { profile: { reasonRequired: "always" }, decidedTwice: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "");
     await world.told(ben, "notice:decision-refused", "'reason' is required");
@@ -97,7 +97,7 @@ describe.concurrent("a service of another shape", () => {
     await world.saidIn(opening, "outcome:succeeded");
   });
 
-  test("that names a state which the interface does not know has it shown by its name", async (context) => {
+  test("that uses an unknown state has the state shown by its name", async (context) => {
     const world = await aWorld(context, { profile: { runningState: "meditating" } });
     const opening = await world.run(ana, opsAgents, "work forever");
     await world.becomes(opening, "run:working", "meditating");
@@ -107,7 +107,7 @@ describe.concurrent("a service of another shape", () => {
   });
 
   test.for(["record", "other json", "text", "empty"] as const)(
-    'that refuses with a body of the kind "%s" is told of in plain words',
+    'that refuses with a body of the kind "%s" is reported in plain words',
     async (errorBody, context) => {
       const world = await aWorld(context, { profile: { errorBody, denyWord: "reject" } });
       const { card } = await world.asking(ana, opsAgents, TASK);

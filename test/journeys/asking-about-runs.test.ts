@@ -18,7 +18,7 @@ const TASK = "deploy billing-api to production";
 const SECRET = "pay the secret invoice";
 
 describe.concurrent("/agent status, list and pending", () => {
-  test("tell the members of the channel how its runs stand", async (context) => {
+  test("show the state of a channel's runs to its members", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const done = await world.run(ben, opsAgents, "just say done");
@@ -33,7 +33,7 @@ describe.concurrent("/agent status, list and pending", () => {
     expect(list).toContain(TASK);
     await world.command(cat, opsAgents, "pending");
     expect(await world.told(cat, "answer:pending", "Deploy billing-api")).not.toContain("just say done");
-    // Guests decide nothing, so they are shown no requests.
+    // Guests cannot decide, so they see no requests.
     await world.command(guest, opsAgents, "pending");
     expect(await world.told(guest, "answer:pending:empty")).not.toContain("Deploy billing-api");
 
@@ -43,7 +43,7 @@ describe.concurrent("/agent status, list and pending", () => {
     await world.told(ben, "answer:pending:empty");
   });
 
-  test("tell nothing of a run to people outside its channel", async (context) => {
+  test("show nothing of a run to people outside its channel", async (context) => {
     const world = await aWorld(context);
     await world.asking(ana, payments, SECRET);
     const { id } = await world.runAt(SECRET);
@@ -65,7 +65,7 @@ describe.concurrent("/agent status, list and pending", () => {
     await world.told(ben, "answer:pending", SECRET);
   });
 
-  test("answer that nothing was verified when Slack does not say who is where", async (context) => {
+  test("answer that nothing was verified if Slack does not return the memberships", async (context) => {
     const world = await aWorld(context, { troubled: true });
     await world.asking(ana, opsAgents, TASK);
     world.slack.faults.next("users.conversations", { http: 500 });
@@ -77,7 +77,7 @@ describe.concurrent("/agent status, list and pending", () => {
 });
 
 describe.concurrent("/agent watch", () => {
-  test("adopts a run that was started elsewhere, and whoever adopts it may not decide it", async (context) => {
+  test("adopts a run that was started elsewhere, and the person who adopts it may not decide its requests", async (context) => {
     const world = await aWorld(context, { profile: { readEchoesInput: true } });
     const { id } = world.service.control.createRun(TASK);
     await world.command(ben, releases, `watch ${id}`);
@@ -113,7 +113,7 @@ describe.concurrent("/agent watch", () => {
     expect(world.posted()).toEqual([]);
   });
 
-  test("says that nothing was done when the service does not answer", async (context) => {
+  test("says that nothing was done if the service does not answer", async (context) => {
     const world = await aWorld(context);
     const { id } = world.service.control.createRun(TASK);
     await world.service.control.down();
@@ -122,14 +122,14 @@ describe.concurrent("/agent watch", () => {
     expect(world.posted()).toEqual([]);
   });
 
-  test("says so where Countersign can't post", async (context) => {
+  test("says so if Countersign cannot post in the channel", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { id } = world.service.control.createRun(TASK);
     await world.command(ana, random, `watch ${id}`);
     await world.told(ana, "notice:cannot-post");
   });
 
-  test("adopts a run that is over, and tells its end", async (context) => {
+  test("adopts a run that has ended, and reports its end", async (context) => {
     const world = await aWorld(context);
     const { id } = world.service.control.createRun("just say it was here before");
     await world.service.runs.until(id, ({ ending }) => ending !== null);
@@ -153,7 +153,7 @@ describe.concurrent("/agent unwatch", () => {
     await world.told(ana, "command-refusal:not-watched");
   });
 
-  test("may be taken back by watching again, with a card that works", async (context) => {
+  test("can be undone by watching again, with a card that works", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
@@ -166,7 +166,7 @@ describe.concurrent("/agent unwatch", () => {
     await world.saidIn(opening, "outcome:succeeded");
   });
 
-  test("is refused while a decision is under way", async (context) => {
+  test("is refused while a decision is being sent", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
@@ -181,7 +181,7 @@ describe.concurrent("/agent unwatch", () => {
 });
 
 describe.concurrent("/agent health", () => {
-  test("shows the service, the gateway, the watching and the store when all are well", async (context) => {
+  test("shows the service, the gateway, the watching and the store if all are healthy", async (context) => {
     const world = await aWorld(context);
     await world.asking(ana, opsAgents, TASK);
     await world.command(ana, opsAgents, "health");
@@ -211,7 +211,7 @@ describe.concurrent("/agent health", () => {
     expect(told).toContain("sandbox-gateway");
   });
 
-  test("says what the gateway says when it is degraded", async (context) => {
+  test("quotes the gateway when it is degraded", async (context) => {
     const world = await aWorld(context);
     world.world.gateway.control.status({ status: "degraded", message: "Billing is late." });
     await world.command(ana, opsAgents, "health");
@@ -221,7 +221,7 @@ describe.concurrent("/agent health", () => {
     expect(told).toContain("1.4.2");
   });
 
-  test("says that the service refuses the key, which its own health does not show", async (context) => {
+  test("says that the service refuses the key, although its own health check passes", async (context) => {
     const world = await aWorld(context);
     await world.asking(ana, opsAgents, TASK);
     world.service.control.rotateKey();

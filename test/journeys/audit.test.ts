@@ -14,8 +14,8 @@ import { ana, aWorld, ben, cat, opsAgents, releases, type Stage } from "../make/
 const TASK = "deploy billing-api to production";
 const env = { ADMINS: cat, AUDIT_CHANNEL: releases };
 
-/** As the shell command does it, beside the running app. */
-async function verified(stage: Stage, ...heads: readonly string[]) {
+/** Verifies the audit while the app runs, as the shell command does. */
+async function verifyAudit(stage: Stage, ...heads: readonly string[]) {
   const { place, env: given } = stage.database;
   const audit = await openAuditFile(place);
   const witnesses = heads.map((each) => parseKnownHead(each)).filter((each) => each !== null);
@@ -33,17 +33,17 @@ async function verified(stage: Stage, ...heads: readonly string[]) {
 
 const headIn = (text: string): string => /audit \d+ · [0-9a-f]{16}/.exec(text)?.[0] ?? "none";
 
-/** A card carries its head in the id of a block, out of people's sight. */
+/** Returns the head on a card, which is hidden in the id of a block. */
 function headOn({ blocks }: Message): string {
   const ids = blocks.map(({ block_id = "" }) => /^audit:(\d+):([0-9a-f]{16})$/.exec(block_id));
   const [, seq = "", link = ""] = ids.find((each) => each !== null) ?? [];
   return seq === "" ? "none" : `audit ${seq} · ${link}`;
 }
 
-const direct = ({ until, directTo }: Stage, person: string, id: Saying): Promise<Message> =>
+const directMessage = ({ until, directTo }: Stage, person: string, id: Saying): Promise<Message> =>
   until(() => directTo(person).find((each) => says(id, each)));
 
-async function approved(stage: Stage) {
+async function approveRun(stage: Stage) {
   const { card } = await stage.asking(ana, opsAgents, TASK);
   await stage.decide(ben, card, "Approve", "looked at it");
   await stage.becomes(card, "approved");
@@ -52,39 +52,39 @@ async function approved(stage: Stage) {
   return { card, id };
 }
 
-test("the heads on the card, on the receipt and in the audit channel are found in the audit", async (context) => {
+test("the audit contains the heads on the card, on the receipt and in the audit channel", async (context) => {
   const stage = await aWorld(context, { env });
-  const { card } = await approved(stage);
-  const receipt = await direct(stage, ben, "receipt:approve");
+  const { card } = await approveRun(stage);
+  const receipt = await directMessage(stage, ben, "receipt:approve");
   expect(textOf(receipt)).toContain("looked at it");
   const daily = await stage.until(() =>
     stage.posted(releases).find((each) => says("notification:head", each)),
   );
   const heads = [headOn(card), ...[receipt, daily].map((each) => headIn(textOf(each)))];
   expect(heads).not.toContain("none");
-  expect(await verified(stage, ...heads)).toMatchObject({ ok: true });
+  expect(await verifyAudit(stage, ...heads)).toMatchObject({ ok: true });
   const [first = ""] = heads;
   const forged = first.replace(/[0-9a-f]$/, (digit) => (digit === "0" ? "1" : "0"));
-  expect(await verified(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
+  expect(await verifyAudit(stage, forged)).toMatchObject({ ok: false, fault: "rewritten" });
 });
 
-test('"This was not me" is taken from whoever decided, alerts the admins and the channel, and marks the entry', async (context) => {
+test('"This was not me" is accepted only from the person who decided, alerts the admins and the channel, and marks the entry', async (context) => {
   const stage = await aWorld(context, { env, troubled: true });
-  await approved(stage);
-  const receipt = await direct(stage, ben, "receipt:approve");
+  await approveRun(stage);
+  const receipt = await directMessage(stage, ben, "receipt:approve");
   await stage.click(ben, receipt, "This was not me");
   await stage.modalOf(ben, "answer:reported");
-  const alert = await direct(stage, cat, "notification:dispute");
+  const alert = await directMessage(stage, cat, "notification:dispute");
   expect(textOf(alert)).toContain(`@${ben}`);
   expect(textOf(alert)).toContain("looked at it");
   await stage.until(() => stage.posted(releases).some((each) => says("notification:dispute", each)));
   await stage.deliver(stage.lastPayload("block_actions"));
   await stage.told(ben, "answer:reported-before");
   expect(stage.decisions()).toHaveLength(1);
-  expect(await verified(stage)).toMatchObject({ ok: true });
+  expect(await verifyAudit(stage)).toMatchObject({ ok: true });
 });
 
-test("each start and each policy is an entry, with the configuration and the policy's text by digest", async (context) => {
+test("each start and each policy has an entry, with digests of the configuration and of the policy's text", async (context) => {
   const text = `rules:\n  - { name: all, approvers: anyone }\n`;
   const file = policyFile(text, context);
   const stage = await aWorld(context, { env: { ...env, POLICY_FILE: file.path } });
@@ -96,20 +96,20 @@ test("each start and each policy is an entry, with the configuration and the pol
   const audit = await openAuditFile(stage.database.place);
   const entries: KeptEntry["entry"][] = [];
   for await (const row of audit.rows()) entries.push(entryOf(row).entry);
-  const told = entries.filter(({ what }) => what === "program-started" || what === "policy-loaded");
+  const started = entries.filter(({ what }) => what === "program-started" || what === "policy-loaded");
   const starts = ["program-started", "policy-loaded"];
-  expect(told.map(({ what }) => what)).toEqual([...starts, "policy-loaded", ...starts]);
-  const texts = await Promise.all(told.map(({ digest }) => audit.textOf(digest ?? "")));
+  expect(started.map(({ what }) => what)).toEqual([...starts, "policy-loaded", ...starts]);
+  const texts = await Promise.all(started.map(({ digest }) => audit.textOf(digest ?? "")));
   await audit.close();
   expect(texts[1]).toBe(text);
   expect(texts.slice(2)).toEqual([`${text}volatile: [cost]\n`, texts[0], `${text}volatile: [cost]\n`]);
   expect(JSON.parse(texts[0] ?? "")).toMatchObject({ ADMINS: cat, SLACK_BOT_TOKEN: "(set)" });
-  expect(told[0]?.outcome).toMatch(/^Countersign \d+\.\d+\.\d+ on Node \d+/);
+  expect(started[0]?.outcome).toMatch(/^Countersign \d+\.\d+\.\d+ on Node \d+/);
 });
 
-test("an admin is sent the evidence of a run as a file; the requester is told why not", async (context) => {
+test("an admin gets the evidence of a run as a file, and the requester gets a refusal with the reason", async (context) => {
   const stage = await aWorld(context, { env });
-  const { id } = await approved(stage);
+  const { id } = await approveRun(stage);
   await stage.command(cat, opsAgents, `audit ${id}`);
   await stage.told(cat, "answer:evidence-sent");
   const [file, ...more] = await stage.until(() => {

@@ -6,8 +6,8 @@ import { ana, ben, cat, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-/** A run at its approval, with the ids by which the service knows both. */
-async function asked(
+/** Starts a run that waits for approval, and resolves to the ids of both in the service. */
+async function startWaitingRun(
   world: Stage,
 ): Promise<{ opening: Message; card: Message; run: string; approval: string }> {
   const { opening, card } = await world.asking(ana, opsAgents, TASK);
@@ -16,9 +16,9 @@ async function asked(
 }
 
 describe.concurrent("a request that changes", () => {
-  test("while a modal is open, sends nothing and shows what changed", async (context) => {
+  test("while a modal is open is not decided, and the modal shows what changed", async (context) => {
     const world = await aWorld(context);
-    const { card, run, approval } = await asked(world);
+    const { card, run, approval } = await startWaitingRun(world);
     const modal = await world.openForm(ben, card, "Approve");
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.fillModal(ben, "fine");
@@ -31,7 +31,7 @@ describe.concurrent("a request that changes", () => {
 
   test("has a new version on its card, with buttons that work", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, run, approval } = await asked(world);
+    const { opening, card, run, approval } = await startWaitingRun(world);
     const late = await world.openForm(cat, card, "Approve");
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.becomes(card, "v2", "Drop the billing database");
@@ -43,9 +43,9 @@ describe.concurrent("a request that changes", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "certainly not" }]);
   });
 
-  test("is not decided by a click on the version before", async (context) => {
+  test("is not decided by a click on the previous version", async (context) => {
     const world = await aWorld(context);
-    const { card, run, approval } = await asked(world);
+    const { card, run, approval } = await startWaitingRun(world);
     const modal = await world.openForm(ben, card, "Approve");
     const click = world.lastPayload("block_actions");
     await world.slack.acts.close(ben, modal.id);
@@ -57,11 +57,11 @@ describe.concurrent("a request that changes", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("between the submit and the sending is not decided, and the approver is told", async (context) => {
+  test("between the submit and the sending is not decided, and its approver is notified", async (context) => {
     const world = await aWorld(context);
-    const { card, run, approval } = await asked(world);
+    const { card, run, approval } = await startWaitingRun(world);
     await world.openForm(ben, card, "Approve");
-    // The look at submit fails and the one before the sending waits, so nobody sees the change but the very last look.
+    // The look at the submit fails and the look before sending waits, so only the very last look sees the change.
     await world.service.control.down();
     await world.fillModal(ben, "as it was");
     await world.becomes(card, ["sending", "retrying"]);
@@ -74,10 +74,10 @@ describe.concurrent("a request that changes", () => {
   });
 });
 
-describe.concurrent("an approval that nobody waits for any more", () => {
+describe.concurrent("an approval that is no longer needed", () => {
   test("is closed when it is withdrawn, and an open modal says so", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, run, approval } = await asked(world);
+    const { opening, card, run, approval } = await startWaitingRun(world);
     const modal = await world.openForm(ben, card, "Approve");
     world.service.control.withdrawApproval(run, approval);
     await world.becomes(card, "closed");
@@ -90,7 +90,7 @@ describe.concurrent("an approval that nobody waits for any more", () => {
 
   test("is closed when it is resolved elsewhere", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, run, approval } = await asked(world);
+    const { opening, card, run, approval } = await startWaitingRun(world);
     world.service.control.resolveElsewhere(run, approval, { verdict: "approve", reason: "at the console" });
     await world.becomes(card, "closed");
     await world.saidIn(opening, "outcome:succeeded");
@@ -98,9 +98,9 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("is said to be resolved elsewhere when that came between the submit and the service", async (context) => {
+  test("is shown as resolved elsewhere if that happens between the submit and the sending", async (context) => {
     const world = await aWorld(context);
-    const { card, run, approval } = await asked(world);
+    const { card, run, approval } = await startWaitingRun(world);
     // A second request keeps the run waiting.
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
@@ -114,9 +114,9 @@ describe.concurrent("an approval that nobody waits for any more", () => {
     expect(world.decisions()).toHaveLength(1);
   });
 
-  test("is closed when the run ends, which its thread tells with the service's words", async (context) => {
+  test("is closed when the run ends, and the thread reports the end in the service's words", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, run } = await asked(world);
+    const { opening, card, run } = await startWaitingRun(world);
     const modal = await world.openForm(ben, card, "Deny");
     world.service.control.cancel(run, "Stopped by the night shift.");
     await world.saidIn(opening, "outcome:canceled", "Stopped by the night shift.");
@@ -128,10 +128,10 @@ describe.concurrent("an approval that nobody waits for any more", () => {
   });
 });
 
-describe.concurrent("an approval or a run that goes away", () => {
-  test("is asked for again on the same card", async (context) => {
+describe.concurrent("an approval or a run that disappears", () => {
+  test("uses the same card when it is requested again", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, run, approval } = await asked(world);
+    const { opening, card, run, approval } = await startWaitingRun(world);
     // A second request keeps the run waiting while the first is away.
     world.service.control.addApproval(run, { action: "Tell the customers" });
     await world.cardOf(opening, 1);
@@ -144,9 +144,9 @@ describe.concurrent("an approval or a run that goes away", () => {
     expect(world.cardsOf(opening)).toHaveLength(2);
   });
 
-  test("is closed, and its thread told, when the service no longer knows the run", async (context) => {
+  test("is closed, and its thread notified, if the service no longer knows the run", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, run } = await asked(world);
+    const { opening, card, run } = await startWaitingRun(world);
     world.service.control.vanish(run);
     await world.saidIn(opening, "thread:missing");
     await world.becomes(card, "closed");

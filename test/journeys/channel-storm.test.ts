@@ -1,4 +1,4 @@
-// Many runs that ask at once in one channel: a notice leads everyone to their own queue while the cards are on their way.
+// Many runs in one channel request approvals at once. A notice leads people to their own queues until the cards are posted.
 
 import { describe, expect, test } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -10,11 +10,11 @@ import { ana, aWorld, ben, cat, guest, opsAgents, type Stage } from "../make/wor
 type Context = Parameters<typeof aWorld>[0];
 
 const RUNS = 14;
-/** Slack takes no message for so long (s), so all of them wait at once, however slow the machine is. */
+/** How long Slack accepts no messages (s). All cards wait at once, however slow the machine is. */
 const REST_S = 8;
 
-/** So many watched runs whose threads are open; then each asks for one approval. Resolves to the notice. */
-async function storm(context: Context): Promise<{ world: Stage; notice: Message }> {
+/** Creates watched runs with open threads, each of which then requests one approval. Resolves to the notice. */
+async function startStorm(context: Context): Promise<{ world: Stage; notice: Message }> {
   const world = await aWorld(context, { troubled: true });
   const { control } = world.service;
   const ids = Array.from({ length: RUNS }, (_, nth) => control.createRun(`release forever ${nth}`).id);
@@ -40,8 +40,8 @@ async function isOver(world: Stage): Promise<void> {
 }
 
 describe.concurrent("many requests at once, of many runs", () => {
-  test("are all in the reader's queue behind the notice, before their cards; the notice ends when it is calm", async (context) => {
-    const { world, notice } = await storm(context);
+  test("are all in the reader's queue before their cards are posted, and the notice ends when they are", async (context) => {
+    const { world, notice } = await startStorm(context);
     expect(cards(world).length).toBeLessThan(RUNS);
     accepted(await world.click(ben, notice, "Review"));
     const listed = await world.told(ben, "answer:pending");
@@ -53,22 +53,22 @@ describe.concurrent("many requests at once, of many runs", () => {
     await isOver(world);
   });
 
-  test("have one notice, also when the app restarts in between", async (context) => {
-    const { world } = await storm(context);
+  test("have one notice, even if the app restarts in between", async (context) => {
+    const { world } = await startStorm(context);
     await world.stopApp();
     await world.startApp();
     await isOver(world);
   });
 
-  test("are shown to no guest", async (context) => {
-    const { world, notice } = await storm(context);
+  test("are not shown to guests", async (context) => {
+    const { world, notice } = await startStorm(context);
     accepted(await world.click(guest, notice, "Review"));
     expect(await world.told(guest, "answer:pending:empty")).not.toContain("Deploy part");
     await isOver(world);
   });
 
-  test("leave nothing to decide in the notice, whoever presses it", async (context) => {
-    const { world, notice } = await storm(context);
+  test("cannot be decided in the notice, whoever clicks its button", async (context) => {
+    const { world, notice } = await startStorm(context);
     const names = elementsOf(notice.blocks).map(({ action_id }) => action_id);
     expect(names.filter(Boolean)).toEqual(["storm_review"]);
     for (const person of [ana, ben, cat]) accepted(await world.click(person, notice, "Review"));

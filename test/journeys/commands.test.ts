@@ -4,7 +4,7 @@ import { buttonsOf, modalSays, textOf } from "../make/journey-sight.ts";
 import { says } from "../make/message-id.ts";
 import { ana, ben, guest, opsAgents, outsider, payments, random, type Stage, aWorld } from "../make/world.ts";
 
-/** The private offer to start this as a run. */
+/** Resolves to the private offer to start this text as a run. */
 async function suggestion(world: Stage, person: string, text: string): Promise<Message> {
   await world.command(person, opsAgents, text);
   return world.until(() =>
@@ -22,7 +22,7 @@ describe.concurrent("/agent run", () => {
     ["emoji and accents", "déploie 🚀 👩‍💻 e\u0301"],
     ["what Slack writes for names and links", "tell <@U0BEN> & <https://x.example|x> in <#C0RELEASES>"],
     ["a space before and after", "  twice as far  "],
-    ["more characters than a form takes", `forever ${"long ".repeat(800)}end`],
+    ["more characters than a form accepts", `forever ${"long ".repeat(800)}end`],
   ])("sends the task as it was typed: %s", async ([, task = ""], context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, task);
@@ -43,7 +43,7 @@ describe.concurrent("/agent run", () => {
     expect(world.tasksSent()).toEqual([]);
   });
 
-  test("starts nothing where Countersign can't post, and says what to do", async (context) => {
+  test("starts nothing if Countersign cannot post in the channel, and says what to do", async (context) => {
     const world = await aWorld(context, { troubled: true });
     expect(await world.command(ana, random, "run deploy it")).toEqual({ ok: true });
     await world.told(ana, "notice:cannot-post");
@@ -53,7 +53,7 @@ describe.concurrent("/agent run", () => {
   test("starts nothing in a direct message, and says to use a channel", async (context) => {
     const world = await aWorld(context);
     const { id } = world.slack.workspace.dmOf(ana);
-    world.slack.workspace.app.takesMessages = true; // the manifest says no; whoever installs it may say yes
+    world.slack.workspace.app.takesMessages = true; // off in the manifest, but an installer may turn it on
     await world.command(ana, id, "run deploy it");
     await world.told(ana, "command-refusal:not-a-channel");
     await world.command(ana, id, "");
@@ -77,7 +77,7 @@ describe.concurrent("/agent run", () => {
     expect(world.tasksSent()).toEqual([]);
   });
 
-  test("works in a private channel that Countersign is in", async (context) => {
+  test("works in a private channel that Countersign is a member of", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, payments, "pay the invoice");
     await world.decide(ben, card, "Approve", "due");
@@ -86,7 +86,7 @@ describe.concurrent("/agent run", () => {
 });
 
 describe.concurrent("/agent alone", () => {
-  test("opens a form that starts a run in the channel it came from", async (context) => {
+  test("opens a form that starts a run in the channel where it was typed", async (context) => {
     const world = await aWorld(context);
     expect(await world.command(ana, opsAgents, "")).toEqual({ ok: true });
     const form = await world.modalOf(ana, "task");
@@ -98,7 +98,7 @@ describe.concurrent("/agent alone", () => {
     expect(world.tasksSent()).toEqual(['just say "hello"\nto everyone']);
   });
 
-  test("keeps the form open when nothing visible was typed", async (context) => {
+  test("keeps the form open if nothing visible was typed", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, " ");
     const form = await world.modalOf(ana, "task");
@@ -108,7 +108,7 @@ describe.concurrent("/agent alone", () => {
     expect(world.tasksSent()).toEqual([]);
   });
 
-  test("starts one run however often the form is delivered", async (context) => {
+  test("starts one run, however often the form is delivered", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "");
     await world.modalOf(ana, "task");
@@ -121,7 +121,7 @@ describe.concurrent("/agent alone", () => {
     expect(world.posted(opsAgents).filter(({ thread }) => thread === null)).toEqual([opening]);
   });
 
-  test("starts nothing for a guest who fills in the form", async (context) => {
+  test("starts nothing for a guest who submits the form", async (context) => {
     const world = await aWorld(context);
     await world.command(guest, opsAgents, "");
     await world.until(() => world.viewOf(guest) ?? world.ephemeralsFor(guest)[0]);
@@ -157,7 +157,7 @@ describe.concurrent("/agent with other words", () => {
     expect(world.tasksSent()).toHaveLength(1);
   });
 
-  test("a task without `run` is offered as a run, and one press or several start it once", async (context) => {
+  test("a task without `run` is offered as a run, and one or more clicks start it once", async (context) => {
     const world = await aWorld(context);
     const suggested = await suggestion(world, ben, "just say `yes`\nto <!channel>");
     expect(textOf(suggested)).toContain("/agent run just say `yes` to <!channel>");
@@ -182,7 +182,7 @@ describe.concurrent("/agent with other words", () => {
     expect(world.tasksSent()).toEqual([]);
   });
 
-  test("a guest may press, and is refused as with the command", async (context) => {
+  test("a guest may click, and is refused as with the command", async (context) => {
     const world = await aWorld(context);
     const suggested = await suggestion(world, guest, "just say hello");
     await click(world, guest, suggested);
@@ -190,14 +190,14 @@ describe.concurrent("/agent with other words", () => {
     expect(world.posted()).toEqual([]);
   });
 
-  test("subcommands may be typed in capitals, and are answered privately", async (context) => {
+  test("subcommands may be uppercase, and are answered privately", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "HELP");
     await world.told(ana, "answer:help");
     expect(world.posted()).toEqual([]);
   });
 
-  test.for(["status", "watch", "unwatch"])("%s asks which run when none is given", async (word, context) => {
+  test.for(["status", "watch", "unwatch"])("%s asks for a run if none is given", async (word, context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, word);
     await world.told(ana, "answer:which-run");
@@ -205,7 +205,7 @@ describe.concurrent("/agent with other words", () => {
     await world.told(ana, "command-refusal:unknown-run");
   });
 
-  test("another name of the command is heard when it is configured", async (context) => {
+  test("the command can be renamed in the configuration", async (context) => {
     const world = await aWorld(context, { env: { SLACK_COMMAND: "/bot" } });
     const typed = await world.command(ana, opsAgents, "help");
     expect(typed).toMatchObject({ ok: false });

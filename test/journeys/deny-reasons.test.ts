@@ -14,10 +14,10 @@ const RULES = `rules:
     deny-reasons: [Not during the freeze, Tests are missing, No]
 `;
 
-const under = (context: Context): Choices => ({ env: { POLICY_FILE: policyFile(RULES, context).path } });
+const withRules = (context: Context): Choices => ({ env: { POLICY_FILE: policyFile(RULES, context).path } });
 
-/** Ben's form for a denial. */
-async function denying(world: Stage): Promise<OpenView> {
+/** Opens Ben's form for a denial. */
+async function openDenial(world: Stage): Promise<OpenView> {
   const { card } = await world.asking(ana, opsAgents, "deploy billing-api to production");
   return world.openForm(ben, card, "Deny");
 }
@@ -34,14 +34,14 @@ function reasonField({ view }: OpenView): Field {
   return { block: String(block.block_id), holds: initial_value };
 }
 
-const filled = (world: Stage, form: OpenView, text: string): Promise<Field> =>
+const untilFilled = (world: Stage, form: OpenView, text: string): Promise<Field> =>
   world.until(() => {
     const field = reasonField(form);
     return field.holds === text && field;
   });
 
-/** Ben's form for two requests at once. */
-async function denyingTwo(world: Stage): Promise<OpenView> {
+/** Opens Ben's form for two requests at once. */
+async function openTwoDenials(world: Stage): Promise<OpenView> {
   const { opening } = await world.asking(ana, opsAgents, "two approvals");
   await world.cardOf(opening, 1);
   await world.slack.openHome(ben);
@@ -71,25 +71,25 @@ const submit = (world: Stage, { id }: OpenView, { block }: Field, text: string) 
   world.slack.acts.submit(ben, id, { [block]: { reason_text: text } });
 
 describe.concurrent("a reason that the rule offers", () => {
-  test("fills the field, and what the field shows at the submit is sent", async (context) => {
-    const world = await aWorld(context, under(context));
-    const form = await denying(world);
+  test("fills the field, and the content of the field at the submit is sent", async (context) => {
+    const world = await aWorld(context, withRules(context));
+    const form = await openDenial(world);
     await choose(world, ben, form, 0);
-    const field = await filled(world, form, "Not during the freeze");
+    const field = await untilFilled(world, form, "Not during the freeze");
     expect(field.block).not.toBe("reason");
     await submit(world, form, field, "Not during the freeze of May");
     await world.until(() => world.decisions().length > 0);
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "Not during the freeze of May" }]);
   });
 
-  test("comes behind what was typed, and a second one behind the first", async (context) => {
-    const world = await aWorld(context, under(context));
-    const form = await denying(world);
+  test("is added after typed text, and a second reason after the first", async (context) => {
+    const world = await aWorld(context, withRules(context));
+    const form = await openDenial(world);
     await world.slack.acts.click(ben, { view: form.id }, "reason", "reason_text", "See ticket 12.");
     await choose(world, ben, form, 1);
-    await filled(world, form, "See ticket 12.\nTests are missing");
+    await untilFilled(world, form, "See ticket 12.\nTests are missing");
     await choose(world, ben, form, 0);
-    const { holds, ...field } = await filled(
+    const { holds, ...field } = await untilFilled(
       world,
       form,
       "See ticket 12.\nTests are missing\nNot during the freeze",
@@ -99,26 +99,26 @@ describe.concurrent("a reason that the rule offers", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: holds }]);
   });
 
-  test("that is too short for the rule is told beside the field that holds it", async (context) => {
-    const world = await aWorld(context, under(context));
-    const form = await denying(world);
+  test("that is too short for the rule causes an error at its field", async (context) => {
+    const world = await aWorld(context, withRules(context));
+    const form = await openDenial(world);
     await choose(world, ben, form, 2);
-    const field = await filled(world, form, "No");
+    const field = await untilFilled(world, form, "No");
     await submit(world, form, field, "No");
     expect(form.errors[field.block]).toContain("Too short");
     expect(world.decisions()).toEqual([]);
   });
 
-  test("is offered for no approval", async (context) => {
-    const world = await aWorld(context, under(context));
+  test("is not offered for an approval", async (context) => {
+    const world = await aWorld(context, withRules(context));
     const { card } = await world.asking(ana, opsAgents, "deploy billing-api to production");
     const { view } = await world.openForm(ben, card, "Approve");
     expect(view.blocks.map(({ block_id }) => block_id)).not.toContain("preset");
   });
 
-  test("fills the field for all denials of a form of several, and leaves what is chosen there", async (context) => {
-    const world = await aWorld(context, under(context));
-    const form = await denyingTwo(world);
+  test("fills the field for all denials in a form of several requests, and keeps the chosen verdicts", async (context) => {
+    const world = await aWorld(context, withRules(context));
+    const form = await openTwoDenials(world);
     const [first = "", second = ""] = verdictBlocks(form);
     await world.slack.acts.click(ben, { view: form.id }, first, "verdict_chosen", "deny");
     await world.slack.acts.click(ben, { view: form.id }, "reason_deny", "reason_text", "See ticket 12.");
@@ -146,8 +146,8 @@ describe.concurrent("a reason that the rule offers", () => {
     ["a request that the form does not show", { state: { values: { [`verdict:${"A".repeat(22)}`]: {} } } }],
     ["a form without requests", { state: { values: {} } }],
   ] as const)("changes no form of several when Slack's payload names %s", async ([, change], context) => {
-    const world = await aWorld(context, under(context));
-    const form = await denyingTwo(world);
+    const world = await aWorld(context, withRules(context));
+    const form = await openTwoDenials(world);
     await chooseForTwo(world, ben, form, 0);
     await world.until(() => denialField(form).holds !== "");
     const before = JSON.stringify(world.slack.workspace.views.map(({ view }) => view));
@@ -170,14 +170,14 @@ describe.concurrent("a reason that the rule offers", () => {
       { actions: [{ action_id: "preset_chosen", selected_option: { value: "99" } }] },
     ],
     [
-      "a choice that is no number",
+      "a choice that is not a number",
       { actions: [{ action_id: "preset_chosen", selected_option: { value: "__proto__" } }] },
     ],
-  ] as const)("is filled in for nobody when Slack's payload names %s", async ([, change], context) => {
-    const world = await aWorld(context, under(context));
-    const form = await denying(world);
+  ] as const)("is not filled in when Slack's payload names %s", async ([, change], context) => {
+    const world = await aWorld(context, withRules(context));
+    const form = await openDenial(world);
     await choose(world, ben, form, 0);
-    await filled(world, form, "Not during the freeze");
+    await untilFilled(world, form, "Not during the freeze");
     const before = JSON.stringify(world.slack.workspace.views.map(({ view }) => view));
     await world.deliver({ ...world.lastPayload("block_actions"), ...change });
     await world.command(ben, opsAgents, "help");

@@ -1,4 +1,4 @@
-// "This was not me", from the receipt to the word of an admin.
+// "This was not me", from the receipt to the admin's conclusion.
 
 import { expect, test, vi } from "vitest";
 import { buttonsOf, elementsOf, textOf } from "../make/journey-sight.ts";
@@ -7,7 +7,7 @@ import { ana, aWorld, ben, cat, opsAgents, releases } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-test("a disputed decision is marked where people look, linked for the admins, and closed with a word", async (context) => {
+test("a disputed decision is marked on its card and opening, linked for the admins, and closed with a conclusion", async (context) => {
   const stage = await aWorld(context, {
     troubled: true,
     env: { ADMINS: cat, AUDIT_CHANNEL: releases },
@@ -17,7 +17,7 @@ test("a disputed decision is marked where people look, linked for the admins, an
   await stage.becomes(card, "approved");
   const { id } = await stage.runAt(TASK);
   const receipt = await stage.until(() => stage.directTo(ben).find((each) => says("receipt:approve", each)));
-  // Before that it is not known whether other receipts share the message, and the button would stay.
+  // Until the receipt is stored, other receipts may still join its message, and the button would stay.
   const isStored = (): boolean => stage.logged.some((line) => line.includes('"notification":"receipt"'));
   await vi.waitUntil(isStored, { timeout: 20_000 });
   await stage.click(ben, receipt, "This was not me");

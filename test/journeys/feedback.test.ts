@@ -1,4 +1,4 @@
-// How soon people see that their decision is taken, and how a run ended, whatever Slack's budget for updates is.
+// How soon people see that their decision was received and how a run ended, whatever Slack's budget for updates is.
 
 import { describe, expect, test } from "vitest";
 import { slackTiming } from "#sandbox/slack/context.ts";
@@ -12,7 +12,7 @@ import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";
 const TASK = "deploy billing-api to production";
 const TAKEN = ["sending", "approved"] as const;
 
-/** Until it is let go, Slack answers no chat.update. */
+/** Makes Slack leave every chat.update unanswered until the returned function is called. */
 function holdUpdates({ slack }: Stage): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   slack.faults.next("chat.update", { until: promise }, 50);
@@ -26,7 +26,7 @@ const replacements = ({ slack }: Stage) =>
   slack.traffic.lines().filter(({ from, what }) => from === "app" && what === "response_url");
 
 describe.concurrent("the card", () => {
-  test("says that the decision is recorded while Slack takes no update, and then what the service says", async (context) => {
+  test("says that the decision is recorded while Slack accepts no updates, and then shows the service's answer", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -42,7 +42,7 @@ describe.concurrent("the card", () => {
     expect(world.decisions()).toHaveLength(1);
   });
 
-  test("keeps the mark by which a lost card is found", async (context) => {
+  test("keeps the mark that is used to find a lost card", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const before = card.metadata;
@@ -52,7 +52,7 @@ describe.concurrent("the card", () => {
     expect(card.metadata).toEqual(before);
   });
 
-  test("is updated all the same if Slack no longer accepts the URL of the click", async (context) => {
+  test("is updated even if Slack no longer accepts the click's response URL", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -63,7 +63,7 @@ describe.concurrent("the card", () => {
     expect(world.decisions()).toHaveLength(1);
   });
 
-  test("shows the first of two approvals at once, and that an approval was taken back", async (context) => {
+  test("shows the first of two approvals at once, and also its withdrawal", async (context) => {
     const rules = "rules:\n  - name: strict\n    approvers: anyone\n    quorum: 2\n    hold: 10 min\n";
     const world = await aWorld(context, { env: { POLICY_FILE: policyFile(rules, context).path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
@@ -79,7 +79,7 @@ describe.concurrent("the card", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("needs no URL after a restart", async (context) => {
+  test("is updated without a response URL after a restart", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -90,7 +90,7 @@ describe.concurrent("the card", () => {
     expect(replacements(world)).toEqual([]);
   });
 
-  test("brings the URL into no log, and into no database", async (context) => {
+  test("does not write the response URL to the log or the database", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "fine");
@@ -99,7 +99,7 @@ describe.concurrent("the card", () => {
   });
 });
 
-test("three runs that fail at once: opening, thread and card agree within three seconds", async (context) => {
+test("three runs that fail at once are shown as failed in opening, thread and card within three seconds", async (context) => {
   const world = await aWorld(context, { rateLimits: true, timing: slackTiming });
   const runs: { id: string; opening: Message; card: Message }[] = [];
   for (const nth of [1, 2, 3]) {
@@ -108,7 +108,7 @@ test("three runs that fail at once: opening, thread and card agree within three 
     await world.becomes(opening, "run:awaiting-approval");
     runs.push({ id: (await world.runAt(task)).id, opening, card });
   }
-  // The posts of six messages in one channel have used up the burst that Slack allows there.
+  // The six messages have used up the burst that Slack allows in one channel.
   await world.lateBy(4_000);
   const from = performance.now();
   for (const { id } of runs) world.service.control.fail(id, "no room left");

@@ -1,4 +1,4 @@
-// The file of SQLite, taken away or locked under a running bot.
+// The SQLite file is removed or locked while the bot runs.
 
 import { renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -9,8 +9,8 @@ import { ana, aWorld, ben, opsAgents } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-describe.concurrent("the file of the database", () => {
-  test("is gone: /readyz says so, a decision is not acknowledged, and nothing is sent", async (context) => {
+describe.concurrent("the SQLite file", () => {
+  test("if removed, fails /readyz, and a decision is neither acknowledged nor sent", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.openForm(ben, card, "Approve");
@@ -30,7 +30,7 @@ describe.concurrent("the file of the database", () => {
     await world.until(() => world.decisionPosts().length === 1);
   });
 
-  test("a store that takes no writes, although it can be read, is not ready", async (context) => {
+  test("if locked against writes, makes the bot not ready, although it can be read", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const path = world.database.place;
     const other = new DatabaseSync(path);

@@ -19,13 +19,13 @@ describe.concurrent("health", () => {
     }
   });
 
-  test("a revoked token is told, and takes nobody out of service", async (context) => {
+  test("a revoked token is reported as degraded, but the bot stays ready", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
     await world.decide(ben, card, "Approve", "fine");
     await world.until(() => gate.hits() === 1);
-    // Slack refuses a revoked token whatever it is asked. One call that it answered would make the token good again.
+    // Slack refuses every call with a revoked token. If it answered one call, the token would count as valid again.
     const methods = {
       auth: ["test"],
       bots: ["info"],
@@ -47,7 +47,7 @@ describe.concurrent("health", () => {
     expect(await metrics(world)).toContain('countersign_part_healthy{part="slack_token"} 0');
   });
 
-  test("a refused key is found with no run at all, by a request that changes nothing", async (context) => {
+  test("a refused key is detected even without runs, by a request that changes nothing", async (context) => {
     const world = await aWorld(context);
     world.service.control.rotateKey();
     await world.command(ana, opsAgents, "health");
@@ -58,7 +58,7 @@ describe.concurrent("health", () => {
     expect(await metrics(world)).toContain('countersign_part_healthy{part="service_key"} 0');
   });
 
-  test("what waits is counted, and a decision that the service does not take", async (context) => {
+  test("pending approvals are counted, and a decision that the service does not answer", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const waiting = [
@@ -94,7 +94,7 @@ describe.concurrent("health", () => {
     expect(counted('slack_calls_total{method="chat.postMessage",outcome="ok"}')).toBeGreaterThan(1);
   });
 
-  test("members learn no address of the service; admins do", async (context) => {
+  test("members are not shown the service's address, but admins are", async (context) => {
     const world = await aWorld(context, { env: { ADMINS: cat } });
     const { host } = new URL(world.service.url);
     const { card } = await world.asking(ana, opsAgents, TASK);

@@ -5,10 +5,10 @@ import { elementsOf, textOf } from "../make/journey-sight.ts";
 import { type Saying, says } from "../make/message-id.ts";
 
 const TASK = "deploy billing-api to production";
-/** The request of that task, as the service words it. */
+/** The service's text of the request for the task. */
 const ASKED = "Deploy billing-api to production";
 
-/** What the person sees on the Home tab, as soon as it says this, with these words of people or of the service. */
+/** Resolves to what the person sees on the Home tab, once it has this id and shows these words of people or the service. */
 async function homeOf(
   world: Stage,
   person: string,
@@ -35,7 +35,7 @@ async function withACard(context: TestContext) {
 }
 
 describe.concurrent("the Home tab", () => {
-  test("lists what waits, with a link to its card, and for its requester their own runs", async (context) => {
+  test("lists pending requests with links to their cards, and the requester's own runs", async (context) => {
     const { world, card } = await withACard(context);
     await world.slack.openHome(ben);
     await homeOf(world, ben, "home:own:none", "Deploy billing-api");
@@ -47,7 +47,7 @@ describe.concurrent("the Home tab", () => {
     await homeOf(world, ana, "queue:yours:none", TASK);
   });
 
-  test("shows after Refresh what has come of it", async (context) => {
+  test("shows the current state after Refresh", async (context) => {
     const { world, card } = await withACard(context);
     await world.slack.openHome(ben);
     await homeOf(world, ben, "home:runs", ASKED);
@@ -57,7 +57,7 @@ describe.concurrent("the Home tab", () => {
     expect(await homeOf(world, ben, "queue:yours:none")).not.toContain(ASKED);
   });
 
-  test("tells nobody of runs in channels that they are not in", async (context) => {
+  test("shows people no runs in channels that they are not in", async (context) => {
     const world = await aWorld(context);
     await world.asking(ana, payments, "pay the secret invoice");
     for (const person of [cat, outsider]) {
@@ -66,7 +66,7 @@ describe.concurrent("the Home tab", () => {
     }
   });
 
-  test("says that it could not look, and not that there is nothing, while Slack does not say who is where", async (context) => {
+  test("says that it could not check, not that nothing is pending, while Slack does not return the memberships", async (context) => {
     const world = await aWorld(context, { troubled: true });
     await world.asking(ana, opsAgents, TASK);
     world.slack.faults.next("users.conversations", { http: 500 });
@@ -76,7 +76,7 @@ describe.concurrent("the Home tab", () => {
     await homeOf(world, ben, "home:runs", ASKED);
   });
 
-  test("starts a run in the channel that is chosen, and lists it at once", async (context) => {
+  test("starts a run in the chosen channel, and lists it at once", async (context) => {
     const world = await aWorld(context);
     await world.slack.openHome(ana);
     await homeOf(world, ana, "home:own:none");
@@ -91,7 +91,7 @@ describe.concurrent("the Home tab", () => {
     expect(world.posted(opsAgents).length).toBeGreaterThan(0);
   });
 
-  test("keeps the form open, at the channel, when the person is not in the channel chosen", async (context) => {
+  test("keeps the form open with an error at the channel if the person is not in it", async (context) => {
     const world = await aWorld(context, { troubled: true });
     await world.slack.openHome(cat);
     await homeOf(world, cat, "home:own:none");
@@ -106,7 +106,7 @@ describe.concurrent("the Home tab", () => {
     expect(Object.keys(form.errors)).toEqual(["channel"]);
     expect(world.tasksSent()).toEqual([]);
     await choose(random);
-    // It depends on what Slack has said of the channel before.
+    // Which answer appears depends on what Slack has returned for the channel before.
     await world.told(cat, ["notice:cannot-post", "command-refusal:hidden-channel"]);
     expect(world.tasksSent()).toEqual([]);
   });

@@ -9,7 +9,7 @@ type Line = { readonly [field: string]: unknown };
 
 const lines = (world: Stage): Line[] => world.logged.map((line) => JSON.parse(line) as Line);
 
-/** As `grep` finds them. */
+/** Returns the lines that contain the id, like `grep`. */
 const about = (world: Stage, id: string): Line[] =>
   world.logged.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Line);
 
@@ -17,7 +17,7 @@ const approvalIn = (world: Stage): string =>
   String(lines(world).find(({ event }) => event === "opened")?.["approval"]);
 
 describe.concurrent("the log", () => {
-  test("tells one decision from the click to the confirmation, by the id of its approval", async (context) => {
+  test("traces one decision from the click to the confirmation, by the id of its approval", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(ana, card, "Approve", "requester");
@@ -34,7 +34,7 @@ describe.concurrent("the log", () => {
       expect(world.logged.join("\n")).not.toContain(text);
   });
 
-  test("names why a decision does not arrive, with its try and the next one, once a minute", async (context) => {
+  test("says why a decision does not arrive, with its attempt and the next one, once a minute", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const fault = world.service.control.fault(
@@ -64,7 +64,7 @@ describe.concurrent("the log", () => {
     expect(world.logged.join("\n")).not.toContain("quoted text");
   });
 
-  test("names why a recorded decision is not even tried: the key is refused", async (context) => {
+  test("says why a recorded decision is not even attempted: the key is refused", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     world.service.control.rotateKey();
@@ -77,7 +77,7 @@ describe.concurrent("the log", () => {
     );
   });
 
-  test("names Slack's code for a message that cannot be posted", async (context) => {
+  test("contains Slack's error code for a message that cannot be posted", async (context) => {
     const world = await aWorld(context, { troubled: true });
     world.slack.faults.next("chat.postMessage", { error: "token_revoked" }, 1);
     await world.command(ana, opsAgents, `run ${TASK}`);

@@ -5,10 +5,10 @@ import { buttonsOf, elementsOf, modalText, textOf } from "../make/journey-sight.
 import { idOf, says } from "../make/message-id.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
-/** Numbered, so that one that is missing is seen. */
+/** Returns numbered lines, so that a missing line is noticed. */
 const lines = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `step ${n + 1} of the plan`);
-const lacking = (text: string, wanted: readonly string[]): string[] =>
+const missingLines = (text: string, wanted: readonly string[]): string[] =>
   wanted.filter((each) => !text.split("\n").includes(each));
 
 const filesIn = (world: Stage, opening: Message): string[] =>
@@ -17,16 +17,16 @@ const filesIn = (world: Stage, opening: Message): string[] =>
     .flatMap(({ files }) => files)
     .map((id) => Buffer.from(world.slack.workspace.files.get(id)?.bytes ?? []).toString("utf8"));
 
-/** A run that works on, and asks what the test wants it to ask. */
-async function askingFor(world: Stage, action: string): Promise<{ opening: Message; card: Message }> {
+/** Starts a run that keeps working and requests this action. */
+async function startRequesting(world: Stage, action: string): Promise<{ opening: Message; card: Message }> {
   const opening = await world.run(ana, opsAgents, "work forever");
   const { id } = await world.runAt("work forever");
   world.service.control.addApproval(id, { action });
   return { opening, card: await world.cardOf(opening) };
 }
 
-describe.concurrent("what is too long for a message", () => {
-  test("a huge output has its first part in the thread and the whole in a file", async (context) => {
+describe.concurrent("content that is too long for a message", () => {
+  test("a huge output is shown in the thread in part, and in a file in full", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "huge report");
     const end = await world.saidIn(opening, "outcome:succeeded");
@@ -37,7 +37,7 @@ describe.concurrent("what is too long for a message", () => {
     expect(textOf(end)).toContain("200,000 characters");
   });
 
-  test("a huge request is attached whole before anyone can decide it", async (context) => {
+  test("a huge request is attached in full before anyone can decide it", async (context) => {
     const world = await aWorld(context);
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("files.completeUploadExternal", { until: gate.promise });
@@ -56,7 +56,7 @@ describe.concurrent("what is too long for a message", () => {
     await world.saidIn(opening, "outcome:succeeded");
   });
 
-  test("a request whose file is refused can't be decided here, and its card says why", async (context) => {
+  test("a request whose file is refused cannot be decided here, and its card says why", async (context) => {
     const world = await aWorld(context, { troubled: true });
     world.slack.faults.next("files.getUploadURLExternal", { error: "storage_limit_reached" });
     const { card } = await world.asking(ana, opsAgents, "huge request");
@@ -64,27 +64,27 @@ describe.concurrent("what is too long for a message", () => {
     expect(buttonsOf(card)).toEqual([]);
   });
 
-  test("a request too long for a card is read in full in a modal, and in the modal that decides", async (context) => {
+  test("a request that is too long for a card is shown in full in a modal, and in the decision form", async (context) => {
     const world = await aWorld(context);
     const plan = lines(700);
-    const { card } = await askingFor(world, plan.join("\n"));
+    const { card } = await startRequesting(world, plan.join("\n"));
     expect(buttonsOf(card)).toEqual(["Approve", "Deny", "Read in full"]);
     expect(says("request:shortened", card)).toBe(true);
-    expect(lacking(textOf(card), plan)).not.toEqual([]);
+    expect(missingLines(textOf(card), plan)).not.toEqual([]);
 
     const reading = await world.openForm(ben, card, "Read in full");
     expect(reading.view["submit"]).toBeUndefined();
-    expect(lacking(modalText(reading), plan)).toEqual([]);
+    expect(missingLines(modalText(reading), plan)).toEqual([]);
     await world.slack.acts.close(ben, reading.id);
     const deciding = await world.openForm(ben, card, "Deny");
-    expect(lacking(modalText(deciding), plan)).toEqual([]);
+    expect(missingLines(modalText(deciding), plan)).toEqual([]);
     await world.fillModal(ben, "step 612 drops the table");
     await world.becomes(card, "denied", "step 612 drops the table");
   });
 
-  test("the requester may read in full what only others may decide", async (context) => {
+  test("the requester can read a request in full, although only others can decide it", async (context) => {
     const world = await aWorld(context);
-    const { card } = await askingFor(world, lines(700).join("\n"));
+    const { card } = await startRequesting(world, lines(700).join("\n"));
     expect(modalText(await world.openForm(ana, card, "Read in full"))).toContain("step 700 of the plan");
   });
 });
@@ -94,11 +94,11 @@ const OWN_CARD = new RegExp(
   `^http://127\\.0\\.0\\.1:\\d+/archives/${opsAgents}/p\\d+\\?thread_ts=[\\d.]+&cid=${opsAgents}$`,
 );
 const RICH = new Set(["rich_text_section", "rich_text_quote", "rich_text_preformatted", "rich_text_list"]);
-// Control, direction, zero-width and tag characters, line separators, halves of pairs. Tab and newline may stay.
+// Control, direction, zero-width and tag characters, line separators and unpaired surrogates. Tab and newline are allowed.
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What Slack would make of a text in blocks: everything but plain words, people we name ourselves, and times. */
-function live(blocks: unknown): unknown[] {
+/** Returns the elements that Slack would interpret: everything except plain text, people we name ourselves, and times. */
+function interpretedElements(blocks: unknown): unknown[] {
   const inRich = elementsOf(blocks)
     .filter(({ type }) => RICH.has(String(type)))
     .flatMap(
@@ -110,7 +110,7 @@ function live(blocks: unknown): unknown[] {
     ({ type, user_id, url }) =>
       !(
         (OWN_ELEMENTS.has(type) && (type !== "user" || [ana, ben].includes(user_id ?? ""))) ||
-        // A receipt, which comes at its own time, links its card.
+        // A receipt, which arrives at any time, links to its card.
         (type === "link" && OWN_CARD.test(url ?? ""))
       ),
   );
@@ -124,37 +124,37 @@ function live(blocks: unknown): unknown[] {
   return [...foreign, ...marked, ...pictures, ...unseen];
 }
 
-const inert = ({ text, blocks }: Message): void => {
-  expect(live(blocks)).toEqual([]);
-  // The one mention in it is ours: who asked.
+const expectInert = ({ text, blocks }: Message): void => {
+  expect(interpretedElements(blocks)).toEqual([]);
+  // The only mention in it is ours: the requester.
   expect(text.replace(/ by <@U0[A-Z]+>$/, "")).not.toMatch(/<|>/);
   expect(text).not.toMatch(UNSEEN);
 };
 
-describe.concurrent("text that tries to fool its reader", () => {
-  test("stays text on the opening, the card, in the modal and in the outcome", async (context) => {
+describe.concurrent("text that tries to deceive its reader", () => {
+  test("stays plain text in the opening, the card, the modal and the outcome", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, `hostile ${hostileText}`);
-    inert(opening);
-    inert(card);
+    expectInert(opening);
+    expectInert(card);
     expect(textOf(card)).toContain("<!channel> <!here> <!everyone> <@U0000001>");
     expect(textOf(card)).toContain("⟨U+202E⟩");
     const modal = await world.openForm(ben, card, "Approve");
-    expect(live(modal.view.blocks)).toEqual([]);
+    expect(interpretedElements(modal.view.blocks)).toEqual([]);
     expect(modalText(modal)).toContain("zero⟨U+200B⟩width");
     await world.fillModal(ben, hostileText);
     await world.becomes(card, "approved");
-    inert(card);
+    expectInert(card);
     const end = await world.saidIn(opening, "outcome:succeeded");
-    inert(end);
+    expectInert(end);
     expect(textOf(end)).toContain("<!channel>");
     expect(world.decisions()).toEqual([{ decision: "approve", reason: hostileText }]);
-    for (const message of world.posted()) inert(message);
+    for (const message of world.posted()) expectInert(message);
   });
 
-  test("stays text in lists, in errors of the service and in a changed request", async (context) => {
+  test("stays plain text in lists, in errors of the service and in a changed request", async (context) => {
     const world = await aWorld(context);
-    const { card } = await askingFor(world, hostileText);
+    const { card } = await startRequesting(world, hostileText);
     const modal = await world.openForm(ben, card, "Approve");
     const { id, approvals } = await world.runAt("work forever");
     const details = { tool: hostileText, [hostileText]: hostileText };
@@ -164,32 +164,34 @@ describe.concurrent("text that tries to fool its reader", () => {
     });
     await world.fillModal(ben, "");
     expect(idOf(modal.view)).toBe("form:changed");
-    expect(live(modal.view.blocks)).toEqual([]);
+    expect(interpretedElements(modal.view.blocks)).toEqual([]);
     world.service.control.fail(id, hostileText);
     await world.becomes(card, "closed");
     await world.command(ben, opsAgents, "list");
     await world.told(ben, "answer:list");
-    for (const message of world.posted()) inert(message);
+    for (const message of world.posted()) expectInert(message);
     for (const message of world.slack.workspace.messages.filter(({ ephemeralFor }) => ephemeralFor === ben)) {
-      const links = live(message.blocks).filter((each) => (each as { type: string }).type !== "link");
+      const links = interpretedElements(message.blocks).filter(
+        (each) => (each as { type: string }).type !== "link",
+      );
       expect(links).toEqual([]);
     }
   });
 
-  test("stays text when an unknown subcommand is told back", async (context) => {
+  test("stays plain text when an unknown subcommand is quoted", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "<!channel>`<@U0BEN>");
-    const told = await world.told(ana, "answer:unknown-command");
-    expect(told).not.toMatch(/<[!@]/);
+    const text = await world.told(ana, "answer:unknown-command");
+    expect(text).not.toMatch(/<[!@]/);
   });
 
-  test("stays text when it is suggested as a task", async (context) => {
+  test("stays plain text when it is suggested as a task", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "<!channel>`<@U0BEN> x");
     await world.told(ana, "answer:did-you-mean-run");
     const answer = world.ephemeralMessages(ana).find((each) => says("answer:did-you-mean-run", each));
     expect(answer?.text).not.toMatch(/<[!@]/);
-    // Slack reads no markup in the text elements of rich text.
+    // Slack does not parse markup in the text elements of rich text.
     expect(answer?.blocks.map(({ type }) => type)).toEqual(["rich_text", "actions"]);
   });
 });

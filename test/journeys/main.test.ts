@@ -3,13 +3,13 @@ import { buttonsOf, elementsOf, modalSays, modalText, textOf } from "../make/jou
 import { ana, ben, cat, opsAgents, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
-/** Everything that a careless hand would change on the way. */
+/** Contains everything that careless handling would change. */
 const REASON = "  Ja – «ok» \"2\" 'x' \\n \u00e9 e\u0301 👩‍💻\n\tline <two> & &amp; *b* `c` \u200b end \n";
 const mentions = (message: { blocks: unknown }, person: string): number =>
   elementsOf(message.blocks).filter(({ type, user_id }) => type === "user" && user_id === person).length;
 
 describe.concurrent("a run with one approval", () => {
-  test("opens a thread that says who asked for what, and how it stands", async (context) => {
+  test("opens a thread that shows the requester, the task and the state", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
@@ -17,7 +17,7 @@ describe.concurrent("a run with one approval", () => {
     expect(opening).toMatchObject({ channel: opsAgents, thread: null });
   });
 
-  test("shows its card by itself, in the thread and in the channel", async (context) => {
+  test("posts its card in the thread and in the channel", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     expect(card).toMatchObject({ thread: opening.ts, broadcast: true });
@@ -26,7 +26,7 @@ describe.concurrent("a run with one approval", () => {
       expect(textOf(card)).toContain(words);
   });
 
-  test("goes on when it is approved, with the reason byte for byte, and tells its output", async (context) => {
+  test("continues when it is approved, with the reason byte for byte, and posts its output", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -54,7 +54,7 @@ describe.concurrent("a run with one approval", () => {
     expect(textOf(card)).toContain(`@${ben}`);
   });
 
-  test("is denied with a reason, and its thread tells", async (context) => {
+  test("is denied with a reason, and its thread reports the denial", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Deny", "not on a Friday");
@@ -79,7 +79,7 @@ describe.concurrent("a run with one approval", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "a real one" }]);
   });
 
-  test("is not denied with an empty reason, whatever the client let through", async (context) => {
+  test("is not denied with an empty reason, even if the client allows it", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Deny");
@@ -93,7 +93,7 @@ describe.concurrent("a run with one approval", () => {
 });
 
 describe.concurrent("a run with several approvals", () => {
-  test("goes on when both of two are decided, each by its own card", async (context) => {
+  test("continues when both of two are decided, each on its own card", async (context) => {
     const world = await aWorld(context);
     const { opening, card: first } = await world.asking(ana, opsAgents, "two approvals for the release");
     const second = await world.cardOf(opening, 1);
@@ -110,7 +110,7 @@ describe.concurrent("a run with several approvals", () => {
     ]);
   });
 
-  test("shows a card of its own for each stage, when it comes", async (context) => {
+  test("posts a card for each stage when the stage begins", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "roll out in stages");
     for (const [nth, stage] of ["staging", "canary", "production"].entries()) {
@@ -126,7 +126,7 @@ describe.concurrent("a run with several approvals", () => {
 });
 
 describe.concurrent("a run that does not succeed", () => {
-  test("tells its thread how it failed, in the service's words", async (context) => {
+  test("reports in its thread how it failed, in the service's words", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "fail the nightly build");
     const end = await world.saidIn(opening, "outcome:failed");
@@ -135,7 +135,7 @@ describe.concurrent("a run that does not succeed", () => {
     await world.becomes(opening, "run:failed");
   });
 
-  test("tells its thread that it was canceled, in the service's words", async (context) => {
+  test("reports in its thread that it was canceled, in the service's words", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "cancel the nightly build");
     expect(textOf(await world.saidIn(opening, "outcome:canceled"))).toContain(
@@ -143,7 +143,7 @@ describe.concurrent("a run that does not succeed", () => {
     );
   });
 
-  test("says that the service gave no reason when it gave none", async (context) => {
+  test("says that the service gave no reason if it gave none", async (context) => {
     const world = await aWorld(context, { profile: { tellsWhyItEnded: false } });
     const opening = await world.run(ana, opsAgents, "fail the nightly build");
     expect(textOf(await world.saidIn(opening, "outcome:failed"))).toContain("no reason");

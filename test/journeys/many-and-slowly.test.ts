@@ -1,4 +1,4 @@
-// Rules that want more than one person, some time, or some trouble.
+// Rules that require several people, waiting time or extra steps.
 
 import { describe, expect, test } from "vitest";
 import type { OpenView } from "#sandbox/slack/model.ts";
@@ -23,7 +23,7 @@ const TASK = "deploy billing-api to production";
 
 type Context = Parameters<typeof aWorld>[0];
 
-function under(context: Context, rule: string, more = ""): Choices {
+function withRule(context: Context, rule: string, more = ""): Choices {
   const text = `rules:\n  - name: strict\n    approvers: anyone\n${rule}${more}`;
   return { env: { POLICY_FILE: policyFile(text, context).path } };
 }
@@ -31,8 +31,8 @@ function under(context: Context, rule: string, more = ""): Choices {
 describe.concurrent("a quorum of two", () => {
   const TWO = "    quorum: 2\n";
 
-  test("waits for the second person, shows how far it is, and sends all reasons at once", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+  test("waits for the second person, shows its progress, and sends all reasons together", async (context) => {
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "rule:0-of-2");
     await world.decide(ben, card, "Approve", "looks right");
@@ -48,8 +48,8 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "looks right\n\nto me too" }]);
   });
 
-  test("is ended by one denial, whoever approved before", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+  test("ends with one denial, whoever approved before", async (context) => {
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "fine");
     await world.decide(cat, card, "Deny", "not fine");
@@ -58,8 +58,8 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "not fine" }]);
   });
 
-  test("survives a restart between the two", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+  test("survives a restart between the two approvals", async (context) => {
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "first");
     await world.becomes(card, "rule:1-of-2");
@@ -70,13 +70,13 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "first\n\nsecond" }]);
   });
 
-  test("does not count someone who was deactivated meanwhile", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+  test("does not count a person who has since been deactivated", async (context) => {
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "before I left");
     await world.lateBy(5_000);
     const person = world.slack.workspace.people.get(ben);
-    if (person === undefined) throw new Error("Ben is not there");
+    if (person === undefined) throw new Error("the sandbox has no Ben");
     person.deactivated = true;
     await world.decide(cat, card, "Approve", "me too");
     await world.becomes(card, "past:1:voter-may-not", `@${cat}`);
@@ -84,8 +84,8 @@ describe.concurrent("a quorum of two", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("begins anew when the request changes, and who approved is told", async (context) => {
-    const world = await aWorld(context, under(context, TWO));
+  test("starts over when the request changes, and notifies the people who approved", async (context) => {
+    const world = await aWorld(context, withRule(context, TWO));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "the old one");
     const { id, approvals } = await world.runAt(TASK);
@@ -98,7 +98,7 @@ describe.concurrent("a quorum of two", () => {
   });
 });
 
-/** As Slack delivers it. */
+/** Delivers a click on Undo as Slack does. */
 async function pressUndo(world: Stage, { id, view }: OpenView) {
   const block = view.blocks.find(({ type }) => type === "actions")?.block_id ?? "";
   accepted(await world.slack.acts.click(ben, { view: id }, block, "window_undo"));
@@ -106,8 +106,8 @@ async function pressUndo(world: Stage, { id, view }: OpenView) {
 }
 
 describe.concurrent("a hold", () => {
-  test("can be undone by who approved, and by nobody else; then it is open again", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+  test("can be undone by its approver and nobody else, which opens the card again", async (context) => {
+    const world = await aWorld(context, withRule(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "too quick");
     await world.becomes(card, "held");
@@ -123,8 +123,8 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
   });
 
-  test("can be undone in the window that the submit leaves, and pressed again that changes nothing", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+  test("can be undone in the window after the submit, and a second click there changes nothing", async (context) => {
+    const world = await aWorld(context, withRule(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const form = await world.openForm(ben, card, "Approve");
     accepted(await world.fillModal(ben, "too quick"));
@@ -141,8 +141,8 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "better not" }]);
   });
 
-  test("cannot be undone in its window once the approval is sent", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 2 s\n"));
+  test("cannot be undone in that window once the approval is sent", async (context) => {
+    const world = await aWorld(context, withRule(context, "    hold: 2 s\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
     accepted(await world.fillModal(ben, "yes"));
@@ -153,8 +153,8 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "yes" }]);
   });
 
-  test("is ended by a denial, which goes at once", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 10 min\n"));
+  test("ends with a denial, which is sent at once", async (context) => {
+    const world = await aWorld(context, withRule(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "yes");
     await world.becomes(card, "held");
@@ -163,8 +163,8 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
   });
 
-  test("ends by itself, also over a restart, and the approval is sent once", async (context) => {
-    const world = await aWorld(context, under(context, "    hold: 2 s\n"));
+  test("ends by itself, even across a restart, and the approval is sent once", async (context) => {
+    const world = await aWorld(context, withRule(context, "    hold: 2 s\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "yes");
     await world.stopApp();
@@ -176,8 +176,8 @@ describe.concurrent("a hold", () => {
 });
 
 describe.concurrent("an expiry", () => {
-  test("denies in the policy's name where the rule says so", async (context) => {
-    const world = await aWorld(context, under(context, "    expiry: { after: 2 s, outcome: deny }\n"));
+  test("denies in the policy's name if the rule says so", async (context) => {
+    const world = await aWorld(context, withRule(context, "    expiry: { after: 2 s, outcome: deny }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([
@@ -185,8 +185,8 @@ describe.concurrent("an expiry", () => {
     ]);
   });
 
-  test("closes the card where it says so, and a form that is open decides nothing", async (context) => {
-    const world = await aWorld(context, under(context, "    expiry: { after: 3 s }\n"));
+  test("closes the card if the rule says so, and an open form then decides nothing", async (context) => {
+    const world = await aWorld(context, withRule(context, "    expiry: { after: 3 s }\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     await world.becomes(card, "closed");
@@ -198,9 +198,9 @@ describe.concurrent("an expiry", () => {
 });
 
 describe.concurrent("friction", () => {
-  test("wants the request read in full and a word typed before an approval, not before a denial", async (context) => {
+  test("requires reading the request in full and typing a word before an approval, but not before a denial", async (context) => {
     const rule = "    friction: { read-first: true, type: production }\n";
-    const world = await aWorld(context, under(context, rule));
+    const world = await aWorld(context, withRule(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     expect(idOf(modal.view)).toBe("form:read-first");
@@ -221,8 +221,8 @@ describe.concurrent("friction", () => {
 describe.concurrent("a request that must be read first", () => {
   const READ_FIRST = "    friction: { read-first: true }\n";
 
-  test("is approved with three presses, and its card changes at once", async (context) => {
-    const world = await aWorld(context, under(context, READ_FIRST));
+  test("is approved with three clicks, and its card changes at once", async (context) => {
+    const world = await aWorld(context, withRule(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     accepted(await world.slack.acts.submit(ben, modal.id, {}));
@@ -233,8 +233,8 @@ describe.concurrent("a request that must be read first", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "read it" }]);
   });
 
-  test("is not read by a window that was closed, and is not asked to be read before a denial", async (context) => {
-    const world = await aWorld(context, under(context, READ_FIRST));
+  test("does not count as read after its window was closed, and need not be read before a denial", async (context) => {
+    const world = await aWorld(context, withRule(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     await world.slack.acts.close(ben, modal.id);
@@ -246,8 +246,8 @@ describe.concurrent("a request that must be read first", () => {
     await world.becomes(card, "denied");
   });
 
-  test("is read anew when it changes while the window is open", async (context) => {
-    const world = await aWorld(context, under(context, READ_FIRST));
+  test("must be read again if it changes while the window is open", async (context) => {
+    const world = await aWorld(context, withRule(context, READ_FIRST));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
     const { id, approvals } = await world.runAt(TASK);
@@ -261,9 +261,9 @@ describe.concurrent("a request that must be read first", () => {
   });
 });
 
-test("a request counts as read only when Slack has opened its window", async (context) => {
+test("a request counts as read only once Slack has opened its window", async (context) => {
   const world = await aWorld(context, {
-    ...under(context, "    friction: { read-first: true }\n"),
+    ...withRule(context, "    friction: { read-first: true }\n"),
     troubled: true,
   });
   const { card } = await world.asking(ana, opsAgents, TASK);
@@ -282,8 +282,8 @@ test("a request counts as read only when Slack has opened its window", async (co
   await world.becomes(card, "approved");
 });
 
-describe.concurrent("nobody can approve this", () => {
-  test("is said on the card, to the requester and in the fallback channel, and mended when someone can", async (context) => {
+describe.concurrent("a request that nobody can approve", () => {
+  test("is reported on the card, to the requester and in the fallback channel, until someone can approve it", async (context) => {
     const text = `rules:\n  - { name: lonely, approvers: { users: [${ana}, ${guest}] } }\nfallback: ${releases}\n`;
     const file = policyFile(text, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
@@ -298,15 +298,15 @@ describe.concurrent("nobody can approve this", () => {
     await world.becomes(card, "approved");
   });
 
-  test("counts a quorum: one of two is too few", async (context) => {
-    const world = await aWorld(context, under(context, "    quorum: 2\n"));
+  test("is also reported if only one person can approve and the quorum is two", async (context) => {
+    const world = await aWorld(context, withRule(context, "    quorum: 2\n"));
     const { card } = await world.asking(ana, payments, TASK);
     await world.becomes(card, "rule:0-of-2:too-few");
     await world.told(ana, "notice:nobody-can-approve");
   });
 });
 
-test("the card calls the rule's approvers, or whom the rule names instead", async (context) => {
+test("the card calls the rule's approvers, or the people whom the rule names instead", async (context) => {
   const text = `rules:
   - { name: quiet, when: { action: "*billing*" }, approvers: { users: [${ben}, ${cat}] }, mention: { users: [${cat}] } }
   - { name: loud, approvers: { groups: [S0APPROVERS] } }\n`;
@@ -319,8 +319,8 @@ test("the card calls the rule's approvers, or whom the rule names instead", asyn
   expect(JSON.stringify(loud.card.blocks)).toContain('"usergroup_id":"S0APPROVERS"');
 });
 
-test("a field that may change does not keep a decision from going out, and every other one does", async (context) => {
-  const world = await aWorld(context, under(context, "", "volatile: [load]\n"));
+test("a change of a volatile field does not stop a decision, and a change of any other field does", async (context) => {
+  const world = await aWorld(context, withRule(context, "", "volatile: [load]\n"));
   const { card } = await world.asking(ana, opsAgents, TASK);
   const { id, approvals } = await world.runAt(TASK);
   const change = (details: Record<string, number>) =>
@@ -341,7 +341,7 @@ test("a field that may change does not keep a decision from going out, and every
 });
 
 describe.concurrent("without a policy file", () => {
-  test("a card mentions the people and groups of APPROVERS, and others may decide all the same", async (context) => {
+  test("a card mentions the people and groups in APPROVERS, but others may also decide", async (context) => {
     const world = await aWorld(context, { env: { APPROVERS: `S0ONCALL,${cat},${ana}` } });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const mentioned = JSON.stringify(card.blocks);
@@ -356,29 +356,29 @@ describe.concurrent("the requester", () => {
   const toldOf = (world: Awaited<ReturnType<typeof aWorld>>, person: string, id: "answered" | "expired") =>
     world.directTo(person).filter((each) => says(`notification:${id}`, each));
 
-  test.for(["Approve", "Deny"] as const)(
-    "is told once by whom it was decided: %s",
-    async (label, context) => {
-      const world = await aWorld(context);
-      const { card } = await world.asking(ana, opsAgents, TASK);
-      await world.decide(ben, card, label, "because");
-      const told = await world.until(() => toldOf(world, ana, "answered")[0]);
-      expect(textOf(told)).toContain(`@${ben}`);
-      expect(textOf(told)).toContain("because");
-      await world.becomes(card, label === "Approve" ? "approved" : "denied");
-      await world.stopApp();
-      await world.startApp();
-      await world.command(ana, opsAgents, "help");
-      await world.told(ana, "answer:help");
-      expect(toldOf(world, ana, "answered")).toHaveLength(1);
-    },
-  );
+  test.for(["Approve", "Deny"] as const)("is notified once who decided: %s", async (label, context) => {
+    const world = await aWorld(context);
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.decide(ben, card, label, "because");
+    const told = await world.until(() => toldOf(world, ana, "answered")[0]);
+    expect(textOf(told)).toContain(`@${ben}`);
+    expect(textOf(told)).toContain("because");
+    await world.becomes(card, label === "Approve" ? "approved" : "denied");
+    await world.stopApp();
+    await world.startApp();
+    await world.command(ana, opsAgents, "help");
+    await world.told(ana, "answer:help");
+    expect(toldOf(world, ana, "answered")).toHaveLength(1);
+  });
 
   test.for([
     ["nothing", "expired"],
     ["deny", "answered"],
-  ] as const)("is told when nobody decided in time: %s", async ([outcome, id], context) => {
-    const world = await aWorld(context, under(context, `    expiry: { after: 1 s, outcome: ${outcome} }\n`));
+  ] as const)("is notified if nobody decided in time: %s", async ([outcome, id], context) => {
+    const world = await aWorld(
+      context,
+      withRule(context, `    expiry: { after: 1 s, outcome: ${outcome} }\n`),
+    );
     await world.asking(ana, opsAgents, TASK);
     await world.until(() => toldOf(world, ana, id)[0]);
   });

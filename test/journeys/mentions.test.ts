@@ -10,7 +10,7 @@ const openings = (world: Stage, channel: string): Message[] =>
   world.posted(channel).filter(({ thread }) => thread === null);
 const say = (world: Stage, ...said: Parameters<Stage["slack"]["acts"]["say"]>) =>
   world.slack.acts.say(...said);
-/** The newest event of this kind as Slack sent it. */
+/** Returns the newest event of this type, as Slack sent it. */
 function lastEvent(world: Stage, type: string): Record<string, unknown> {
   const bodies = world.slack.traffic.lines().flatMap(({ from, detail }) => {
     const { payload } = detail as { payload?: { body: Record<string, unknown> } };
@@ -25,7 +25,7 @@ const deliver = (world: Stage, body: Record<string, unknown>) =>
 
 describe.concurrent("a mention with a task", () => {
   test.for([opsAgents, payments])(
-    "starts a run in its channel, once, as who wrote it: %s",
+    "starts one run in its channel, in the name of its author: %s",
     async (place, context) => {
       const world = await aWorld(context);
       await say(world, ana, place, "@countersign just say `a` & <b>");
@@ -40,7 +40,7 @@ describe.concurrent("a mention with a task", () => {
     },
   );
 
-  test("is acknowledged when it is settled, so that Slack repeats one that is lost", async (context) => {
+  test("is acknowledged only when it is handled, so that Slack repeats a lost one", async (context) => {
     const world = await aWorld(context);
     world.slack.faults.next("users.info", { hang: "before" });
     await say(world, ana, opsAgents, "@countersign just say hello");
@@ -53,7 +53,7 @@ describe.concurrent("a mention with a task", () => {
     expect(answered?.number).toBeLessThan(acknowledged.number);
   });
 
-  test("and the shortcut come over HTTP too, and a mention is acknowledged within Slack's three seconds", async (context) => {
+  test("and the shortcut also work over HTTP, and a mention is acknowledged within Slack's three seconds", async (context) => {
     const world = await aWorld(context, { entrance: "http" });
     await say(world, ana, opsAgents, "@countersign just say hello");
     const opening = await world.until(() => openings(world, opsAgents)[0]);
@@ -65,7 +65,7 @@ describe.concurrent("a mention with a task", () => {
     expect(world.tasksSent()).toEqual(["just say hello"]);
   });
 
-  test("in a thread starts a run, too, and a leading `run` is no part of the task", async (context) => {
+  test("in a thread also starts a run, and a leading `run` is not part of the task", async (context) => {
     const world = await aWorld(context);
     await say(world, ana, opsAgents, "What do we do?");
     const asked = world.slack.workspace.messages.find(({ author }) => author === ana);
@@ -76,7 +76,7 @@ describe.concurrent("a mention with a task", () => {
   });
 
   test.for(["thread_broadcast", "file_share"])(
-    "starts a run in a message that is a %s",
+    "starts a run if its message is a %s",
     async (subtype, context) => {
       const world = await aWorld(context);
       await say(world, guest, opsAgents, "@countersign just say hello");
@@ -118,7 +118,7 @@ describe.concurrent("a mention with a task", () => {
   test.for([
     ["of another app", { bot_id: "B0OTHER" }],
     ["that was edited", { edited: { user: ana, ts: "1.1" } }],
-    ["of a kind of its own", { subtype: "bot_message" }],
+    ["of another subtype", { subtype: "bot_message" }],
   ] as const)("starts nothing in a message %s", async ([, change], context) => {
     const world = await aWorld(context);
     await say(world, guest, opsAgents, "@countersign just say hello");
@@ -138,7 +138,7 @@ describe.concurrent("the shortcut on a message", () => {
     await world.slack.shortcut(person, "run_on_message", { channel, ts: message?.ts ?? "" });
   };
 
-  test("opens the form with the message as its task, which can be changed", async (context) => {
+  test("opens the form with the message as an editable task", async (context) => {
     const world = await aWorld(context);
     await used(world, ana, "just say *hi* & <b> see https://x.example\u202E");
     const form = await world.modalOf(ana, "task");
@@ -151,7 +151,7 @@ describe.concurrent("the shortcut on a message", () => {
     expect(world.tasksSent()).toEqual(["just say something else"]);
   });
 
-  test("starts nothing for a guest, nor where Countersign is not", async (context) => {
+  test("starts nothing for a guest, or in a channel without Countersign", async (context) => {
     const world = await aWorld(context, { troubled: true });
     await used(world, guest, "just say hello");
     await world.modalOf(guest, "task");
@@ -164,7 +164,7 @@ describe.concurrent("the shortcut on a message", () => {
     expect(world.tasksSent()).toEqual([]);
   });
 
-  test("of a long message says how much is cut", async (context) => {
+  test("says how much of a long message is cut", async (context) => {
     const world = await aWorld(context);
     await used(world, ana, `just say ${"long ".repeat(700)}`);
     const { view } = await world.modalOf(ana, "task");

@@ -3,7 +3,7 @@ import { slackTiming } from "#sandbox/slack/context.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
-/** Whoever stops a process waits no longer than this before ending it by force (ms). */
+/** A process manager waits this long at most before it kills the process (ms). */
 const STOP_WITHIN_MS = 9_500;
 
 async function page(world: Stage, path: string): Promise<{ status: number; text: string }> {
@@ -21,7 +21,7 @@ async function stopsInTime(world: Stage): Promise<void> {
 }
 
 describe.concurrent("the app's own pages", () => {
-  test("say that it lives and is ready", async (context) => {
+  test("report that it is alive and ready", async (context) => {
     const world = await aWorld(context);
     expect(await page(world, "/livez")).toEqual({ status: 200, text: "alive\n" });
     const { status, text } = await page(world, "/readyz");
@@ -43,7 +43,7 @@ describe.concurrent("the app's own pages", () => {
       expect(text).not.toContain(secret);
   });
 
-  test("say that it is not ready while Slack can't reach it, and ready again after", async (context) => {
+  test("report that it is not ready while Slack cannot reach it, and ready afterwards", async (context) => {
     const world = await aWorld(context, { troubled: true });
     world.slack.sockets.drop();
     await world.until(() => world.slack.sockets.connections() === 0);
@@ -55,7 +55,7 @@ describe.concurrent("the app's own pages", () => {
     expect((await page(world, "/readyz")).status).toBe(200);
   });
 
-  test("log no secret, no task and no reason", async (context) => {
+  test("log no secrets, tasks or reasons", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "a very private reason");
@@ -75,7 +75,7 @@ describe.concurrent("the app's own pages", () => {
 });
 
 describe.concurrent("stopping", () => {
-  test("with nothing under way closes everything", async (context) => {
+  test("closes everything if nothing is in progress", async (context) => {
     const world = await aWorld(context);
     const { url } = world;
     const at = url();
@@ -84,7 +84,7 @@ describe.concurrent("stopping", () => {
     await world.until(() => world.slack.sockets.connections() === 0);
   });
 
-  test("waits for a decision that is on its way, and loses nothing", async (context) => {
+  test("waits for a decision that is being sent, and loses nothing", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
@@ -99,7 +99,7 @@ describe.concurrent("stopping", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "just in time" }]);
   });
 
-  test("ends in time although the service hangs", async (context) => {
+  test("ends in time even if the service hangs", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const hanging = world.service.control.fault({ route: "decide" }, { kind: "hang" });
@@ -109,7 +109,7 @@ describe.concurrent("stopping", () => {
     await stopsInTime(world);
   });
 
-  test("ends in time although Slack hangs", async (context) => {
+  test("ends in time even if Slack hangs", async (context) => {
     const world = await aWorld(context, { troubled: true, timing: slackTiming });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(opening, "run:awaiting-approval");
@@ -120,7 +120,7 @@ describe.concurrent("stopping", () => {
     await stopsInTime(world);
   });
 
-  test("is done once, however often it is asked for", async (context) => {
+  test("happens once, however often it is requested", async (context) => {
     const world = await aWorld(context);
     await Promise.all([stopsInTime(world), stopsInTime(world)]);
     await stopsInTime(world);

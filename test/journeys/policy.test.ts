@@ -21,7 +21,7 @@ const GROUPS = `rules:
 `;
 
 describe.concurrent("a policy's approvers", () => {
-  test("are told by id: who is not named is refused at the click, and the other decides", async (context) => {
+  test("are named by id: anyone else is refused at the click", async (context) => {
     const world = await aWorld(context, { env: { POLICY_FILE: policyFile(PEOPLE, context).path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(cat, card, "Approve", "not-approver");
@@ -36,7 +36,7 @@ describe.concurrent("a policy's approvers", () => {
     await world.becomes(card, "approved", "long enough");
   });
 
-  test("are a user group's members, and whoever leaves it before the submit is refused", async (context) => {
+  test("are the members of a user group, and a person who leaves it before the submit is refused", async (context) => {
     const world = await aWorld(context, { env: { POLICY_FILE: policyFile(GROUPS, context).path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -52,12 +52,12 @@ describe.concurrent("a policy's approvers", () => {
     await world.becomes(card, "approved", "mine");
   });
 
-  test("of a group that Slack can't list may not decide: could not verify", async (context) => {
+  test("are refused as unverified if Slack cannot list their group", async (context) => {
     const world = await aWorld(context, {
       env: { POLICY_FILE: policyFile(GROUPS, context).path },
       troubled: true,
     });
-    // Once when it is counted who can approve, and once at the click.
+    // Slack is asked twice: when counting who can approve, and at the click.
     for (let time = 0; time < 2; time += 1) world.slack.faults.next("usergroups.users.list", { http: 500 });
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(ben, card, "Approve", "unverified");
@@ -65,7 +65,7 @@ describe.concurrent("a policy's approvers", () => {
     await world.becomes(card, "approved", "now");
   });
 
-  test("are a channel's members, though anyone sees the card", async (context) => {
+  test("are the members of a channel, although anyone can see the card", async (context) => {
     const file = policyFile(
       `rules:\n  - name: payers\n    approvers: { channels: [${payments}] }\n`,
       context,
@@ -78,7 +78,7 @@ describe.concurrent("a policy's approvers", () => {
     await world.becomes(card, "denied");
   });
 
-  test("include the requester only where the rule says so", async (context) => {
+  test("include the requester only if the rule says so", async (context) => {
     const file = policyFile(`rules:\n  - { name: own, approvers: anyone, self-approval: true }\n`, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
@@ -87,8 +87,8 @@ describe.concurrent("a policy's approvers", () => {
   });
 });
 
-describe.concurrent("the policy at a reload", () => {
-  test("holds for a form that is open already", async (context) => {
+describe.concurrent("a reloaded policy", () => {
+  test("applies to a form that is already open", async (context) => {
     const file = policyFile(PEOPLE, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
@@ -102,7 +102,7 @@ describe.concurrent("the policy at a reload", () => {
     await world.becomes(card, "approved", "now it is me");
   });
 
-  test("stays the old one when the file can't be used", async (context) => {
+  test("is not used if its file is invalid, and the old policy stays in force", async (context) => {
     const file = policyFile(PEOPLE, context);
     const world = await aWorld(context, { env: { POLICY_FILE: file.path }, troubled: true });
     file.write("rules: [");
@@ -114,14 +114,14 @@ describe.concurrent("the policy at a reload", () => {
   });
 });
 
-test("a policy that can't be used keeps Countersign from starting, and says where it is wrong", async (context) => {
+test("an invalid policy keeps Countersign from starting, and the error says where it is wrong", async (context) => {
   const file = policyFile("rules:\n  - name: a\n    approvers: { users: [] }", context);
   await expect(aWorld(context, { env: { POLICY_FILE: file.path } })).rejects.toThrow(
     `${file.path}:3: rules[0].approvers.users is empty`,
   );
 });
 
-test("who may start runs, and where, is the policy's word", async (context) => {
+test("the policy determines who may start runs, and where", async (context) => {
   const file = policyFile(
     `rules:\n  - { name: all, approvers: anyone }\nstarters:\n  - { channels: [${opsAgents}], who: { groups: [S0APPROVERS] } }\n`,
     context,

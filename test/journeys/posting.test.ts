@@ -6,15 +6,15 @@ import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "work forever";
 
-/** A run that works on, so that its next message comes when the test lets it ask. */
-async function working(world: Stage): Promise<{ opening: Message; run: string }> {
+/** Starts a run that keeps working, so that its next message appears when the test requests an approval. */
+async function startWorkingRun(world: Stage): Promise<{ opening: Message; run: string }> {
   const opening = await world.run(ana, opsAgents, TASK);
   const { id } = await world.runAt(TASK, ({ phase }) => phase === "working");
   await world.becomes(opening, "run:working");
   return { opening, run: id };
 }
 
-/** The card that the app knows of after a lost answer: found by reading back and drawn anew, or posted after that. */
+/** Resolves to the card that the app knows after a lost answer: found by reading back and updated, or posted again. */
 async function settledCard(world: Stage, opening: Message): Promise<Message> {
   return world.until(() => {
     const readBack = world.slack.traffic.lines().findLast(({ what }) => what === "conversations.replies");
@@ -24,7 +24,7 @@ async function settledCard(world: Stage, opening: Message): Promise<Message> {
   });
 }
 
-/** Decides on the card and waits until the service has it: the proof that its buttons are the right ones. */
+/** Decides on the card, and waits until the service has the decision. This proves that the card's buttons are the valid ones. */
 async function approve(world: Stage, card: Message): Promise<void> {
   await world.decide(ben, card, "Approve", "go");
   await world.becomes(card, "approved");
@@ -37,9 +37,9 @@ describe.concurrent("a card whose post fails", () => {
     ["Slack says HTTP 500 after it was posted", { http: 500, when: "after" }],
     ["Slack says HTTP 503 and posted nothing", { http: 503 }],
     ["Slack says that it may be half done", { error: "fatal_error" }],
-  ] as const)("is there exactly once in the end, and works: %s", async ([, fault], context) => {
+  ] as const)("ends up posted exactly once, and works: %s", async ([, fault], context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.slack.faults.next("chat.postMessage", fault);
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await settledCard(world, opening);
@@ -47,9 +47,9 @@ describe.concurrent("a card whose post fails", () => {
     expect(world.cardsOf(opening)).toEqual([card]);
   });
 
-  test("whose thread was deleted stands in the channel, once, although its answer is lost", async (context) => {
+  test("whose thread was deleted is posted in the channel, once, even if the answer is lost", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.slack.workspace.remove(opening);
     world.slack.faults.next("chat.postMessage", { drop: "after" });
     world.service.control.addApproval(run, { action: "Tell the customers" });
@@ -68,9 +68,9 @@ describe.concurrent("a card whose post fails", () => {
     ]);
   });
 
-  test("comes when Slack allows it again, and a modal opens meanwhile", async (context) => {
+  test("is posted when Slack allows it again, and a modal can be opened meanwhile", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.service.control.addApproval(run, { action: "first" });
     const first = await world.cardOf(opening);
     world.slack.faults.next("chat.postMessage", { retryAfter: 2 });
@@ -84,9 +84,9 @@ describe.concurrent("a card whose post fails", () => {
     expect(world.cardsOf(opening)).toEqual([first, second]);
   });
 
-  test("twice is there exactly once in the end", async (context) => {
+  test("twice ends up posted exactly once", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.slack.faults.next("chat.postMessage", { drop: "after" }, 2);
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await settledCard(world, opening);
@@ -96,10 +96,10 @@ describe.concurrent("a card whose post fails", () => {
   });
 });
 
-describe.concurrent("a card that is clicked before Slack has answered for it", () => {
+describe.concurrent("a card that is clicked before Slack has answered its post", () => {
   test("says to click again, and works once it is known", async (context) => {
     const world = await aWorld(context);
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("chat.postMessage", { until: gate.promise, when: "after" });
     world.service.control.addApproval(run, { action: "Tell the customers" });
@@ -130,16 +130,16 @@ describe.concurrent("a thread's first message", () => {
   );
 });
 
-describe.concurrent("a card that can't be changed any more", () => {
-  test("because someone deleted it is posted again, with buttons that work", async (context) => {
+describe.concurrent("a card that can no longer be updated", () => {
+  test("because it was deleted is posted again, with buttons that work", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await world.cardOf(opening);
     await world.becomes(opening, "run:awaiting-approval");
     world.slack.workspace.remove(card);
     world.service.control.changeApproval(run, approval, { action: "Tell all customers" });
-    // The card may be back before the change is seen; then it takes the change in.
+    // The card may be posted again before the change is seen. Then the update includes the change.
     const again = await world.until(() =>
       world.cardsOf(opening).find((each) => textOf(each).includes("Tell all customers")),
     );
@@ -147,9 +147,9 @@ describe.concurrent("a card that can't be changed any more", () => {
     expect(world.cardsOf(opening)).toEqual([again]);
   });
 
-  test("because Slack refuses the update gives way to one that can", async (context) => {
+  test("because Slack refuses the update is replaced by a new card", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     const approval = world.service.control.addApproval(run, { action: "Tell the customers" });
     const stale = await world.cardOf(opening);
     await world.becomes(opening, "run:awaiting-approval");
@@ -161,9 +161,9 @@ describe.concurrent("a card that can't be changed any more", () => {
     expect(world.cardsOf(opening)).toEqual([fresh]);
   });
 
-  test("for a while is changed as soon as Slack takes it", async (context) => {
+  test("for a while is updated as soon as Slack accepts it", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const { opening, run } = await working(world);
+    const { opening, run } = await startWorkingRun(world);
     world.service.control.addApproval(run, { action: "Tell the customers" });
     const card = await world.cardOf(opening);
     await world.becomes(opening, "run:awaiting-approval");
@@ -176,8 +176,8 @@ describe.concurrent("a card that can't be changed any more", () => {
   });
 });
 
-describe.concurrent("what Slack paces", () => {
-  test("a burst of runs in one channel meets no refusal, and everything is said", async (context) => {
+describe.concurrent("under Slack's rate limits", () => {
+  test("a burst of runs in one channel is not refused, and everything is posted", async (context) => {
     const world = await aWorld(context, { rateLimits: true });
     const tasks = ["one", "two", "three"].map((name) => `just say ${name}`);
     await Promise.all(tasks.map((task) => world.command(ana, opsAgents, `run ${task}`)));
@@ -187,7 +187,7 @@ describe.concurrent("what Slack paces", () => {
     expect(world.tasksSent().toSorted()).toEqual(tasks.toSorted());
   });
 
-  test("a run at the end of a queue tells its requester at once, and nobody else", async (context) => {
+  test("a run at the end of the queue notifies its requester at once, and nobody else", async (context) => {
     const world = await aWorld(context, { rateLimits: true });
     await Promise.all(
       Array.from({ length: 12 }, (_, nth) => world.command(ana, opsAgents, `run just say ${nth}`)),
@@ -204,7 +204,7 @@ describe.concurrent("what Slack paces", () => {
     expect(Number(/\d+/.exec(textOf(notice))?.[0])).toBeGreaterThanOrEqual(2);
   });
 
-  test("a run that is posted at once tells its requester nothing", async (context) => {
+  test("a run that is posted at once sends its requester no notice", async (context) => {
     const world = await aWorld(context, { rateLimits: true });
     await world.run(ana, opsAgents, "just say hello");
     expect(world.ephemeralsFor(ana)).toEqual([]);

@@ -1,4 +1,4 @@
-// The bot in a network where only a proxy leads outside: no name of the outside can be looked up, and everything there is TLS.
+// The bot in a network where only a proxy leads outside: outside names cannot be resolved, and every outside connection is TLS.
 
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Takes TLS for each name, and passes on to the port that the name has. Returns its own port. */
+/** Accepts TLS connections for each name and forwards them to the name's port. Resolves to its own port. */
 async function startFront(where: () => { readonly [host: string]: number }): Promise<number> {
   const [key, cert] = ["server.key", "server.crt"].map((name) => readFileSync(join(folder, name)));
   const front = tls.createServer({ key, cert }, (near) => {
@@ -46,8 +46,8 @@ const portOf = (url: string): number => Number(new URL(url).port);
 
 type Behind = { readonly world: World; readonly proxy: Proxy; readonly printed: () => string };
 
-/** A bot behind the proxy, ready. `env`: more of its variables. */
-async function behindProxy(env: (world: World) => { readonly [name: string]: string }): Promise<Behind> {
+/** Starts a bot behind the proxy, and waits until it is ready. `env` returns additional variables. */
+async function startBehindProxy(env: (world: World) => { readonly [name: string]: string }): Promise<Behind> {
   const databaseUrl = `sqlite:${join(folder, `${Date.now()}.db`)}`;
   const world = await startWorld({ databaseUrl, tempo: 0, slack: { publicUrl: `https://${SLACK}/` } });
   onTestFinished(() => world.stop());
@@ -72,8 +72,8 @@ async function behindProxy(env: (world: World) => { readonly [name: string]: str
   return { world, proxy, printed: () => bot.printed() };
 }
 
-test("a run, a decision, a file and health reach their ends through the proxy alone", async () => {
-  const { world, proxy, printed } = await behindProxy(() => ({}));
+test("a run, a decision, a file and the health check all go through the proxy", async () => {
+  const { world, proxy, printed } = await startBehindProxy(() => ({}));
   const sight = createSight(world);
   const acting = createActing(world, sight);
   const { card } = await acting.asking(ana, opsAgents, "rotate the keys of billing-api");
@@ -90,8 +90,8 @@ test("a run, a decision, a file and health reach their ends through the proxy al
     expect(printed()).not.toContain(password);
 });
 
-test("hosts that NO_PROXY names are called directly, and so is this machine", async () => {
-  const { world, proxy } = await behindProxy(({ service }) => ({
+test("hosts in NO_PROXY are called directly, and so is this machine", async () => {
+  const { world, proxy } = await startBehindProxy(({ service }) => ({
     AGENT_BASE_URL: service.url,
     GATEWAY_URL: `https://${GATEWAY}`,
     NO_PROXY: `10.0.0.1, ${GATEWAY}`,

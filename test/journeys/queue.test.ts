@@ -1,4 +1,4 @@
-// What waits for whom: Home and /agent pending.
+// Which requests wait for whom: Home and /agent pending.
 
 import { describe, expect, test } from "vitest";
 import type { OpenView } from "#sandbox/slack/model.ts";
@@ -20,7 +20,7 @@ rules:
 
 const home = (world: Stage, person: string) => world.slack.workspace.homes.get(person);
 
-/** What this person's Home tab shows, as soon as it says this. */
+/** Resolves to what this person's Home tab shows, once it has this id. */
 async function homeOf(world: Stage, person: string, id: Saying): Promise<string> {
   await world.slack.openHome(person);
   return world.until(() => {
@@ -34,15 +34,15 @@ async function pendingOf(world: Stage, person: string, id: Saying): Promise<stri
   return world.told(person, id);
 }
 
-describe.concurrent("what waits", () => {
-  test("is not listed for a guest, who may decide nothing", async (context) => {
+describe.concurrent("a pending request", () => {
+  test("is not listed for a guest, who cannot decide anything", async (context) => {
     const world = await aWorld(context);
     await world.asking(ana, opsAgents, TASK);
     expect(await homeOf(world, guest, "home:runs")).not.toContain("billing-api");
     expect(await pendingOf(world, guest, "answer:pending:empty")).not.toContain("billing-api");
   });
 
-  test("waits no longer for someone who has voted, but for others", async (context) => {
+  test("no longer waits for a person who has voted, only for others", async (context) => {
     const { path } = policyFile(TWO, context);
     const world = await aWorld(context, { env: { POLICY_FILE: path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
@@ -58,7 +58,7 @@ describe.concurrent("what waits", () => {
     expect(await pendingOf(world, cat, "queue:yours")).toContain("1 of 2");
   });
 
-  test("waits for others where the reader asked for it", async (context) => {
+  test("waits for others if the reader requested it", async (context) => {
     const world = await aWorld(context);
     await world.asking(ana, opsAgents, TASK);
     expect(await homeOf(world, ana, "queue:yours:none")).toMatch(/billing-api/i);
@@ -83,23 +83,23 @@ const buttonsIn = (blocks: unknown): unknown[] => elementsOf(blocks).map(({ acti
 type Place = { readonly view: string } | { readonly channel: string; readonly ts: string };
 type Drawn = { readonly blocks: readonly { readonly block_id?: unknown }[] };
 
-/** Presses the first button of this kind in the list. */
+/** Clicks the first button of this kind in the list. */
 async function press(world: Stage, person: string, at: Place & Drawn, action: string) {
   const block = at.blocks.find((each) => buttonsIn(each).includes(action));
   accepted(await world.slack.acts.click(person, at, String(block?.block_id), action));
 }
 
-/** Opens Home, and the form behind a button of its list. */
+/** Opens Home, and then the form behind a button in its list. */
 async function reviewAtHome(world: Stage, person: string, id: Saying, action: string): Promise<OpenView> {
   await homeOf(world, person, "queue:yours");
   const open = home(world, person);
-  if (open === undefined) throw new Error("there is no Home");
+  if (open === undefined) throw new Error("the Home tab was not published");
   await press(world, person, { view: open.id, blocks: open.view.blocks }, action);
   return world.modalOf(person, id);
 }
 
-/** What a person fills into a form of several requests: a verdict by request, and the reasons. */
-function filled(
+/** Returns the input of a form for several requests: a verdict for each request, and the reasons. */
+function formInput(
   form: OpenView,
   verdicts: readonly ("approve" | "deny" | "leave")[],
   approve = "",
@@ -115,11 +115,11 @@ function filled(
   };
 }
 
-const seen = (form: OpenView): number =>
+const verdictCount = (form: OpenView): number =>
   form.view.blocks.filter((each) => String(each.block_id).startsWith("verdict:")).length;
 
 describe.concurrent("Review", () => {
-  test("on Home opens the form, in which the verdict is chosen", async (context) => {
+  test("on Home opens the form, in which the person chooses a verdict", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const form = await reviewAtHome(world, ben, "form:review", "queue_review");
@@ -147,7 +147,7 @@ describe.concurrent("Review", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await pendingOf(world, ben, "queue:yours");
     const answer = world.ephemeralMessages(ben).find((each) => says("answer:pending", each));
-    if (answer === undefined) throw new Error("there is no answer");
+    if (answer === undefined) throw new Error("there is no private answer");
     await press(world, ben, answer, "queue_review");
     const form = await world.modalOf(ben, "form:review");
     accepted(
@@ -159,7 +159,7 @@ describe.concurrent("Review", () => {
     await world.becomes(card, "approved");
   });
 
-  test("first shows what must be read, then the form", async (context) => {
+  test("first shows what must be read, and then the form", async (context) => {
     const { path } = policyFile(TWO.replace("quorum: 2", "friction: { read-first: true }"), context);
     const world = await aWorld(context, { env: { POLICY_FILE: path } });
     const { card } = await world.asking(ana, opsAgents, TASK);
@@ -175,18 +175,18 @@ describe.concurrent("Review", () => {
     await world.becomes(card, "approved");
   });
 
-  test("of several decides each as chosen, in one form", async (context) => {
+  test("of several requests decides each as chosen, in one form", async (context) => {
     const world = await aWorld(context);
     const { opening } = await world.asking(ana, opsAgents, "two approvals");
     const cards = await Promise.all([0, 1].map((nth) => world.cardOf(opening, nth)));
     const form = await reviewAtHome(world, ben, "form:review-several", "queue_review_run");
-    expect(seen(form)).toBe(2);
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, [])));
+    expect(verdictCount(form)).toBe(2);
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, [])));
     expect(modalSays(form, "error:nothing-chosen")).toBe(true);
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "deny"])));
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, ["approve", "deny"])));
     expect(modalSays(form, "refusal:reason-needed")).toBe(true);
     expect(world.decisions()).toEqual([]);
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "deny"], "yes", "no")));
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, ["approve", "deny"], "yes", "no")));
     await Promise.all(cards.map((card) => world.becomes(card, ["approved", "denied"])));
     expect(
       world
@@ -196,7 +196,7 @@ describe.concurrent("Review", () => {
     ).toEqual(["approve yes", "deny no"]);
   });
 
-  test("of several records what it can, and tells line by line what it refused", async (context) => {
+  test("of several requests records all that it can, and lists what it refused", async (context) => {
     const world = await aWorld(context);
     const { opening } = await world.asking(ana, opsAgents, "two approvals");
     const cards = await Promise.all([0, 1].map((nth) => world.cardOf(opening, nth)));
@@ -205,14 +205,14 @@ describe.concurrent("Review", () => {
     if (first === undefined) throw new Error("there is no card");
     await world.decide(cat, first, "Deny", "mine came first");
     await world.becomes(first, "denied");
-    accepted(await world.slack.acts.submit(ben, form.id, filled(form, ["approve", "approve"])));
-    const told = await world.modalOf(ben, "form:reviewed");
-    expect(modalText(told)).toMatch(/Recorded: 1 approval\.[^]*already denied/);
+    accepted(await world.slack.acts.submit(ben, form.id, formInput(form, ["approve", "approve"])));
+    const summary = await world.modalOf(ben, "form:reviewed");
+    expect(modalText(summary)).toMatch(/Recorded: 1 approval\.[^]*already denied/);
     await world.becomes(cards[1] ?? first, "approved");
     expect(world.decisions()).toHaveLength(2);
   });
 
-  test("of several keeps those with friction apart", async (context) => {
+  test("of several requests leaves out those with friction", async (context) => {
     const { path } = policyFile(
       "rules:\n  - name: word\n    approvers: anyone\n    when: { action: '*migrat*' }\n    friction: { type: yes }\n  - name: rest\n    approvers: anyone\n",
       context,
@@ -221,6 +221,6 @@ describe.concurrent("Review", () => {
     for (const task of ["deploy web 1", "deploy web 2", "migrate the database"])
       await world.asking(ana, opsAgents, task);
     const form = await reviewAtHome(world, ben, "form:review-several", "queue_review_rule");
-    expect(seen(form)).toBe(2);
+    expect(verdictCount(form)).toBe(2);
   });
 });

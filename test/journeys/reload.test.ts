@@ -1,4 +1,4 @@
-// A running bot takes over a new key and a new policy from their files, as a process of its own with the clock of the machine.
+// A running bot adopts a new key and a new policy from their files. The bot is a separate process with the machine's clock.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,12 +8,12 @@ import { startBot } from "#sandbox/bot/bot-process.ts";
 import { startWorld } from "#sandbox/world/world.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-/** The file is looked at every two seconds, and must stand still for two looks (ms). */
+/** The files are checked every two seconds, and must be unchanged for two checks (ms). */
 const WITHIN = { timeout: 20_000, interval: 50 };
 const RULES = (name: string): string => `rules:\n  - name: ${name}\n    approvers: anyone\n`;
 
-/** A bot with its key and its policy in files. */
-async function running({ onTestFinished }: TestContext) {
+/** Starts a bot with its key and its policy in files. */
+async function startRunningBot({ onTestFinished }: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "countersign-reload-"));
   const write = (name: "key" | "policy.yaml", content: string): void =>
     writeFileSync(join(folder, name), content);
@@ -45,10 +45,10 @@ async function running({ onTestFinished }: TestContext) {
     write,
     rotatedKey: () => world.service.control.rotateKey(),
     found,
-    /** Waits until the log has this so many times. */
+    /** Waits until the log contains this line so many times. */
     logs: (words: RegExp, times: number) =>
       vi.waitFor(() => expect(found(words)).toHaveLength(times), WITHIN),
-    /** Ana starts a run, which the service takes. */
+    /** Starts a run as Ana, which the service accepts. */
     startsRun: async (): Promise<void> => {
       const before = started();
       await world.slack.acts.command("U0ANA", "C0OPSAGENTS", "/agent", "run deploy it");
@@ -63,8 +63,8 @@ const READ_AGAIN = /policy file was read again/;
 const FAULTY = /policy file can't be used/;
 
 describe.concurrent("a running bot", () => {
-  test("uses a rotated key once its file holds it, and logs it nowhere", async (context) => {
-    const { bot, write, rotatedKey, logs, startsRun } = await running(context);
+  test("uses a rotated key once its file contains it, and never logs it", async (context) => {
+    const { bot, write, rotatedKey, logs, startsRun } = await startRunningBot(context);
     const key = rotatedKey();
     write("key", key);
     await logs(NEW_KEY, 1);
@@ -72,22 +72,22 @@ describe.concurrent("a running bot", () => {
     expect(bot.printed()).not.toContain(key);
   });
 
-  test("takes a new key and a new policy at once on SIGHUP, and takes them once", async (context) => {
-    const { bot, write, rotatedKey, found, logs, startsRun } = await running(context);
+  test("adopts a new key and a new policy at once on SIGHUP, and only once", async (context) => {
+    const { bot, write, rotatedKey, found, logs, startsRun } = await startRunningBot(context);
     write("key", rotatedKey());
     write("policy.yaml", RULES("second"));
     bot.signal("SIGHUP");
     await logs(READ_AGAIN, 1);
     expect(found(NEW_KEY)).toHaveLength(1);
     await startsRun();
-    // By the time that this later change is told, the others would have been told again.
+    // By the time this later change is logged, the others would have been logged again.
     write("key", "");
     await logs(NO_KEY, 1);
     expect(found(READ_AGAIN)).toHaveLength(1);
   });
 
-  test("takes a changed policy without a signal, and keeps the old one for a broken one, told once", async (context) => {
-    const { write, found, logs } = await running(context);
+  test("adopts a changed policy without a signal, and keeps the old one if the new one is invalid, logged once", async (context) => {
+    const { write, found, logs } = await startRunningBot(context);
     write("policy.yaml", RULES("second"));
     await logs(READ_AGAIN, 1);
     const [{ policy } = {}] = found(READ_AGAIN);
@@ -100,7 +100,7 @@ describe.concurrent("a running bot", () => {
   });
 
   test("keeps its key when the file becomes empty, and the log names the variable", async (context) => {
-    const { write, found, logs, startsRun } = await running(context);
+    const { write, found, logs, startsRun } = await startRunningBot(context);
     write("key", "");
     await logs(NO_KEY, 1);
     expect(found(NO_KEY)[0]).toMatchObject({ level: "error", variable: "AGENT_API_KEY_FILE" });

@@ -5,8 +5,8 @@ import { ana, ben, cat, opsAgents, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
-describe.concurrent("what Slack delivers twice", () => {
-  test("a command starts one run, and is answered each time", async (context) => {
+describe.concurrent("duplicates", () => {
+  test("a repeated command starts one run, and is answered each time", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "just say once");
     const command = world.lastPayload("slash_commands");
@@ -19,7 +19,7 @@ describe.concurrent("what Slack delivers twice", () => {
     expect(world.posted().filter(({ thread }) => thread === null)).toEqual([opening]);
   });
 
-  test("a click says that it is not needed, and the modal that is open still works", async (context) => {
+  test("a repeated click is told that it is not needed, and the open modal still works", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -33,7 +33,7 @@ describe.concurrent("what Slack delivers twice", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
   });
 
-  test("a submit is sent once, and its copies are acknowledged", async (context) => {
+  test("a repeated submit is acknowledged, and the decision is sent once", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.decide(ben, card, "Approve", "once");
@@ -44,7 +44,7 @@ describe.concurrent("what Slack delivers twice", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "once" }]);
   });
 
-  test("two copies of a submit at the same moment are sent once", async (context) => {
+  test("two copies of a submit at the same moment send the decision once", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Deny");
@@ -53,7 +53,7 @@ describe.concurrent("what Slack delivers twice", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
   });
 
-  test("a second modal of the same person for the same card is told that the first one decided", async (context) => {
+  test("a second submit by the same person for the same card is told that it is already decided", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const first = await world.openForm(ben, card, "Approve");
@@ -66,10 +66,10 @@ describe.concurrent("what Slack delivers twice", () => {
   });
 });
 
-describe.concurrent("what someone makes up", () => {
+describe.concurrent("forged payloads", () => {
   test.for([
-    ["a value that is nobody's", { value: "A".repeat(22) }],
-    ["a value that is no nonce", { value: "../../etc/passwd" }],
+    ["an unknown value", { value: "A".repeat(22) }],
+    ["a value that is not a nonce", { value: "../../etc/passwd" }],
     ["an empty value", { value: "" }],
   ])("a click with %s opens nothing", async ([, forged], context) => {
     const world = await aWorld(context);
@@ -85,7 +85,7 @@ describe.concurrent("what someone makes up", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("a card's button is worth nothing under another message, in another channel or another team", async (context) => {
+  test("a card's button decides nothing under another message or in another channel", async (context) => {
     // The app looks for the message, which is not in the channel that the payload names.
     const world = await aWorld(context, { troubled: true });
     const { opening, card } = await world.asking(ana, opsAgents, "two approvals for the release");
@@ -118,7 +118,7 @@ describe.concurrent("what someone makes up", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("a card's own nonce is no modal's, and a modal's is no card's", async (context) => {
+  test("a card's nonce is refused in a modal, and a modal's nonce on a card", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -132,7 +132,7 @@ describe.concurrent("what someone makes up", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("a modal that says Deny is denied, whatever a copy of it calls itself", async (context) => {
+  test("a Deny form still denies if a copy of it has another title", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Deny");
@@ -142,7 +142,7 @@ describe.concurrent("what someone makes up", () => {
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "as the store has it" }]);
   });
 
-  test("payloads that lack what they need change nothing, and the app goes on", async (context) => {
+  test("payloads without required fields change nothing, and the app keeps working", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -161,7 +161,7 @@ describe.concurrent("what someone makes up", () => {
     expect(world.decisions()).toHaveLength(1);
   });
 
-  test("a modal that comes too late is not told the reason of the one before", async (context) => {
+  test("a submit that comes too late is not shown the reason of the decision before it", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const late = await world.openForm(cat, card, "Approve");

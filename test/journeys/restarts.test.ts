@@ -6,7 +6,7 @@ import { ana, ben, opsAgents, aWorld } from "../make/world.ts";
 const TASK = "deploy billing-api to production";
 
 describe.concurrent("after a restart on the same database", () => {
-  test("unfinished runs are watched again with nobody typing anything", async (context) => {
+  test("unfinished runs are watched again without any command", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "work forever");
     const { id } = await world.runAt("work forever");
@@ -22,7 +22,7 @@ describe.concurrent("after a restart on the same database", () => {
     await world.saidIn(opening, "outcome:succeeded", "All done.");
   });
 
-  test("what ended meanwhile is told once", async (context) => {
+  test("a run that ended meanwhile is reported once", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
@@ -50,7 +50,7 @@ describe.concurrent("after a restart on the same database", () => {
     expect(world.cardsOf(opening)).toEqual([card]);
   });
 
-  test("a modal that is open still works", async (context) => {
+  test("an open modal still works", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -64,7 +64,7 @@ describe.concurrent("after a restart on the same database", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "typed before" }]);
   });
 
-  test("a form that is open still starts one run", async (context) => {
+  test("an open form still starts one run", async (context) => {
     const world = await aWorld(context);
     await world.command(ana, opsAgents, "");
     await world.modalOf(ana, "task");
@@ -76,7 +76,7 @@ describe.concurrent("after a restart on the same database", () => {
     expect(world.tasksSent()).toEqual(["just say hello"]);
   });
 
-  test("a command and a submit from before are known again", async (context) => {
+  test("a command and a submit from before are recognized as duplicates", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const command = world.lastPayload("slash_commands");
@@ -106,7 +106,7 @@ describe.concurrent("after a restart on the same database", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "kept" }]);
   });
 
-  test("a decision whose answer was under way is looked up, not repeated blindly", async (context) => {
+  test("a decision whose answer is outstanding is looked up before it is sent again", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const said = world.followed(card);
@@ -122,7 +122,7 @@ describe.concurrent("after a restart on the same database", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "in flight" }]);
   });
 
-  test("a start whose answer was under way is asked about, not repeated", async (context) => {
+  test("a start whose answer is outstanding leads to a question, and is not repeated", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate", effect: true });
     const opening = await world.run(ana, opsAgents, TASK);
@@ -135,7 +135,7 @@ describe.concurrent("after a restart on the same database", () => {
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
-  test("a request that changed meanwhile is shown anew, and the open modal says so", async (context) => {
+  test("a request that changed meanwhile has a new card version, and the open modal says so", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id, approvals } = await world.runAt(TASK, ({ phase }) => phase === "awaiting_approval");

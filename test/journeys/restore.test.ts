@@ -1,4 +1,4 @@
-// An older copy of the database is restored while its messages of later stand in Slack.
+// An older copy of the database is restored, while newer messages are in Slack.
 
 import { describe, expect, test } from "vitest";
 import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
@@ -13,7 +13,7 @@ const isClean = (world: Stage): boolean =>
   world.logged.some((line) => line.includes("the messages that the restored copy does not know are closed"));
 
 describe.concurrent("after a restore of an older copy", () => {
-  test("a card from before works; what was posted since is closed, and says where to go on", async (context) => {
+  test("a card from before works, and newer messages are closed and say how to continue", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, BEFORE);
     const copy = await backedUp(world);
@@ -28,7 +28,7 @@ describe.concurrent("after a restore of an older copy", () => {
     expect(buttonsOf(card)).not.toEqual([]);
     await world.decide(ben, card, "Approve", "go");
     await world.becomes(card, "approved");
-    // The lost run is followed again as the closed message says.
+    // The lost run is watched again, as the closed message suggests.
     await world.command(ana, releases, `watch ${id}`);
     const again = await world.until(() =>
       world.posted(releases).find((each) => each.thread === null && each.ts !== lost.opening.ts),
@@ -39,7 +39,7 @@ describe.concurrent("after a restore of an older copy", () => {
     expect(world.decisionPosts()).toHaveLength(2);
   });
 
-  test("a request that came since has one card with buttons again, and the old one leads to it", async (context) => {
+  test("a newer request gets one card with buttons again, and the old card links to it", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, "work forever");
     const { id } = await world.runAt("work forever", ({ phase }) => phase === "working");
@@ -57,7 +57,7 @@ describe.concurrent("after a restore of an older copy", () => {
     expect(world.decisionPosts()).toHaveLength(1);
   });
 
-  test("a decision that the service confirmed since stays on its card, and is not asked for again", async (context) => {
+  test("a decision that the service confirmed since then stays on its card, and is not requested again", async (context) => {
     const world = await aWorld(context);
     const copy = await backedUp(world);
     const { opening, card } = await world.asking(ana, opsAgents, BEFORE);
@@ -71,7 +71,7 @@ describe.concurrent("after a restore of an older copy", () => {
     expect(world.decisionPosts()).toHaveLength(1);
   });
 
-  test("a copy without a mark: a press on an old card explains itself, and closes the card", async (context) => {
+  test("a click on an old card is explained and closes the card, even if the copy has no mark", async (context) => {
     const world = await aWorld(context);
     const copy = await backedUp(world);
     const { opening, card } = await world.asking(ana, opsAgents, BEFORE);
@@ -85,7 +85,7 @@ describe.concurrent("after a restore of an older copy", () => {
     expect(world.decisionPosts()).toEqual([]);
   });
 
-  test("a message of another author with our marks, and one of another installation, stay as they are", async (context) => {
+  test("messages with our marks by another author or from another installation do not change", async (context) => {
     const world = await aWorld(context);
     const { workspace } = world.slack;
     const { card } = await world.asking(ana, opsAgents, BEFORE);

@@ -10,8 +10,11 @@ const ONCE = { decision: "approve", reason: REASON };
 
 type Past = { readonly said: readonly string[]; readonly states: readonly (string | null)[] };
 
-/** The card of a run at its approval, all that it ever says, and the fault that the decision will meet. */
-async function asked(
+/**
+ * Starts a run that waits for approval. Resolves to its card, everything that the card ever shows, and the fault that the decision will
+ * hit.
+ */
+async function startWithFault(
   world: Stage,
   ...fault: Parameters<Stage["service"]["control"]["fault"]>
 ): Promise<{ opening: Message; card: Message; past: Past }> {
@@ -21,15 +24,15 @@ async function asked(
 }
 
 const decide = { route: "decide" } as const;
-/** The card has claimed at some time that the service confirmed the decision. */
+/** Whether the card has ever claimed that the service confirmed the decision. */
 const claimsTooMuch = ({ said, states }: Past): boolean =>
   states.includes("approved") || said.some((each) => each.includes("✅"));
 
 describe.concurrent("a decision whose answer is lost", () => {
-  test("after it took effect is looked up and said to be sent, never confirmed", async (context) => {
-    // Time to draw "checking" before the next look settles the doubt.
+  test("after it took effect is looked up and shown as sent, never as confirmed", async (context) => {
+    // This leaves time to draw "checking" before the next look resolves the doubt.
     const world = await aWorld(context, { env: { POLL_MIN_MS: "2000", POLL_MAX_MS: "2000" } });
-    const { opening, card, past } = await asked(world, decide, { kind: "drop", effect: true });
+    const { opening, card, past } = await startWithFault(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "unconfirmed");
     expect(says("cause:no-longer-listed", card)).toBe(true);
@@ -39,9 +42,9 @@ describe.concurrent("a decision whose answer is lost", () => {
     expect(world.decisions()).toEqual([ONCE]);
   });
 
-  test("before it took effect goes again with the same content, when it is still listed", async (context) => {
+  test("before it took effect is sent again with the same content, if it is still listed", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, past } = await asked(world, decide, { kind: "drop" });
+    const { opening, card, past } = await startWithFault(world, decide, { kind: "drop" });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
     expect(claimsTooMuch(past)).toBe(false);
@@ -57,10 +60,10 @@ describe.concurrent("a decision whose answer is lost", () => {
     ["HTTP 500 with effect", { kind: "answer", status: 500, effect: true }, false],
     ["HTTP 503 that names a time", { kind: "answer", status: 503, headers: { "retry-after": "1" } }, true],
     ["half an answer", { kind: "cut" }, false],
-    ["an answer that is no JSON", { kind: "garbage" }, false],
+    ["an answer that is not JSON", { kind: "garbage" }, false],
   ] as const)("with %s ends well or is said to be open", async ([, fault, again], context) => {
     const world = await aWorld(context);
-    const { opening, card, past } = await asked(world, decide, fault);
+    const { opening, card, past } = await startWithFault(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
     await world.saidIn(opening, "outcome:succeeded");
     await world.becomes(card, again ? "approved" : "unconfirmed");
@@ -70,7 +73,7 @@ describe.concurrent("a decision whose answer is lost", () => {
 
   test("and whose request changes meanwhile is not sent again", async (context) => {
     const world = await aWorld(context);
-    const { card, past } = await asked(world, decide, { kind: "drop" });
+    const { card, past } = await startWithFault(world, decide, { kind: "drop" });
     const { id, approvals } = await world.runAt(TASK);
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
@@ -81,9 +84,9 @@ describe.concurrent("a decision whose answer is lost", () => {
     expect(world.decisions()).toEqual([ONCE]);
   });
 
-  test("is decided by nobody else meanwhile", async (context) => {
+  test("cannot be decided by anyone else meanwhile", async (context) => {
     const world = await aWorld(context);
-    const { card } = await asked(world, decide, { kind: "drop" });
+    const { card } = await startWithFault(world, decide, { kind: "drop" });
     const late = await world.openForm(cat, card, "Deny");
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
@@ -98,9 +101,9 @@ describe.concurrent("a decision that the service refuses", () => {
   test.for([400, 404, 409, 422])(
     "with HTTP %i is never sent again, and its card opens again",
     async (status, context) => {
-      const world = await aWorld(context, { decidedAnew: true });
+      const world = await aWorld(context, { decidedTwice: true });
       const body = { error: { code: "invalid_request", message: "Not while the moon is full." } };
-      const { opening, card, past } = await asked(world, decide, { kind: "answer", status, body });
+      const { opening, card, past } = await startWithFault(world, decide, { kind: "answer", status, body });
       await world.decide(ben, card, "Approve", REASON);
       await world.told(ben, "notice:decision-refused", "Not while the moon is full.");
       await world.becomes(card, "past:1:refused", "Not while the moon is full.");
@@ -118,7 +121,7 @@ describe.concurrent("a decision that the service refuses", () => {
   );
 });
 
-describe.concurrent("a decision that can't be delivered yet", () => {
+describe.concurrent("a decision that cannot be delivered yet", () => {
   test("waits while the service is down, and is sent once when it is back", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
@@ -134,7 +137,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     expect(world.decisions()).toEqual([ONCE]);
   });
 
-  test("waits while the key is refused, and is sent once when it is right", async (context) => {
+  test("waits while the key is refused, and is sent once when the key is right", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -153,7 +156,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     ["HTTP 429", { kind: "answer", status: 429, headers: { "retry-after": "2" } }],
   ] as const)("is sent again with the same content after %s", async ([, fault], context) => {
     const world = await aWorld(context);
-    const { opening, card, past } = await asked(world, decide, fault);
+    const { opening, card, past } = await startWithFault(world, decide, fault);
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "approved");
     await world.saidIn(opening, "outcome:succeeded");
@@ -161,7 +164,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     expect(world.decisions()).toEqual([ONCE, ONCE]);
   });
 
-  test("is void when the run ends first, and the approver is told", async (context) => {
+  test("is void if the run ends first, and its approver is notified", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
@@ -177,7 +180,7 @@ describe.concurrent("a decision that can't be delivered yet", () => {
     expect(world.decisions()).toEqual([]);
   });
 
-  test("does not keep its run from being watched while its POST hangs", async (context) => {
+  test("does not stop its run from being watched while its POST hangs", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const gate = world.service.control.fault(decide, { kind: "gate" });

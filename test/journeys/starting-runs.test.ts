@@ -6,8 +6,11 @@ import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts
 
 const TASK = "just say hello to everyone";
 
-/** A run of which nobody knows whether it started. */
-async function unknown(world: Stage, effect: boolean): Promise<{ opening: Message; question: Message }> {
+/** Creates a run whose start is unknown. */
+async function startWithLostAnswer(
+  world: Stage,
+  effect: boolean,
+): Promise<{ opening: Message; question: Message }> {
   world.service.control.fault({ route: "create-run" }, { kind: "drop", effect });
   const opening = await world.run(ana, opsAgents, TASK);
   const question = await world.saidIn(opening, "outcome:unknown:asked");
@@ -18,7 +21,7 @@ async function unknown(world: Stage, effect: boolean): Promise<{ opening: Messag
 const openings = (world: Stage): Message[] => world.posted(opsAgents).filter(({ thread }) => thread === null);
 
 describe.concurrent("a command is acknowledged at once", () => {
-  test("although the service hangs", async (context) => {
+  test("even if the service hangs", async (context) => {
     const world = await aWorld(context, { timing: slackTiming });
     const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate" });
     expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
@@ -30,7 +33,7 @@ describe.concurrent("a command is acknowledged at once", () => {
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
-  test("although Slack takes no message, and nothing is started before the thread is there", async (context) => {
+  test("even if Slack accepts no messages, and nothing is started before the thread exists", async (context) => {
     const world = await aWorld(context, { timing: slackTiming });
     const gate = Promise.withResolvers<void>();
     world.slack.faults.next("chat.postMessage", { until: gate.promise });
@@ -51,17 +54,17 @@ describe.concurrent("a start whose answer is lost", () => {
     ["none had started", false],
   ] as const)("is never sent again by itself, when %s", async ([, effect], context) => {
     const world = await aWorld(context);
-    const { opening, question } = await unknown(world, effect);
+    const { opening, question } = await startWithLostAnswer(world, effect);
     expect(textOf(question)).toContain(`@${ana}`);
-    // Long enough for another run to come and go.
+    // Long enough for another run to start and end.
     await world.saidIn(await world.run(ben, opsAgents, "just say goodbye"), "outcome:succeeded");
     expect(world.tasksSent()).toEqual([TASK, "just say goodbye"]);
     await world.becomes(opening, "run:start-unknown");
   });
 
-  test("is answered by its requester alone", async (context) => {
+  test("can be resolved only by its requester", async (context) => {
     const world = await aWorld(context);
-    const { question } = await unknown(world, true);
+    const { question } = await startWithLostAnswer(world, true);
     await world.click(ben, question, "Start again");
     await world.told(ben, "answer:not-your-run");
     expect(world.tasksSent()).toEqual([TASK]);
@@ -70,7 +73,7 @@ describe.concurrent("a start whose answer is lost", () => {
 
   test("starts exactly one more run, however often Start again is clicked", async (context) => {
     const world = await aWorld(context);
-    const { question } = await unknown(world, true);
+    const { question } = await startWithLostAnswer(world, true);
     await Promise.all([world.click(ana, question, "Start again"), world.click(ana, question, "Start again")]);
     await world.becomes(question, "outcome:unknown:started");
     expect(buttonsOf(question)).toEqual([]);
@@ -82,9 +85,9 @@ describe.concurrent("a start whose answer is lost", () => {
     expect(world.tasksSent()).toEqual([TASK, TASK]);
   });
 
-  test("is left alone when its requester says so", async (context) => {
+  test("is dropped if its requester says so", async (context) => {
     const world = await aWorld(context);
-    const { question } = await unknown(world, true);
+    const { question } = await startWithLostAnswer(world, true);
     await world.click(ana, question, "Leave it");
     await world.becomes(question, "outcome:unknown:left");
     await world.deliver(world.lastPayload("block_actions"));
@@ -94,7 +97,7 @@ describe.concurrent("a start whose answer is lost", () => {
 
   test.for([
     ["half an answer", { kind: "cut" }],
-    ["an answer that is no JSON", { kind: "garbage" }],
+    ["an answer that is not JSON", { kind: "garbage" }],
     ["a redirect", { kind: "redirect", to: "http://127.0.0.1:9/elsewhere" }],
     ["HTTP 500", { kind: "answer", status: 500, body: { error: { code: "oops", message: "It broke." } } }],
   ] as const)("is unknown after %s", async ([, fault], context) => {
@@ -108,7 +111,7 @@ describe.concurrent("a start whose answer is lost", () => {
 });
 
 describe.concurrent("a start that the service refuses", () => {
-  test("is told with the service's words, and no run is claimed", async (context) => {
+  test("is reported in the service's words, and no run is claimed to exist", async (context) => {
     const world = await aWorld(context);
     const message = "This agent takes no tasks on Sundays.";
     const body = { error: { code: "invalid_request", message } };
@@ -119,7 +122,7 @@ describe.concurrent("a start that the service refuses", () => {
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
-  test("for its key waits, says so, and starts when the key is right", async (context) => {
+  test("because of the key waits, says so, and is sent when the key is right", async (context) => {
     const world = await aWorld(context);
     const right = world.service.apiKey;
     world.service.control.rotateKey();
@@ -131,7 +134,7 @@ describe.concurrent("a start that the service refuses", () => {
     expect(world.service.runs.all()).toHaveLength(1);
   });
 
-  test("for its rate is sent again not before the service allows it", async (context) => {
+  test("because of its rate is not sent again before the service allows it", async (context) => {
     const world = await aWorld(context);
     const headers = { "retry-after": "3" };
     world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 429, headers });
@@ -143,7 +146,7 @@ describe.concurrent("a start that the service refuses", () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3_000);
   });
 
-  test("by not listening at all starts later", async (context) => {
+  test("because nothing listens is sent later", async (context) => {
     const world = await aWorld(context);
     await world.service.control.down();
     const opening = await world.run(ana, opsAgents, TASK);
@@ -155,7 +158,7 @@ describe.concurrent("a start that the service refuses", () => {
 });
 
 describe.concurrent("a run that has ended", () => {
-  test("is run again by whoever presses, once, with the same task", async (context) => {
+  test("can be run again by anyone, once, with the same task", async (context) => {
     const world = await aWorld(context);
     const opening = await world.run(ana, opsAgents, TASK);
     const ended = await world.saidIn(opening, "outcome:succeeded");
@@ -169,7 +172,7 @@ describe.concurrent("a run that has ended", () => {
     expect(world.tasksSent()).toEqual([TASK, TASK]);
   });
 
-  test("is not run again for a guest, and says so in a window", async (context) => {
+  test("cannot be run again by a guest, who sees the refusal in a window", async (context) => {
     const world = await aWorld(context);
     const ended = await world.saidIn(await world.run(ana, opsAgents, TASK), "outcome:succeeded");
     await world.click(guest, ended, "Run again");
@@ -177,7 +180,7 @@ describe.concurrent("a run that has ended", () => {
     expect(world.tasksSent()).toEqual([TASK]);
   });
 
-  test("says who runs it again already", async (context) => {
+  test("shows who already runs it again", async (context) => {
     const world = await aWorld(context);
     const { opening } = await world.asking(ana, opsAgents, "deploy billing-api to production");
     world.service.control.fail((await world.runAt("deploy billing-api to production")).id, "no room left");

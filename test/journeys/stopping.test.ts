@@ -1,4 +1,4 @@
-// What people do while the process stops, as in a rolling restart.
+// What people do while the process stops, for example in a rolling restart.
 
 import { describe, expect, test } from "vitest";
 import { ana, aWorld, opsAgents } from "../make/world.ts";
@@ -6,7 +6,7 @@ import { ana, aWorld, opsAgents } from "../make/world.ts";
 const TASK = "deploy billing-api to production";
 
 describe.concurrent("while the process stops", () => {
-  test("a mention that it has read is acknowledged before the socket is closed", async (context) => {
+  test("a mention that has been read is acknowledged before the socket is closed", async (context) => {
     const world = await aWorld(context);
     const lines = () => world.slack.traffic.lines();
     world.slack.faults.next("users.info", { hang: "before" });
@@ -18,7 +18,7 @@ describe.concurrent("while the process stops", () => {
     expect(answer.what).toBe("acknowledges events_api");
   });
 
-  test("over HTTP it tells the balancer at once, and still takes the requests that come until the balancer has seen it", async (context) => {
+  test("/readyz fails at once over HTTP, and requests are still accepted until the balancer has noticed", async (context) => {
     const world = await aWorld(context, { entrance: "http" });
     const isReady = async (): Promise<boolean> => (await fetch(`${world.url()}/readyz`)).ok;
     expect(await isReady()).toBe(true);

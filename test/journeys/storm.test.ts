@@ -9,7 +9,7 @@ import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";
 const TASK = "deploy billing-api to production";
 const MANY = 30;
 
-/** The run asks for 30 more at once, so they are listed. */
+/** Makes the run request 30 more approvals at once, so that they are listed. */
 async function aStorm(world: Stage): Promise<{ opening: Message; digests: readonly Message[] }> {
   const { opening } = await world.asking(ana, opsAgents, TASK);
   const { id } = await world.runAt(TASK);
@@ -20,14 +20,14 @@ async function aStorm(world: Stage): Promise<{ opening: Message; digests: readon
   return { opening, digests: digests() };
 }
 
-/** Of the buttons to approve. */
+/** Returns the values of the Approve buttons. */
 const valuesOf = ({ blocks }: Message): string[] =>
   [...JSON.stringify(blocks).matchAll(/"card_approve","value":"([^"]+)"/g)].map(([, value]) => value ?? "");
 
 const cardsIn = (world: Stage, opening: Message, state: string): Message[] =>
   world.cardsOf(opening).filter((each) => cardStateOf(each) === state);
 
-test("a storm is listed, decided line by line, and ends in cards", async (context) => {
+test("a storm is listed, can be decided line by line, and ends in cards", async (context) => {
   const world = await aWorld(context, { rateLimits: true, timing: slackTiming });
   const { opening, digests } = await aStorm(world);
   expect(digests).toHaveLength(2);
@@ -46,7 +46,7 @@ test("a storm is listed, decided line by line, and ends in cards", async (contex
   expect(world.cardsOf(opening).filter((each) => says("digest:waiting", each))).toHaveLength(2);
 });
 
-test("a digest that someone deletes comes back, once, and works", async (context) => {
+test("a deleted digest is posted again, once, and works", async (context) => {
   const world = await aWorld(context);
   const { opening, digests } = await aStorm(world);
   const [gone] = digests;
@@ -61,7 +61,7 @@ test("a digest that someone deletes comes back, once, and works", async (context
   expect(world.cardsOf(opening).filter((each) => says("digest:waiting", each))).toHaveLength(2);
 });
 
-test("the last few of a storm become cards of their own", async (context) => {
+test("the last few approvals of a storm get cards of their own", async (context) => {
   const world = await aWorld(context);
   const { opening } = await aStorm(world);
   const { id, approvals } = await world.runAt(TASK);

@@ -1,4 +1,4 @@
-// Two installations with one Slack app: Slack spreads the clicks over both, so the log of the second one says so.
+// Two installations use one Slack app. Slack distributes the clicks over both, so the second one logs a warning.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { startWorld } from "#sandbox/world/world.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-test("a bot that finds another socket on its app says so in the log, and a bot alone does not", async ({
+test("a bot that detects another socket on its app logs it, and a bot without competition does not", async ({
   onTestFinished,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), "countersign-two-"));

@@ -17,7 +17,7 @@ import {
 } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
-/** A look-up of a person may be shared for so long (ms); only after that is Slack asked again. */
+/** How long a look-up of a person is shared (ms). Slack is asked again only after that. */
 const SHARED_MS = 5_000;
 const waits = (card: Message): void => expect(buttonsOf(card)).toEqual(["Approve", "Deny"]);
 
@@ -27,7 +27,7 @@ const nothingSent = (world: Stage, card: Message): void => {
 };
 
 describe.concurrent("two approvers", () => {
-  test("the first to submit decides, and the second is told in the modal who did", async (context) => {
+  test("the first to submit decides, and the second sees in the modal who did", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     await world.openForm(ben, card, "Approve");
@@ -51,7 +51,7 @@ describe.concurrent("two approvers", () => {
     expect(open.map(({ view }) => idOf(view))).toEqual(["refusal:already-decided"]);
   });
 
-  test("who clicks a card that was just decided is told privately by whom", async (context) => {
+  test("see in a private notice who decided, if they click a card that was just decided", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(cat, card, "Approve");
@@ -66,7 +66,7 @@ describe.concurrent("two approvers", () => {
   });
 });
 
-describe.concurrent("who may not decide is told why, privately, at the click", () => {
+describe.concurrent("a person who may not decide is told why, privately, at the click", () => {
   test.for([
     ["the requester", ana, "requester"],
     ["a guest", guest, "guest"],
@@ -87,15 +87,15 @@ describe.concurrent("who may not decide is told why, privately, at the click", (
     expect(await world.click(cat, card, "Approve")).toMatchObject({ ok: false });
     const forged = { ...world.lastPayload("block_actions"), user: { id: cat, team_id: "T0SANDBOX" } };
     await world.deliver(forged);
-    // The forged payload bears what Slack gave Ben to answer with, so the answer goes to him.
+    // The forged payload contains Ben's response URL, so the answer goes to him.
     await world.told(ben, "refusal:not-in-channel");
     expect(world.hasForm(cat)).toBe(false);
     nothingSent(world, card);
   });
 
-  test("someone whom Slack does not vouch for just then", async (context) => {
+  test("someone whom Slack cannot look up at the moment", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    // From before the card on: counting who can approve asks about him too, and shares its answer with the click.
+    // From before the card on, because counting who can approve also looks him up, and the click shares that answer.
     world.slack.faults.next("users.info", { http: 500 }, 50, ({ user }) => user === ben);
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.isRefused(ben, card, "Approve", "unverified");
@@ -105,7 +105,7 @@ describe.concurrent("who may not decide is told why, privately, at the click", (
   });
 });
 
-describe.concurrent("who may no longer decide when the modal is submitted", () => {
+describe.concurrent("when the form is submitted", () => {
   test.for([
     ["a deactivated person", "refusal:deactivated", (world: Stage) => world.slack.faults.deactivate(ben)],
     ["a person who became a guest", "refusal:guest", (world: Stage) => world.slack.faults.makeGuest(ben)],
@@ -132,7 +132,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
     nothingSent(world, card);
   });
 
-  test("a person whom Slack can't look up keeps the modal, with what was typed, and may try again", async (context) => {
+  test("a person whom Slack cannot look up keeps the modal with the typed text, and can try again", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -158,7 +158,7 @@ describe.concurrent("who may no longer decide when the modal is submitted", () =
   });
 });
 
-describe.concurrent("a submit in another's name", () => {
+describe.concurrent("a submit in another person's name", () => {
   test.for([
     ["the requester", ana],
     ["another approver", cat],

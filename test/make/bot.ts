@@ -99,7 +99,7 @@ function handAgents(clock: HandClock): HandAgents {
     async create(input) {
       agents.created.push(input);
       const fetched = says(aRunId(), clock.monotonic());
-      if (fetched.type === "missing") throw new Error("a new run is missing");
+      if (fetched.type === "missing") throw new Error("the fake service has no new run to create");
       return fetched.snapshot;
     },
     async fetchRun(id, timeoutMs) {
@@ -334,7 +334,7 @@ function acts(
   async function stored(id: RunId) {
     const key = await bench().store.byRunId(id);
     const found = key === null ? null : await bench().store.load(key);
-    if (found === null) throw new Error(`no run ${id}`);
+    if (found === null) throw new Error(`the store has no run ${id}`);
     return found;
   }
   return {
@@ -373,7 +373,7 @@ export function clickOn(run: Run): { approval: ApprovalId; click: Click } {
   const id = run.approvals[0]?.id;
   const approval = id === undefined ? null : findApproval(run, id);
   const post = approval === null ? undefined : run.posts[cardSlot(approval.id)];
-  if (approval === null || post?.type !== "up") throw new Error("no card is up");
+  if (approval === null || post?.type !== "up") throw new Error("the run has no posted card");
   const { team, channel } = run;
   return {
     approval: approval.id,

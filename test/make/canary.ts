@@ -10,5 +10,5 @@ export function canaryIn(text: string): string | null {
 
 export function expectNoCanary(where: string, text: string): void {
   const found = canaryIn(text);
-  if (found !== null) throw new Error(`a secret has got out, ${where}: ${found}`);
+  if (found !== null) throw new Error(`a secret has leaked ${where}: ${found}`);
 }

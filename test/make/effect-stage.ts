@@ -1,4 +1,4 @@
-// An executor of effects, with everything around it by hand: the store, the engine, Slack and the service.
+// An effect executor whose store, engine, Slack and service are controlled by the test.
 
 import { MessageTs } from "#src/domain/ids.ts";
 import { type Effect, effectKey, type Outcome } from "#src/domain/effect.ts";
@@ -11,7 +11,9 @@ import { createHandClock } from "./clock.ts";
 import { aSnapshot, contextAt } from "./history.ts";
 import { anAuditEntry, NOON } from "./run.ts";
 
-/** Everything that an executor asks for. `fails`: what the next saves reject with; null: the run is not held. */
+/**
+ * Creates the executor and everything that it depends on. `fails` lists the errors of the next saves. Null means that the run is not held.
+ */
 export function createEffectStage(start: Run) {
   const clock = createHandClock();
   const told: string[] = [];
@@ -63,13 +65,13 @@ export function createEffectStage(start: Run) {
     perform: (): Promise<Outcome> => Promise.resolve({ type: "posted", ts: MessageTs("2.2"), shows: "" }),
     turn: (): Promise<void> => Promise.resolve(),
     catchUp: (): Promise<void> => Promise.resolve(),
-    /** What Slack says of everyone. */
+    /** What Slack returns for every person. */
     lookUp: (): Promise<Pick<Person, "kind" | "seesChannel">> =>
       Promise.resolve({ kind: "member", seesChannel: true }),
-    /** A run that is followed under the id that the service gives to this one. */
+    /** Another run that is already watched under the id that the service gives to this one. */
     other: null as Run | null,
     executor: null as unknown as ReturnType<typeof createEffectExecutor>,
-    /** Starts the effect, and lets everything happen that needs no time. */
+    /** Starts the effect, and waits until everything has happened that needs no time. */
     async act(effect: Effect): Promise<void> {
       stage.executor.start(stage.run, effect, back);
       await stage.settle();

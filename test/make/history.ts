@@ -69,7 +69,7 @@ export function listedRun(...ids: readonly string[]): Run {
 export function decidedRun(verdict: Verdict = "approve", reason = "it is time"): Run {
   const run = listedRun("apr_1");
   const [approval] = run.approvals;
-  if (approval === undefined) throw new Error("nothing is listed");
+  if (approval === undefined) throw new Error("the run has no approvals");
   const { id, version, request } = approval;
   const by = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true } as const;
   const submission = { approval: id, version, digest: request.digest, was: request, verdict, reason, by };
@@ -82,6 +82,6 @@ export function decidedRun(verdict: Verdict = "approve", reason = "it is time"):
 export function deliveredRun(delivery: Delivery): Run {
   const run = decidedRun();
   const [approval] = run.approvals;
-  if (approval?.state.type !== "decided") throw new Error("nothing is decided");
+  if (approval?.state.type !== "decided") throw new Error("the approval is not decided");
   return replaceApproval(run, withDelivery(approval, approval.state.decision, delivery));
 }

@@ -28,12 +28,12 @@ export function createActing(world: World, sight: Sight) {
   /** Types `/agent run …` and waits for the thread's first message. */
   async function run(person: string, channel: string, task: string): Promise<Message> {
     const before = new Set(sight.posted(channel));
-    const told = timesUnverified(person);
+    const refusalsBefore = timesUnverified(person);
     accepted(await command(person, channel, `run ${task}`));
     const opening = await sight.until(
       () =>
         sight.posted(channel).find((each) => each.thread === null && !before.has(each)) ??
-        (timesUnverified(person) > told && UNVERIFIED),
+        (timesUnverified(person) > refusalsBefore && UNVERIFIED),
     );
     return opening === UNVERIFIED ? run(person, channel, task) : opening;
   }
@@ -89,11 +89,12 @@ export function createActing(world: World, sight: Sight) {
     label: "Approve" | "Deny",
     refusal: Refusal["type"],
   ): Promise<void> {
-    const told = timesUnverified(person);
+    const refusalsBefore = timesUnverified(person);
     accepted(await click(person, card, label));
     const answers = (): boolean => sight.privately(person).some((each) => each.says(`refusal:${refusal}`));
     const tooEarly = (): boolean =>
-      sight.privately(person).some((each) => each.says(TOO_EARLY)) || timesUnverified(person) > told;
+      sight.privately(person).some((each) => each.says(TOO_EARLY)) ||
+      timesUnverified(person) > refusalsBefore;
     await sight.until(() => answers() || tooEarly());
     if (answers()) return;
     const view = sight.viewOf(person);

@@ -20,7 +20,7 @@ export function createSight(world: World, logged: readonly string[] = []) {
   const app = workspace.app.person;
 
   /** Calls `probe` now and after every change, and resolves to its first truthy result. A timeout rejects with the current state. */
-  function until<T>(probe: () => T | undefined | null | false, there: () => string = all): Promise<T> {
+  function until<T>(probe: () => T | undefined | null | false, currentState: () => string = all): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const look = (): void => {
       try {
@@ -38,9 +38,9 @@ export function createSight(world: World, logged: readonly string[] = []) {
       reject(
         new Error(
           [
-            `not reached: ${probe.toString()}`,
+            `timed out waiting for: ${probe.toString()}`,
             "current state:",
-            there(),
+            currentState(),
             "end of the log:",
             ...logged.slice(-20),
           ].join("\n"),
@@ -200,7 +200,7 @@ export function createSight(world: World, logged: readonly string[] = []) {
     ): Record<string, unknown> => {
       const line = slack.traffic.lines().findLast((each) => each.from === "slack" && each.what === what);
       const { payload } = (line ?? { detail: {} }).detail as { payload?: { body: Record<string, unknown> } };
-      if (payload === undefined) throw new Error(`Slack sent no ${what} yet`);
+      if (payload === undefined) throw new Error(`Slack has not sent ${what} yet`);
       return payload.body;
     },
   };

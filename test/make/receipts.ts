@@ -22,7 +22,7 @@ export const sent = ({ notificationSender }: Bench, kind: string) =>
 export async function receiptOf(bench: Bench) {
   await bench.clock.pass(2_000);
   const [receipt] = sent(bench, "receipt");
-  if (receipt === undefined) throw new Error("no receipt");
+  if (receipt === undefined) throw new Error("the decision caused no receipt");
   return receipt;
 }
 

@@ -53,7 +53,7 @@ export type Choices = {
   /** Whether this test makes the app log errors or makes Slack refuse a call. */
   readonly troubled?: boolean;
   /** Whether an approval is legitimately decided twice in this test, with different reasons. */
-  readonly decidedAnew?: boolean;
+  readonly decidedTwice?: boolean;
 };
 
 export type Stage = Acting &
@@ -134,7 +134,7 @@ async function open(choices: Choices): Promise<Opened> {
     await database.remove();
     if (well) expectSecretsKept(stage, { metrics, stored, log: lines.join("\n") });
     if (well) checkAfterwards(stage, lines, choices);
-    if (audited !== null) expectWhole(audited, metrics, choices);
+    if (audited !== null) expectIntact(audited, metrics, choices);
   };
   try {
     await starter.start();
@@ -180,8 +180,8 @@ async function metricsOf(url: string): Promise<string> {
 
 /** Verifies the audit. Resolves to null if it was never written or cannot be verified here. */
 async function auditIn(database: WorldDatabase, { env = {} }: Choices): Promise<AuditVerdict | null> {
-  const given = env["AUDIT_KEY"];
-  const key = given === undefined ? database.key() : auditKeyOf(given);
+  const configured = env["AUDIT_KEY"];
+  const key = configured === undefined ? database.key() : auditKeyOf(configured);
   if (key === null) return null;
   const audit = await openAuditFile(database.place);
   try {
@@ -192,16 +192,16 @@ async function auditIn(database: WorldDatabase, { env = {} }: Choices): Promise<
 }
 
 /** Only the attacker of a test writes to the database, so any other finding is a false alarm or a bug. */
-function expectWhole(verdict: AuditVerdict, metrics: string, { tampered = false }: Choices): void {
+function expectIntact(verdict: AuditVerdict, metrics: string, { tampered = false }: Choices): void {
   if (tampered) return;
   if (!verdict.ok) throw new Error(`the audit does not verify: ${JSON.stringify(verdict)}`);
   const found = /^countersign_tampering_findings ([1-9].*)$/m.exec(metrics);
-  if (found !== null) throw new Error(`${found[1] ?? ""} findings of tampering`);
+  if (found !== null) throw new Error(`${found[1] ?? ""} findings of tampering were reported`);
 }
 
 /** Checks that tokens, the signing secret and the service's key appear only where they are used. */
-function expectSecretsKept({ slack, service }: Stage, told: { readonly [where: string]: string }): void {
-  for (const [where, text] of Object.entries(told)) expectNoCanary(`in the ${where}`, text);
+function expectSecretsKept({ slack, service }: Stage, texts: { readonly [where: string]: string }): void {
+  for (const [where, text] of Object.entries(texts)) expectNoCanary(`in the ${where}`, text);
   const { messages, views } = slack.workspace;
   expectNoCanary("in Slack", JSON.stringify([messages, views]));
   const asked = service.requests.all({}).map(({ path, body }) => ({ path, body }));
@@ -212,16 +212,17 @@ function expectSecretsKept({ slack, service }: Stage, told: { readonly [where: s
 function checkAfterwards(
   stage: Stage,
   logged: readonly string[],
-  { troubled = false, decidedAnew = false }: Choices,
+  { troubled = false, decidedTwice = false }: Choices,
 ): void {
   const contents = new Map<string, string>();
-  for (const { path, body } of decidedAnew ? [] : stage.decisionPosts()) {
+  for (const { path, body } of decidedTwice ? [] : stage.decisionPosts()) {
     const first = contents.get(path) ?? body;
     if (first !== body) throw new Error(`two decisions left for ${path}: ${first} and ${body}`);
     contents.set(path, first);
   }
   const silent = stage.slack.workspace.messages.find((each) => each.blocks.length > 0 && each.text === "");
-  if (silent !== undefined) throw new Error(`a message without a text: ${JSON.stringify(silent.blocks)}`);
+  if (silent !== undefined)
+    throw new Error(`a message has blocks but no text: ${JSON.stringify(silent.blocks)}`);
   if (troubled) return;
   const errors = logged.filter((line) => line.includes('"level":"error"'));
   if (errors.length > 0) throw new Error(`the app logged errors:\n${errors.join("\n")}`);

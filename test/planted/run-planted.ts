@@ -57,7 +57,7 @@ function readArgs(): { readonly bugs: readonly PlantedBug[]; readonly atOnce: nu
   const usage = `npm run planted -- [--only NAME] [--at-once N]\nNames: ${names.join(", ")}`;
   return readCommandLine(usage, options, (given) => {
     const unknown = given.only.filter((name) => !names.includes(name));
-    if (unknown.length > 0) throw new Error(`No planted bug is called ${unknown.join(", ")}`);
+    if (unknown.length > 0) throw new Error(`There is no planted bug ${unknown.join(", ")}`);
     const bugs = all.filter(({ name }) => given.only.includes(name));
     return { bugs, atOnce: wholeNumber("--at-once", given["at-once"]) };
   });

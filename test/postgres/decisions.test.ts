@@ -1,4 +1,5 @@
-// Once more with the bot on PostgreSQL: the journeys that write the most, and those that outlive a restart. `npm run test:postgres` runs all.
+// The journeys that write the most, and those that survive a restart, with the bot on PostgreSQL. `npm run test:postgres` runs all
+// journeys.
 
 import { usePostgres } from "../make/world-database.ts";
 

@@ -1,4 +1,4 @@
-// The clock of a kept bot catches up with the sandbox's, and the bot lives through the time in between.
+// The clock of a supervised bot catches up with the sandbox's clock, and the bot's timers fire for the time in between.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ const PROGRAM = `
   }, ${10 * MINUTE_MS} + 500);
 `;
 
-test("timers ring and clocks go as in the time that passes, from where they begin", async () => {
+test("timers fire and clocks advance as if the time had passed, from the moment where they started", async () => {
   const from = Date.now();
   const child = spawn(
     process.execPath,
@@ -30,17 +30,17 @@ test("timers ring and clocks go as in the time that passes, from where they begi
   );
   onTestFinished(() => void child.kill());
   const { stdout } = child;
-  if (stdout === null) throw new Error("it has no output");
+  if (stdout === null) throw new Error("the process has no standard output");
   (child.stdio[3] as Writable).write(`${75 * MINUTE_MS}\n`);
   const [printed] = (await once(stdout, "data")) as [Buffer];
-  const told = JSON.parse(printed.toString()) as {
+  const report = JSON.parse(printed.toString()) as {
     began: number;
     now: number;
     passed: number[];
     ticks: number;
   };
-  expect(told.passed).toEqual([10, 10]);
-  expect(told.ticks).toBe(10);
-  expect(told.began - from).toBeGreaterThanOrEqual(60 * MINUTE_MS);
-  expect(told.now - told.began).toBeGreaterThanOrEqual(10 * MINUTE_MS);
+  expect(report.passed).toEqual([10, 10]);
+  expect(report.ticks).toBe(10);
+  expect(report.began - from).toBeGreaterThanOrEqual(60 * MINUTE_MS);
+  expect(report.now - report.began).toBeGreaterThanOrEqual(10 * MINUTE_MS);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { BotState } from "#sandbox/bot/bot-keeper.ts";
 import { createBalancer, type Replica } from "#sandbox/bot/replicas.ts";
 
-/** Only what a load balancer sees. */
+/** Returns replicas with only the fields that a load balancer uses. */
 function replicasIn(states: readonly BotState[]): readonly Replica[] {
   return states.map((state, i) => ({ name: `replica ${i + 1}`, state: () => state }) as Replica);
 }
@@ -18,13 +18,13 @@ test("requests go to all replicas in turn", () => {
   );
 });
 
-test("one that is stopped or starting gets none; one that is paused gets its share, since nobody knows yet", () => {
+test("a stopped or starting replica gets no requests, and a paused one gets its share, because the pause is not known", () => {
   expect(turns(4, ["stopped", "running", "starting", "paused"])).toEqual(
     [2, 2, 4, 4].map((each) => `replica ${each}`),
   );
 });
 
-test("with none up a request goes to the first in vain", () => {
+test("if no replica is up, a request goes to the first one and fails", () => {
   expect(turns(2, ["stopped", "starting"])).toEqual(["replica 1", "replica 1"]);
   expect(turns(1, [])).toEqual(["none"]);
 });

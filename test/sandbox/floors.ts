@@ -1,4 +1,4 @@
-// What each folder of the sandbox may import beside itself. It imports nothing of src: it starts the bot as a process.
+// What each folder of the sandbox may import besides itself. The sandbox imports nothing from src: it starts the bot as a process.
 
 const BASE = "sandbox/base/";
 const SLACK = "sandbox/slack/";
@@ -11,7 +11,7 @@ const PANEL = "sandbox/service-panel/";
 const CONTROL = "sandbox/control/";
 const SCENES = "sandbox/scenes/";
 
-/** A folder with a slash at its end, or a file. The first row that fits counts. */
+/** A file, or a folder with a trailing slash. The first row that matches a file applies. */
 export const SANDBOX_FLOORS: readonly (readonly [place: string, own: readonly string[]])[] = [
   [BASE, []],
   [SLACK, [BASE]],

@@ -1,4 +1,4 @@
-// `npm run sandbox` as it is typed: a process of its own, with the options that people give or leave out.
+// `npm run sandbox`, as people type it: a process of its own, with and without options.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,12 +13,12 @@ const MAIN = fileURLToPath(new URL("../../sandbox/main.ts", import.meta.url));
 const READY = /Countersign's sandbox is ready: open (http:\/\/127\.0\.0\.1:\d+\/)/;
 
 type Sandbox = {
-  /** All that is said until the sandbox is ready, or has ended. */
+  /** The output up to the moment when the sandbox is ready, or has ended. */
   readonly begun: () => Promise<string>;
   readonly end: (signal: NodeJS.Signals) => Promise<unknown>;
   readonly ended: Promise<unknown>;
   readonly said: () => string;
-  /** What it has left in the folder for temporary things. */
+  /** The entries that it left in the temporary folder. */
   readonly left: () => Promise<string[]>;
 };
 
@@ -34,12 +34,12 @@ async function sandboxWith(
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, TMPDIR: folder, ...env } });
   let said = "";
   const { promise: ready, resolve } = Promise.withResolvers<string>();
-  const hear = (text: string): void => {
+  const append = (text: string): void => {
     said += text;
     if (READY.test(said)) resolve(said);
   };
-  child.stdout.setEncoding("utf8").on("data", hear);
-  child.stderr.setEncoding("utf8").on("data", hear);
+  child.stdout.setEncoding("utf8").on("data", append);
+  child.stderr.setEncoding("utf8").on("data", append);
   const ended = once(child, "close").then(([code]: unknown[]) => code);
   onTestFinished(async () => {
     child.kill("SIGKILL");
@@ -55,7 +55,7 @@ async function sandboxWith(
   };
 }
 
-test("without an option it tells where it is, also beside another one, and leaves nothing behind", async () => {
+test("without options it prints its address, even beside another sandbox, and leaves nothing behind", async () => {
   const [one, another] = [await sandbox(), await sandbox()];
   const urls = [one, another].map(async (each) => READY.exec(await each.begun())?.[1] ?? each.said());
   const [first = "", second = ""] = await Promise.all(urls);
@@ -69,7 +69,7 @@ test("without an option it tells where it is, also beside another one, and leave
   expect([...(await one.left()), ...(await another.left())]).toEqual([]);
 }, 30_000);
 
-test("a port that someone asked for and another has is named, and the sandbox ends with 2", async () => {
+test("a requested port that is in use is reported, and the sandbox exits with 2", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   onTestFinished(() => void other.close());
@@ -88,13 +88,13 @@ test.for([
   [["--replicas", "2"], "Several replicas need --postgres"],
   [["--postgres", "--replicas", "6"], '--replicas takes a whole number from 1 to 5, not "6".'],
   [["--postgres", "--replicas", "1.5"], "--replicas takes a whole number"],
-] as const)("%j is refused in words", async ([args, words]) => {
+] as const)("%j is refused with an explanation", async ([args, words]) => {
   const asked = await sandbox(...args);
   expect(await asked.ended).toBe(2);
   expect(asked.said()).toContain(words);
 });
 
-test("the bot gets the operator's name of the deployment, page of runs and approvers", async () => {
+test("the bot gets the operator's deployment name, run page and approvers", async () => {
   const own = { DEPLOYMENT_NAME: "STAGING", RUN_URL: "https://runs.example/{run}", APPROVERS: "U0BEN" };
   const named = await sandboxWith(own, ["--port", "0"]);
   const url = READY.exec(await named.begun())?.[1] ?? named.said();
@@ -111,13 +111,13 @@ test("the bot gets the operator's name of the deployment, page of runs and appro
   expect(shown).toContain("U0BEN");
 }, 40_000);
 
-/** Where the bot serves its health, which only the bot itself tells. */
+/** Resolves to the URL of the bot's health page, which only the bot itself prints. */
 async function botOf({ begun, said }: Sandbox): Promise<string> {
   await begun();
-  const told = (): string => /"url":"(http:[^"]+)"[^\n]*Countersign is ready/.exec(said())?.[1] ?? "";
-  await expect.poll(told).toMatch(/^http:/);
-  expect((await fetch(`${told()}/readyz`)).status).toBe(200);
-  return told();
+  const botUrl = (): string => /"url":"(http:[^"]+)"[^\n]*Countersign is ready/.exec(said())?.[1] ?? "";
+  await expect.poll(botUrl).toMatch(/^http:/);
+  expect((await fetch(`${botUrl()}/readyz`)).status).toBe(200);
+  return botUrl();
 }
 
 const isGone = (url: string): Promise<boolean> =>
@@ -126,21 +126,21 @@ const isGone = (url: string): Promise<boolean> =>
     () => true,
   );
 
-test("a sandbox that is killed takes its bot with it", async () => {
+test("a sandbox that is killed ends its bot, too", async () => {
   const killed = await sandbox("--port", "0", "--verbose");
   const bot = await botOf(killed);
   await killed.end("SIGKILL");
   await expect.poll(() => isGone(bot), { timeout: 5_000 }).toBe(true);
 }, 30_000);
 
-/** The state of each replica and where it serves its health. */
+/** Resolves to the state of each replica and the URL of its health page. */
 async function replicasAt(url: string): Promise<{ state: string; port: number }[]> {
   const answer = await fetch(new URL("control/replicas", url));
   return ((await answer.json()) as { replicas: { state: string; port: number }[] }).replicas;
 }
 
 test.for(["SIGINT", "SIGKILL"] as const)(
-  "after a %s of a sandbox with several replicas nothing is left: no bot, not even a paused one, and no server",
+  "after %s, a sandbox with several replicas leaves no bot behind, not even a paused one, and no server",
   { timeout: 60_000 },
   async (signal) => {
     const begun = await sandbox("--port", "0", "--postgres", "--replicas", "3");
@@ -159,7 +159,7 @@ test.for(["SIGINT", "SIGKILL"] as const)(
   },
 );
 
-test("a sandbox that fails ends with its bot, its folder and one line that says why", async () => {
+test("a sandbox that fails removes its bot and folder, and prints one line that says why", async () => {
   const fails = 'process.on("SIGUSR2",()=>{throw(new(Error)("the\\nroof"))})';
   const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(fails)}` };
   const failed = await sandboxWith(env, ["--port", "0", "--verbose"]);

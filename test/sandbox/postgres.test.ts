@@ -1,4 +1,4 @@
-// The sandbox's own PostgreSQL server: it is there for us only, and gone when we are.
+// The sandbox's own PostgreSQL server: only our user can connect, and it ends with the sandbox.
 
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { spawn } from "node:child_process";
@@ -9,7 +9,7 @@ import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { programsFolder } from "#sandbox/bot/postgres.ts";
 
-/** A process that starts a server, prints its address and waits for its end. */
+/** The source of a process that starts a server, prints its address and waits. */
 const STARTER = `
   const { startPostgres } = await import(${JSON.stringify(new URL("../../sandbox/bot/postgres.ts", import.meta.url).href)});
   const { url, stop } = await startPostgres((words) => console.error(words));
@@ -45,7 +45,7 @@ async function ask(url: string): Promise<unknown> {
   }
 }
 
-test("it answers who has the password, and nobody else", async () => {
+test("it answers only clients with the password", async () => {
   const { url } = await started();
   expect(await ask(url)).toEqual({ sum: 2 });
   const guessed = new URL(url);
@@ -56,7 +56,7 @@ test("it answers who has the password, and nobody else", async () => {
 });
 
 test.for(["SIGTERM", "SIGKILL"] as const)(
-  "after a %s of the sandbox neither the server nor its folder is left",
+  "after %s to the sandbox, neither the server nor its folder is left",
   async (signal) => {
     const { child, url, left } = await started();
     expect(await ask(url)).toEqual({ sum: 2 });

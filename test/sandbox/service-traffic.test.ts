@@ -10,31 +10,31 @@ function watched(by?: string) {
   const traffic = createTraffic({ now, secrets: [] });
   logRequests({ traffic, now }, requests, by);
   const ask = (path: string) => begin({ method: "GET", path, route: "read-run", key: "right" }, {});
-  const told = () => traffic.lines().map(({ what, refused, ms }) => [what, refused, ms]);
+  const reported = () => traffic.lines().map(({ what, refused, ms }) => [what, refused, ms]);
   const lost = () => traffic.lines().map((line) => line.lost);
-  return { clock, requests, ask, told, lost };
+  return { clock, requests, ask, reported, lost };
 }
 
-test("each request is told once, when it is over, with what it took", () => {
-  const { clock, ask, told } = watched();
+test("each request is reported once, when it has ended, with its duration", () => {
+  const { clock, ask, reported } = watched();
   const update = ask("/v1/agent/runs/a");
   update({ body: "" });
-  expect(told()).toEqual([]);
+  expect(reported()).toEqual([]);
   clock.ms += 12;
   update({ status: 200 });
   update({ done: true });
   update({ done: true });
-  expect(told()).toEqual([["GET /v1/agent/runs/a → 200", null, 12]]);
+  expect(reported()).toEqual([["GET /v1/agent/runs/a → 200", null, 12]]);
 });
 
-test("one that is overtaken by later ones is told too, when its turn comes", () => {
-  const { ask, told } = watched();
+test("a request that later ones overtake is also reported, when its turn comes", () => {
+  const { ask, reported } = watched();
   const [slow, quick, later] = [ask("/slow"), ask("/quick"), ask("/later")];
   quick({ status: 200, done: true });
   later({ status: 404, done: true });
   slow({ status: 200, done: true });
   ask("/last")({ status: 200, done: true });
-  expect(told().map(([what]) => what)).toEqual([
+  expect(reported().map(([what]) => what)).toEqual([
     "GET /quick → 200",
     "GET /later → 404",
     "GET /slow → 200",
@@ -46,13 +46,13 @@ test.each([
   [{ status: 503 }, "GET /x → 503", "HTTP 503"],
   [{}, "GET /x → no answer", "no answer came"],
   [{ status: 200, lost: true }, "GET /x → 200, lost", "the answer was lost"],
-])("what went wrong is told as refused: %j", (change, what, refused) => {
-  const { ask, told } = watched();
+])("a failure is reported as refused: %j", (change, what, refused) => {
+  const { ask, reported } = watched();
   ask("/x")({ ...change, done: true });
-  expect(told()).toEqual([[what, refused, 0]]);
+  expect(reported()).toEqual([[what, refused, 0]]);
 });
 
-test("what broke off, a fault of the server and a 429 are lost; any other answer has arrived", () => {
+test("an aborted answer, a server error and a 429 count as lost, and every other answer as received", () => {
   const { ask, lost } = watched();
   ask("/x")({ done: true });
   ask("/x")({ status: 200, lost: true, done: true });
@@ -60,11 +60,11 @@ test("what broke off, a fault of the server and a 429 are lost; any other answer
   expect(lost()).toEqual([true, true, true, true, false, false, false]);
 });
 
-test("what the recorder has forgotten holds up nothing", () => {
-  const { requests, ask, told } = watched("gateway ");
+test("a request that the recorder has forgotten blocks no other", () => {
+  const { requests, ask, reported } = watched("gateway ");
   ask("/forgotten");
   requests.clear();
   ask("/kept")({ status: 200, done: true });
   ask("/next")({ status: 200, done: true });
-  expect(told().map(([what]) => what)).toEqual(["gateway GET /kept → 200", "gateway GET /next → 200"]);
+  expect(reported().map(([what]) => what)).toEqual(["gateway GET /kept → 200", "gateway GET /next → 200"]);
 });

@@ -92,16 +92,16 @@ type OnSaved = (stored: unknown) => void;
 function withoutOnSaved(
   name: string,
   args: readonly unknown[],
-): readonly [args: readonly unknown[], tell: () => void] {
+): readonly [args: readonly unknown[], notifySaved: () => void] {
   const facts = args[2] as { readonly onSaved?: OnSaved } | undefined;
   if (name !== "save" || facts?.onSaved === undefined) return [args, () => undefined];
   const { onSaved } = facts;
-  let heard: readonly [unknown] | null = null;
-  const later: OnSaved = (stored) => void (heard = [stored]);
+  let saved: readonly [unknown] | null = null;
+  const later: OnSaved = (stored) => void (saved = [stored]);
   return [
     [args[0], args[1], { ...facts, onSaved: later }],
     () => {
-      if (heard !== null) onSaved(heard[0]);
+      if (saved !== null) onSaved(saved[0]);
     },
   ];
 }

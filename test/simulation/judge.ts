@@ -98,7 +98,7 @@ export class Judge implements JudgeListener {
   }
 
   tampered(findings: number): void {
-    this.must("quiet", findings === 0, "the bot takes its own database for tampered with");
+    this.must("quiet", findings === 0, "the bot reports its own database as tampered with");
   }
 
   /** Only errors of ports are expected. */

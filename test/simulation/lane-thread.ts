@@ -40,7 +40,7 @@ async function play(task: LaneTask): Promise<LaneResult> {
 async function playTask(task: LaneTask): ReturnType<typeof playStory> {
   if (task.type === "seed") return { world: await playSeed(task.seed), options: [] };
   const story = STORIES[task.story];
-  if (story === undefined) throw new Error(`no story is called ${task.story}`);
+  if (story === undefined) throw new Error(`there is no story ${task.story}`);
   return playStory(story, task.faults);
 }
 

@@ -85,7 +85,7 @@ export class SimulatedPeople {
     if (told.type !== "ok") return null;
     const { run, ticket } = told.value;
     const id = runId(run);
-    if (id === null) throw new Error("a form of a run that the service does not know");
+    if (id === null) throw new Error("the form belongs to a run that the service does not know");
     const form: Form = {
       by,
       key: run.key,

@@ -155,7 +155,7 @@ async function playLong(days: number, seed: number): Promise<void> {
 async function playOneSchedule(given: string): Promise<void> {
   const [name = "", faults = ""] = given.split(":");
   const story = STORIES[name];
-  if (story === undefined) throw new Error(`no story is called ${name}`);
+  if (story === undefined) throw new Error(`there is no story ${name}`);
   try {
     note((await playStory(story, read(faults))).world);
   } catch (error) {

@@ -68,7 +68,7 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
     expect(nights.map((night) => night.get("shards"))).toEqual([256, 256]);
   });
 
-  test("reports what grows from one third of the nights to the next, except what is kept forever", () => {
+  test("reports counts that grow from one third of the nights to the next, except what is kept forever", () => {
     const nights = Array.from(
       { length: 9 },
       (_, day) =>
@@ -81,7 +81,7 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
     expect(grownIn(nights)).toEqual(["forms grew from 80 to 140"]);
   });
 
-  test("reaches the states that it is for", () => {
+  test("reaches the named states", () => {
     const wanted = [
       "the answer to a create is lost",
       "a decision is sent again after a lost answer",

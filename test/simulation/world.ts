@@ -84,7 +84,7 @@ export class SimulatedWorld implements Setting {
 
   get rule(): Rule {
     const [rule] = this.policy.rules;
-    if (rule === undefined) throw new Error("a policy without a rule");
+    if (rule === undefined) throw new Error("the policy has no rule");
     return rule;
   }
 

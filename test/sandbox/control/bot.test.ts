@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Controlled, QUICK, startControlled } from "./controlled.ts";
 
 let sandbox: Controlled;
-const told: string[] = [];
+const printed: string[] = [];
 
 beforeAll(async () => {
-  sandbox = await startControlled({ bot: { ...QUICK, say: (words) => void told.push(words) } });
+  sandbox = await startControlled({ bot: { ...QUICK, say: (words) => void printed.push(words) } });
   await sandbox.world.bot?.ready();
 });
 afterAll(() => sandbox.stop());
@@ -13,19 +13,19 @@ afterAll(() => sandbox.stop());
 const state = async () => (await sandbox.send("/control/bot")).body["state"];
 const connections = () => sandbox.world.slack.sockets.connections();
 
-test("a bot that is killed comes back by itself, and says so", async () => {
+test("a bot that is killed restarts by itself, and says so", async () => {
   const { act } = sandbox;
   await act("bot.kill");
   expect(await state()).toBe("starting");
   await sandbox.world.bot?.ready();
   expect(await state()).toBe("running");
   expect(connections()).toBe(1);
-  expect(told).toEqual(["The bot stopped (exit code none) and is being restarted."]);
+  expect(printed).toEqual(["The bot stopped (exit code none) and is being restarted."]);
 });
 
-test("a bot that is stopped stays away until it is started", async () => {
+test("a stopped bot stays down until it is started", async () => {
   const { act, refusal, world } = sandbox;
-  const before = told.length;
+  const before = printed.length;
   await act("bot.stop");
   expect(await state()).toBe("stopped");
   expect(connections()).toBe(0);
@@ -36,10 +36,10 @@ test("a bot that is stopped stays away until it is started", async () => {
   await Promise.all([act("bot.start"), act("bot.start")]);
   expect(await state()).toBe("running");
   expect(connections()).toBe(1);
-  expect(told).toHaveLength(before);
+  expect(printed).toHaveLength(before);
 });
 
-test("a bot that was killed cannot be killed again before it is back, but stopped", async () => {
+test("a killed bot cannot be killed again before it is back, but it can be stopped", async () => {
   const { act, refusal } = sandbox;
   await act("bot.kill");
   expect(await state()).toBe("starting");
@@ -51,7 +51,7 @@ test("a bot that was killed cannot be killed again before it is back, but stoppe
   expect(await state()).toBe("running");
 });
 
-test("a bot that is started while it is still stopping waits for its end", async () => {
+test("a start during a stop waits for the end of the old process", async () => {
   const { act } = sandbox;
   await Promise.all([act("bot.stop"), act("bot.start")]);
   expect(await state()).toBe("running");
@@ -60,7 +60,7 @@ test("a bot that is started while it is still stopping waits for its end", async
 
 const replica = async () => (await sandbox.read("/control/replicas"))[0] ?? {};
 
-test("a bot that is paused keeps its connection and answers nothing, until it goes on", async () => {
+test("a paused bot keeps its connection and answers nothing until it resumes", async () => {
   const { act, refusal } = sandbox;
   const { pid, port } = await replica();
   const alive = () => fetch(`http://127.0.0.1:${String(port)}/livez`, { signal: AbortSignal.timeout(500) });
@@ -74,7 +74,7 @@ test("a bot that is paused keeps its connection and answers nothing, until it go
   expect((await alive()).status).toBe(200);
 });
 
-test("a bot that is paused can be stopped, restarted and killed", async () => {
+test("a paused bot can be stopped, restarted and killed", async () => {
   const { act, read } = sandbox;
   const running = { state: "running", wait: "20" };
   await act("bot.pause");
@@ -90,7 +90,7 @@ test("a bot that is paused can be stopped, restarted and killed", async () => {
   expect(await read("/control/replicas", running)).toHaveLength(1);
 });
 
-test("a bot that is killed for good stays away until it is started", async () => {
+test("a bot that is killed for good stays down until it is started", async () => {
   const { act, refusal } = sandbox;
   await act("bot.kill", { back: false });
   expect(await replica()).toMatchObject({ state: "stopped", pid: null });
@@ -101,7 +101,7 @@ test("a bot that is killed for good stays away until it is started", async () =>
   );
 });
 
-test("a bot that is restarted gets the key that is right now", async () => {
+test("a restarted bot gets the current key", async () => {
   const { act, world, read } = sandbox;
   await act("service.rotateKey");
   expect(world.bot?.given()["AGENT_API_KEY"]).not.toBe(world.service.apiKey);
@@ -114,7 +114,7 @@ test("a bot that is restarted gets the key that is right now", async () => {
 test.for([
   ["slack.dropSockets", {}],
   ["slack.disconnect", { reason: "warning" }],
-] as const)("after %s the bot connects again", async ([name, args]) => {
+] as const)("after %s the bot reconnects", async ([name, args]) => {
   const after = String(sandbox.world.slack.traffic.lines().at(-1)?.number);
   await sandbox.act(name, args);
   const back = await sandbox.read("/control/traffic", { after, contains: "socket connected", wait: "30" });

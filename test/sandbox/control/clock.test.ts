@@ -1,13 +1,13 @@
 import { expect, test, vi } from "vitest";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
 
-/** A machine whose time the test owns. */
+/** A machine whose time the test controls. */
 function aMachine() {
   const machine = { now: 1_000_000 };
   return { machine, clock: createSandboxClock(() => machine.now) };
 }
 
-test("it goes with the machine, and ahead of it by what was advanced", () => {
+test("it follows the machine's clock, plus the time that was added", () => {
   const { machine, clock } = aMachine();
   clock.advance(500);
   machine.now += 20;
@@ -15,7 +15,7 @@ test("it goes with the machine, and ahead of it by what was advanced", () => {
   expect(clock.aheadMs()).toBe(500);
 });
 
-test("alarms that fall due while it is advanced ring in order, each at its own moment", () => {
+test("alarms that become due during an advance fire in order, each at its own time", () => {
   const { clock } = aMachine();
   const rung: [string, number][] = [];
   const ring = (name: string) => () => void rung.push([name, clock.now() - 1_000_000]);
@@ -35,7 +35,7 @@ test("alarms that fall due while it is advanced ring in order, each at its own m
   expect(clock.now()).toBe(1_001_000);
 });
 
-test("what is left of an alarm's time is waited for by the machine", () => {
+test("after an advance, the machine's clock runs for the rest of an alarm's time", () => {
   vi.useFakeTimers();
   try {
     const clock = createSandboxClock(() => Date.now());
@@ -53,7 +53,7 @@ test("what is left of an alarm's time is waited for by the machine", () => {
   }
 });
 
-test("an alarm beyond the longest timer there is does not ring at once", () => {
+test("an alarm beyond the longest possible timer does not fire at once", () => {
   vi.useFakeTimers();
   try {
     const clock = createSandboxClock(() => Date.now());
@@ -69,12 +69,12 @@ test("an alarm beyond the longest timer there is does not ring at once", () => {
   }
 });
 
-test("whoever listens is told of an advance, and of none after leaving", () => {
+test("a listener is notified of each advance until it is removed", () => {
   const { clock } = aMachine();
-  let heard = 0;
-  const leave = clock.onChange(() => (heard += 1));
+  let calls = 0;
+  const leave = clock.onChange(() => (calls += 1));
   clock.advance(1);
   leave();
   clock.advance(1);
-  expect(heard).toBe(1);
+  expect(calls).toBe(1);
 });

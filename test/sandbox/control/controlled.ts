@@ -1,4 +1,4 @@
-// A world that a test controls as a script does: over HTTP, and by nothing else.
+// A world that a test controls like a script: only over HTTP.
 
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -9,11 +9,11 @@ import { startWorld, type World, type WorldOptions } from "#sandbox/world/world.
 export type Answered = { readonly status: number; readonly body: Record<string, unknown> };
 
 export type Control = {
-  /** What the act told; throws its words when it could not be done. */
+  /** Resolves to the result of the act. Rejects with its error if it fails. */
   readonly act: (name: string, args?: Record<string, unknown>) => Promise<unknown>;
-  /** Why an act could not be done. */
+  /** Resolves to the reason why an act is refused. Rejects if it succeeds. */
   readonly refusal: (name: string, args?: Record<string, unknown>) => Promise<string>;
-  /** The items of the list that is read. */
+  /** Resolves to the items of a list. */
   readonly read: (path: string, query?: Record<string, string>) => Promise<Record<string, unknown>[]>;
   readonly send: (path: string, init?: RequestInit) => Promise<Answered>;
 };
@@ -50,14 +50,14 @@ export function controlOf(url: string): Control {
 
 export type Controlled = Control & {
   readonly world: World;
-  /** A call of Slack's Web API in the app's name. */
+  /** Calls a method of Slack's Web API in the app's name. */
   readonly call: (method: string, args: Record<string, unknown>) => Promise<Response>;
-  /** A request to the service, with the key that was right at the start. */
+  /** Sends a request to the service, with the key that was valid at the start. */
   readonly ask: (path: string, body?: unknown) => Promise<Response>;
   readonly stop: () => Promise<void>;
 };
 
-/** Without a bot, if none is asked for. */
+/** Starts a world, without a bot unless one is requested. */
 export async function startControlled(options: Partial<WorldOptions> = {}): Promise<Controlled> {
   const path = join(tmpdir(), `countersign-${randomBytes(8).toString("hex")}.db`);
   const databaseUrl = `sqlite:${path}`;
@@ -79,8 +79,10 @@ export async function startControlled(options: Partial<WorldOptions> = {}): Prom
   };
 }
 
-/** The bot as tests like it: quick. */
+/** Settings that make the bot quick, for tests. */
 export const QUICK = { env: { LOG_LEVEL: "error", POLL_MIN_MS: "50", POLL_MAX_MS: "500" } };
 
-/** Slack waits three seconds for the app (ms). A loaded machine may not give the app its turn for longer; the benchmarks time it. */
+/**
+ * How long Slack waits for the app (ms), instead of three seconds. A loaded machine may be slower. The benchmarks measure the real time.
+ */
 export const PATIENT = { timing: { ackMs: 15_000, triggerMs: 15_000 } };

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** Each by name, with what it means or may be; `?` when it may be left out. The many are only named. */
+/** Returns each argument by name with its meaning or its choices, and `?` if it is optional. A long list has only names. */
 function argumentsOf({ properties, required }: z.infer<typeof Schema>): string {
   const all = Object.entries(properties);
   if (all.length > 12) return `any of ${all.map(([name]) => `\`${name}\``).join(", ")}`;
@@ -38,18 +38,18 @@ function argumentsOf({ properties, required }: z.infer<typeof Schema>): string {
 const row = (name: string, what: string, args: z.infer<typeof Schema>): string =>
   `| \`${name}\` | ${what} | ${argumentsOf(args)} |`;
 
-/** The rows between two marks of the document, without the table's head. */
+/** Returns the rows between two marks of the document, without the table's head. */
 function rowsAt(mark: string): string[] {
   const part = doc.split(`<!-- ${mark} -->`)[1]?.split(`<!-- end of ${mark} -->`)[0] ?? "";
   return part.split("\n").filter((line) => line.startsWith("| `"));
 }
 
-test("the document's table of acts is the code's", () => {
+test("the document's table of acts matches the code", () => {
   const rows = listing.acts.map(({ name, what, args }) => row(name, what, args));
   expect(rowsAt("acts").join("\n")).toBe(rows.join("\n"));
 });
 
-test("the document's table of looks is the code's", () => {
+test("the document's table of lists matches the code", () => {
   const rows = listing.reads.map(({ path, what, query }) => {
     const { wait, limit, ...properties } = query.properties;
     const lists = wait === undefined || limit === undefined ? "" : " (a list)";
@@ -58,7 +58,7 @@ test("the document's table of looks is the code's", () => {
   expect(rowsAt("looks").join("\n")).toBe(rows.join("\n"));
 });
 
-test("every act is tried by a test", () => {
+test("every act is used in a test", () => {
   const folders = ["../control/", "../scenes/"].map((folder) => new URL(folder, import.meta.url));
   const tests = folders
     .flatMap((folder) => readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8")))
@@ -66,7 +66,7 @@ test("every act is tried by a test", () => {
   expect(listing.acts.map(({ name }) => name).filter((name) => !tests.includes(`"${name}"`))).toEqual([]);
 });
 
-/** The shell commands of the document, each as the request that it makes. */
+/** Returns the shell commands of the document, each as the request that it sends. */
 function requestsIn(text: string): { path: string; body: string | null; headers: string[] }[] {
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code = ""]) =>
     code.replaceAll("\\\n", " "),
@@ -81,25 +81,21 @@ function requestsIn(text: string): { path: string; body: string | null; headers:
 
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-test(
-  "the document's examples do what it says, in the order in which they stand there",
-  { timeout: 180_000 },
-  async () => {
-    await sandbox.world.bot?.ready();
-    const requests = requestsIn(doc);
-    expect(requests.length).toBeGreaterThan(6);
-    const wrong: string[] = [];
-    for (const { path, body, headers } of requests) {
-      if (body !== null && headers.join() !== "x-sandbox-control: 1") wrong.push(`${body} lacks the header`);
-      const init = body === null ? {} : { method: "POST", headers: HEADERS, body };
-      const answer = await sandbox.send(path, init);
-      const empty = path.includes("wait=") && Object.values(answer.body).some((list) => isEmpty(list));
-      if (answer.status !== 200 || empty) wrong.push(`${path} ${body}: ${JSON.stringify(answer.body)}`);
-    }
-    expect(wrong).toEqual([]);
-    const { approvals } = sandbox.world.service.runs.all()[0] ?? {};
-    expect(approvals).toMatchObject([
-      { state: { type: "decided", verdict: "approve", reason: "Release 2.41 is tested" } },
-    ]);
-  },
-);
+test("the document's examples work as described, in their order", { timeout: 180_000 }, async () => {
+  await sandbox.world.bot?.ready();
+  const requests = requestsIn(doc);
+  expect(requests.length).toBeGreaterThan(6);
+  const wrong: string[] = [];
+  for (const { path, body, headers } of requests) {
+    if (body !== null && headers.join() !== "x-sandbox-control: 1") wrong.push(`${body} lacks the header`);
+    const init = body === null ? {} : { method: "POST", headers: HEADERS, body };
+    const answer = await sandbox.send(path, init);
+    const empty = path.includes("wait=") && Object.values(answer.body).some((list) => isEmpty(list));
+    if (answer.status !== 200 || empty) wrong.push(`${path} ${body}: ${JSON.stringify(answer.body)}`);
+  }
+  expect(wrong).toEqual([]);
+  const { approvals } = sandbox.world.service.runs.all()[0] ?? {};
+  expect(approvals).toMatchObject([
+    { state: { type: "decided", verdict: "approve", reason: "Release 2.41 is tested" } },
+  ]);
+});

@@ -11,7 +11,7 @@ import { createPanelState } from "#sandbox/world/panel-state.ts";
 
 const never = () => Promise.reject(new Error("nobody asks for this"));
 
-test("the panels show the servers, the bot's key and the runs as they are, and hear of every change", async ({
+test("the panels show the servers, the bot's key and the runs, and are notified of every change", async ({
   onTestFinished,
 }) => {
   const clock = createSandboxClock();
@@ -46,8 +46,8 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
   const { policy } = createPolicySwitch({ own: null, now: clock.now, keep: () => bot });
   const onChange = changes.subscribe;
   const panelState = createPanelState({ service: context, bot, policy, scenes, onChange });
-  let heard = 0;
-  panelState.onChange(() => (heard += 1));
+  let changeCount = 0;
+  panelState.onChange(() => (changeCount += 1));
 
   expect(panelState.service()).toMatchObject({
     up: true,
@@ -73,5 +73,5 @@ test("the panels show the servers, the bot's key and the runs as they are, and h
     "each of the next 2 (decision): never answered, after it took effect",
     "gateway, every request: HTTP 500",
   ]);
-  expect(heard).toBe(4);
+  expect(changeCount).toBe(4);
 });

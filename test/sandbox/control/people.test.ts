@@ -32,7 +32,7 @@ test("a script plays a whole story: it asks, presses by label, types by label, a
   expect(decisions()).toEqual([{ decision: "deny", reason: "not today" }]);
 });
 
-test("a press finds the newest message with its button, a window is closed, and values go by their ids too", async (context) => {
+test("a press finds the newest message with its button, a window can be closed, and values can also be named by their ids", async (context) => {
   const { slack } = await aWorld(context);
   const { act, read } = controlOf(slack.url);
   await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent" });
@@ -54,7 +54,7 @@ test("a press finds the newest message with its button, a window is closed, and 
   expect(await read("/control/runs", { task: "deploy by ids" })).toHaveLength(1);
 });
 
-test("what one person is privately told is seen as that person and as nobody else", async (context) => {
+test("private messages are visible only to the person who received them", async (context) => {
   const { slack } = await aWorld(context);
   const { act, read } = controlOf(slack.url);
   await act("person.command", { person: "ana", channel: "ops-agents", text: "/agent help" });
@@ -63,7 +63,7 @@ test("what one person is privately told is seen as that person and as nobody els
   expect(await read("/control/messages", { person: "ben", contains: "unwatch" })).toEqual([]);
 });
 
-test("a message is said, in a thread too, and those after it are asked for by its ts", async (context) => {
+test("a message can be posted, also in a thread, and the messages after it can be listed by its ts", async (context) => {
   const { slack } = await aWorld(context);
   const { act, read, refusal } = controlOf(slack.url);
   await act("person.say", { person: "@ben", channel: "#random", text: "hello" });
@@ -77,7 +77,7 @@ test("a message is said, in a thread too, and those after it are asked for by it
   expect(await read("/control/messages", { channel: "random", limit: "1" })).toMatchObject([
     { text: "again" },
   ]);
-  // The manifest lets people only read there.
+  // The manifest makes that tab read-only for people.
   expect(await refusal("person.say", { person: "ben", channel: "dm:ben", text: "hello" })).toContain(
     "409 Sending messages to this app has been turned off.",
   );
@@ -99,7 +99,7 @@ test("a shortcut on a message opens the form for a run, with the message as its 
   );
 });
 
-test("the app hears that its Home tab is opened, and what it publishes there is read", async (context) => {
+test("the app is notified when its Home tab is opened, and its published view can be read", async (context) => {
   const { slack } = await aWorld(context);
   const { act, read } = controlOf(slack.url);
   await act("person.openHome", { person: "ana" });
@@ -110,7 +110,7 @@ test("the app hears that its Home tab is opened, and what it publishes there is 
   expect(await read("/control/homes", { person: "cat" })).toEqual([]);
 });
 
-test("what cannot be done is said with what could be", async (context) => {
+test("an impossible act is refused, and the refusal lists what is possible", async (context) => {
   const { slack } = await aWorld(context);
   const { act, refusal, read } = controlOf(slack.url);
   expect(await refusal("person.say", { person: "bob", channel: "ops-agents", text: "x" })).toMatch(

@@ -1,4 +1,4 @@
-// The policies that the sandbox brings along, and the switch between them.
+// The policies that come with the sandbox, and the switch between them.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { type Controlled, QUICK, startControlled } from "./controlled.ts";
 const FOLDER = fileURLToPath(new URL("../../../sandbox/policies/", import.meta.url));
 const POLICY = fileURLToPath(new URL("../../../src/cli/policy.ts", import.meta.url));
 
-test("each file of sandbox/policies is offered, one more is written when it is chosen, and the linter finds nothing in any", async () => {
+test("each file in sandbox/policies is offered, another one is written when it is chosen, and the linter finds no fault in any", async () => {
   const files = (await readdir(FOLDER)).map((name) => join(FOLDER, name));
   const written = policiesWith(null).filter(({ write }) => write !== undefined);
   const kept = policiesWith(null).filter(({ write }) => write === undefined);
@@ -45,7 +45,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-type Told = {
+type BotAnswer = {
   readonly state: string;
   readonly policy: {
     readonly chosen: string;
@@ -53,14 +53,14 @@ type Told = {
     readonly fault: string | null;
   };
 };
-const told = async (): Promise<Told> => (await sandbox.send("/control/bot")).body as Told;
+const botState = async (): Promise<BotAnswer> => (await sandbox.send("/control/bot")).body as BotAnswer;
 
-test("the bot starts with the operator's policy, and decides by another one from the switch on", async () => {
+test("the bot starts with the operator's policy, and decides by another one after a switch", async () => {
   const { act, world } = sandbox;
-  const before = (await told()).policy;
+  const before = (await botState()).policy;
   expect(before).toMatchObject({ chosen: "own", inForce: { name: "own" }, fault: null });
   await act("bot.policy", { name: "quorum-and-hold" });
-  const { policy } = await told();
+  const { policy } = await botState();
   expect(policy).toMatchObject({ chosen: "quorum-and-hold", inForce: { name: "quorum-and-hold" } });
   expect(policy.inForce?.since).toBeGreaterThan(before.inForce?.since ?? Infinity);
   await act("person.command", {
@@ -73,42 +73,42 @@ test("the bot starts with the operator's policy, and decides by another one from
   await expect.poll(blockIds, { timeout: 20_000 }).toContain("rule:0-of-2");
 });
 
-test("the built-in policy is the bot without a file", async () => {
+test("with the built-in policy, the bot has no policy file", async () => {
   await sandbox.act("bot.policy", { name: "built-in" });
   expect(sandbox.world.bot?.given()["POLICY_FILE"]).toBeUndefined();
-  expect((await told()).policy).toMatchObject({ inForce: { name: "built-in" } });
+  expect((await botState()).policy).toMatchObject({ inForce: { name: "built-in" } });
 });
 
-test("a policy with which the bot does not start leaves the former one in force, and the bot's words are shown", async () => {
+test("a policy with which the bot does not start leaves the previous one in force, and the bot's error is shown", async () => {
   const { act, refusal } = sandbox;
   await act("bot.policy", { name: "strict" });
   await writeFile(own, "rules: [\n");
   const words = await refusal("bot.policy", { name: "own" });
   expect(words).toContain("409 The bot did not start with Your own, so Strict is back.");
   expect(words).toContain(`names a policy that can't be used: ${own}`);
-  const { state, policy } = await told();
+  const { state, policy } = await botState();
   expect(state).toBe("running");
   expect(policy).toMatchObject({ chosen: "strict", inForce: { name: "strict" } });
   expect(`409 ${policy.fault}`).toBe(words);
   await writeFile(own, GOOD);
   await act("bot.policy", { name: "own" });
-  expect((await told()).policy).toMatchObject({ inForce: { name: "own" }, fault: null });
+  expect((await botState()).policy).toMatchObject({ inForce: { name: "own" }, fault: null });
 });
 
-test("a stopped bot stays stopped, and is started with the chosen policy", async () => {
+test("a stopped bot stays stopped during a switch, and starts with the chosen policy", async () => {
   const { act, world } = sandbox;
   await act("bot.stop");
   await act("bot.policy", { name: "strict" });
-  expect(await told()).toMatchObject({ state: "stopped", policy: { chosen: "strict", inForce: null } });
+  expect(await botState()).toMatchObject({ state: "stopped", policy: { chosen: "strict", inForce: null } });
   await act("bot.start");
-  expect((await told()).policy).toMatchObject({ inForce: { name: "strict" } });
+  expect((await botState()).policy).toMatchObject({ inForce: { name: "strict" } });
   expect(world.bot?.given()["POLICY_FILE"]).toBe(join(FOLDER, "strict.yaml"));
 });
 
-test("of two switches at once the later one is in force", async () => {
+test("after two switches at once, the later one is in force", async () => {
   const { act } = sandbox;
   await Promise.all([act("bot.policy", { name: "strict" }), act("bot.policy", { name: "built-in" })]);
-  expect((await told()).policy).toMatchObject({ chosen: "built-in", inForce: { name: "built-in" } });
+  expect((await botState()).policy).toMatchObject({ chosen: "built-in", inForce: { name: "built-in" } });
 });
 
 test("a scene plays under the policy that the sandbox was started with", async () => {
@@ -117,7 +117,7 @@ test("a scene plays under the policy that the sandbox was started with", async (
   await act("scene.play", { name: "own-run" });
   const [scene] = await read("/control/scenes", { playing: "false", wait: "60" });
   expect(scene).toMatchObject({ ended: "done" });
-  expect((await told()).policy).toMatchObject({ chosen: "own", inForce: { name: "own" } });
+  expect((await botState()).policy).toMatchObject({ chosen: "own", inForce: { name: "own" } });
 });
 
 test("a bot that does not start says why", async () => {

@@ -14,7 +14,7 @@ const isUp = async () => (await sandbox.send("/control/service")).body["up"];
 const post = (body: string, headers: Record<string, string> = HEADERS) =>
   sandbox.send("/control/do", { method: "POST", headers, body });
 
-/** With headers that `fetch` does not let anyone set. */
+/** Sends a request with headers that `fetch` does not allow. */
 function raw(method: string, path: string, headers: Record<string, string>): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   const asked = request(new URL(path, sandbox.world.slack.url), { method, headers }, (response) => {
@@ -38,14 +38,14 @@ test.for([
   expect(await isUp()).toBe(true);
 });
 
-test("a look from another origin or under a foreign name is refused", async () => {
+test("a read from another origin or with a foreign host name is refused", async () => {
   expect(await raw("GET", "/control/world", { origin: "http://evil.example" })).toBe(403);
   expect(await raw("GET", "/control/world", { host: "evil.example:80" })).toBe(421);
   expect(await raw("OPTIONS", "/control/do", { origin: "http://evil.example" })).toBe(403);
   expect(await raw("GET", "/control/world", { host: "localhost:80" })).toBe(200);
 });
 
-test("the page's own header is as good, and its own origin", async () => {
+test("the page's own header and origin are accepted, too", async () => {
   const { host, origin } = new URL(sandbox.world.slack.url);
   expect(await raw("POST", "/control/do", { "x-sandbox-page": "1", origin, host })).toBe(200);
   await sandbox.act("service.up");
@@ -65,7 +65,7 @@ test.for([
   expect(await isUp()).toBe(true);
 });
 
-test("every wrong argument is named, with what is wrong with it", async () => {
+test("every invalid argument is named, with its error", async () => {
   const args = { fault: { kind: "answer", status: 99 }, route: "decided", times: 0 };
   const { status, body } = await post(JSON.stringify({ act: "service.fault", args }));
   expect(status).toBe(400);
@@ -76,7 +76,7 @@ test("every wrong argument is named, with what is wrong with it", async () => {
   ]);
 });
 
-test("what a look asks for is checked, too", async () => {
+test("the arguments of a read are checked, too", async () => {
   expect(await sandbox.send("/control/messages?chanel=x")).toMatchObject({ status: 400 });
   expect(await sandbox.send("/control/messages?wait=3600")).toMatchObject({ status: 400 });
   expect(await sandbox.send("/control/messages?channel=none")).toMatchObject({ status: 409 });
@@ -90,7 +90,7 @@ test("what a look asks for is checked, too", async () => {
   });
 });
 
-test("a world that keeps no bot has no acts for one", async () => {
+test("a world without a bot has no acts for one", async () => {
   expect(await sandbox.refusal("bot.kill")).toMatch(/^404 /);
   expect(await sandbox.refusal("scene.play", { name: "approve" })).toMatch(/^404 /);
 });

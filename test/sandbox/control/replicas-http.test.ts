@@ -1,11 +1,11 @@
-// Several replicas in HTTP mode: the sandbox hands requests to them in turn, as a load balancer does.
+// Several replicas in HTTP mode: the sandbox distributes requests in turn, like a load balancer.
 
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { startPostgres } from "#sandbox/bot/postgres.ts";
 import { PATIENT, QUICK, startControlled } from "./controlled.ts";
 
-test("each request reaches a replica that runs, also after one has died", async ({ onTestFinished }) => {
+test("each request reaches a running replica, even after one has died", async ({ onTestFinished }) => {
   const postgres = await startPostgres(() => undefined);
   onTestFinished(postgres.stop);
   const env = { ...QUICK.env, AUDIT_KEY: randomBytes(32).toString("base64") };

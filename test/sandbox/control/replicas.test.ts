@@ -1,4 +1,4 @@
-// Several replicas on one PostgreSQL database, controlled as a script does it.
+// Several replicas on one PostgreSQL database, controlled like a script does.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,15 +7,15 @@ import { type Controlled, PATIENT, QUICK, startControlled } from "./controlled.t
 
 let postgres: Postgres;
 let sandbox: Controlled;
-const told: string[] = [];
+const printed: string[] = [];
 
 beforeAll(async () => {
-  postgres = await startPostgres((words) => void told.push(words));
+  postgres = await startPostgres((words) => void printed.push(words));
   const env = { ...QUICK.env, AUDIT_KEY: randomBytes(32).toString("base64") };
   sandbox = await startControlled({
     databaseUrl: postgres.url,
     slack: PATIENT,
-    bot: { env, replicas: 3, say: (words) => void told.push(words) },
+    bot: { env, replicas: 3, say: (words) => void printed.push(words) },
   });
   await sandbox.world.bot?.ready();
 });
@@ -31,7 +31,7 @@ const connections = () => sandbox.world.slack.sockets.connections();
 const wait = (name: string, wanted: string) =>
   sandbox.read("/control/replicas", { name, state: wanted, wait: "30" });
 
-test("each has a name, a process and a port that answers, and all are connected to Slack", async () => {
+test("each replica has a name, a process and a port that answers, and all are connected to Slack", async () => {
   const replicas = await all();
   expect(replicas.map(({ name }) => name)).toEqual(["replica 1", "replica 2", "replica 3"]);
   expect(new Set(replicas.map(({ pid }) => pid)).size).toBe(3);
@@ -41,7 +41,7 @@ test("each has a name, a process and a port that answers, and all are connected 
   expect(connections()).toBe(3);
 });
 
-test("one is killed, and comes back by itself while the others run on", async () => {
+test("a killed replica restarts by itself while the others keep running", async () => {
   const [first, ...others] = await all();
   await sandbox.act("bot.kill", { replica: "replica 1" });
   expect(await states()).toEqual(["starting", "running", "running"]);
@@ -50,10 +50,10 @@ test("one is killed, and comes back by itself while the others run on", async ()
   const [back, ...rest] = await all();
   expect(back?.["pid"]).not.toBe(first?.["pid"]);
   expect(rest).toEqual(others);
-  expect(told.at(-1)).toBe("Replica 1 stopped (exit code none) and is being restarted.");
+  expect(printed.at(-1)).toBe("Replica 1 stopped (exit code none) and is being restarted.");
 });
 
-test("one is killed for good, one is paused, and both start again", async () => {
+test("a replica is killed for good, another is paused, and both can be started again", async () => {
   const { act, refusal } = sandbox;
   await act("bot.kill", { replica: "2", back: false });
   await act("bot.pause", { replica: "3" });
@@ -67,7 +67,7 @@ test("one is killed for good, one is paused, and both start again", async () => 
   expect(await states()).toEqual(["running", "running", "running"]);
 });
 
-test("all are restarted for a new key, and none is left with the old one", async () => {
+test("all are restarted for a new key, and none keeps the old one", async () => {
   const { act, world } = sandbox;
   await act("service.rotateKey");
   await act("bot.restart");
@@ -75,7 +75,7 @@ test("all are restarted for a new key, and none is left with the old one", async
   expect(keys).toEqual([world.service.apiKey, world.service.apiKey, world.service.apiKey]);
 });
 
-test("all get a new policy, and one that is stopped gets it when it is started", async () => {
+test("all get a new policy, and a stopped replica gets it when it is started", async () => {
   const { act, world } = sandbox;
   const files = () => world.bot?.replicas.map(({ given }) => given()["POLICY_FILE"]?.split("/").at(-1));
   await act("bot.stop", { replica: "replica 2" });
@@ -93,7 +93,7 @@ test("all get a new policy, and one that is stopped gets it when it is started",
 /** Many times what a slow machine needs. */
 const MAX_PRESSES = 300;
 
-/** As a person does: they press again if the card is not ready yet. Another replica may still be posting it. */
+/** Presses again while the card is not ready, as people do. Another replica may still be posting it. */
 async function openForm(person: string): Promise<void> {
   for (let presses = 0; presses < MAX_PRESSES; presses += 1) {
     await sandbox.act("person.press", { person, channel: "ops-agents", button: "Approve" });
@@ -105,7 +105,7 @@ async function openForm(person: string): Promise<void> {
   throw new Error("no form opened");
 }
 
-/** Replicas share what Slack allows in a minute, so a run may wait for the next one. */
+/** The replicas share Slack's budget for a minute, so a run may have to wait for the next minute. */
 async function untilEnded(task: string): Promise<void> {
   const ended = { task, phase: "succeeded", wait: "60" };
   const soon = await sandbox.read("/control/runs", ended);
@@ -114,7 +114,7 @@ async function untilEnded(task: string): Promise<void> {
 }
 
 test(
-  "runs begin and are decided through any of them, and the service gets each decision once",
+  "runs start and are decided through any replica, and the service gets each decision once",
   { timeout: 300_000 },
   async () => {
     const { act, read } = sandbox;
@@ -133,7 +133,7 @@ test(
 );
 
 test(
-  "a replica that is paused for longer than its lease lasts decides nothing twice when it goes on",
+  "a replica that is paused beyond its lease sends no decision twice when it resumes",
   { timeout: 200_000 },
   async () => {
     const { act, read } = sandbox;

@@ -7,7 +7,7 @@ import { startGateway } from "#sandbox/service/start-gateway.ts";
 import { startService } from "#sandbox/service/start-service.ts";
 import { controlOf } from "./controlled.ts";
 
-test("a service that runs alone is controlled in the same way, on an address of its own", async ({
+test("a service that runs alone is controlled in the same way, at an address of its own", async ({
   onTestFinished,
 }) => {
   const clock = createSandboxClock();

@@ -13,7 +13,7 @@ const create = (input: string) => sandbox.ask(RUNS, { input });
 const only = async () => (await sandbox.read("/control/runs"))[0];
 const state = async () => (await sandbox.send("/control/service")).body;
 
-test("a run is made, asks for more, and what it asks for changes, goes, returns and is resolved elsewhere", async () => {
+test("a run is created, requests more approvals, and its requests change, disappear, return and are resolved elsewhere", async () => {
   const { act, read, refusal } = sandbox;
   const { run } = (await act("service.createRun", { task: "work forever" })) as { run: string };
   await read("/control/runs", { run, phase: "working", wait: "10" });
@@ -65,7 +65,7 @@ test("a run that vanishes answers 404 until it reappears", async () => {
   expect((await sandbox.ask(`${RUNS}/${run}`)).status).toBe(200);
 });
 
-test("requests meet faults before they take effect, or after", async () => {
+test("faults affect requests before or after they take effect", async () => {
   const { act } = sandbox;
   await act("service.fault", {
     route: "create-run",
@@ -94,7 +94,7 @@ test("requests meet faults before they take effect, or after", async () => {
   expect(await state()).toMatchObject({ faults: [] });
 });
 
-test("a gate holds a request until it is let go by its name", async () => {
+test("a gate holds a request until the gate is released by name", async () => {
   const { fault } = (await sandbox.act("service.fault", { fault: { kind: "gate" }, times: "all" })) as {
     fault: string;
   };
@@ -108,7 +108,7 @@ test("a gate holds a request until it is let go by its name", async () => {
   expect(await sandbox.refusal("service.release", { fault: "fault-9" })).toContain('no fault "fault-9"');
 });
 
-test("slowness does not keep a fault from striking, and stays when faults are cleared", async () => {
+test("slowness does not prevent a fault, and remains when faults are cleared", async () => {
   const { act, world } = sandbox;
   await act("service.slow", { ms: 3_600_00 });
   await act("service.fault", { route: "create-run", fault: { kind: "answer", status: 503 } });
@@ -124,7 +124,7 @@ test("slowness does not keep a fault from striking, and stays when faults are cl
   expect((await create("quick")).status).toBe(201);
 });
 
-test("the service goes down and comes up", async () => {
+test("the service can be taken down and up", async () => {
   await sandbox.act("service.down");
   await expect(create("a")).rejects.toThrow("fetch failed");
   expect(await state()).toMatchObject({ up: false, gatewayUp: true });
@@ -133,7 +133,7 @@ test("the service goes down and comes up", async () => {
   expect(await state()).toMatchObject({ up: true });
 });
 
-test("a rotated key makes the old one wrong, and is not shown anywhere", async () => {
+test("rotating the key invalidates the old one, and the new one is not shown anywhere", async () => {
   const { act, world } = sandbox;
   expect(await act("service.rotateKey")).toBeNull();
   expect((await create("a")).status).toBe(401);
@@ -142,7 +142,7 @@ test("a rotated key makes the old one wrong, and is not shown anywhere", async (
   expect(world.service.apiKey).toBe("a-key-of-my-own");
 });
 
-test("the profile changes as asked and no further", async () => {
+test("only the requested parts of the profile change", async () => {
   expect(await sandbox.act("service.profile", { createStatus: 202 })).toMatchObject({
     createStatus: 202,
     denyWord: "deny",
@@ -153,7 +153,7 @@ test("the profile changes as asked and no further", async () => {
   );
 });
 
-test("the gateway has faults, slowness, a power switch and a word on its health of its own", async () => {
+test("the gateway has its own faults, slowness, power switch and health message", async () => {
   const { act, world, read } = sandbox;
   const health = () => fetch(`${world.gateway.url}/healthz`);
   await act("gateway.status", { status: "degraded", message: "half of it" });
@@ -179,7 +179,7 @@ test("the gateway has faults, slowness, a power switch and a word on its health 
   expect((await health()).status).toBe(200);
 });
 
-test("the clock goes ahead for Slack and the service, and tells how far", async () => {
+test("the clock advances for Slack and the service, and reports by how much", async () => {
   const { act, send, read } = sandbox;
   await act("service.createRun", { task: "just say hello" });
   const before = Date.now();
@@ -192,7 +192,7 @@ test("the clock goes ahead for Slack and the service, and tells how far", async 
   expect(await state()).toMatchObject({ clockAheadMs: 3_600_000 });
 });
 
-test("the tokens that the gateway's keys used are told by the keys' names, never by the keys", async () => {
+test("the usage of the gateway's keys is listed by the keys' names, never by the keys", async () => {
   const { world, read } = sandbox;
   const [key = ""] = world.gateway.keys;
   expect(await read("/control/gateway/usage")).toEqual([]);

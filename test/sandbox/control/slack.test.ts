@@ -13,7 +13,7 @@ const post = (text: string) => sandbox.call("chat.postMessage", { channel, text 
 const errorOf = async (response: Response) => ((await response.json()) as { error?: string }).error;
 const texts = async () => (await sandbox.read("/control/messages", { channel })).map(({ text }) => text);
 
-test("calls of a method meet a fault before they take effect, or after", async () => {
+test("faults affect calls of a method before or after they take effect", async () => {
   const { act } = sandbox;
   await act("slack.fault", { method: "chat.postMessage", fault: { error: "fatal_error" }, times: 2 });
   await act("slack.fault", { method: "chat.postMessage", fault: { http: 503, when: "after" } });
@@ -31,7 +31,7 @@ test("calls of a method meet a fault before they take effect, or after", async (
   expect(await texts()).toEqual(["c", "e"]);
 });
 
-test("a fault that was cleared strikes nobody, and one of an unknown method is refused", async () => {
+test("a cleared fault has no effect, and a fault of an unknown method is refused", async () => {
   await sandbox.act("slack.fault", { method: "chat.postMessage", fault: { hang: "before" }, times: 9 });
   await sandbox.act("slack.clearFaults");
   expect((await post("a")).status).toBe(200);
@@ -40,7 +40,7 @@ test("a fault that was cleared strikes nobody, and one of an unknown method is r
   );
 });
 
-test("rate limits are switched on and off", async () => {
+test("rate limits can be switched on and off", async () => {
   await sandbox.act("slack.rateLimits", { on: false });
   for (let count = 0; count < 8; count += 1) expect((await post("free")).status).toBe(200);
   await sandbox.act("slack.rateLimits", { on: true });
@@ -56,7 +56,7 @@ test("a revoked scope is missing from then on", async () => {
   );
 });
 
-test("people and channels change behind the app's back", async () => {
+test("people and channels can change without the app's knowledge", async () => {
   const { act, refusal, send, world } = sandbox;
   await act("slack.deactivate", { person: "ben" });
   await act("slack.makeGuest", { person: "cat" });
@@ -108,12 +108,12 @@ test.for([
   ["slack.makeGuest", { person: "cat" }, "is already a guest."],
   ["slack.deactivate", { person: "ben" }, "is already deactivated."],
   ["slack.archive", { channel: "random" }, "#random is already archived."],
-] as const)("%s a second time is told to be so already", async ([act, args, words]) => {
+] as const)("%s a second time is refused because it is already so", async ([act, args, words]) => {
   await sandbox.act(act, args);
   expect(await sandbox.refusal(act, args)).toMatch(new RegExp(`^409 .*${words}$`));
 });
 
-test("an administrator deletes a message, once", async () => {
+test("an administrator can delete a message once", async () => {
   const { world, act, refusal } = sandbox;
   await post("gone in a moment");
   const { ts } = world.slack.workspace.messages.at(-1) ?? { ts: "" };
@@ -124,21 +124,21 @@ test("an administrator deletes a message, once", async () => {
   );
 });
 
-test("the wire is read from where one has read so far, and its secrets are masked", async () => {
+test("the traffic can be read from any position, and its secrets are masked", async () => {
   const { read, world } = sandbox;
   await post("first");
   const seen = await read("/control/traffic", { contains: "chat." });
   expect(seen).toMatchObject([{ from: "app", what: "chat.postMessage", refused: null }]);
   const after = String(seen.at(-1)?.["number"]);
   await sandbox.call("chat.update", { channel, ts: "1.2", text: "x" });
-  // The event of the message, which nobody takes here, is refused too.
+  // The event of the message is also refused, because no app is connected.
   const news = await read("/control/traffic", { after, refused: "true", contains: "chat.", wait: "10" });
   expect(news).toMatchObject([{ what: "chat.update", refused: "message_not_found" }]);
   expect(await read("/control/traffic", { from: "person" })).toEqual([]);
   expect(JSON.stringify(await read("/control/traffic"))).not.toContain(world.slack.botToken);
 });
 
-test("a read waits for what is not there yet, and answers with nothing when it does not come", async () => {
+test("a read can wait for something, and returns an empty list if it does not appear", async () => {
   const { read } = sandbox;
   let answered = false;
   const waiting = read("/control/messages", { contains: "later", wait: "20" }).finally(

@@ -1,4 +1,4 @@
-// One of everything that the rules of the emulator admit. A row of the rules without a sample here fails `drawing.test.ts`.
+// A sample of everything that the emulator's rules allow. A rule without a sample here fails `drawing.test.ts`.
 import type { Json } from "#sandbox/slack/json.ts";
 
 export const plain = (text: string): Json => ({ type: "plain_text", text });
@@ -17,7 +17,7 @@ const text = (words: string, style?: Json): Json => ({ type: "text", text: words
 const section = (...elements: Json[]): Json => ({ type: "rich_text_section", elements });
 export const richText = (...elements: Json[]): Json => ({ type: "rich_text", elements });
 
-/** Each with the words by which its drawing is known. */
+/** Each block with the words that identify its drawing. */
 export const ELEMENTS: Readonly<Record<string, readonly [sample: Json, shows: string]>> = {
   button: [{ text: plain("Press"), value: "v", style: "primary", confirm }, "Press"],
   static_select: [{ option_groups: [{ label: plain("Group A"), options }], initial_option: two }, "Group A"],
@@ -71,7 +71,7 @@ const rows = [
   [richText(section(text("billing"))), { type: "raw_number", value: 7, text: "7" }],
 ];
 
-/** `inActions`: the types of the elements that may stand in an actions block. */
+/** Returns the elements. `inActions` lists the types of elements that an actions block may contain. */
 export const blocksWith = (
   inActions: readonly string[],
 ): Readonly<Record<string, readonly [sample: Json, shows: string]>> => ({

@@ -18,7 +18,7 @@ function openView(more: Partial<OpenView> = {}): OpenView {
 }
 
 describe("drawing", () => {
-  test("a button is known by block and action, and its value never reaches the browser", () => {
+  test("a button is identified by block and action, and its value never reaches the browser", () => {
     const out = draw([
       {
         type: "actions",
@@ -30,7 +30,7 @@ describe("drawing", () => {
     expect(out).not.toContain("SECRET");
   });
 
-  test("nonsense in a block draws something and throws nothing", () => {
+  test("an invalid block draws something and throws no error", () => {
     const types = [
       "section",
       "header",
@@ -68,7 +68,7 @@ describe("drawing", () => {
     expect(out).not.toContain("<img");
   });
 
-  test("hostile words in every place of a card and a form stay words", () => {
+  test("hostile text in every place of a card and a form stays text", () => {
     const hostile = (key: string, value: unknown): unknown =>
       key === "text" && typeof value === "string" ? HOSTILE : value;
     const blocks = JSON.stringify([...approvalCard(), ...reasonModal().blocks], hostile);
@@ -79,36 +79,36 @@ describe("drawing", () => {
 });
 
 describe("a modal", () => {
-  test("names its field, its hint and its error together", () => {
+  test("links its field, hint and error", () => {
     const out = modal(openView({ errors: { reason: "Too short." } }), reader, parts.workspace).toString();
     expect(out).toMatch(/aria-describedby="(\S+-error) \S+-hint"\s+aria-invalid="true"/);
     expect(out).toContain("data-error>Too short.</p>");
   });
 
-  test("draws anew for another error in the same field", () => {
+  test("is redrawn for another error at the same field", () => {
     const first = modal(openView({ errors: { reason: "Too short." } }), reader, parts.workspace).toString();
     const second = modal(openView({ errors: { reason: "Too rude." } }), reader, parts.workspace).toString();
     expect(first).not.toBe(second);
   });
 
-  test("shows what was typed, line breaks at the start included", () => {
+  test("shows the typed text, including leading line breaks", () => {
     const values = { reason: { text: "\n\nnope </textarea><b>" }, next: { next: "stop" } };
     const out = modal(openView({ values }), reader, parts.workspace).toString();
     expect(out).toContain(">\n\n\nnope &lt;/textarea&gt;&lt;b&gt;</textarea>");
     expect(out).toMatch(/value="1"[^>]* checked/);
   });
 
-  test("says what Slack says when the app did not answer", () => {
+  test("shows Slack's own error if the app did not answer", () => {
     expect(modal(openView({ trouble: "We had some trouble." }), reader, parts.workspace).toString()).toMatch(
       /data-alert role="alert"\s*>We had some trouble\.</,
     );
   });
 });
 
-describe("what was chosen", () => {
+describe("submitted choices", () => {
   const blocks = reasonModal().blocks;
 
-  test("fields are read against the form that the app sent", () => {
+  test("are read against the form that the app sent", () => {
     const fields = [
       [fieldName("reason", "text"), "why\r\nnot"],
       [fieldName("next", "next"), "1"],
@@ -121,11 +121,11 @@ describe("what was chosen", () => {
     });
   });
 
-  test("an option that is not offered counts as none", () => {
+  test("count as empty if the option is not offered", () => {
     expect(valuesOf(blocks, [[fieldName("next", "next"), "99"]])["next"]).toEqual({ next: null });
   });
 
-  test("a button that is gone is not found, one that is there has no choice", () => {
+  test("are not found if the button is gone, and are empty for a button that exists", () => {
     const card = approvalCard();
     expect(chosenAt(card, { block: "decide", action: "approve" }, [])).toEqual({ chosen: undefined });
     expect(chosenAt(card, { block: "decide", action: "more" }, ["1"])).toEqual({ chosen: "run" });

@@ -1,4 +1,4 @@
-// What stands between messages: days, and headings where a new author speaks.
+// What appears between messages: days, and headings at a change of author.
 import { expect, test } from "vitest";
 import { lists } from "#sandbox/page/document.ts";
 import { createViewStates } from "#sandbox/page/base/view-state.ts";
@@ -36,7 +36,7 @@ function newPage(timeZone = "UTC") {
   };
 }
 
-test("a day stands above its first message, and is called as its reader would call it today", () => {
+test("a day is shown above its first message, with the name that a reader would use today", () => {
   const { clock, post, days } = newPage();
   post();
   post();
@@ -53,7 +53,7 @@ test("a day stands above its first message, and is called as its reader would ca
 test.for([
   ["UTC", ["Today", null]],
   ["Asia/Kathmandu", ["Yesterday", "Today"]],
-] as const)("a day begins at the reader's midnight, in %s", ([zone, expected]) => {
+] as const)("a day begins at the reader's midnight in %s", ([zone, expected]) => {
   const { clock, post, days } = newPage(zone);
   // 18:15 UTC is midnight in Kathmandu.
   clock.at = Date.UTC(2026, 10, 12, 18, 14);
@@ -63,7 +63,7 @@ test.for([
   expect(days()).toEqual(expected);
 });
 
-test("in a thread a day stands where the date changes, and not above its beginning", () => {
+test("in a thread, a day is shown where the date changes, and not above its beginning", () => {
   const { clock, place, post, days } = newPage();
   const first = post();
   place.thread = first.ts;
@@ -74,7 +74,7 @@ test("in a thread a day stands where the date changes, and not above its beginni
   expect(days()).toEqual(["Yesterday"]);
 });
 
-test("who goes on within five minutes is not announced again, in the channel and in a thread", () => {
+test("an author who continues within five minutes gets no new heading, in the channel and in a thread", () => {
   const { clock, place, post, headings } = newPage();
   post();
   clock.at += 5 * MINUTE_MS;
@@ -89,7 +89,7 @@ test("who goes on within five minutes is not announced again, in the channel and
   expect(headings("replies")).toEqual([true, true, false, true, true]);
 });
 
-test("a private message, and one that begins a day, have a heading of their own", () => {
+test("a private message, and the first message of a day, have their own heading", () => {
   const { clock, post, headings } = newPage();
   clock.at = Date.UTC(2026, 10, 12, 23, 59);
   post();
@@ -100,7 +100,7 @@ test("a private message, and one that begins a day, have a heading of their own"
   expect(headings()).toEqual([true, true, true, true]);
 });
 
-test("a message is announced as soon as the one it went on from is gone", () => {
+test("a message gets a heading when the message before it disappears", () => {
   const { workspace, post, headings, days } = newPage();
   const first = post();
   post();

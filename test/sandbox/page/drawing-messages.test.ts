@@ -24,7 +24,7 @@ describe("a message", () => {
     expect(draw(post())).not.toContain("data-dismiss-message");
   });
 
-  test("that was changed says so at the end of its text, and one of blocks does not", () => {
+  test("that was changed says so at the end of its text, but not if it has blocks", () => {
     const message = post();
     expect(draw(message)).not.toContain("(edited)");
     workspace.edit(message, { text: "other words" });
@@ -42,11 +42,11 @@ describe("a message", () => {
     expect(draw(post())).not.toContain("data-message-menu");
   });
 
-  test("in the channel that answers a deleted one says so", () => {
+  test("in the channel that replies to a deleted message says so", () => {
     expect(draw(post({ thread: "1.000001", broadcast: true }))).toContain("whose first message was deleted");
   });
 
-  test("with replies shows who spoke, how many there are, and when the last came", () => {
+  test("with replies shows their authors, their number, and when the last one was posted", () => {
     const parent = post();
     const replies = [post({ thread: parent.ts }), post({ thread: parent.ts, author: "U0COUNTERSIGN" })];
     const drawn = draw(parent, { replies });
@@ -55,7 +55,7 @@ describe("a message", () => {
     expect(drawn.split("<p data-summary>")[1]?.match(/data-avatar/g)).toHaveLength(2);
   });
 
-  test("says who reacted, and whether one did oneself", () => {
+  test("shows who reacted, and whether the reader did", () => {
     const message = post();
     message.reactions = { eyes: ["U0ANA", "U0BEN"], rocket: ["U0BEN"], gone: [] };
     const drawn = draw(message);
@@ -75,7 +75,7 @@ describe("a message after one of the same author", () => {
     expect(joins({ at: first.at + 5 * 60_000 + 1 })).toBe(false);
   });
 
-  test("has one when it is another author's, private, a reply, or has replies", () => {
+  test("has one if it has another author, is private, is a reply, or has replies", () => {
     expect(joins({ author: "U0CAT" })).toBe(false);
     expect(joins({ ephemeralFor: "U0ANA" })).toBe(false);
     expect(joins({ thread: first.ts, broadcast: true })).toBe(false);
@@ -93,18 +93,18 @@ describe("a file", () => {
     fileCard({ id: "F1", name, title, bytes, description: "", owner: "U0COUNTERSIGN" }, "F1").toString();
   const words = (drawn: string): string => drawn.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 
-  test("is named once when its title is its name", () => {
+  test("is named once if its title is its name", () => {
     expect(words(file("a.txt", "a.txt", Buffer.from("x"))).match(/a\.txt/g)).toHaveLength(1);
     expect(words(file("a.txt", "A title", Buffer.from("x")))).toContain("A title a.txt · TXT · 1 byte");
   });
 
-  test("of a text has a preview, and tells how much is not in it", () => {
+  test("of text has a preview, and says how much is missing from it", () => {
     const drawn = file("a.txt", "", Buffer.from("y".repeat(21_500)));
     expect(drawn).toContain("1,500 more characters are in the download.");
     expect(drawn).toContain("21.5 kB");
   });
 
-  test("of something else has a download only", () => {
+  test("of another type has only a download", () => {
     const drawn = file("core", "core", Buffer.alloc(1_234_567));
     expect(drawn).not.toContain("Preview");
     expect(words(drawn)).toContain("Binary · 1.2 MB");
@@ -116,20 +116,20 @@ describe("a file", () => {
   });
 });
 
-describe("faces", () => {
-  test("of all the sandbox's people have different colours", () => {
+describe("avatars", () => {
+  test("of all the sandbox's people have different colors", () => {
     const people = [...workspace.people.values()].filter((one) => one.id !== "U0COUNTERSIGN");
     const tones = people.map((one) => /data-tone="(\d+)"/.exec(avatar(one).toString())?.[1]);
     expect(new Set(tones).size).toBe(people.length);
   });
 
-  test("are read easily: white on each colour is at least 4.5 : 1", () => {
+  test("are easy to read: the contrast of white on each color is at least 4.5 : 1", () => {
     const css = readFileSync(new URL("../../../sandbox/page/browser/avatar.css", import.meta.url), "utf8");
-    const colours = [...css.matchAll(/\[data-tone="\d+"\] \{\s*background: (#[\da-f]{6})/g)].map(
+    const colors = [...css.matchAll(/\[data-tone="\d+"\] \{\s*background: (#[\da-f]{6})/g)].map(
       (one) => one[1],
     );
-    expect(colours).toHaveLength(16);
-    expect(colours.filter((colour) => 1.05 / (luminance(colour ?? "") + 0.05) < 4.5)).toEqual([]);
+    expect(colors).toHaveLength(16);
+    expect(colors.filter((color) => 1.05 / (luminance(color ?? "") + 0.05) < 4.5)).toEqual([]);
   });
 });
 

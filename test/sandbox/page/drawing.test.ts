@@ -32,7 +32,7 @@ const SURFACES: [name: string, rule: typeof messageBlocks][] = [
   ["Home tab", homeBlocks],
 ];
 
-/** Drawn, without a word about not being drawn, and recognisable. */
+/** Expects that the text is drawn and recognizable, without the words for undrawn content. */
 function expectDrawn(drawn: string, shows: string): void {
   expect(drawn).not.toContain("data-undrawn");
   expect(drawn).toContain(shows);
@@ -41,11 +41,11 @@ function expectDrawn(drawn: string, shows: string): void {
 describe.each(SURFACES)("on a %s", (_, rule) => {
   const types = typesOf(rule.element);
 
-  test("the rules admit the blocks that every app uses", () => {
+  test("the rules allow the blocks that every app uses", () => {
     expect(types).toEqual(expect.arrayContaining(["section", "rich_text", "divider", "actions"]));
   });
 
-  test.each(types)("a block of type %s that they admit is drawn", (type) => {
+  test.each(types)("every allowed block of type %s is drawn", (type) => {
     expect(Object.keys(BLOCKS)).toContain(type);
     expect(complaints([block(type)], rule, "")).toEqual([]);
     expectDrawn(draw(block(type)), BLOCKS[type]?.[1] ?? "");
@@ -63,7 +63,7 @@ const PLACES: [name: string, union: typeof inActions, holding: (element: Json) =
 ];
 
 describe.each(PLACES)("in %s", (_, union, holding) => {
-  test.each(typesOf(union))("an element of type %s that the rules admit is drawn", (type) => {
+  test.each(typesOf(union))("every allowed element of type %s is drawn", (type) => {
     expect(Object.keys(ELEMENTS)).toContain(type);
     const element = { ...(type === "image" ? {} : { action_id: "a" }), ...ELEMENTS[type]?.[0], type };
     expect(complaints(element, union, "")).toEqual([]);
@@ -87,8 +87,8 @@ describe("in rich text", () => {
   });
 });
 
-describe("what has no drawing says so", () => {
-  test("a block, with what was sent", () => {
+describe("content that cannot be drawn says so", () => {
+  test("a block, with its content", () => {
     const drawn = draw({ type: "hologram", depth: 3 });
     expect(drawn).toContain("This sandbox cannot draw a block of type hologram.");
     expect(drawn).toContain("&quot;depth&quot;: 3");
@@ -111,13 +111,13 @@ describe("long code", () => {
   const lines = Array.from({ length: 43 }, (_, i) => `line ${i + 1}`).join("\n");
   const box = richText({ type: "rich_text_preformatted", elements: [{ type: "text", text: lines }] });
 
-  test("is folded, says how much there is, and keeps every line in the page", () => {
+  test("is folded, shows its length, and keeps every line in the page", () => {
     const drawn = draw(box);
     expect(drawn).toContain("Show all 43 lines");
     expect(drawn).toContain(lines);
   });
 
-  test("folds in mrkdwn and in Markdown as in rich text", () => {
+  test("is folded in mrkdwn and Markdown as in rich text", () => {
     for (const one of [
       { type: "section", text: { type: "mrkdwn", text: `\`\`\`${lines}\`\`\`` } },
       { type: "markdown", text: `\`\`\`\n${lines}\n\`\`\`` },
@@ -131,7 +131,7 @@ describe("long code", () => {
 });
 
 describe("selects", () => {
-  test("a person is offered only the channels they see", () => {
+  test("offer a person only the channels that they can see", () => {
     const guest = createReader(parts, { person: "U0GIL", where: OPS, thread: null, panel: null });
     const block = asBlocks([inputHolding({ type: "conversations_select", action_id: "a" })]);
     const drawn = drawBlocks(block, { ...surface, reader: guest }).toString();
@@ -139,7 +139,7 @@ describe("selects", () => {
     expect(drawn).not.toContain("payments-ops");
   });
 
-  test("a filter leaves out direct messages with bots", () => {
+  test("can filter out direct messages with bots", () => {
     const dm = parts.workspace.dmOf("U0ANA");
     const select = (filter: Json): string =>
       draw(inputHolding({ type: "conversations_select", action_id: "a", filter }));
@@ -147,7 +147,7 @@ describe("selects", () => {
     expect(select({ exclude_bot_users: true })).not.toContain(dm.id);
   });
 
-  test("the choice that a confirmation stands before names its dialog", () => {
+  test("with a confirmation refer to its dialog", () => {
     const drawn = draw({
       type: "actions",
       block_id: "b",

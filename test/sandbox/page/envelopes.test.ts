@@ -16,7 +16,7 @@ beforeEach(() => {
 const payload = { payload: { kind: "slash_commands" } };
 const shown = () => look().newest.map(({ way, what, lost }) => `${way} ${what}${lost ? ", lost" : ""}`);
 
-test("calls and payloads are envelopes; what came before, acknowledgements, sockets and people are none", () => {
+test("calls and payloads are envelopes, but earlier lines, acknowledgments, sockets and acts of people are not", () => {
   traffic.add("person", "Ana types", {});
   const event = traffic.add("slack", "slash_commands", payload);
   traffic.add("app", "acknowledges slash_commands", {}, null, { answers: event, ms: 3 });
@@ -41,7 +41,7 @@ test("calls and payloads are envelopes; what came before, acknowledgements, sock
   });
 });
 
-test("an envelope without an acknowledgement is one lost dot, however late it is known", () => {
+test("an envelope without an acknowledgment is one lost dot, however late that becomes known", () => {
   const at = traffic.add("slack", "slash_commands", payload);
   traffic.add("slack", "no acknowledgement of slash_commands", {}, "unreachable", {
     answers: at,
@@ -63,7 +63,7 @@ test("a lost call is counted, and the last one is named", () => {
   expect(look()).toMatchObject({ lost: 2, lastLost: { what: "POST /runs → no answer" } });
 });
 
-test("of a burst the newest twenty are shown and the others counted", () => {
+test("the newest twenty of a burst are shown, and the others counted", () => {
   for (let i = 1; i <= 50; i += 1) traffic.add("app", `call ${i}`, {}, null, { ms: 1 });
   const seen = look();
   expect(seen.newest.map(({ what }) => what)).toEqual(Array.from({ length: 20 }, (_, i) => `call ${i + 31}`));
@@ -73,7 +73,7 @@ test("of a burst the newest twenty are shown and the others counted", () => {
   expect(look().newest).toHaveLength(20);
 });
 
-test("lines that the log has forgotten meanwhile do no harm", () => {
+test("lines that the log has dropped meanwhile cause no error", () => {
   for (let i = 0; i < 2_500; i += 1) traffic.add("app", "call", {}, null, { ms: 1 });
   expect(look().counts["app-slack"]).toBe(2_000);
 });

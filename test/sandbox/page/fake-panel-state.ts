@@ -1,4 +1,4 @@
-// A board whose states a test sets, and the address that the panels' buttons post to, where what they ask for is only written down.
+// A panel state that a test sets, and a server for the page whose control address only records the requests of the panels' buttons.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createSandboxClock } from "#sandbox/base/clock.ts";
@@ -29,7 +29,7 @@ function ok(moved: Moved): Run {
 
 const ask = { id: "apr_1", action: "Deploy billing-api to production", details: {} };
 
-/** One that waits, one that was denied and failed, one that is done. */
+/** Returns a run that waits, a run that was denied and failed, and a run that has ended. */
 function someRuns(): Run[] {
   const started = (id: string, input: string): Run => ({
     ...ok(moves.begin(moves.newRun(id, input, AT))),
@@ -45,7 +45,7 @@ function someRuns(): Run[] {
   return [waiting, failed, done];
 }
 
-/** Without the operator's own. */
+/** The sandbox's policies, without one of the operator. */
 export const policies = policiesWith(null);
 
 export function policyNamed(name: string): (typeof policies)[number] {
@@ -97,7 +97,7 @@ export function createFakePanelState() {
     done: new Set(),
     playing: null,
   };
-  const told = (): void => listeners.forEach((listener) => listener());
+  const notify = (): void => listeners.forEach((listener) => listener());
   const panelState: PanelState & { readonly service: () => ServiceState } = {
     bot: () => service.bot,
     replicas: () =>
@@ -114,19 +114,19 @@ export function createFakePanelState() {
     panelState,
     service(change: Partial<ServiceState>): void {
       service = { ...service, ...change };
-      told();
+      notify();
     },
     play(playing: SceneState["playing"]): void {
       const done = playing?.ended === "done" ? new Set([...scenes.done, playing.name]) : scenes.done;
       scenes = { ...scenes, playing, done };
-      told();
+      notify();
     },
   };
 }
 
 export type Asked = { readonly act: string; readonly args: Record<string, unknown> };
 
-/** The page with the control address beside it. `answer` says what is told to whoever presses; `port` 0: any free one. */
+/** Serves the page with the control address. `answer` returns the answer to a button. With port 0, any free port is used. */
 export async function serveWithControl(
   parts: PageParts,
   answer: (asked: Asked) => object = () => ({ ok: true }),
@@ -160,7 +160,7 @@ export async function serveWithControl(
   };
 }
 
-/** What is wrong with what a button asks for: the sandbox's own acts judge it, and nothing is done. */
+/** Creates a judge of requests from buttons. It returns what the sandbox's own acts would reject, without doing anything. */
 export async function createJudge(panelState: PanelState) {
   const clock = createSandboxClock();
   const [service, gateway] = await Promise.all([startService({ clock }), startGateway({ clock })]);

@@ -1,4 +1,4 @@
-// What a newcomer is told under the conversation, step by step.
+// The hints for a newcomer below the conversation, step by step.
 import { expect, test } from "vitest";
 import { hint } from "#sandbox/page/hint.ts";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -35,7 +35,7 @@ function newChannel() {
 const BECOME =
   "Now switch to Ben or Cat in the top bar and press a button: the person who asked can't decide. A second tab can be a second person.";
 
-test("while the first request waits, whoever asked is told to become someone else, and they to press a button", () => {
+test("while the first request waits, its requester is told to switch to another person, and that person to press a button", () => {
   const { said, ask } = newChannel();
   expect(said()).toContain("Start here.");
   ask();
@@ -48,7 +48,7 @@ const DARES_WAITING =
   "Now try to get around the rules: Take the service down Each one plays on the real bot and service, and shows what happens.";
 const DARES = `That request has been decided. ${DARES_WAITING}`;
 
-test("after the first decision everyone is dared to try more, also when another request comes, until all is done", () => {
+test("after the first decision everyone gets suggestions, even when another request arrives, until all were tried", () => {
   const { workspace, fake, said, ask } = newChannel();
   const card = ask();
   const other = ask();
@@ -65,7 +65,7 @@ test("after the first decision everyone is dared to try more, also when another 
   expect(said()).toBe("");
 });
 
-test("a decided request that keeps a button to read it in full is done all the same", () => {
+test("a decided request counts as decided even if it keeps a button to read it in full", () => {
   const { workspace, said, ask } = newChannel();
   const card = ask();
   const read = { type: "button", action_id: "read", text: { type: "plain_text", text: "Read in full" } };
@@ -73,7 +73,7 @@ test("a decided request that keeps a button to read it in full is done all the s
   expect([said(), said("U0BEN")]).toEqual([DARES, DARES]);
 });
 
-test("it is about this channel, and about requests: not about a run that has not asked yet, or a button elsewhere", () => {
+test("the hint is about requests in this channel, not about a run without requests or a button elsewhere", () => {
   const { workspace, said, ask } = newChannel();
   workspace.post({ channel: OPS, author: APP, text: "asked for", blocks: approvalCard() });
   expect(said()).toBe("");
@@ -82,7 +82,7 @@ test("it is about this channel, and about requests: not about a run that has not
   expect(said("U0ANA", "C0RELEASES")).toBe(BECOME);
 });
 
-test("a scene that plays is not talked into", () => {
+test("there is no hint while a scene plays", () => {
   const { fake, said, ask } = newChannel();
   ask();
   fake.play({ name: "four-eyes", captions: [], ended: null });

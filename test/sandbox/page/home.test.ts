@@ -18,17 +18,17 @@ describe("the Home tab", () => {
     ],
   };
 
-  test("says that there is nothing yet, and for whom", () => {
+  test("says that it is empty, and whose it is", () => {
     expect(draw("U0BEN")).toContain("The app has not published a Home tab for Ben Okafor.");
   });
 
-  test("is each person's own", () => {
+  test("is separate for each person", () => {
     workspace.publishHome("U0ANA", view);
     expect(draw("U0ANA")).toContain("Yours");
     expect(draw("U0BEN")).not.toContain("Yours");
   });
 
-  test("offers the channels that the person sees, and shows what they chose before", () => {
+  test("offers the channels that the person can see, and shows their previous choice", () => {
     const published = workspace.publishHome("U0ANA", view);
     expect(draw("U0ANA")).toContain("🔒 payments-ops");
     published.values = { b: { a: "C0RANDOM" } };

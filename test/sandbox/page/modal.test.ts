@@ -17,8 +17,8 @@ const view = (title: string, more: object = {}): OpenView["view"] => ({
   ...more,
 });
 
-describe("the head of a modal", () => {
-  test("has no way back alone, and one when a view lies beneath", () => {
+describe("the header of a modal", () => {
+  test("has a back button only if a view lies beneath", () => {
     const first = workspace.pushView("U0BEN", view("First"));
     expect(draw(first)).not.toContain('aria-label="Back"');
     const second = workspace.pushView("U0BEN", view("Second"));
@@ -39,12 +39,12 @@ describe("the buttons of a modal", () => {
         ?.matchAll(/>\s*([A-Z][\w ]*?)\s*<\/button/g) ?? []),
     ].map((found) => found[1] ?? "");
 
-  test("are the app's words, or Slack's own where it gives none", () => {
+  test("have the app's labels, or Slack's own if there are none", () => {
     expect(buttons({ submit: plain("Deny"), close: plain("Leave") })).toEqual(["Leave", "Deny"]);
     expect(buttons({ submit: plain("Deny"), close: undefined })).toEqual(["Cancel", "Deny"]);
   });
 
-  test("are one alone for a view that nothing is sent from", () => {
+  test("include only one for a view without inputs", () => {
     expect(buttons({ submit: undefined, close: undefined })).toEqual(["Close"]);
   });
 });
@@ -57,35 +57,35 @@ describe("a field", () => {
     return draw({ ...open, view: { ...open.view, blocks } });
   };
 
-  test("that the person has emptied does not come back with what it began with", () => {
+  test("that the person has cleared does not return to its initial value", () => {
     expect(field("plain_text_input", {})).toContain("typed before");
     expect(field("plain_text_input", {}, { values: { b: { a: null } } })).not.toContain("typed before");
   });
 
-  test("tells the app of a change only when its block says so", () => {
+  test("notifies the app of a change only if its block says so", () => {
     expect(field("users_select", {})).not.toContain("data-act");
     expect(field("users_select", { dispatch_action: true })).toContain('data-act="click"');
   });
 
-  test("asks no question of its own in a form that is sent as a whole", () => {
+  test("asks for no confirmation in a form that is submitted as a whole", () => {
     expect(field("radio_buttons", {})).not.toContain("data-asks-first");
   });
 
-  test("is called by its label alone", () => {
+  test("has only its label as its name", () => {
     expect(field("users_select", { dispatch_action: true })).not.toContain('aria-label="Whom?"');
   });
 
-  test("takes the focus when it asks for it", () => {
+  test("takes the focus if requested", () => {
     const element = { type: "plain_text_input", action_id: "a", focus_on_load: true };
     expect(field("plain_text_input", { element })).toContain(" autofocus");
   });
 
-  test("is never cut by the browser", () => {
+  test("is never truncated by the browser", () => {
     expect(field("plain_text_input", {})).not.toContain("maxlength");
   });
 });
 
-describe("what was chosen, in Slack's form:", () => {
+describe("choices in Slack's format:", () => {
   const chosen = (type: string, ...raw: string[]): unknown => {
     const element = { ...ELEMENTS[type]?.[0], type, action_id: "a" };
     const fields = raw.map((value) => [fieldName("b", "a"), value] as const);
@@ -102,7 +102,7 @@ describe("what was chosen, in Slack's form:", () => {
     expect(chosen(type, ...raw)).toEqual(value);
   });
 
-  test("buttons of every kind hold nothing", () => {
+  test("buttons of every kind have no value", () => {
     for (const type of ["button", "overflow"]) expect(chosen(type, "0")).toBeUndefined();
   });
 });

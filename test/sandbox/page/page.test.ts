@@ -45,15 +45,15 @@ const act = (body: unknown, headers: Record<string, string> = { "x-sandbox-page"
   ask("/page/act", { method: "POST", headers, body: JSON.stringify(body) });
 
 describe("addresses", () => {
-  test("the root leads to the first person and channel", async () => {
+  test("the root redirects to the first person and channel", async () => {
     expect((await ask("/")).headers.location).toBe(`/as/U0ANA/${OPS}`);
   });
 
-  test("what is not the page's is left to the others", async () => {
+  test("paths that are not the page's are left to other handlers", async () => {
     expect((await ask("/api/auth.test")).body).toBe("not the page's");
   });
 
-  test("a person or channel that is not there, or cannot be seen, is not found", async () => {
+  test("a person or channel that does not exist, or is not visible, is not found", async () => {
     const paths = [
       "/as/U404/C0OPSAGENTS",
       "/as/U0ANA/C404",
@@ -64,13 +64,13 @@ describe("addresses", () => {
     for (const path of paths) expect((await ask(path)).status).toBe(404);
   });
 
-  test("a permalink leads to the message as the first person sees it", async () => {
+  test("a permalink leads to the message, as the first person sees it", async () => {
     expect((await ask(`/archives/${OPS}/p1794487080000100`)).headers.location).toBe(
       `/as/U0ANA/${OPS}#m-1794487080.000100`,
     );
   });
 
-  test("a fresh channel says what to type and who can approve", async () => {
+  test("an empty channel says what to type and who can approve", async () => {
     const { body } = await ask(`/as/U0ANA/${OPS}`);
     expect(body).toContain('data-fill="/agent run deploy billing-api to production"');
     expect(body).toContain("switch to Ben or Cat");
@@ -86,7 +86,7 @@ describe("addresses", () => {
 });
 
 describe("messages", () => {
-  test("hostile text, edits, files, threads and broadcasts are drawn for what they are", async () => {
+  test("hostile text, edits, files, threads and broadcasts are drawn correctly", async () => {
     const { run } = fillWorkspace(stage.workspace);
     const { body } = await ask(`/as/U0ANA/${OPS}/${run.ts}`);
     expect(body).not.toContain("<script>alert");
@@ -97,12 +97,12 @@ describe("messages", () => {
     expect(body).toContain('href="/page/file/F0OUT"');
   });
 
-  test("an ephemeral message is nobody else's", async () => {
+  test("an ephemeral message is visible only to its person", async () => {
     fillWorkspace(stage.workspace);
     expect((await ask(`/as/U0BEN/${OPS}`)).body).not.toContain("needs a task");
   });
 
-  test("a file is a download and never a page of this origin", async () => {
+  test("a file is a download, never a page of this origin", async () => {
     fillWorkspace(stage.workspace);
     const { headers, body } = await ask("/page/file/F0OUT");
     expect(headers["content-disposition"]).toBe("attachment; filename*=UTF-8''output.md");
@@ -110,14 +110,14 @@ describe("messages", () => {
     expect(body).toContain(HOSTILE);
   });
 
-  test("the traffic panel lists lines with their refusal and detail", async () => {
+  test("the traffic panel lists lines with their refusals and details", async () => {
     fillTraffic(stage.traffic);
     const { body } = await ask(`/as/U0ANA/${OPS}?traffic`);
     expect(body).toContain("not_in_channel");
     expect(body).toContain("&quot;channel&quot;: &quot;C0RANDOM<i data-name>#random</i>&quot;");
   });
 
-  test("a channel is unread until its reader has been there", async () => {
+  test("a channel is unread until its reader has opened it", async () => {
     await ask(`/as/U0BEN/${OPS}`);
     stage.workspace.post({ author: "U0ANA", channel: "C0RELEASES", text: "news" });
     expect((await ask(`/as/U0BEN/${OPS}`)).body).toContain("(unread)");
@@ -136,7 +136,7 @@ describe("direct messages", () => {
     return body.split("<form data-composer").length - 1;
   };
 
-  test("have a composer only when the app takes messages, and channels always", async () => {
+  test("have a composer only if the app takes messages, and channels always have one", async () => {
     expect(await composers()).toBe(1);
     stage.workspace.app.takesMessages = false;
     expect(await composers()).toBe(0);
@@ -147,18 +147,18 @@ describe("direct messages", () => {
 describe("acts", () => {
   const say = { do: "say", person: "U0ANA", channel: OPS, thread: "" };
 
-  test("text goes to Slack's client as it was typed", async () => {
+  test("text is passed to Slack's client as it was typed", async () => {
     await act({ ...say, text: "a < b & @ben" });
     expect(stage.done).toEqual([{ act: "say", with: ["U0ANA", OPS, "a < b & @ben", undefined] }]);
     expect((await ask(`/as/U0BEN/${OPS}`)).body).toContain("a &lt; b &amp; ");
   });
 
-  test("a slash command is told apart, and what follows it stays as typed", async () => {
+  test("a slash command is recognized, and its text is passed on as typed", async () => {
     await act({ ...say, text: "/agent run  a < b\nc" });
     expect(stage.done).toEqual([{ act: "command", with: ["U0ANA", OPS, "/agent", "run  a < b\nc"] }]);
   });
 
-  test("a command that nobody knows, or one in a thread, is refused in words", async () => {
+  test("an unknown command, or one in a thread, is refused with an explanation", async () => {
     expect((await act({ ...say, text: "/nope" })).body).toContain("/nope is not a command here");
     expect((await act({ ...say, thread: "1.1", text: "/agent list" })).body).toContain(
       "no slash commands in threads",
@@ -173,20 +173,20 @@ describe("acts", () => {
     expect((await ask("/as/U0BEN/C0RANDOM")).body).toContain("Countersign joined #random");
   });
 
-  test("a click carries the choice that the app offered", async () => {
+  test("a click contains the choice that the app offered", async () => {
     const { card } = fillWorkspace(stage.workspace);
     const at = { channel: OPS, ts: card.ts };
     await act({ do: "click", person: "U0BEN", at, block: "decide", action: "more", chosen: ["0"] });
     expect(stage.done).toEqual([{ act: "click", with: ["U0BEN", at, "decide", "more", "digest"] }]);
   });
 
-  test("a shortcut goes to the app with the message", async () => {
+  test("a shortcut is passed to the app with the message", async () => {
     const at = { channel: OPS, ts: "1.1" };
     await act({ do: "shortcut", person: "U0BEN", at, shortcut: "run_on_message" });
     expect(stage.done).toEqual([{ act: "shortcut", with: ["U0BEN", "run_on_message", at] }]);
   });
 
-  test("a click on what has changed meanwhile is not passed on", async () => {
+  test("a click on an element that has changed meanwhile is not passed on", async () => {
     const at = { channel: OPS, ts: "1.1" };
     const { body } = await act({
       do: "click",
@@ -200,7 +200,7 @@ describe("acts", () => {
     expect(stage.done).toEqual([]);
   });
 
-  test("nobody submits someone else's modal", async () => {
+  test("a modal cannot be submitted by another person", async () => {
     const open = stage.workspace.pushView("U0ANA", reasonModal());
     await act({ do: "submit", person: "U0BEN", view: open.id, fields: [] });
     expect(stage.done).toEqual([]);
@@ -217,11 +217,11 @@ describe("the guard", () => {
     expect((await act({}, { "x-sandbox-page": "1", origin: "http://evil.example" })).status).toBe(403);
   });
 
-  test("a body that is no act is refused", async () => {
+  test("a body that is not an act is refused", async () => {
     expect((await act({ do: "drop", person: "U0ANA" })).status).toBe(400);
   });
 
-  test("scripts and styles come from files only, and no cookie is set", async () => {
+  test("scripts and styles are loaded only from files, and no cookie is set", async () => {
     const { headers, body } = await ask(`/as/U0ANA/${OPS}`);
     expect(headers["content-security-policy"]).toContain("default-src 'none'; script-src 'self'");
     expect(headers["set-cookie"]).toBeUndefined();
@@ -229,7 +229,7 @@ describe("the guard", () => {
   });
 });
 
-test("a tab is told everything first, and afterwards only what changed", () => {
+test("a tab gets the whole state first, and then only changes", () => {
   const differ = createDiffer();
   const items = (...texts: string[]): { key: string; inner: ReturnType<typeof html> }[] =>
     texts.map((text, i) => ({ key: `k${i}`, inner: html`${text}` }));

@@ -26,24 +26,24 @@ const plain = (markup: string): string =>
   markup.replace(/&(?:quot|amp|#39|lt);/g, (one) => ENTITIES[one] ?? one);
 
 describe("addresses", () => {
-  test("each panel has one, the traffic its old one too", async () => {
+  test("each panel has one, and the old one of the traffic still works", async () => {
     expect(await at(`${channel}?panel=traffic`)).toContain('data-has-panel="traffic"');
     expect(await at(`${channel}?traffic`)).toContain('data-has-panel="traffic"');
     expect(await service()).toContain('data-has-panel="service"');
     expect(await scenes()).toContain('data-has-panel="scenes"');
   });
 
-  test("what is no panel opens none", async () => {
+  test("an unknown panel opens none", async () => {
     expect(await at(`${channel}?panel=nothing`)).not.toContain("data-has-panel");
   });
 
-  test("a panel stays open from place to place and from person to person", async () => {
+  test("a panel stays open when the place or the person changes", async () => {
     const body = await scenes();
     expect(body).toContain(`href="/as/U0BEN/${OPS}?panel=scenes"`);
     expect(body).toContain('href="/as/U0ANA/C0RELEASES?panel=scenes"');
   });
 
-  test("without a sandbox behind it the page offers the traffic only", async () => {
+  test("without a sandbox, the page offers only the traffic", async () => {
     const alone = await servePage(stage.parts);
     const body = await (await fetch(`${alone.url}/as/U0ANA/C0RELEASES?panel=service`)).text();
     await alone.close();
@@ -52,13 +52,13 @@ describe("addresses", () => {
     expect(body).not.toContain("watch a scene");
   });
 
-  test("a newcomer is told of the scenes", async () => {
+  test("a newcomer is pointed to the scenes", async () => {
     expect(await at("/as/U0ANA/C0RELEASES")).toContain('href="/as/U0ANA/C0RELEASES?panel=scenes"');
   });
 });
 
 describe("the service panel", () => {
-  test("says how the service, the gateway, the key, the bot and the clock are", async () => {
+  test("shows the state of the service, the gateway, the key, the bot and the clock", async () => {
     expect(await service()).toContain("Answers as fast as it can");
     fake.service({
       up: false,
@@ -84,7 +84,7 @@ describe("the service panel", () => {
     }
   });
 
-  test("what cannot be done now is not offered", async () => {
+  test("does not offer what cannot be done now", async () => {
     expect(await service()).not.toContain("Clear these");
     expect(await service()).not.toContain("bot.start");
     fake.service({ bot: "stopped", up: false });
@@ -92,7 +92,7 @@ describe("the service panel", () => {
     expect(await service()).not.toContain('data-control="service.down"');
   });
 
-  test("a run tells its script in words, what it asks for and how it ended", async () => {
+  test("describes a run's script, its requests and how it ended", async () => {
     const body = plain(await service());
     expect(body).toMatch(/Script of .fail if denied./);
     expect(body).toContain('asks for approval: "Deploy billing-api to production"');
@@ -100,7 +100,7 @@ describe("the service panel", () => {
     expect(body).toContain("It was denied.");
   });
 
-  test("a run that is over can only vanish, one that vanished reappear", async () => {
+  test("offers only to hide a run that has ended, and to show it again", async () => {
     const over = newRun("run_over", "just say hi", 1);
     const begun = begin(over);
     const ended = begun.ok ? end(begun.run, { type: "succeeded", output: "hi" }, 2) : begun;
@@ -114,7 +114,7 @@ describe("the service panel", () => {
     expect(await service()).not.toContain("service.vanish");
   });
 
-  test("hostile text is text, and a long one is shown whole when it is opened", async () => {
+  test("shows hostile text as text, and a long text in full when it is opened", async () => {
     const task = `${HOSTILE} ${"x".repeat(1000)} the end`;
     fake.service({ runs: [newRun("run_bad", task, 1)] });
     const body = await service();
@@ -123,7 +123,7 @@ describe("the service panel", () => {
     expect(body).toContain("the end");
   });
 
-  test("of very many runs the newest are shown and the others counted", async () => {
+  test("shows the newest of many runs and counts the others", async () => {
     const runs: Run[] = Array.from({ length: 70 }, (_, i) => newRun(`run_${i}`, "x", 1));
     fake.service({ runs });
     const body = await service();
@@ -131,7 +131,7 @@ describe("the service panel", () => {
     expect(body).not.toContain("run_50<");
   });
 
-  test("a choice that is not as usual says what is, and all of them can be set back", async () => {
+  test("shows the default of a changed setting, and all can be reset", async () => {
     expect(await service()).toContain("all defaults");
     fake.service({ profile: { ...plainProfile, denyWord: "reject", staleReads: 2 } });
     const body = plain(await service());
@@ -141,7 +141,7 @@ describe("the service panel", () => {
   });
 });
 
-test("every button of the panels asks for an act that there is, with arguments that fit", async () => {
+test("every button of the panels requests an existing act with valid arguments", async () => {
   const judge = await createJudge(fake.panelState);
   const faults: (string | null)[] = [];
   const look = async (): Promise<void> => {
@@ -176,7 +176,7 @@ describe("scenes", () => {
     expect(body).not.toContain("data-caption=");
   });
 
-  test("one that plays shows its captions with their times, and its newest stands over every place", async () => {
+  test("show their captions with times while they play, and the newest caption on every page", async () => {
     fake.play({ name: "four-eyes", captions: [first, second], ended: null });
     const body = await scenes();
     expect(body).toContain("+2.5 s");
@@ -186,7 +186,7 @@ describe("scenes", () => {
     expect(elsewhere).toContain("scene.stop");
   });
 
-  test("a caption that speaks of someone's window leads others to it", async () => {
+  test("lead people to the window that a caption is about", async () => {
     fake.play({ name: "four-eyes", captions: [first, second], ended: null });
     expect(await scenes()).toContain(
       `<p data-words>Ben decides. <a href="/as/U0BEN/C0OPSAGENTS?panel=scenes">See it as Ben Okafor</a></p>`,
@@ -195,7 +195,7 @@ describe("scenes", () => {
     expect(await scenes()).not.toContain("See it as");
   });
 
-  test("while one plays no other can be begun", async () => {
+  test("cannot be started while one plays", async () => {
     fake.play({ name: "four-eyes", captions: [], ended: null });
     const play = (await scenes()).split("data-scene").find((one) => one.includes("The service goes down"));
     expect(play).toContain(" disabled");
@@ -205,7 +205,7 @@ describe("scenes", () => {
     ["done", "Done"],
     ["failed", "Failed"],
     ["stopped", "Stopped"],
-  ] as const)("one that is %s says so, and can be played again", async (ended, words) => {
+  ] as const)("show that one is %s, and it can be played again", async (ended, words) => {
     fake.play({ name: "four-eyes", captions: [first], ended });
     const body = await scenes();
     expect(body).toContain(`<p data-state="${ended}">${words}</p>`);

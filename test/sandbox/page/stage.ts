@@ -1,4 +1,4 @@
-// A workspace with something of everything in it, a page over it, and acts that are only written down.
+// A workspace with something of everything in it, a page for it, and acts that are only recorded.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PageParts } from "#sandbox/page/base/parts.ts";
@@ -73,7 +73,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
   return { parts, workspace, traffic, done, acts };
 }
 
-/** The page on a port of its own. */
+/** Serves the page on a port of its own. */
 export async function servePage(parts: PageParts): Promise<{ url: string; close: () => Promise<void> }> {
   const page = createPage(parts);
   const server = createServer((req, res) => {
@@ -258,7 +258,7 @@ export function reasonModal(): { title: unknown; blocks: Block[] } & Record<stri
 
 export type Scene = { readonly run: Message; readonly card: Message };
 
-/** A conversation as it is after some minutes of use. */
+/** A conversation as it looks after some minutes of use. */
 export function fillWorkspace(workspace: Workspace): Scene {
   const at = (author: string, text: string, more: Partial<Message> = {}): Message =>
     workspace.post({ channel: OPS, author, text, ...more });

@@ -1,4 +1,4 @@
-// The product's own messages, forms and Home tab, made by its builders, and a list of everything the page can show.
+// The product's own messages, forms and Home tab, made by its builders, and a list of everything that the page can show.
 import type { Block, Message, OpenView } from "#sandbox/slack/model.ts";
 import { typesOf } from "#sandbox/slack/rules-check.ts";
 import { inActions, inInput } from "#sandbox/slack/rules-elements.ts";
@@ -223,7 +223,7 @@ type Surface = { readonly prepare: (workspace: Workspace) => string | void; read
 const approve = formView({ run: RUN, ticket: { saw: DEPLOY, verdict: "approve", nonce: aNonce() } });
 const deny = formView({ run: RUN, ticket: { saw: LONG, verdict: "deny", nonce: aNonce() } });
 
-/** `prepare` may name a thread, which is then opened. */
+/** `prepare` may return a thread, which is then opened. */
 export const SURFACES: Readonly<Record<string, Surface>> = {
   "the start": { path: "/as/U0ANA/C0RELEASES", prepare: () => {} },
   "a channel with cards": { path: `/as/U0ANA/${OPS}`, prepare: (workspace) => void tellRun(workspace) },

@@ -13,30 +13,30 @@ const reader = createReader(parts, place);
 const guesses = { links: true, mentions: true };
 const drawn = (source: string): string => mrkdwn(source, reader, guesses).toString();
 
-/** Everything a browser could run or load. */
+/** Everything that a browser could run or load. */
 const ALIVE =
   /<(?!\/?(?:strong|em|s|a|p|ul|ol|li|code|pre|h3|hr|br|th|td|tr|table|thead|tbody|div|span|time|blockquote)[\s>/])/i;
 
 describe("templates", () => {
-  test("text put into a template is escaped, markup made by a template is not", () => {
+  test("text that is put into a template is escaped, but markup from a template is not", () => {
     expect(html`<p title="${'"'}">${"<b>"}${html`<i>${"&"}</i>`}</p>`.toString()).toBe(
       '<p title="&quot;">&lt;b&gt;<i>&amp;</i></p>',
     );
   });
 
-  test("an object that came as JSON is not taken for markup", () => {
+  test("an object from JSON is not treated as markup", () => {
     const posing = JSON.parse('["<script>"]') as string[];
     expect(html`${posing}`.toString()).toBe("&lt;script&gt;");
   });
 
-  test("an absent attribute leaves nothing behind", () => {
+  test("an absent attribute leaves no trace", () => {
     const attributes = [attr("x", undefined), attr("y", false), attr("z", true), attr("n", 0)];
     expect(html`${attributes}`.toString()).toBe(' z n="0"');
   });
 });
 
 describe("mrkdwn", () => {
-  test("bold, italic, strike and code are drawn, and literal inside words", () => {
+  test("bold, italic, strike and code are drawn, but not inside words", () => {
     expect(drawn("*b* _i_ ~s~ `*c*` snake_case_name 2*3*4")).toBe(
       "<span data-words><strong>b</strong> <em>i</em> <s>s</s> <code>*c*</code> snake_case_name 2*3*4</span>",
     );
@@ -48,7 +48,7 @@ describe("mrkdwn", () => {
     );
   });
 
-  test("Slack's three escapes are undone once and only once", () => {
+  test("Slack's three escapes are decoded exactly once", () => {
     expect(drawn("&lt;b&gt; &amp;lt;")).toBe("<span data-words>&lt;b&gt; &amp;lt;</span>");
   });
 
@@ -61,7 +61,7 @@ describe("mrkdwn", () => {
     expect(out).toContain('<span data-mention="unknown">@U404</span>');
   });
 
-  test("the name of a private channel is kept from whoever is not in it", () => {
+  test("the name of a private channel is hidden from people who are not in it", () => {
     const cat = createReader(parts, { ...place, person: "U0CAT" });
     expect(mrkdwn("<#C0PAYMENTS|payments-ops>", cat, guesses).toString()).not.toContain("payments-ops");
   });
@@ -73,18 +73,18 @@ describe("mrkdwn", () => {
     );
   });
 
-  test("a permalink stays with the person who reads", () => {
+  test("a permalink keeps the current person", () => {
     const link =
       "<https://sandbox.example/archives/C0OPSAGENTS/p1794487080000100?thread_ts=1794487079.000100|see>";
     expect(drawn(link)).toContain('href="/as/U0ANA/C0OPSAGENTS/1794487079.000100#t-1794487080.000100"');
   });
 
-  test("a date token is drawn in the reader's zone, with the fallback for nonsense", () => {
+  test("a date token is drawn in the reader's time zone, and an invalid one as its fallback", () => {
     expect(drawn("<!date^1794487080^{date_num} {time}|later>")).toMatch(/>2026-11-12 12:38<\/time/);
     expect(drawn("<!date^never^{time}|later>")).toBe("<span data-words>later</span>");
   });
 
-  test("a text object that is not verbatim is guessed at, as in Slack, and a verbatim one is not", () => {
+  test("Slack's guesses are applied to text that is not verbatim, and not to verbatim text", () => {
     const text = "@channel https://example.com #releases";
     const guessed = html`${drawText({ type: "mrkdwn", text }, reader)}`.toString();
     const verbatim = html`${drawText({ type: "mrkdwn", text, verbatim: true }, reader)}`.toString();
@@ -100,7 +100,7 @@ describe("mrkdwn", () => {
     );
   });
 
-  test("forty thousand unpaired marks are drawn in no time", () => {
+  test("forty thousand unpaired marks are drawn quickly", () => {
     const begun = performance.now();
     drawn("*a _b ~c `".repeat(4000));
     drawn("<".repeat(40_000));
@@ -108,7 +108,7 @@ describe("mrkdwn", () => {
   });
 });
 
-test("no text whatsoever becomes live markup", () => {
+test("no text becomes live markup", () => {
   const pieces = fc.constantFrom(
     "<script>",
     "</span>",
@@ -165,7 +165,7 @@ test("markdown draws headings, lists, tables, code and links", () => {
   expect(out).not.toContain("<img");
 });
 
-test("rich text draws styles, lists, quotes and dates, and takes nothing for markup", () => {
+test("rich text draws styles, lists, quotes and dates, and treats no text as markup", () => {
   const out = richText(
     [
       {

@@ -19,7 +19,7 @@ const file = async (): Promise<Record<string, unknown>[]> =>
 
 const look = (n: number): unknown => stage.traffic.add("service", `GET /v1/agent/runs/run_${n} → 200`, {});
 
-test("lines stand in their order, each with its time, the distance to the one before and who says it to whom", async () => {
+test("lines are in order, each with its time, the interval since the previous line, sender and receiver", async () => {
   stage.traffic.add("slack", "slash_commands", {});
   stage.traffic.add("app", "acknowledges slash_commands", {}, null, { ms: 12, answers: 1 });
   stage.traffic.add("service", "POST /v1/agent/runs → 201", {});
@@ -32,7 +32,7 @@ test("lines stand in their order, each with its time, the distance to the one be
   expect(body).toContain('answers <a href="#line-1">line 1</a>');
 });
 
-test("people and channels are named beside their ids, wherever those stand", async () => {
+test("names of people and channels are shown beside their ids everywhere", async () => {
   stage.traffic.add("app", "chat.postMessage", { args: { channel: OPS, text: "<@U0BEN> decides" } });
   const body = await panel();
   expect(body).toContain("C0OPSAGENTS<i data-name>#ops-agents</i>");
@@ -40,14 +40,14 @@ test("people and channels are named beside their ids, wherever those stand", asy
   expect(body).toContain("#ops-agents · &lt;@U0BEN&gt; decides");
 });
 
-test("an id that is nobody's, and text that looks like markup, stay as they are", async () => {
+test("an unknown id, and text that looks like markup, stay unchanged", async () => {
   stage.traffic.add("app", "users.info", { args: { user: "U0NOBODY", text: HOSTILE } });
   const body = await panel();
   expect(body).toContain("&quot;U0NOBODY&quot;");
   expect(body).not.toContain("<script>alert");
 });
 
-test("looks that tell nothing new are gathered, and each can be reached", async () => {
+test("successful polls in a row are grouped, and each can be seen", async () => {
   for (let n = 1; n <= 30; n += 1) look(n);
   stage.traffic.add("app", "chat.update", {});
   const body = await panel();
@@ -56,7 +56,7 @@ test("looks that tell nothing new are gathered, and each can be reached", async 
   expect(body).toContain("GET /v1/agent/runs/run_17 → 200");
 });
 
-test("a look that was refused is not one of them", async () => {
+test("a refused poll is not in the group", async () => {
   look(1);
   stage.traffic.add("service", "GET /v1/agent/runs/run_2 → 404", {}, "HTTP 404");
   expect(await panel()).not.toContain("polls of runs");
@@ -67,7 +67,7 @@ test("a call that took effect, but whose answer was lost, says so", async () => 
   expect(await panel()).toContain("<strong data-why>the answer was lost</strong>");
 });
 
-test("what is not shown is counted, and the file has every line whole", async () => {
+test("hidden lines are counted, and the file has every line in full", async () => {
   for (let i = 0; i < 350; i += 1) stage.traffic.add("app", `call ${i}`, {});
   const long = "y".repeat(50_000);
   stage.traffic.add("app", "files.upload", { text: long });

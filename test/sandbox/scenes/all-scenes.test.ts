@@ -19,7 +19,7 @@ const RUNNING = {
 
 type Play = { readonly name: string; readonly ended: string; readonly captions: { readonly text: string }[] };
 
-/** As a script does it: begin, and wait for the end. */
+/** Plays a scene like a script does: starts it, and waits for its end. */
 async function play(name: string): Promise<Play> {
   await sandbox.act("scene.play", { name });
   const [played] = await sandbox.read("/control/scenes", { playing: "false", wait: "60" });
@@ -28,9 +28,9 @@ async function play(name: string): Promise<Play> {
 
 const last = ({ captions }: Play): string => captions.at(-1)?.text ?? "";
 
-// The storm takes two minutes, as it would with Slack: it has a file of its own.
+// The storm takes two minutes, as with Slack, so it has its own file.
 test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name))(
-  '"%s" comes about on the real bot, and leaves the sandbox in order',
+  '"%s" succeeds with the real bot, and leaves the sandbox in order',
   { timeout: 60_000 },
   async (name) => {
     const played = await play(name);
@@ -45,7 +45,7 @@ test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name
   },
 );
 
-test("whatever stood against the service before is cleared, and a bot that is away is fetched back", async () => {
+test("a scene first clears all faults, and starts a bot that is down", async () => {
   await sandbox.act("service.down");
   await sandbox.act("service.slow", { ms: 60_000 });
   await sandbox.act("service.rotateKey");
@@ -54,7 +54,7 @@ test("whatever stood against the service before is cleared, and a bot that is aw
   expect(await play("race")).toMatchObject({ ended: "done" });
 });
 
-test("a card that claims too much, if only for a moment, fails the scene in which the service dies", async () => {
+test("a card that claims too much, even briefly, fails the scene in which the service dies", async () => {
   const { workspace } = sandbox.world.slack;
   const stop = workspace.onChange(({ message }) => {
     const { now: card } = message ?? {};
@@ -75,7 +75,7 @@ test("a card that claims too much, if only for a moment, fails the scene in whic
   expect(last(played)).toContain('never claims more than is known, but it said "approved"');
 });
 
-test("a page that is open while the bot goes and comes back leaves the sandbox as it is", async () => {
+test("an open page does not disturb the sandbox while the bot stops and starts", async () => {
   const live = await fetch(new URL("page/live", sandbox.world.slack.url));
   await sandbox.act("bot.stop");
   await sandbox.act("bot.start");
@@ -83,14 +83,14 @@ test("a page that is open while the bot goes and comes back leaves the sandbox a
   await live.body?.cancel();
 });
 
-test("a scene does not begin while another plays, and an unknown one never", async () => {
+test("a scene does not start while another plays, and an unknown one never does", async () => {
   await sandbox.act("scene.play", { name: "approve" });
   expect(await sandbox.refusal("scene.play", { name: "deny" })).toContain('"approve" is playing');
   await sandbox.act("scene.stop");
   expect(await sandbox.refusal("scene.play", { name: "comedy" })).toMatch(/^400 .*"storm"/);
 });
 
-test("a scene that is stopped midway leaves no run, no window and no fault behind", async () => {
+test("a scene that is stopped midway leaves no run, window or fault behind", async () => {
   await sandbox.act("scene.play", { name: "storm" });
   await sandbox.read("/control/runs", { task: "50 tenants", phase: "awaiting_approval", wait: "20" });
   await sandbox.act("scene.stop");
@@ -101,7 +101,7 @@ test("a scene that is stopped midway leaves no run, no window and no fault behin
   expect(await sandbox.read("/control/views")).toEqual([]);
 });
 
-test("a scene in which someone cannot do what they should has failed, and says why", async () => {
+test("a scene fails if someone cannot do what they should, and says why", async () => {
   await sandbox.act("slack.deactivate", { person: "cat" });
   const played = await play("deny");
   expect(played).toMatchObject({ ended: "failed" });

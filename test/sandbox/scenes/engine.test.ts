@@ -8,7 +8,7 @@ import {
 } from "#sandbox/scenes/engine.ts";
 import type { Stage } from "#sandbox/scenes/stage.ts";
 
-/** Stories of these tests use nothing of the stage but its captions. */
+/** The stories of these tests use only the captions of the stage. */
 type Told = Pick<Stage, "say">;
 
 const story = (name: string, play: (stage: Told) => Promise<string>): Scene => ({
@@ -26,7 +26,7 @@ function engine(scenes: readonly Scene[], { reset = () => Promise.resolve(), ...
   return createScenes({ scenes, now: () => 7, paceMs: () => 0, stageFor, ...parts });
 }
 
-/** How the play ended, as soon as it has. */
+/** Resolves to how the play ended. */
 function ended(scenes: Scenes): Promise<[ended: string, captions: string[]]> {
   const { promise, resolve } = Promise.withResolvers<[string, string[]]>();
   const look = (): void => {
@@ -44,12 +44,12 @@ const short = story("short", async (stage) => {
   return "two";
 });
 
-/** Waits for nothing that ever comes, but for its captions. */
+/** Repeats its caption until it is stopped. */
 const endless = story("endless", async (stage) => {
   for (;;) await stage.say("again");
 });
 
-test("a scene tells its captions as it goes, and ends with what it saw", async () => {
+test("a scene shows its captions in turn, and ends with its summary", async () => {
   const scenes = engine([short]);
   expect(scenes.state()).toEqual({
     scenes: [{ name: "short", title: "short", what: "plays short", lesson: "shows short", dare: null }],
@@ -63,13 +63,13 @@ test("a scene tells its captions as it goes, and ends with what it saw", async (
   expect(scenes.state().playing?.captions[0]).toEqual({ at: 7, text: "one", eyes: null, spot: null });
 });
 
-test("a scene of which something is not so has failed, and says what", async () => {
+test("a scene fails if an expectation does not hold, and says which", async () => {
   const scenes = engine([story("wrong", () => Promise.reject(new Error("there were two cards.")))]);
   scenes.play("wrong");
   expect(await ended(scenes)).toEqual(["failed", ["This scene failed: there were two cards."]]);
 });
 
-test("the world is put in order before and after, however the scene ends", async () => {
+test("the world is reset before and after, however the scene ends", async () => {
   const order: string[] = [];
   const reset = () => Promise.resolve(void order.push("reset"));
   const broken = story("broken", () => {
@@ -85,7 +85,7 @@ test("the world is put in order before and after, however the scene ends", async
   expect(order).toHaveLength(5);
 });
 
-test("a world that cannot be put in order is a failure, and says why", async () => {
+test("a world that cannot be reset is a failure, and says why", async () => {
   const scenes = engine([short], { reset: () => Promise.reject(new Error("The bot does not start.")) });
   scenes.play("short");
   const [how, captions] = await ended(scenes);
@@ -93,7 +93,7 @@ test("a world that cannot be put in order is a failure, and says why", async () 
   expect(captions.at(-1)).toContain("The bot does not start.");
 });
 
-test("a scene is stopped in the middle of a caption, and stop answers when it has ended", async () => {
+test("a scene can be stopped in the middle of a caption, and stop resolves when it has ended", async () => {
   const scenes = engine([endless], { paceMs: () => 60_000 });
   scenes.play("endless");
   await scenes.stop();
@@ -101,7 +101,7 @@ test("a scene is stopped in the middle of a caption, and stop answers when it ha
   expect(scenes.state().playing?.captions.at(-1)?.text).toContain("Stopped");
 });
 
-test("one scene plays at a time; the next may begin when it has ended", async () => {
+test("one scene plays at a time, and the next can start when it has ended", async () => {
   const scenes = engine([short, endless], { paceMs: (words) => (words === "again" ? 60_000 : 0) });
   scenes.play("endless");
   expect(() => scenes.play("short")).toThrow('"endless" is playing');
@@ -110,7 +110,7 @@ test("one scene plays at a time; the next may begin when it has ended", async ()
   expect(await ended(scenes)).toEqual(["done", ["one", "two"]]);
 });
 
-test("an unknown scene is refused with those there are, and stopping none is nothing", async () => {
+test("an unknown scene is refused with a list of the scenes, and stopping without a scene does nothing", async () => {
   const scenes = engine([short]);
   expect(() => scenes.play("shrot")).toThrow('There is no scene "shrot". Known scenes: short.');
   await scenes.stop();

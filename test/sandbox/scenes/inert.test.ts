@@ -28,7 +28,7 @@ const message = (text: string, ...elements: object[]): Message => ({
 });
 const plain = (text: string) => ({ type: "text", text });
 
-test("plain text that only looks like more is harmless, and so is a mention of someone who is here", () => {
+test("plain text that only looks like markup is harmless, and so is a mention of a member", () => {
   const looks = plain("<!channel> <https://evil.example|bank> *bold* ⟨U+202E⟩ 👩‍💻");
   expect(tricksIn(message("&lt;!channel&gt;", looks, { type: "user", user_id: "U0ANA" }), people)).toEqual(
     [],
@@ -57,7 +57,7 @@ test.for([
   "see https://evil.example",
   "HTTP://evil.example",
   "www.evil.example",
-])('"%s" in markup is what Slack makes something of, unless it is told not to', (text) => {
+])('"%s" in markup is interpreted by Slack, unless it is verbatim', (text) => {
   const words = ["text that Slack turns into a link or a mention"];
   expect(tricksIn(message("x", { type: "mrkdwn", text }), people)).toEqual(words);
   expect(tricksIn(message("x", { type: "mrkdwn", text, verbatim: false }), people)).toEqual(words);
@@ -66,13 +66,13 @@ test.for([
 });
 
 test.for(["ana@here.example", "@hereafter", "*bold* and `code`", "a wwwide http"])(
-  '"%s" is nothing to Slack',
+  '"%s" is not interpreted by Slack',
   (text) => {
     expect(tricksIn(message("x", { type: "mrkdwn", text }), people)).toEqual([]);
   },
 );
 
-/** Written down by hand, from the code charts; a range stands for all that is in it. */
+/** Written by hand, from the code charts. A pair is a range. */
 const UNSEEN: readonly (readonly [from: number, to?: number])[] = [
   [0x00, 0x08],
   [0x0b, 0x1f],

@@ -4,7 +4,7 @@ import { startPostgres } from "#sandbox/bot/postgres.ts";
 import { PATIENT, QUICK, startControlled } from "../control/controlled.ts";
 
 test(
-  "a replica dies with a decision, another sends it once, and the sandbox is in order afterwards",
+  "a replica dies with an unsent decision, another replica sends it once, and the sandbox is in order afterwards",
   { timeout: 180_000 },
   async ({ onTestFinished }) => {
     const postgres = await startPostgres(() => undefined);
@@ -31,7 +31,7 @@ test(
   },
 );
 
-test("one process alone is not offered it", async ({ onTestFinished }) => {
+test("the scene is not offered with a single process", async ({ onTestFinished }) => {
   const { refusal, stop } = await startControlled({ bot: QUICK });
   onTestFinished(stop);
   expect(await refusal("scene.play", { name: "replica-dies" })).toMatch(/^400 /);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PATIENT, QUICK, startControlled } from "../control/controlled.ts";
 
 test(
-  "a storm of 50 approvals comes about on the real bot, at the pace that Slack allows",
+  "a storm of 50 approvals succeeds with the real bot, at the pace that Slack allows",
   { timeout: 400_000 },
   async ({ onTestFinished }) => {
     const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: PATIENT });
@@ -25,8 +25,8 @@ test(
   },
 );
 
-test("a storm in which someone has to press again has failed, and says so", async ({ onTestFinished }) => {
-  // The second press is the fact, not the three seconds.
+test("a storm fails if someone has to press again, and says so", async ({ onTestFinished }) => {
+  // The test is about the second press, not about the three seconds.
   const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: PATIENT });
   onTestFinished(stop);
   await world.bot?.ready();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { countRefused } from "#sandbox/scenes/watch.ts";
 import { createTraffic } from "#sandbox/slack/traffic.ts";
 
-test("refused calls are counted from the beginning to the end, also those that the log has forgotten", () => {
+test("refused calls are counted from beginning to end, including those that the log has dropped", () => {
   const traffic = createTraffic({ now: () => 0, secrets: [] });
   traffic.add("app", "before", {}, "ratelimited");
   const tooFast = countRefused(traffic, "ratelimited");

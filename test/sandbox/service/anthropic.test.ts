@@ -1,4 +1,4 @@
-// The gateway's second convention, as the official client of it sees the world. The client is not changed in any way.
+// The gateway's second convention, as its official client sees it. The client is not modified.
 
 import Anthropic, {
   AuthenticationError,
@@ -21,7 +21,7 @@ async function start(options: GatewayOptions = {}): Promise<Anthropic> {
   return clientWith({ apiKey: gateway.keys[0] ?? "" });
 }
 
-/** Neither the environment nor a profile on this machine has a say. */
+/** Options that make the client independent of this machine's environment and profiles. */
 const clientWith = (options: { apiKey?: string; defaultHeaders?: Record<string, string> }, maxRetries = 0) =>
   new Anthropic({ apiKey: null, authToken: null, baseURL: gateway.url, maxRetries, ...options });
 
@@ -29,7 +29,7 @@ const model = "claude-sonnet-5-5";
 const hello = { model, max_tokens: 500, messages: [{ role: "user" as const, content: "Hello there" }] };
 const honest: unknown = expect.stringMatching(/not a language model.*“Hello there”/);
 
-test("a message is answered by the local model, which says what it is, the same each time", async () => {
+test("a message is answered by the local model, which identifies itself, with the same answer each time", async () => {
   const client = await start();
   const [one, other] = [await client.messages.create(hello), await client.messages.create(hello)];
   expect(one).toMatchObject({
@@ -45,7 +45,7 @@ test("a message is answered by the local model, which says what it is, the same 
   expect(one._request_id).toMatch(/^req_/);
 });
 
-test("the key may come in either header, and each request tells the version of its convention", async () => {
+test("the key is accepted in either header, and each request must state the version of its convention", async () => {
   const client = await start();
   const key = gateway.keys[0] ?? "";
   await client.messages.create(hello);
@@ -63,7 +63,7 @@ test("the key may come in either header, and each request tells the version of i
   await expect(odd.messages.create(hello)).rejects.toThrow(/anthropic-version/);
 });
 
-test("system words, parts, tools and their results are taken, and all their texts are counted", async () => {
+test("system texts, parts, tools and their results are accepted, and all their texts are counted", async () => {
   const client = await start();
   const { usage, content } = await client.messages.create({
     ...hello,
@@ -91,7 +91,7 @@ test("system words, parts, tools and their results are taken, and all their text
   expect(content).toMatchObject([{ text: expect.stringContaining("“two things and then”") as unknown }]);
 });
 
-test("a stream has all events of its convention, in their order", async () => {
+test("a stream has all events of its convention, in order", async () => {
   const client = await start();
   const events = await Array.fromAsync(await client.messages.create({ ...hello, stream: true }));
   const types = events.map(({ type }) => type);
@@ -105,7 +105,7 @@ test("a stream has all events of its convention, in their order", async () => {
   ]);
 });
 
-test("the client's own accumulator makes the whole message out of a stream", async () => {
+test("the client's own accumulator rebuilds the whole message from a stream", async () => {
   const client = await start();
   const whole = await client.messages.create(hello);
   const stream = client.messages.stream(hello);
@@ -118,7 +118,7 @@ test("the client's own accumulator makes the whole message out of a stream", asy
 });
 
 test.for([1, 3, 30])(
-  "an answer of at most %i tokens has just so many, and says why it ended",
+  "an answer of at most %i tokens has exactly that many, and says why it ended",
   async (most) => {
     const client = await start();
     const asked = { ...hello, max_tokens: most };
@@ -132,7 +132,7 @@ test.for([1, 3, 30])(
   },
 );
 
-test("an answer ends before the first of the words it is to stop at, and names it", async () => {
+test("an answer ends before the first stop word, and names it", async () => {
   const client = await start();
   const asked = { ...hello, stop_sequences: ["lines", "model:"] };
   const ending = { stop_reason: "stop_sequence", stop_sequence: "model:" };
@@ -141,7 +141,7 @@ test("an answer ends before the first of the words it is to stop at, and names i
   expect(await client.messages.stream(asked).finalMessage()).toMatchObject({ ...ending, content });
 });
 
-test("each refusal is the client's own error for it, with words that help", async () => {
+test("each refusal becomes the matching error of the client, with a helpful text", async () => {
   const client = await start({ bodyLimit: 2_000 });
   const message = (change: object) => client.messages.create({ ...hello, ...change });
   await expect(clientWith({ apiKey: "no" }).messages.create(hello)).rejects.toMatchObject({
@@ -169,7 +169,7 @@ test("each refusal is the client's own error for it, with words that help", asyn
   await expect(client.models.list()).rejects.toThrow(NotFoundError);
 });
 
-test("a key with a limit is told when it may ask again, and the client can tell", async () => {
+test("a key over its limit is told when to retry, in a form that the client understands", async () => {
   const client = await start({ clock: createManualClock(), requestsPerMinute: 1 });
   await client.messages.create(hello);
   const refused = await client.messages.create(hello).catch((error: unknown) => error);
@@ -177,17 +177,17 @@ test("a key with a limit is told when it may ask again, and the client can tell"
   expect((refused as RateLimitError).headers.get("retry-after")).toBe("60");
 });
 
-test("the client waits as long as it is told before it asks again", async () => {
+test("the client waits for the stated time before it retries", async () => {
   await start();
   gateway.control.fault({}, { kind: "answer", status: 429, headers: { "retry-after": "1" } });
   await clientWith({ apiKey: gateway.keys[0] ?? "" }, 1).messages.create(hello);
   const [first, second] = gateway.requests.all();
   expect([first?.status, second?.status]).toEqual([429, 200]);
-  // Left to itself it would wait half a second at most. Timers may be a little early.
+  // By default, it would wait half a second at most. Timers may fire a little early.
   expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
 });
 
-test("a stream that is broken off costs what was sent of it", async () => {
+test("an aborted stream is charged for what was sent", async () => {
   const clock = createManualClock();
   const client = await start({ clock, tokenMs: 100 });
   const stream = client.messages.stream(hello);

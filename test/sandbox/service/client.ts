@@ -1,4 +1,4 @@
-// The plainest client of the service, for tests: one request, one answer, nothing repeated.
+// A minimal client of the service, for tests: one request, one answer, and no retries.
 
 import type { Service } from "#sandbox/service/start-service.ts";
 
@@ -43,7 +43,7 @@ export function decide(service: Service, runId: string, approvalId: string, body
   return send(service, "POST", path, { body: JSON.stringify(body) });
 }
 
-/** Starts a run and waits until it asks. */
+/** Starts a run, and waits until it requests an approval. */
 export async function asking(service: Service, input = "Deploy the billing service") {
   const id = await create(service, input);
   const run = await service.runs.until(id, ({ phase }) => phase === "awaiting_approval");

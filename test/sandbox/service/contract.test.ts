@@ -3,7 +3,7 @@ import type { Profile } from "#sandbox/service/profile.ts";
 import { startService } from "#sandbox/service/start-service.ts";
 import { agentServiceContract } from "../../contract/agent-service.ts";
 
-/** Services that differ in all that the document leaves open, and still follow it. */
+/** Services that differ in everything that the document leaves open, and still follow it. */
 const profiles: Record<string, Partial<Profile>> = {
   "as it is": {},
   "with other words, codes and states": {

@@ -46,7 +46,7 @@ const hello = {
   messages: [{ role: "user", content: "Hello there" }],
 };
 
-test("the status names the service and its four endpoints, without a key", async () => {
+test("the status page lists the service and its four endpoints, without a key", async () => {
   const { status, json } = await get("/healthz");
   expect(status).toBe(200);
   expect(json).toEqual({
@@ -57,7 +57,7 @@ test("the status names the service and its four endpoints, without a key", async
   });
 });
 
-test("an answer costs its tokens, each key's apart, and no key is shown in the report", async () => {
+test("the tokens of each answer are charged to its key, and the report shows no key", async () => {
   const headers = { authorization: `Bearer ${otherKey}` };
   await post("/v1/embeddings", { model: "local-hashing-1", input: "one two three" }, headers);
   await post("/v1/chat/completions", { ...hello, max_tokens: 4 });
@@ -117,7 +117,7 @@ test.for([
   ["the service's own path", "POST", "/v1/agent/runs", { input: "x" }, null, 404, "not_found"],
   ["a usage endpoint", "POST", "/usage", {}, null, 404, "not_found"],
 ] as const)(
-  "%s is refused in the words of both conventions",
+  "%s is refused in the format of both conventions",
   async ([, method, path, body, headers, ...wanted]) => {
     const answer = await post(path, body, headers ?? { authorization: `Bearer ${key}` }, method);
     const [status, code] = wanted;
@@ -130,7 +130,7 @@ test.for([
   },
 );
 
-test("the usage and the key that was minted survive a restart", async () => {
+test("the usage and the generated key survive a restart", async () => {
   const directory = await mkdtemp(join(tmpdir(), "gateway-"));
   const statePath = join(directory, "state.gateway");
   const ask = (url: string, key: string) =>
@@ -141,7 +141,7 @@ test("the usage and the key that was minted survive a restart", async () => {
     });
   const first = await startGateway({ statePath });
   await ask(first.url, first.keys[0] ?? "");
-  // As a process leaves it that never gets to stop.
+  // This is the state that a process leaves when it is killed.
   const found = join(directory, "found");
   await copyFile(statePath, found);
   await first.stop();

@@ -8,7 +8,7 @@ const anyText = fc.string({ unit: anyCodePoint, maxLength: 200 });
 const near = (one: readonly number[], other: readonly number[]) =>
   one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
 
-test("an answer is the same for the same words, and has as many tokens as it has pieces", () => {
+test("an answer is the same for the same text, and has as many tokens as pieces", () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 300 }), (said, maxTokens) => {
       const answer = complete(said, { maxTokens, stopAt: [] });
@@ -22,7 +22,7 @@ test("an answer is the same for the same words, and has as many tokens as it has
   );
 });
 
-test("an answer never holds what it was to stop at", () => {
+test("an answer never contains a stop word", () => {
   const stops = fc.array(fc.constantFrom("local", "s", "you", "“", " of ", "nowhere"), { minLength: 1 });
   fc.assert(
     fc.property(anyText, stops, (said, stopAt) => {
@@ -32,13 +32,13 @@ test("an answer never holds what it was to stop at", () => {
   );
 });
 
-test("a very long message is quoted in part, and a character is never cut in two", () => {
+test("a very long message is quoted in part, and no character is cut in two", () => {
   const answer = complete("🛂".repeat(1_000), { maxTokens: Infinity, stopAt: [] }).pieces.join("");
   expect(answer).toContain(`${"🛂".repeat(400)}…`);
   expect(answer.isWellFormed()).toBe(true);
 });
 
-test("every text has a vector of unit length, and the same text the same one", () => {
+test("every text has a vector of unit length, and the same text always has the same vector", () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 8, max: 300 }), (text, dimensions) => {
       const vector = embed(text, dimensions);
@@ -57,7 +57,7 @@ test.for([
   ["Die Rechnung ist falsch", "falsche Rechnungen korrigieren", "the weather in the mountains"],
   ["roll back release 2.3 of billing", "release 2.3 was rolled back", "hire two more people for support"],
   ["承認を待っている実行", "承認を待つ実行の一覧", "天気は晴れです"],
-] as const)('"%s" lies nearer to "%s" than to "%s"', ([text, similar, different]) => {
+] as const)('"%s" is closer to "%s" than to "%s"', ([text, similar, different]) => {
   for (const dimensions of [256, 1536]) {
     const vector = embed(text, dimensions);
     expect(near(vector, embed(similar, dimensions))).toBeGreaterThan(
@@ -66,6 +66,6 @@ test.for([
   }
 });
 
-test("letters in upper case and other forms of a letter make no difference", () => {
+test("case and letter forms make no difference", () => {
   expect(embed("DEPLOY Ｂilling", 256)).toEqual(embed("deploy billing", 256));
 });

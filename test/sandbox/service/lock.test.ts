@@ -25,27 +25,27 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** `npm run service` with this file; `listens` tells whether it got as far. */
+/** Runs `npm run service` with this file. `listens` resolves to whether it started to listen. */
 function service(...args: string[]) {
   const ports = ["--port", "0", "--gateway-port", "0", "--tempo", "0"];
   const child = spawn(process.execPath, [MAIN, ...ports, "--state", statePath, ...args]);
   children.add(child);
-  let said = "";
-  const hear = (text: string): void => void (said += text);
-  child.stderr.setEncoding("utf8").on("data", hear);
+  let printed = "";
+  const append = (text: string): void => void (printed += text);
+  child.stderr.setEncoding("utf8").on("data", append);
   const ended = once(child, "close").then(([code]: unknown[]) => code);
   const listens = Promise.race([once(child.stdout, "data").then(() => true), ended.then(() => false)]);
-  return { child, ended, listens, said: () => said };
+  return { child, ended, listens, said: () => printed };
 }
 
-/** The number of a process that is not there any more. */
+/** Resolves to the id of a process that has ended. */
 async function deadPid(): Promise<string> {
   const child = spawn(process.execPath, ["--version"]);
   await once(child, "exit");
   return String(child.pid);
 }
 
-test("a file that one process uses refuses another in one line, and is its own again at the end", async () => {
+test("a file that one process uses is refused to another with one line, and is available again at the end", async () => {
   const first = service();
   expect(await first.listens).toBe(true);
   const second = service();
@@ -59,7 +59,7 @@ test("a file that one process uses refuses another in one line, and is its own a
   expect(await service().listens).toBe(true);
 }, 30_000);
 
-test("whoever is killed leaves a lock that holds nobody up", async () => {
+test("the lock of a killed process blocks no other", async () => {
   const killed = service();
   expect(await killed.listens).toBe(true);
   killed.child.kill("SIGKILL");
@@ -68,7 +68,7 @@ test("whoever is killed leaves a lock that holds nobody up", async () => {
   expect(await service().listens).toBe(true);
 }, 30_000);
 
-test("a lock of a process that has ended is taken over, also one with the number that is one's own now", async () => {
+test("a lock of a process that has ended is taken over, even if the id now belongs to this process", async () => {
   for (const pid of [await deadPid(), String(process.pid)]) {
     await writeFile(`${statePath}.lock`, `${pid}\n`);
     const started = await startService({ statePath });
@@ -78,7 +78,7 @@ test("a lock of a process that has ended is taken over, also one with the number
   expect(await readdir(directory)).toEqual(["state.json"]);
 });
 
-test("a lock that names no process is not guessed at", async () => {
+test("a lock without a process id is refused", async () => {
   await writeFile(`${statePath}.lock`, "");
   await expect(startService({ statePath })).rejects.toThrow(`remove ${statePath}.lock.`);
   expect(await readdir(directory)).toEqual(["state.json.lock"]);
@@ -87,12 +87,12 @@ test("a lock that names no process is not guessed at", async () => {
 test.for([
   ["service", startService],
   ["gateway", startGateway],
-] as const)("within one process a %s has its file alone, too, until it stops", async ([, start]) => {
+] as const)("a %s also locks its file within one process, until it stops", async ([, start]) => {
   const one = await start({ statePath });
   await expect(start({ statePath })).rejects.toThrow("is in use by process");
   await one.stop();
   const other = await start({ statePath });
-  // The one before has nothing to let go of any more.
+  // The first one has nothing left to release.
   await one.stop();
   await expect(start({ statePath })).rejects.toThrow("is in use by process");
   await other.stop();
@@ -101,7 +101,7 @@ test.for([
 test.for([
   ["service", startService],
   ["gateway", startGateway],
-] as const)("a %s that cannot listen lets go of its file", async ([, start]) => {
+] as const)("a %s that cannot listen releases its file", async ([, start]) => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;

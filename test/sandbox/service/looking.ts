@@ -1,7 +1,7 @@
-// Looking again until something is so, without a clock: each look lets all that is due happen first.
+// Waits for a condition without a clock: before each check, everything that is due happens.
 
 import { setImmediate } from "node:timers/promises";
 
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await setImmediate();
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await setImmediate();
 }

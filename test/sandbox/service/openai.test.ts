@@ -1,4 +1,4 @@
-// The gateway's first convention, as the official client of it sees the world. The client is not changed in any way.
+// The gateway's first convention, as its official client sees it. The client is not modified.
 
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from "openai";
 import { afterEach, expect, test } from "vitest";
@@ -22,7 +22,7 @@ const model = "gpt-5";
 const hello = { model, messages: [{ role: "user" as const, content: "Hello there" }] };
 const honest: unknown = expect.stringMatching(/not a language model.*“Hello there”/);
 
-test("a chat is answered by the local model, which says what it is, the same each time", async () => {
+test("a chat is answered by the local model, which identifies itself, with the same answer each time", async () => {
   const client = await start();
   const [one, other] = [
     await client.chat.completions.create(hello),
@@ -38,7 +38,7 @@ test("a chat is answered by the local model, which says what it is, the same eac
   expect(one._request_id).toMatch(/^req_/);
 });
 
-test("all kinds of messages are taken, and all their texts are counted", async () => {
+test("all kinds of messages are accepted, and all their texts are counted", async () => {
   const client = await start();
   const call = { id: "call_1", type: "function" as const, function: { name: "look", arguments: "{}" } };
   const { usage, choices } = await client.chat.completions.create({
@@ -65,7 +65,7 @@ test("all kinds of messages are taken, and all their texts are counted", async (
   expect(choices[0]?.message.content).toContain("“first part second part”");
 });
 
-test("a stream says the same as the whole answer, piece by piece, and ends as it does", async () => {
+test("a stream contains the same text as the whole answer, piece by piece, and ends with the same reason", async () => {
   const client = await start();
   const whole = await client.chat.completions.create(hello);
   const stream = await client.chat.completions.create({ ...hello, stream: true });
@@ -77,7 +77,7 @@ test("a stream says the same as the whole answer, piece by piece, and ends as it
   expect(chunks.length).toBeGreaterThan(20);
 });
 
-test("a stream tells its usage at the end when it is asked for it, and it is that of the whole answer", async () => {
+test("a stream reports its usage at the end if requested, with the same numbers as the whole answer", async () => {
   const client = await start();
   const { usage } = await client.chat.completions.create(hello);
   const stream = await client.chat.completions.create({
@@ -90,7 +90,7 @@ test("a stream tells its usage at the end when it is asked for it, and it is tha
   expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true);
 });
 
-test("the client's own helper puts a stream together into a whole completion", async () => {
+test("the client's own helper rebuilds a whole completion from a stream", async () => {
   const client = await start();
   const whole = await client.chat.completions.create(hello);
   const runner = client.chat.completions.stream({ ...hello, stream_options: { include_usage: true } });
@@ -100,7 +100,7 @@ test("the client's own helper puts a stream together into a whole completion", a
 });
 
 test.for([1, 2, 7, 20])(
-  "an answer of at most %i tokens has just so many, and says why it ended",
+  "an answer of at most %i tokens has exactly that many, and says why it ended",
   async (most) => {
     const client = await start();
     const { choices, usage } = await client.chat.completions.create({
@@ -117,7 +117,7 @@ test.for([1, 2, 7, 20])(
   },
 );
 
-test("an answer ends before the first of the words it is to stop at", async () => {
+test("an answer ends before the first stop word", async () => {
   const client = await start();
   const { choices } = await client.chat.completions.create({ ...hello, stop: ["lines", "few"] });
   expect(choices).toMatchObject([
@@ -125,10 +125,10 @@ test("an answer ends before the first of the words it is to stop at", async () =
   ]);
 });
 
-test("vectors come as floats and as bytes, and are the same", async () => {
+test("vectors are available as floats and as bytes, with the same values", async () => {
   const client = await start();
   const asked = { model: "text-embedding-3-small", input: ["deploy billing", "a plum cake"], dimensions: 64 };
-  // Left to itself the client asks for base64 and decodes it.
+  // By default, the client requests base64 and decodes it.
   const decoded = await client.embeddings.create(asked);
   const floats = await client.embeddings.create({ ...asked, encoding_format: "float" });
   expect(decoded.data.map(({ index }) => index)).toEqual([0, 1]);
@@ -144,7 +144,7 @@ test("vectors come as floats and as bytes, and are the same", async () => {
   expect(one.data[0]?.embedding).toHaveLength(256);
 });
 
-test("each refusal is the client's own error for it, with words that help", async () => {
+test("each refusal becomes the matching error of the client, with a helpful text", async () => {
   const client = await start({ bodyLimit: 2_000 });
   const chat = (change: object) => client.chat.completions.create({ ...hello, ...change });
   await expect(clientWith("no").chat.completions.create(hello)).rejects.toThrow(AuthenticationError);
@@ -168,17 +168,17 @@ test("each refusal is the client's own error for it, with words that help", asyn
   await expect(embed(["fine", "  "])).rejects.toThrow(BadRequestError);
 });
 
-test("too many requests are refused until the time that was told, and the client waits for it", async () => {
+test("excess requests are refused until the stated time, and the client waits for it", async () => {
   await start();
   gateway.control.fault({}, { kind: "answer", status: 429, headers: { "retry-after": "1" } });
   await clientWith(gateway.keys[0] ?? "", 1).chat.completions.create(hello);
   const [first, second] = gateway.requests.all();
   expect([first?.status, second?.status]).toEqual([429, 200]);
-  // Left to itself it would wait half a second at most. Timers may be a little early.
+  // By default, it would wait half a second at most. Timers may fire a little early.
   expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
 });
 
-test("a key with a limit gets so many answers a minute, and is told when the next one is due", async () => {
+test("a key with a limit gets that many answers a minute, and is told when to retry", async () => {
   const clock = createManualClock();
   const client = await start({ clock, requestsPerMinute: 2, keys: ["one", "other"] });
   await client.chat.completions.create(hello);
@@ -193,7 +193,7 @@ test("a key with a limit gets so many answers a minute, and is told when the nex
   await client.chat.completions.create(hello);
 });
 
-test("a stream that is broken off costs what was sent of it", async () => {
+test("an aborted stream is charged for what was sent", async () => {
   const clock = createManualClock();
   const client = await start({ clock, tokenMs: 100 });
   const controller = new AbortController();
@@ -226,7 +226,7 @@ test("a stream whose connection breaks is an error, not a shorter answer", async
   await expect(Array.fromAsync(stream)).rejects.toThrow("terminated");
 });
 
-test("what the answers say they cost is what the key is charged", async () => {
+test("the key is charged what the answers report", async () => {
   const client = await start();
   const chat = await client.chat.completions.create(hello);
   const asked = { ...hello, stream: true as const, stream_options: { include_usage: true } };

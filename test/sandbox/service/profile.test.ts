@@ -35,7 +35,7 @@ test.for([
   expect((await read(service, id)).json["pending_approvals"]).toEqual([item]);
 });
 
-test("by itself the service adds the tool, its arguments, the environment and the risk", async () => {
+test("by default, the service adds the tool, its arguments, the environment and the risk", async () => {
   await start({});
   const { id } = await asking(service, "Deploy v2.3 of billing to staging");
   expect((await read(service, id)).json["pending_approvals"]).toMatchObject([
@@ -43,7 +43,7 @@ test("by itself the service adds the tool, its arguments, the environment and th
   ]);
 });
 
-test("after a decision the next reads are as stale as asked", async () => {
+test("after a decision, the next reads are stale as often as requested", async () => {
   await start({ staleReads: 2 });
   const { id, approvals } = await asking(service);
   await decide(service, id, approvals[0], { decision: "approve" });
@@ -56,7 +56,7 @@ test("after a decision the next reads are as stale as asked", async () => {
   ]);
 });
 
-test("another deny word takes the place of the usual one", async () => {
+test("another deny word can replace the usual one", async () => {
   await start({ denyWord: "reject", deniedStatus: "rejected" });
   const { id, approvals } = await asking(service);
   expect((await decide(service, id, approvals[0], { decision: "deny" })).status).toBe(400);
@@ -96,7 +96,7 @@ test.for([
   expect(answer.text).toMatch(told);
 });
 
-test("a run can work and resume under names of their own, or under none", async () => {
+test("a run can work and resume under custom names, or under none", async () => {
   await start({ runningState: "executing", resumedState: "resuming" });
   const id = await create(service, "Work forever");
   await service.runs.until(id, ({ phase }) => phase === "working");
@@ -108,7 +108,7 @@ test("a run can work and resume under names of their own, or under none", async 
   expect((await read(service, id)).json).toEqual({ id, status: "queued" });
 });
 
-test("an Idempotency-Key is ignored unless the profile honours it", async () => {
+test("an Idempotency-Key is ignored unless the profile honors it", async () => {
   await start({});
   const body = JSON.stringify({ input: "Work forever" });
   const post = (body: string) =>
@@ -123,7 +123,7 @@ test("an Idempotency-Key is ignored unless the profile honours it", async () => 
   expect(service.runs.all()).toHaveLength(3);
 });
 
-test("errors can have other statuses and one code for all", async () => {
+test("errors can have other statuses and a common code", async () => {
   const statuses = {
     invalidStatus: 422,
     unauthorizedStatus: 403,
@@ -146,7 +146,7 @@ test("errors can have other statuses and one code for all", async () => {
   for (const { json } of answers) expect(json).toMatchObject({ error: { code: "invalid_request" } });
 });
 
-test("the same decision again can be answered as before, but never another one", async () => {
+test("a repeated decision can be answered as before, but a different one never is", async () => {
   await start({ sameDecisionAgain: "answered" });
   const { id, approvals } = await asking(service);
   const first = await decide(service, id, approvals[0], { decision: "deny", reason: "no" });
@@ -158,7 +158,7 @@ test("the same decision again can be answered as before, but never another one",
 test.for([
   ["seconds", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
   ["offset", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/],
-] as const)("times can be told in: %s", async ([timestamps, form]) => {
+] as const)("times can be written in: %s", async ([timestamps, form]) => {
   await start({ timestamps });
   const { id, approvals } = await asking(service);
   const asked = (await read(service, id)).json["pending_approvals"] as { requested_at: string }[];
@@ -170,7 +170,7 @@ test.for([
   for (const time of times) expect(time).toMatch(form);
 });
 
-test("fields that the document does not name can be refused", async () => {
+test("unknown fields can be refused", async () => {
   await start({ extraFields: "refused" });
   const body = '{"input":"Work forever","model":"x"}';
   expect(await send(service, "POST", "/v1/agent/runs", { body })).toMatchObject({
@@ -182,7 +182,7 @@ test("fields that the document does not name can be refused", async () => {
   expect((await decide(service, id, approvals[0], { decision: "approve", reason: "" })).status).toBe(200);
 });
 
-test("a value that a switch does not take is refused, in words, and changes nothing", async () => {
+test("a value that a switch does not accept is refused with an explanation, and changes nothing", async () => {
   await start({});
   const wrong = { denyWord: "approve", staleReads: -1, deniedStatus: "denied" };
   expect(() => service.control.profile(wrong)).toThrow(
@@ -192,7 +192,7 @@ test("a value that a switch does not take is refused, in words, and changes noth
   await expect(startService({ profile: { runningState: "succeeded" } })).rejects.toThrow('"runningState"');
 });
 
-test("the table has every switch once, and each takes its usual value and all it offers", () => {
+test("the table has each switch once, and each accepts its default and all its choices", () => {
   expect(profileTable.map(({ name }) => name).sort()).toEqual(Object.keys(plainProfile).sort());
   for (const { name, usual, choices, schema } of profileTable) {
     expect(usual).toEqual(plainProfile[name]);

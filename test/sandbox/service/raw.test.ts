@@ -26,7 +26,7 @@ const head = (...lines: string[]) =>
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const lastChunk = "0\r\n\r\n";
 
-/** All that comes back until the server ends the connection, or until it fits. */
+/** Resolves to everything that is received until the server ends the connection, or until it matches. */
 function exchange(sent: string, fits: RegExp | null = null, end = false): Promise<string> {
   const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
   socket.write(sent);
@@ -44,14 +44,14 @@ function exchange(sent: string, fits: RegExp | null = null, end = false): Promis
 
 const refused = (status: number) => new RegExp(`^HTTP/1\\.1 ${status} [^]*"code":"invalid_request"`);
 
-test("a body in chunks is one body", async () => {
+test("a chunked body is one body", async () => {
   const pieces = chunk(body.slice(0, 9)) + chunk(body.slice(9)) + lastChunk;
   expect(await exchange(head("Transfer-Encoding: chunked", "Connection: close") + pieces)).toMatch(
     /^HTTP\/1\.1 201 [^]*"status":"queued"/,
   );
 });
 
-test("a body in chunks that is too large is refused, and its sender can still read why", async () => {
+test("a chunked body that is too large is refused, and the client can still read why", async () => {
   const before = service.runs.all().length;
   const pieces = chunk(`{"input":"${"x".repeat(900)}`) + chunk("x".repeat(900)) + chunk('"}') + lastChunk;
   expect(await exchange(head("Transfer-Encoding: chunked", "Connection: close") + pieces)).toMatch(
@@ -60,18 +60,18 @@ test("a body in chunks that is too large is refused, and its sender can still re
   expect(service.runs.all()).toHaveLength(before);
 });
 
-test("a client that waits to be asked for its body is asked for it", async () => {
+test("a client that expects 100-continue gets it", async () => {
   const expecting = head("Expect: 100-continue", `Content-Length: ${body.length}`, "Connection: close");
   expect(await exchange(expecting, /100 Continue\r\n\r\n/)).toMatch(/^HTTP\/1\.1 100 Continue/);
   expect(await exchange(expecting + body)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
 });
 
-test("an expectation that nobody knows does not keep a request from being answered", async () => {
+test("an unknown expectation does not prevent an answer", async () => {
   const expecting = head("Expect: the-best", `Content-Length: ${body.length}`, "Connection: close");
   expect(await exchange(expecting + body)).toMatch(/^HTTP\/1\.1 201 /);
 });
 
-test("a body that ends before the length it claims creates nothing", async () => {
+test("a body that ends before its stated length creates nothing", async () => {
   const before = service.runs.all().length;
   const seen = service.requests.all().length;
   expect(await exchange(head(`Content-Length: ${body.length + 5}`) + body, null, true)).toMatch(refused(400));
@@ -81,7 +81,7 @@ test("a body that ends before the length it claims creates nothing", async () =>
   expect(service.runs.all()).toHaveLength(before);
 });
 
-test("a body that goes on after the length it claims is cut there, and what follows is refused", async () => {
+test("a body beyond its stated length is cut there, and the rest is refused", async () => {
   const before = service.runs.all().length;
   const got = await exchange(head("Content-Length: 10") + body);
   expect(got).toMatch(/^HTTP\/1\.1 400 [^]*not valid JSON/);
@@ -89,7 +89,7 @@ test("a body that goes on after the length it claims is cut there, and what foll
   expect(service.runs.all()).toHaveLength(before);
 });
 
-test("a request that took effect gets its own answer, whatever follows it on the connection", async () => {
+test("a request that took effect gets its own answer, whatever follows on the connection", async () => {
   const before = service.runs.all().length;
   const got = await exchange(head(`Content-Length: ${body.length}`) + body + "and more\r\n\r\n");
   expect(got).toMatch(/^HTTP\/1\.1 201 [^]*"status":"queued"[^]*HTTP\/1\.1 400 /);
@@ -104,10 +104,13 @@ test.for([
       head(`Content-Length: ${body.length}`, "Transfer-Encoding: chunked") + chunk(body) + lastChunk,
     400,
   ],
-  ["what is no HTTP", (): string => "hello\r\n\r\n", 400],
+  ["bytes that are not HTTP", (): string => "hello\r\n\r\n", 400],
   ["headers without end", (): string => head(`X-Long: ${"x".repeat(20_000)}`), 431],
-] as const)("%s: refused with the error record before it is a request", async ([, sent, status]) => {
-  const before = service.requests.all().length;
-  expect(await exchange(sent())).toMatch(refused(status));
-  expect(service.requests.all()).toHaveLength(before);
-});
+] as const)(
+  "%s: refused with the error record before it is parsed as a request",
+  async ([, sent, status]) => {
+    const before = service.requests.all().length;
+    expect(await exchange(sent())).toMatch(refused(status));
+    expect(service.requests.all()).toHaveLength(before);
+  },
+);

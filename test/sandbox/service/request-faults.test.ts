@@ -9,12 +9,12 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-/** What the client says when a connection is refused, reset or ends within a body. */
+/** The client's error when a connection is refused, reset or closed within a body. */
 const noAnswer = /fetch failed|terminated/;
 const approve = { decision: "approve", reason: "fine" };
 const phase = (id: string) => service.runs.get(id)?.phase;
 
-test("a connection dropped before the effect leaves the approval pending", async () => {
+test("a connection that is dropped before the effect leaves the approval pending", async () => {
   const { id, approvals } = await asking(service);
   service.control.fault({ route: "decide" }, { kind: "drop" });
   await expect(decide(service, id, approvals[0], approve)).rejects.toThrow(noAnswer);
@@ -25,21 +25,21 @@ test("a connection dropped before the effect leaves the approval pending", async
   expect(lost).toMatchObject({ route: "decide", fault: "drop", status: null, done: true });
 });
 
-test("an answer that is lost after the effect has resolved the approval", async () => {
+test("an answer that is lost after the effect has still resolved the approval", async () => {
   const { id, approvals } = await asking(service);
   service.control.fault({ route: "decide" }, { kind: "drop", effect: true });
   await expect(decide(service, id, approvals[0], approve)).rejects.toThrow(noAnswer);
   expect(await ended(service, id)).toMatchObject({ phase: "succeeded" });
 });
 
-test("an answer that breaks off in the middle has resolved the approval", async () => {
+test("an answer that is cut off has still resolved the approval", async () => {
   const { id, approvals } = await asking(service);
   service.control.fault({ route: "decide" }, { kind: "cut" });
   await expect(decide(service, id, approvals[0], approve)).rejects.toThrow(noAnswer);
   expect(await ended(service, id)).toMatchObject({ phase: "succeeded" });
 });
 
-test("an answer that drips arrives whole, and late", async () => {
+test("an answer that is sent slowly arrives completely, but late", async () => {
   const { id, approvals } = await asking(service);
   service.control.fault({ route: "decide" }, { kind: "drip", everyMs: 1 });
   const { status, text } = await decide(service, id, approvals[0], approve);
@@ -68,7 +68,7 @@ test("a gate after the effect holds only the answer, and clearing all faults ope
   expect(await answer).toMatchObject({ status: 200 });
 });
 
-test("a request that hangs gets no answer, even when it took effect", async () => {
+test("a request that hangs gets no answer, even if it took effect", async () => {
   const { id, approvals } = await asking(service);
   service.control.fault({ route: "decide" }, { kind: "hang", effect: true });
   const answer = decide(service, id, approvals[0], approve);
@@ -77,7 +77,7 @@ test("a request that hangs gets no answer, even when it took effect", async () =
   await expect(answer).rejects.toThrow(noAnswer);
 });
 
-test("a fault strikes as often as it was told and only where it was told", async () => {
+test("a fault occurs as often as requested, and only where it was requested", async () => {
   const id = await create(service, "Work forever");
   const fault = service.control.fault(
     { route: "read-run" },
@@ -91,7 +91,7 @@ test("a fault strikes as often as it was told and only where it was told", async
   expect(fault.hits()).toBe(2);
 });
 
-test("an answered fault keeps the effect from happening unless it is asked for", async () => {
+test("a fault with an answer prevents the effect, unless the effect is requested", async () => {
   const answer = { kind: "answer", status: 500, headers: { "retry-after": "7" } } as const;
   service.control.fault({ route: "create-run" }, answer);
   service.control.fault({ route: "create-run" }, { ...answer, effect: true });
@@ -101,7 +101,7 @@ test("an answered fault keeps the effect from happening unless it is asked for",
   expect(service.runs.all()).toHaveLength(1);
 });
 
-test("a garbage body, a huge body and a redirect come as asked", async () => {
+test("a garbage body, a huge body and a redirect are sent as requested", async () => {
   const id = await create(service, "Work forever");
   service.control.fault({}, { kind: "garbage" });
   service.control.fault({}, { kind: "huge", length: 300_000 });
@@ -113,7 +113,7 @@ test("a garbage body, a huge body and a redirect come as asked", async () => {
   expect((await read(service, id)).status).toBe(307);
 });
 
-test("a service that is down refuses connections and is itself again when it is up", async () => {
+test("a service that is down refuses connections, and works again when it is up", async () => {
   const id = await create(service, "Work forever");
   await service.control.down();
   await expect(read(service, id)).rejects.toThrow(noAnswer);
@@ -121,7 +121,7 @@ test("a service that is down refuses connections and is itself again when it is 
   expect(await read(service, id)).toMatchObject({ status: 200, json: { id } });
 });
 
-test("after a rotation only the new key is right", async () => {
+test("after a rotation only the new key is accepted", async () => {
   const old = { headers: { authorization: `Bearer ${service.apiKey}` } };
   const id = await create(service, "Work forever");
   const key = service.control.rotateKey();
@@ -130,7 +130,7 @@ test("after a rotation only the new key is right", async () => {
   expect((await read(service, id)).status).toBe(200);
 });
 
-test("approvals are withdrawn, returned, changed, added and resolved behind the client's back", async () => {
+test("approvals can be withdrawn, returned, changed, added and resolved without the client's knowledge", async () => {
   const { control } = service;
   const { id, approvals } = await asking(service, "Deploy with two approvals");
   const [first, second = ""] = approvals;
@@ -147,7 +147,7 @@ test("approvals are withdrawn, returned, changed, added and resolved behind the 
   expect(await decide(service, id, second, approve)).toMatchObject({ status: 409 });
 });
 
-test("runs end, vanish and reappear, and one is started elsewhere", async () => {
+test("runs can end, vanish and reappear, and start elsewhere", async () => {
   const { control } = service;
   const asked = await asking(service);
   expect(() => control.finish(asked.id, "done")).toThrow("approval pending");

@@ -20,7 +20,7 @@ const wrongRequests: [string, string, string, RequestInit, number, string, RegEx
   ["an unknown path", "GET", "/v2/health", {}, 404, unknown, /no such endpoint/],
   ["the gateway's path", "POST", "/v1/messages", { body: input }, 404, unknown, /no such endpoint/],
   ["a path with a slash too many", "GET", `${runs}/`, {}, 404, unknown, /no such endpoint/],
-  ["a path that is no encoding", "GET", `${runs}/%E0%A4`, {}, 404, unknown, /no such endpoint/],
+  ["a path with an invalid encoding", "GET", `${runs}/%E0%A4`, {}, 404, unknown, /no such endpoint/],
   ["a list of runs", "GET", runs, {}, 405, "method_not_allowed", /accepts only POST/],
   ["a PUT of a run", "PUT", `${runs}/run_0`, { body: input }, 405, "method_not_allowed", /accepts only GET/],
   ["a DELETE of a run", "DELETE", `${runs}/run_0`, {}, 405, "method_not_allowed", /accepts only GET/],
@@ -56,20 +56,12 @@ const wrongRequests: [string, string, string, RequestInit, number, string, RegEx
   ],
   ["an empty body", "POST", runs, { body: "" }, 400, bad, /empty/],
   ["bad JSON", "POST", runs, { body: "{" }, 400, bad, /not valid JSON/],
-  ["bytes that are no UTF-8", "POST", runs, { body: bytes(123, 0xff, 125) }, 400, bad, /UTF-8/],
+  ["bytes that are not UTF-8", "POST", runs, { body: bytes(123, 0xff, 125) }, 400, bad, /UTF-8/],
   ["a list", "POST", runs, { body: "[]" }, 400, bad, /JSON object/],
   ["null", "POST", runs, { body: "null" }, 400, bad, /JSON object/],
-  [
-    "a name that stands twice",
-    "POST",
-    runs,
-    { body: '{"input":"a","in\\u0070ut":"b"}' },
-    400,
-    bad,
-    /'input'.*once/,
-  ],
+  ["a duplicate name", "POST", runs, { body: '{"input":"a","in\\u0070ut":"b"}' }, 400, bad, /'input'.*once/],
   ["no input", "POST", runs, { body: "{}" }, 400, bad, /'input' is required/],
-  ["an input that is no text", "POST", runs, { body: '{"input":7}' }, 400, bad, /must be a string/],
+  ["an input that is not a text", "POST", runs, { body: '{"input":7}' }, 400, bad, /must be a string/],
   ["an input that is null", "POST", runs, { body: '{"input":null}' }, 400, bad, /must be a string/],
   ["an empty input", "POST", runs, { body: '{"input":""}' }, 400, bad, /not be empty/],
   ["a blank input", "POST", runs, { body: '{"input":" \\n\\u00a0"}' }, 400, bad, /not be empty/],
@@ -85,25 +77,25 @@ test.for(wrongRequests)("%s is refused with its own status and the error record"
   expect(service.runs.all()).toHaveLength(before);
 });
 
-test("a refusal says which methods there are, and which scheme", async () => {
+test("a refusal lists the allowed methods and the scheme", async () => {
   const ask = (method: string, key: string) =>
     fetch(`${service.url}${runs}`, { method, headers: { authorization: `Bearer ${key}` } });
   expect((await ask("PATCH", service.apiKey)).headers.get("allow")).toBe("POST");
   expect((await ask("POST", "no")).headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("a HEAD is refused like any other method, with nothing to read", async () => {
+test("HEAD is refused like any other method, with an empty body", async () => {
   expect(await send(service, "HEAD", "/v1/health")).toMatchObject({ status: 405, text: "" });
 });
 
 test.for(["application/json", "application/json;charset=utf-8", 'Application/JSON; charset="UTF-8"'])(
-  "a body of the type %s is taken",
+  "a body of the type %s is accepted",
   async (type) => {
     expect((await send(service, "POST", runs, typed(type))).status).toBe(201);
   },
 );
 
-test("fields that the document does not name are let be, and so is a query", async () => {
+test("unknown fields and query parameters are ignored", async () => {
   const body = '{"input":"Just say hello","model":"x","inputs":{"input":"y"}}';
   const { status, json } = await send(service, "POST", `${runs}?input=z`, { body });
   expect([status, json["input"]]).toEqual([201, "Just say hello"]);
@@ -111,9 +103,9 @@ test("fields that the document does not name are let be, and so is a query", asy
 
 test.for([
   ["an unknown approval", "apr_0", { decision: "approve" }, 404, /has no approval 'apr_0'/],
-  ["a word that is no decision", null, { decision: "approved" }, 400, /must be 'approve' or 'deny'/],
+  ["a word that is not a decision", null, { decision: "approved" }, 400, /must be 'approve' or 'deny'/],
   ["a decision in upper case", null, { decision: "APPROVE" }, 400, /must be 'approve' or 'deny'/],
-  ["a decision that is no text", null, { decision: true }, 400, /must be 'approve' or 'deny'/],
+  ["a decision that is not a text", null, { decision: true }, 400, /must be 'approve' or 'deny'/],
   ["a list of decisions", null, { decision: ["approve"] }, 400, /must be 'approve' or 'deny'/],
   ["no decision", null, { reason: "because" }, 400, /'decision' is required/],
   ["a reason that is null", null, { decision: "approve", reason: null }, 400, /'reason' must be a string/],
@@ -126,7 +118,7 @@ test.for([
   expect(service.runs.get(id)?.phase).toBe("awaiting_approval");
 });
 
-test("a decision said twice in one body resolves nothing", async () => {
+test("two decisions in one body resolve nothing", async () => {
   const { id, approvals } = await asking(service);
   const path = `${pathOf(id)}/approvals/${approvals[0]}`;
   const answer = await send(service, "POST", path, { body: '{"decision":"deny","decision":"approve"}' });
@@ -143,7 +135,7 @@ test("an approval of another run is unknown, and so is one of an unknown run", a
   });
 });
 
-test("a key is asked for before anything is told of an approval", async () => {
+test("the key is checked before anything about an approval is revealed", async () => {
   const { id, approvals } = await asking(service);
   const path = `${pathOf(id)}/approvals/${approvals[0]}`;
   const body = '{"decision":"approve"}';
@@ -152,7 +144,7 @@ test("a key is asked for before anything is told of an approval", async () => {
   expect(service.runs.get(id)?.phase).toBe("awaiting_approval");
 });
 
-test("no decision is taken once the run is over, and it is said why", async () => {
+test("no decision is accepted once the run has ended, and the error says why", async () => {
   const { id, approvals } = await asking(service);
   service.control.cancel(id, "an operator");
   const { status, json } = await decide(service, id, approvals[0], { decision: "approve" });
@@ -162,26 +154,26 @@ test("no decision is taken once the run is over, and it is said why", async () =
   });
 });
 
-test("a second decision is refused with 409, whatever it says", async () => {
+test("a second decision is refused with 409, whatever it is", async () => {
   const { id, approvals } = await asking(service);
   expect(await decide(service, id, approvals[0], { decision: "approve" })).toMatchObject({ status: 200 });
   expect(await decide(service, id, approvals[0], { decision: "approve" })).toMatchObject({ status: 409 });
   expect(await decide(service, id, approvals[0], { decision: "deny" })).toMatchObject({ status: 409 });
 });
 
-test("an unauthorized client does not learn which runs exist", async () => {
+test("an unauthorized client cannot learn which runs exist", async () => {
   const id = await create(service, "Just say hello");
   const key = { headers: { authorization: "Bearer no" } };
   const known = await send(service, "GET", pathOf(id), key);
   expect(await send(service, "GET", pathOf("run_0"), key)).toEqual(known);
 });
 
-test("health needs no key, and does not mind a wrong one", async () => {
+test("the health check needs no key, and ignores a wrong one", async () => {
   const answer = await send(service, "GET", "/v1/health", { headers: { authorization: "Bearer no" } });
   expect(answer).toMatchObject({ status: 200, json: { status: "ok" } });
 });
 
-test("the recorder has every request with its content and its answer, and never the key", async () => {
+test("the recorder contains every request with its content and its answer, but never the key", async () => {
   service.requests.clear();
   const { id, approvals } = await asking(service);
   await decide(service, id, approvals[0], { decision: "deny", reason: "not on a Friday\u202e" });
@@ -197,7 +189,7 @@ test("the recorder has every request with its content and its answer, and never 
   expect(service.requests.forgotten()).toBe(0);
 });
 
-test("waiting for requests that do not come ends with what did come", async () => {
+test("waiting for requests that do not arrive times out with the number of requests so far", async () => {
   const waiting = service.requests.until(() => false, { timeoutMs: 1 });
   await expect(waiting).rejects.toThrow(/not within 1 ms; \d+ requests so far/);
 });

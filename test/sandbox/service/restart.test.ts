@@ -24,7 +24,7 @@ async function start(options: ServiceOptions = {}) {
   return service;
 }
 
-test("after a restart a run still asks, and its approval can be decided", async () => {
+test("after a restart a run still waits, and its approval can be decided", async () => {
   const before = await start();
   const { id, approvals } = await asking(before);
   await before.stop();
@@ -36,7 +36,7 @@ test("after a restart a run still asks, and its approval can be decided", async 
   expect(await ended(after, id)).toMatchObject({ phase: "succeeded" });
 });
 
-test("what was answered is on the disk, even if the service never gets to stop", async () => {
+test("everything that was answered is on the disk, even if the service is never stopped", async () => {
   const before = await start();
   const { id, approvals } = await asking(before);
   await decide(before, id, approvals[0], { decision: "deny", reason: "no" });
@@ -46,14 +46,14 @@ test("what was answered is on the disk, even if the service never gets to stop",
   expect((await decide(after, id, approvals[0], { decision: "approve" })).status).toBe(409);
 });
 
-test("a run that was working goes on after the restart", async () => {
+test("a run that was working continues after the restart", async () => {
   const before = await start({ tempo: 0.01 });
   const id = await create(before, "Please fail");
   await before.stop();
   expect(await ended(await start(), id)).toMatchObject({ phase: "failed" });
 });
 
-test("a service that was stopped leaves the file to the next one, whatever it does still", async () => {
+test("a stopped service does not touch the file of the next one, whatever it still does", async () => {
   const before = await start();
   const { id, approvals } = await asking(before);
   await before.stop();
@@ -65,7 +65,7 @@ test("a service that was stopped leaves the file to the next one, whatever it do
   expect(await ended(await start(), id)).toMatchObject({ phase: "succeeded" });
 });
 
-test("a key given once is honoured over a restart", async () => {
+test("an Idempotency-Key is honored across a restart", async () => {
   const profile = { honoursIdempotencyKey: true };
   const init = { body: '{"input":"Work forever"}', headers: { "idempotency-key": '"one"' } };
   const before = await start({ profile });
@@ -74,14 +74,14 @@ test("a key given once is honoured over a restart", async () => {
   expect(await send(await start({ profile }), "POST", "/v1/agent/runs", init)).toEqual(first);
 });
 
-test("the state is one file for its owner only", async () => {
+test("the state is one file that only its owner can read", async () => {
   await asking(await start(), "Be hostile");
   await started[0]?.stop();
   expect(await readdir(directory)).toEqual(["state.json"]);
   expect((await stat(statePath)).mode & 0o777).toBe(0o600);
 });
 
-test("a profile that was changed stays as it is, unless the start says otherwise", async () => {
+test("a changed profile is kept, unless the start overrides it", async () => {
   const before = await start({ profile: { denyWord: "reject", createStatus: 202 } });
   before.control.profile({ denyWord: "veto", staleReads: 2 });
   await before.stop();
@@ -89,7 +89,7 @@ test("a profile that was changed stays as it is, unless the start says otherwise
   expect(after.control.profile()).toMatchObject({ denyWord: "veto", createStatus: 202, staleReads: 0 });
 });
 
-test("a key that was minted is right again, and so is one that was rotated", async () => {
+test("a generated key stays valid after a restart, and so does a rotated key", async () => {
   const before = await start();
   const minted = before.apiKey;
   await before.stop();
@@ -100,7 +100,7 @@ test("a key that was minted is right again, and so is one that was rotated", asy
   expect((await start()).apiKey).toBe(rotated);
 });
 
-test("a rotated key stays right while the same one is given, and gives way to another", async () => {
+test("a rotated key stays valid as long as the configured key is unchanged, and is replaced by a new one", async () => {
   const before = await start({ apiKey: "first-key" });
   const rotated = before.control.rotateKey();
   await before.stop();
@@ -110,7 +110,7 @@ test("a rotated key stays right while the same one is given, and gives way to an
   expect((await start({ apiKey: "second-key" })).apiKey).toBe("second-key");
 });
 
-test("a run that vanished stays away, and reappears when it is told to", async () => {
+test("a vanished run stays hidden, and reappears on request", async () => {
   const before = await start();
   const { id } = before.control.createRun("Work forever");
   before.control.vanish(id);
@@ -122,7 +122,7 @@ test("a run that vanished stays away, and reappears when it is told to", async (
   expect((await read(after, id)).status).toBe(200);
 });
 
-test("reads that are still to be stale are so after the restart", async () => {
+test("remaining stale reads are still stale after the restart", async () => {
   const before = await start({ profile: { staleReads: 3 } });
   const { id, approvals } = await asking(before);
   await decide(before, id, approvals[0], { decision: "approve" });
@@ -138,7 +138,7 @@ test("reads that are still to be stale are so after the restart", async () => {
   ]);
 });
 
-test("a state of the first version is taken over with its runs and keys", async () => {
+test("a state of the first version is migrated with its runs and keys", async () => {
   const before = await start();
   const { id, approvals } = await asking(before);
   const { runs } = await stateNow(before);
@@ -157,7 +157,7 @@ test.for([
   ["a newer version", '{"version":3,"runs":[]}', "version 3, but this service supports versions up to 2"],
   ["a run that lacks something", '{"version":1,"keys":[],"runs":[{"id":"run_1"}]}', '"runs.0.input"'],
   ["nothing at all", "", "it is not JSON"],
-] as const)("%s refuses the start, in words, and is left as it is", async ([, content, words]) => {
+] as const)("%s prevents the start with an explanation, and is not changed", async ([, content, words]) => {
   await writeFile(statePath, content);
   const starting = start();
   await expect(starting).rejects.toThrow(words);
@@ -166,12 +166,12 @@ test.for([
   expect(await readdir(directory)).toEqual(["state.json"]);
 });
 
-test("a place that cannot be written to refuses the start", async () => {
+test("a file that cannot be written prevents the start", async () => {
   const starting = start({ statePath: join(directory, "none", "state.json") });
   await expect(starting).rejects.toThrow(/none.state\.json cannot be written: ENOENT/);
 });
 
-/** What the file has once the service let go of it. */
+/** Resolves to the content of the file after the service has stopped. */
 async function stateNow(service: Service) {
   await service.stop();
   return JSON.parse(await readFile(statePath, "utf8")) as Record<string, unknown>;

@@ -19,7 +19,7 @@ const inputs = [
   "Work forever",
 ];
 
-/** Which approval is meant, among those of the run; one past the last is an unknown one. */
+/** Selects an approval of the run. One past the last selects an unknown approval. */
 const which = fc.nat({ max: 4 });
 const action = fc.oneof(
   fc.record({ do: fc.constant("wake" as const) }),
@@ -98,14 +98,14 @@ test("a run leaves awaiting_approval only by its last resolution, a failure or a
   });
 });
 
-test("a run that is over stays as it is", () => {
+test("a run that has ended does not change", () => {
   histories((before, after) => {
     if (!runs.isOver(before)) return;
     expect({ ...after, wakeAt: null }).toEqual(before);
   });
 });
 
-test("a decision, once made, keeps its verdict unless the request is asked anew", () => {
+test("a decision keeps its verdict unless the request is made again", () => {
   histories((before, after, action) => {
     if (action.do === "reopen") return;
     for (const approval of before.approvals.filter(({ state }) => state.type === "decided")) {

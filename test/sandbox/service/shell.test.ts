@@ -19,7 +19,7 @@ afterEach(() => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-/** The process, once it has said where it listens. */
+/** Resolves to the process, once it has printed where it listens. */
 async function start(...args: string[]) {
   const child = spawn(process.execPath, [
     main,
@@ -56,7 +56,7 @@ async function post({ service, key }: Pick<Started, "service" | "key">, path: st
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
-test("from the shell both listen where they say, take the keys they print, and stop on a signal", async () => {
+test("started from a shell, both listen where they say, accept the keys that they print, and stop on a signal", async () => {
   const started = await start();
   expect((await post(started, "/v1/agent/runs", { input: "Just say hello" })).status).toBe(201);
   expect((await fetch(`${started.gateway}/healthz`)).status).toBe(200);
@@ -64,7 +64,7 @@ test("from the shell both listen where they say, take the keys they print, and s
   expect(await started.exited).toEqual([0, null]);
 });
 
-test("the usage report is printed when it is asked for, and at the end, without the key", async () => {
+test("the usage report is printed on request and at the end, without the key", async () => {
   const { child, exited, line, gateway, gatewayKey } = await start();
   child.kill("SIGUSR2");
   expect(await line()).toBe("Token usage: nothing yet.");
@@ -77,7 +77,7 @@ test("the usage report is printed when it is asked for, and at the end, without 
   expect(await exited).toEqual([0, null]);
 });
 
-test("a control port is opened when it is asked for, and its acts change the service", async () => {
+test("a control port is opened on request, and its acts change the service", async () => {
   const started = await start("--control-port", "0");
   const control = (await started.line()).split(/ {2,}/)[1] ?? "";
   const act = async (name: string, args: object, headers: Record<string, string>) => {
@@ -93,10 +93,10 @@ test("a control port is opened when it is asked for, and its acts change the ser
   expect(await started.exited).toEqual([0, null]);
 });
 
-test("what was answered is never forgotten, however the process ends", { timeout: 60_000 }, async () => {
+test("nothing that was answered is lost, however the process ends", { timeout: 60_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "service-"));
   const state = join(directory, "state.json");
-  /** By run: whether its decision was answered, too. */
+  /** Maps each run to whether its decision was answered, too. */
   const answered = new Map<string, boolean>();
 
   async function oneLife(started: Started) {
@@ -154,13 +154,13 @@ test.for([
   [["--prot", "1"], "Unknown option '--prot'"],
   [["--port", "0", "--state", "/no/such/place/state.json"], "/no/such/place"],
   [["--profile", "denyWord=approve"], '"denyWord" takes a word other than approve.'],
-] as const)("%j is refused in one line", async ([args, words]) => {
+] as const)("%j is refused with one line", async ([args, words]) => {
   const { code, lines } = await refused(...args);
   expect(code).toBe(2);
   expect(lines).toEqual([expect.stringContaining(words)]);
 });
 
-test("a port that is taken is named, with what to do", async () => {
+test("a port in use is reported, with advice", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
@@ -175,13 +175,13 @@ test("a port that is taken is named, with what to do", async () => {
 async function refused(...args: string[]) {
   const child = spawn(process.execPath, [main, ...args]);
   children.add(child);
-  const told: string[] = [];
-  child.stderr.setEncoding("utf8").on("data", (text: string) => told.push(text));
+  const chunks: string[] = [];
+  child.stderr.setEncoding("utf8").on("data", (text: string) => chunks.push(text));
   const [code] = (await once(child, "close")) as [number];
-  return { code, lines: told.join("").trim().split("\n") };
+  return { code, lines: chunks.join("").trim().split("\n") };
 }
 
-test("all that is wrong with the options is said at once", () => {
+test("all faults of the options are reported together", () => {
   const numbers = ["--port", "70000", "--tempo=-1", "--gateway-limit", "x"];
   const switches = ["decideStatus=500", "nothing=1", "denyWord"].flatMap((one) => ["--profile", one]);
   const lines = faultsOf(() => readOptions([...numbers, ...switches, "--key", "two words"]));
@@ -205,7 +205,7 @@ function faultsOf(read: () => unknown): string[] {
   return [];
 }
 
-test("switches are read as what they are: numbers, yes and no, null, words with spaces and signs", () => {
+test("switches are parsed by type: numbers, yes and no, null, and texts with spaces and signs", () => {
   const given = [
     "createStatus=202",
     "readEchoesInput=true",
@@ -225,7 +225,7 @@ test("switches are read as what they are: numbers, yes and no, null, words with 
   });
 });
 
-test("every switch in --help has its meaning, what it takes and its usual value, and is taken with each of its values", () => {
+test("--help shows the meaning, the choices and the default of every switch, and every choice is accepted", () => {
   const help = helpText();
   for (const { name, what, allowed, usual, choices } of profileTable) {
     expect(help).toContain(`  ${name.padEnd(22)} ${what}\n`);

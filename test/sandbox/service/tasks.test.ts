@@ -33,7 +33,7 @@ function outputOf(id: string): string {
   return ending?.type === "succeeded" ? ending.output : `not succeeded: ${JSON.stringify(ending)}`;
 }
 
-test("a run moves only as its clock does: queued, working, asking, working, succeeded", () => {
+test("a run changes only with its clock: queued, working, waiting, working, succeeded", () => {
   const id = started("Deploy the billing service");
   const phases = [now(id).phase];
   service.control.advance(500);
@@ -50,7 +50,7 @@ test("a run moves only as its clock does: queued, working, asking, working, succ
   expect(outputOf(id)).toContain("approved and done. Reason: the release notes are fine");
 });
 
-test("a denied run goes on without, and says what was not done and why", () => {
+test("a denied run continues without the action, and says what was not done and why", () => {
   const id = started("Deploy the billing service");
   minutes(1);
   decideAll(id, "deny", "it is Friday");
@@ -60,7 +60,7 @@ test("a denied run goes on without, and says what was not done and why", () => {
   );
 });
 
-test("a run told to fail if denied fails when it is denied, and only then", () => {
+test('a run with "fail if denied" fails if it is denied, and only then', () => {
   const [denied, approved] = [started("Deploy, fail if denied"), started("Deploy, fail if denied")];
   minutes(1);
   decideAll(denied, "deny");
@@ -90,7 +90,7 @@ test('"just say" answers with the words that follow', () => {
   expect(outputOf(id)).toBe("good morning");
 });
 
-test("stages are asked for one after another, and a denied one is the last", () => {
+test("stages are requested one after another, and end with a denied one", () => {
   const id = started("A staged rollout of billing");
   const asked: unknown[] = [];
   for (const verdict of ["approve", "approve", "deny"] as const) {
@@ -110,7 +110,7 @@ test("stages are asked for one after another, and a denied one is the last", () 
   });
 });
 
-test("a withdrawn request lets its run go on undone", () => {
+test("a run continues without its action if the request is withdrawn", () => {
   const id = started("Deploy, then withdraw");
   minutes(1);
   expect(pending(id)).toHaveLength(0);
@@ -127,7 +127,7 @@ test("a changed request keeps its id and asks for something else", () => {
   expect([before?.details["environment"], after?.details["environment"]]).toEqual(["staging", "production"]);
 });
 
-test("a slow run still works after half a minute", () => {
+test("a slow run is still working after half a minute", () => {
   const id = started("Something slow");
   minutes(0.5);
   expect(now(id).phase).toBe("working");
@@ -135,7 +135,7 @@ test("a slow run still works after half a minute", () => {
   expect(now(id).phase).toBe("awaiting_approval");
 });
 
-test("huge texts have their full length, and hostile ones hold what fools readers", () => {
+test("huge texts have their full length, and hostile texts contain deceptive characters", () => {
   const [request, output, hostile] = [started("A huge request"), started("Be huge"), started("Be hostile")];
   minutes(1);
   expect(pending(request)[0]?.action).toHaveLength(200_000);
@@ -151,7 +151,7 @@ test("the table of tasks names every word once", () => {
   expect(tasks.every(({ what }) => what.length > 0)).toBe(true);
 });
 
-test("a task's script is told in words: which of its words chose it, and each step", () => {
+test("a task's script is described: which of its words selected it, and each step", () => {
   expect(scriptFor("Please WITHDRAW the deployment of billing")).toEqual({
     words: "withdraw",
     what: "asks for one approval, withdraws it after 20 s, and continues without it",
@@ -168,7 +168,7 @@ test("a task's script is told in words: which of its words chose it, and each st
   });
 });
 
-test("of every task in the table each step has words", () => {
+test("each step of every task in the table has a description", () => {
   for (const { words } of tasks) {
     const { steps } = scriptFor(words.split(", ")[0] ?? "");
     expect(steps.length).toBeGreaterThan(0);

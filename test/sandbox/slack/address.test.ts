@@ -1,4 +1,4 @@
-// Requests as no client of ours writes them, byte for byte: the sandbox refuses them and lives on.
+// Requests that none of our clients sends, byte for byte: the sandbox refuses them and keeps running.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -29,7 +29,7 @@ const lines = (path: string, headers: Record<string, string>): string =>
 
 const dial = () => connect(Number(new URL(slack.url).port), "127.0.0.1");
 
-/** The status that a request of these very bytes is answered with. */
+/** Resolves to the status of the answer to these bytes. */
 const status = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
   const socket = dial();
   socket.write(lines(path, { host: own(), ...headers }));
@@ -53,7 +53,7 @@ const ticket = async (): Promise<string> => {
   return `${pathname}${search}`;
 };
 
-test("an address that is none is a bad request, whether it asks for an answer or for a socket", async () => {
+test("an invalid address is a bad request, whether it requests an answer or a socket", async () => {
   for (const path of ["//", "http://", "//:/"]) {
     expect(await status(path)).toBe(400);
     expect(await upgrade(path)).toBe(400);
@@ -61,7 +61,7 @@ test("an address that is none is a bad request, whether it asks for an answer or
   expect(await upgrade(await ticket())).toBe(101);
 });
 
-test("a socket is opened for no foreign Host and for no foreign page, and its ticket stays good", async () => {
+test("a foreign Host and a foreign page cannot open a socket, and the ticket stays valid", async () => {
   const path = await ticket();
   expect(await upgrade(path, { host: "evil.example" })).toBe(421);
   expect(await upgrade("//", { host: "evil.example" })).toBe(421);
@@ -70,7 +70,7 @@ test("a socket is opened for no foreign Host and for no foreign page, and its ti
   expect(await upgrade(path, { origin: `http://${own()}` })).toBe(101);
 });
 
-test("whoever hangs up on a refused upgrade harms nobody, and keeps nothing open", async () => {
+test("a client that closes a refused upgrade does no harm, and leaves nothing open", async () => {
   const rude = dial();
   await once(rude, "connect");
   rude.write(lines("/nowhere", { host: own(), ...upgrading }));

@@ -1,4 +1,4 @@
-// A real Bolt app on the sandbox's Slack; none of our own app's code is in it.
+// A real Bolt app on the sandbox's Slack, without any code of our own app.
 
 import { App, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/bolt";
@@ -39,7 +39,7 @@ export const clientOf = (slack: Slack, token: string = slack.botToken): WebClien
     logger: silent,
   });
 
-/** The trigger id in the newest payload of this kind. */
+/** Returns the trigger id in the newest payload of this kind. */
 export const lastTrigger = (slack: Slack, what: string): string => {
   const line = slack.traffic.lines().findLast((one) => one.what === what);
   const { payload } = (line ?? { detail: {} }).detail as { payload?: { body: { trigger_id: string } } };
@@ -48,7 +48,7 @@ export const lastTrigger = (slack: Slack, what: string): string => {
 
 export const accepted = "none: the call was accepted";
 
-/** The code of the refusal that a call meets, with whatever else Slack says. */
+/** Resolves to the code with which the call is refused, and everything else that Slack returns. */
 export const refusal = async (call: Promise<unknown>): Promise<Record<string, unknown>> => {
   try {
     await call;

@@ -28,7 +28,7 @@ const start = async (listen: (app: App) => void) => {
   return slack;
 };
 
-test("a signed command and a signed click reach the app, and their acknowledgements come back", async () => {
+test("a signed command and a signed click reach the app, and its acknowledgments are returned", async () => {
   let clicked: unknown;
   const slack = await start((app) => {
     app.command("/agent", ({ ack, payload }) => ack(`You said ${payload.text}`));
@@ -45,7 +45,7 @@ test("a signed command and a signed click reach the app, and their acknowledgeme
   expect(clicked).toMatchObject({ value: "v7" });
 });
 
-test("an event that was answered with an error comes again, numbered and with a reason", async () => {
+test("an event that was answered with an error is sent again, numbered and with a reason", async () => {
   const attempts: unknown[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const server = createServer((req, res) => {
@@ -70,7 +70,7 @@ test("an event that was answered with an error comes again, numbered and with a 
   ]);
 });
 
-test("an app that is not there is reported to the person", async () => {
+test("an unreachable app is reported to the person", async () => {
   const slack = await startFull({ delivery: { mode: "http", requestUrl: "http://127.0.0.1:1/" } });
   closers.push(slack.stop);
   expect(await slack.acts.command(ana, opsAgents, "/agent", "")).toMatchObject({

@@ -34,7 +34,7 @@ const start = async (listen: (app: App) => void, options: Partial<SlackOptions> 
 const newest = (slack: Slack) => slack.workspace.messages.at(-1);
 
 describe("commands", () => {
-  test("reach the app with what Slack sends, and its acknowledgement is shown to the person alone", async () => {
+  test("reach the app with Slack's fields, and only the person sees its acknowledgment", async () => {
     let seen: Record<string, unknown> = {};
     const slack = await start((app) =>
       app.command("/agent", async ({ ack, payload }) => {
@@ -56,7 +56,7 @@ describe("commands", () => {
     expect(newest(slack)).toMatchObject({ text: "Working on it", ephemeralFor: ana, channel: opsAgents });
   });
 
-  test("are answered in the channel when the app says so", async () => {
+  test("are answered in the channel if the app says so", async () => {
     const slack = await start((app) =>
       app.command("/agent", ({ ack }) => ack({ text: "For all", response_type: "in_channel" })),
     );
@@ -64,7 +64,7 @@ describe("commands", () => {
     expect(newest(slack)).toMatchObject({ text: "For all", ephemeralFor: null });
   });
 
-  test("with should_escape carry ids for names", async () => {
+  test("with should_escape contain ids for names", async () => {
     let text = "";
     const slack = await start((app) =>
       app.command("/who", async ({ ack, payload }) => {
@@ -76,14 +76,14 @@ describe("commands", () => {
     expect(text).toBe("<@U0BEN|ben> in <#C0RELEASES|releases>, not @nobody");
   });
 
-  test("that the app does not acknowledge in time fail before the person's eyes", async () => {
+  test("that are not acknowledged in time show an error to the person", async () => {
     const slack = await start((app) => app.command("/agent", async () => {}), { timing: { ackMs: 20 } });
     const words = '/agent failed with the error "operation_timeout"';
     expect(await slack.acts.command(ana, opsAgents, "/agent", "x")).toEqual({ ok: false, error: words });
     expect(newest(slack)).toMatchObject({ text: words, author: "USLACKBOT", ephemeralFor: ana });
   });
 
-  test("of a manifest without them, of strangers to the channel and without an app connected are refused", async () => {
+  test("are refused without a manifest entry, in a channel that the person is not in, and without a connected app", async () => {
     const slack = await startFull();
     closers.push(slack.stop);
     expect(await slack.acts.command(ana, opsAgents, "/other", "")).toMatchObject({
@@ -102,7 +102,7 @@ describe("commands", () => {
 });
 
 describe("buttons", () => {
-  test("open a modal whose answer is refused, corrected and kept", async () => {
+  test("open a modal whose submit is refused, corrected and accepted", async () => {
     const slack = await start((app) => {
       app.action("approve", async ({ ack, body, client }) => {
         await ack();
@@ -132,7 +132,7 @@ describe("buttons", () => {
     await slack.workspace.until(() => newest(slack)?.text === "It is safe");
   });
 
-  test("send the stored value and the message as it stands, and nothing once they are gone", async () => {
+  test("send the stored value and the current message, and nothing once they are gone", async () => {
     let action: unknown;
     let message: unknown;
     const slack = await start((app) =>
@@ -156,7 +156,7 @@ describe("buttons", () => {
     expect(await slack.acts.click(ben, card, "buttons", "approve")).toMatchObject({ ok: false });
   });
 
-  test("warn the person when the app stays silent", async () => {
+  test("warn the person if the app does not answer", async () => {
     const slack = await start((app) => app.action("approve", async () => {}), { timing: { ackMs: 20 } });
     const blocks = [button("approve")];
     const card = slack.workspace.post({ channel: opsAgents, author: slack.workspace.app.person, blocks });
@@ -179,7 +179,7 @@ describe("modals", () => {
     return slack.workspace.until(() => slack.workspace.viewsOf(ana)[0]);
   };
 
-  test("are replaced and stacked by acknowledgements, and cleared by one", async () => {
+  test("are replaced and stacked by acknowledgments, and all closed by one", async () => {
     const slack = await start((app) => {
       openers(reasonModal())(app);
       app.view("reason", ({ ack }) =>
@@ -202,7 +202,7 @@ describe("modals", () => {
     expect(slack.workspace.viewsOf(ana)).toEqual([]);
   });
 
-  test("say in themselves when the app does not answer, and keep what was typed", async () => {
+  test("show an error if the app does not answer, and keep the typed text", async () => {
     const slack = await start(openers(reasonModal()), { timing: { ackMs: 20 } });
     const open = await opened(slack);
     await slack.acts.submit(ana, open.id, { reason: { text: "kept" } });
@@ -210,7 +210,7 @@ describe("modals", () => {
     expect(open.values).toEqual({ reason: { text: "kept" } });
   });
 
-  test("are in trouble when the acknowledgement is one Slack would refuse", async () => {
+  test("show an error if Slack would refuse the acknowledgment", async () => {
     const slack = await start((app) => {
       openers(reasonModal())(app);
       app.view("reason", ({ ack }) => ack({ response_action: "errors", errors: { nowhere: "x" } }));
@@ -220,7 +220,7 @@ describe("modals", () => {
     expect(slack.traffic.lines().some(({ refused }) => refused === "invalid_errors")).toBe(true);
   });
 
-  test("are not sent while a required field is empty or a text too long", async () => {
+  test("are not sent while a required field is empty or a text is too long", async () => {
     const slack = await start(openers(reasonModal()));
     const open = await opened(slack);
     await slack.acts.submit(ana, open.id, { reason: { text: "" } });
@@ -229,7 +229,7 @@ describe("modals", () => {
     expect(open.errors).toEqual({ reason: "This can be at most 3000 characters." });
   });
 
-  test("tell the app that they were closed when it wants to know", async () => {
+  test("notify the app when they are closed, if it asked for it", async () => {
     let closed = "";
     const slack = await start((app) => {
       openers(reasonModal({ notify_on_close: true }))(app);
@@ -245,8 +245,8 @@ describe("modals", () => {
   });
 });
 
-describe("the rest of a day", () => {
-  test("a file goes into a thread through filesUploadV2", async () => {
+describe("other features", () => {
+  test("a file is posted in a thread with filesUploadV2", async () => {
     const slack = await start(() => {});
     const { app } = await connect(slack, () => {});
     closers.push(async () => void (await app.stop()));
@@ -280,10 +280,12 @@ describe("the rest of a day", () => {
   });
 
   test("messages and mentions become events only in channels the app is in", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const slack = await start((app) => {
-      app.message(async ({ message }) => void heard.push(`message ${"text" in message ? message.text : ""}`));
-      app.event("app_mention", async ({ event }) => void heard.push(`mention ${event.text}`));
+      app.message(
+        async ({ message }) => void received.push(`message ${"text" in message ? message.text : ""}`),
+      );
+      app.event("app_mention", async ({ event }) => void received.push(`mention ${event.text}`));
     });
     const mention = `<@${slack.workspace.app.person}> hi`;
     await slack.acts.say(ana, "C0RANDOM", "@countersign hi");
@@ -295,10 +297,10 @@ describe("the rest of a day", () => {
       if (acknowledged()) return resolve();
       const off = slack.traffic.onLine(() => acknowledged() && (off(), resolve()));
     });
-    expect(heard.sort()).toEqual([`mention ${mention}`, `mention ${mention}`, `message ${mention}`]);
+    expect(received.sort()).toEqual([`mention ${mention}`, `mention ${mention}`, `message ${mention}`]);
   });
 
-  test("a click on an ephemeral message carries no message, and respond() removes it", async () => {
+  test("a click on an ephemeral message has no message, and respond() removes it", async () => {
     let body: object = {};
     const slack = await start((app) =>
       app.action("approve", async (args) => {

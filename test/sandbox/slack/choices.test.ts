@@ -43,7 +43,7 @@ const card = (blocks: object[], channel = opsAgents) =>
   });
 
 describe("choices in a message", () => {
-  test("arrive as the whole option, and are remembered in its state", async () => {
+  test("arrive as the whole option, and stay in the message's state", async () => {
     const at = card([choices]);
     await slack.acts.click(ana, at, "choices", "menu", "b");
     await slack.acts.click(ana, at, "choices", "people", "U0BEN");
@@ -80,8 +80,8 @@ describe("choices in a message", () => {
   });
 });
 
-describe("who clicks, and where", () => {
-  test("an outsider's click carries the team of the outsider", async () => {
+describe("the person and the place of a click", () => {
+  test("an outsider's click contains the outsider's team", async () => {
     await slack.acts.click(outsider, card([button("go")]), "buttons", "go");
     expect(seen[0]).toMatchObject({
       team: { id: "T0PARTNER" },
@@ -89,14 +89,14 @@ describe("who clicks, and where", () => {
     });
   });
 
-  test("a private channel shows its buttons to nobody outside, and not its name to the app", async () => {
+  test("a private channel shows its buttons only to members, and not its name to the app", async () => {
     const at = card([button("go")], payments);
     expect(await slack.acts.click("U0CAT", at, "buttons", "go")).toMatchObject({ ok: false });
     await slack.acts.click(ana, at, "buttons", "go");
     expect(seen.map(({ channel }) => channel)).toEqual([{ id: payments, name: "privategroup" }]);
   });
 
-  test("a button on the Home tab says whose view it stands in", async () => {
+  test("a button on the Home tab names the view that contains it", async () => {
     const home = slack.workspace.publishHome(ana, { type: "home", blocks: [button("go")] });
     expect(await slack.acts.click("U0BEN", { view: home.id }, "buttons", "go")).toMatchObject({ ok: false });
     await slack.acts.click(ana, { view: home.id }, "buttons", "go");
@@ -105,7 +105,7 @@ describe("who clicks, and where", () => {
     ]);
   });
 
-  test("a forged payload is delivered as it is", async () => {
+  test("a forged payload is delivered unchanged", async () => {
     const action = { type: "button", action_id: "go", block_id: "b", value: "made up", action_ts: "1.0" };
     const body = { type: "block_actions", team: { id: "T0EVIL" }, user: { id: ana }, actions: [action] };
     expect(await slack.deliverRaw({ kind: "interactive", body })).toEqual({ ok: true, ack: {} });

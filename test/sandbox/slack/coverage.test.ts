@@ -1,4 +1,4 @@
-// The coverage table is held to the code, to the tests and to the page that is made from it.
+// Checks the coverage table against the code, the tests and its generated page.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const rows = coverage.flatMap((section) => section.rows);
 const subjects = (title: string): string[] =>
   (coverage.find((section) => section.title === title)?.rows ?? []).map(({ subject }) => subject).sort();
 
-/** What the acts of people send the app, as their sources name it. */
+/** Returns the payloads that acts of people send to the app, by their names in the sources. */
 const payloads = (): string[] => {
   const folder = at("../../../sandbox/slack/");
   const acts = readdirSync(folder).filter((name) => name.startsWith("act-"));
@@ -34,13 +34,13 @@ const payloads = (): string[] => {
 };
 
 describe("the coverage table has a row", () => {
-  test("for every method, and says something of each", () => {
+  test("for every method, with a description", () => {
     expect(subjects("Methods of the Web API")).toEqual([...methods.keys()].sort());
     expect(strayMethods).toEqual([]);
     expect(rows.filter(({ what }) => what.startsWith("this method is not described"))).toEqual([]);
   });
 
-  test("for everything that people do and every event that the app can hear", () => {
+  test("for everything that people do, and every event that the app can receive", () => {
     const sent = new Set([...payloads(), ...eventScopes.keys()]);
     expect(subjects("What people do, and what the app receives")).toEqual([...sent].sort());
   });
@@ -51,11 +51,11 @@ describe("the coverage table has a row", () => {
     expect(subjects("Elements")).toEqual(typesOf(allElements).sort());
   });
 
-  test("for every time that Slack keeps", () => {
+  test("for every time limit of Slack", () => {
     expect(Object.keys(namedLimits)).toEqual(expect.arrayContaining(Object.keys(slackTiming)));
   });
 
-  test("of one subject only once", () => {
+  test("for each subject only once", () => {
     for (const { rows: own } of coverage) {
       const names = own.map(({ subject }) => subject);
       expect(new Set(names).size).toBe(names.length);
@@ -63,7 +63,7 @@ describe("the coverage table has a row", () => {
   });
 });
 
-test("every row but those of what is not there names tests that exist", () => {
+test("every row except those of missing features names tests that exist", () => {
   const unproved = rows.filter(({ proof }) => proof === null);
   expect(unproved.filter(({ how }) => how !== "not imitated")).toEqual([]);
   const isTest = (file: string, title: string): boolean => {
@@ -81,7 +81,7 @@ test("every row but those of what is not there names tests that exist", () => {
   expect(proofs.filter(([file, title]) => !isTest(file, title))).toEqual([]);
 });
 
-test("every refusal of the table is given somewhere in the code", () => {
+test("every refusal of the table is used somewhere in the code", () => {
   const folder = at("../../../sandbox/slack/");
   const code = readdirSync(folder)
     .filter((name) => name !== "errors.ts")
@@ -93,7 +93,7 @@ test("every refusal of the table is given somewhere in the code", () => {
   expect(never).toEqual([]);
 });
 
-test("the judge's suites use nothing but the SDK, the sandbox's start and its tables", () => {
+test("the judge's suites use only the SDK, the sandbox's start and its tables", () => {
   const shared = ["driven-methods.ts", "used-elements.ts"];
   const judges = readdirSync(at("./")).filter((name) => name.startsWith("judge") || shared.includes(name));
   const SEED = "#sandbox/world/seed.ts";
@@ -119,7 +119,7 @@ test("the judge's suites use nothing but the SDK, the sandbox's start and its ta
   }
 });
 
-test("the page in docs/ is the one that the table makes", async () => {
+test("the page in docs/ matches the table", async () => {
   const { code } = await format("sandbox-coverage.md", coverageDocument(), { printWidth: 110 });
   await expect(code).toMatchFileSnapshot(at("../../../docs/development/sandbox-coverage.md"));
 });

@@ -1,4 +1,4 @@
-// The conversation of one person and the app.
+// The direct messages between a person and the app.
 
 import type { WebClient } from "@slack/web-api";
 import { afterEach, expect, test } from "vitest";
@@ -22,7 +22,7 @@ const codeOf = async (method: string, args: Record<string, unknown>): Promise<un
 
 const dms = () => [...slack.workspace.channels.values()].filter(({ kind }) => kind === "dm");
 
-test("a bot has none with a bot, nor with itself, and one with a person is theirs alone", async () => {
+test("bots have none with bots or with themselves, and only the person sees theirs", async () => {
   await start();
   for (const users of ["U0ROTA", slack.workspace.app.person, "USLACKBOT"])
     expect(await codeOf("conversations.open", { users })).toBe("cannot_dm_bot");
@@ -32,7 +32,7 @@ test("a bot has none with a bot, nor with itself, and one with a person is their
   expect(slack.workspace.dmOf("U0BEN").id).not.toBe(slack.workspace.dmOf(ana).id);
 });
 
-test("a Home tab is published to people, not to bots", async () => {
+test("a Home tab can be published to people, not to bots", async () => {
   await start();
   const view = { type: "home", blocks: [] };
   for (const user_id of ["U0ROTA", slack.workspace.app.person])
@@ -43,7 +43,7 @@ test("a Home tab is published to people, not to bots", async () => {
 const ours = new URL("../../../manifest.yml", import.meta.url).pathname;
 const off = { ok: false, error: "Sending messages to this app has been turned off." };
 
-test("where the manifest makes them read-only, people write nothing there, and the app still does", async () => {
+test("if the manifest makes them read-only, people cannot write there, but the app can", async () => {
   await start({ manifestPath: ours });
   const { id: channel } = slack.workspace.dmOf(ana);
   expect(await slack.acts.say(ana, channel, "hello")).toEqual(off);
@@ -52,12 +52,12 @@ test("where the manifest makes them read-only, people write nothing there, and t
   expect(await client.chat.postMessage({ channel: ana, text: "from the app" })).toMatchObject({ channel });
 });
 
-test("where the manifest turns the messages tab off, nobody writes there", async () => {
+test("if the manifest turns the messages tab off, nobody can write there", async () => {
   await start({ manifestPath: new URL("manifest-quiet.yml", import.meta.url).pathname });
   expect(await slack.acts.say(ana, slack.workspace.dmOf(ana).id, "hello")).toEqual(off);
 });
 
-test("where the manifest says nothing of it, people write to the app", async () => {
+test("if the manifest does not mention it, people can write to the app", async () => {
   await start();
   expect(await slack.acts.say(ana, slack.workspace.dmOf(ana).id, "hello")).toEqual({ ok: true });
 });

@@ -1,4 +1,4 @@
-// A call of each method of the table, by @slack/web-api's own functions.
+// A call of each method in the table, using @slack/web-api's own functions.
 
 import { WebClient } from "@slack/web-api";
 
@@ -24,7 +24,7 @@ const openedView = async (client: WebClient, trigger: string): Promise<string> =
 
 type Drive = (client: WebClient) => Promise<object>;
 
-/** Each drives one method and returns what the SDK made of the answer. `trigger`: fresh, of Ana. */
+/** Each function calls one method, and returns what the SDK made of the answer. `trigger` is a new trigger of Ana's. */
 export const createDrives = (judged: Judged, trigger: string): Record<string, Drive> => ({
   "auth.test": (client) => client.auth.test(),
   "bots.info": (client) => client.bots.info({ bot: "B0COUNTERSIGN" }),

@@ -1,4 +1,4 @@
-// A sandbox that runs for days does not remember every click of them.
+// A sandbox that runs for days does not keep every click in memory.
 
 import { expect, test } from "vitest";
 import { Refused } from "#sandbox/slack/errors.ts";
@@ -15,7 +15,7 @@ const codeOf = (look: () => unknown): string => {
   return "fine";
 };
 
-test("an expired trigger is told from one that never was, until it is forgotten", () => {
+test("an expired trigger is distinguished from an unknown one, until it is forgotten", () => {
   let time = 0;
   const triggers = createTriggers({ now: () => time, lifeMs: 3000 });
   const old = triggers.issue(ana);
@@ -30,7 +30,7 @@ test("an expired trigger is told from one that never was, until it is forgotten"
   expect(new Set([old, late, ...ids]).size).toBe(102);
 });
 
-test("a response_url is forgotten an hour after it was given, and the trigger of the same command too", async () => {
+test("a response_url is forgotten after an hour, and so is the trigger of the same command", async () => {
   let time = 1_700_000_000_000;
   const slack = await startFull({ now: () => time });
   const command = async (): Promise<string> => {

@@ -19,7 +19,7 @@ afterEach(() => slack.stop());
 const post = (text: string) => client.apiCall("chat.postMessage", { channel: opsAgents, text });
 const texts = () => slack.workspace.messages.map(({ text }) => text);
 
-test("a planned refusal, server error or rate limit meets as many calls as asked, and has no effect", async () => {
+test("a planned refusal, server error or rate limit affects as many calls as requested, and has no effect", async () => {
   slack.faults.next("chat.postMessage", { error: "fatal_error" }, 2);
   slack.faults.next("chat.postMessage", { http: 503 });
   slack.faults.next("chat.postMessage", { retryAfter: 7 });
@@ -31,7 +31,7 @@ test("a planned refusal, server error or rate limit meets as many calls as asked
   expect(texts()).toEqual(["e"]);
 });
 
-test("a connection dropped before the effect leaves nothing, after it leaves the message", async () => {
+test("a connection dropped before the effect leaves nothing, and one dropped after it leaves the message", async () => {
   slack.faults.next("chat.postMessage", { drop: "before" });
   slack.faults.next("chat.postMessage", { drop: "after" });
   await expect(post("before")).rejects.toThrow("fetch failed");
@@ -39,7 +39,7 @@ test("a connection dropped before the effect leaves nothing, after it leaves the
   expect(texts()).toEqual(["after"]);
 });
 
-test("an answer may come from elsewhere, in half, or letter by letter", async () => {
+test("an answer can come from elsewhere, be cut in half, or arrive letter by letter", async () => {
   const page = { status: 200, headers: { "content-type": "text/html" }, body: "<html>" };
   slack.faults.next("chat.postMessage", { answer: page });
   slack.faults.next("chat.postMessage", { answer: page, when: "after" });
@@ -50,7 +50,7 @@ test("an answer may come from elsewhere, in half, or letter by letter", async ()
   expect(texts()).toEqual(["after", "half", "slowly"]);
 });
 
-test("a call whose answer a fault replaces, or that comes too fast, is lost in the traffic; a refused one is not", async () => {
+test("a call whose answer is replaced by a fault, or that is rate-limited, is marked as lost in the traffic, but a refused call is not", async () => {
   slack.faults.next("chat.postMessage", { drop: "before" });
   slack.faults.next("chat.postMessage", { drop: "after" });
   slack.faults.next("chat.postMessage", { http: 503, when: "after" });
@@ -80,7 +80,7 @@ test("a call hangs after its effect until the sandbox stops", async () => {
   slack = await startFull();
 });
 
-test("a gate holds a call back until it opens", async () => {
+test("a gate holds a call until it opens", async () => {
   const gate = Promise.withResolvers<void>();
   slack.faults.next("chat.postMessage", { until: gate.promise });
   const held = post("held");
@@ -91,14 +91,14 @@ test("a gate holds a call back until it opens", async () => {
   expect(texts()).toEqual(["overtakes", "held"]);
 });
 
-test("people change behind the app's back", async () => {
+test("people can change without the app's knowledge", async () => {
   slack.faults.makeGuest(ana);
   slack.faults.deactivate("U0BEN");
   expect((await client.users.info({ user: ana })).user).toMatchObject({ is_restricted: true });
   expect((await client.users.info({ user: "U0BEN" })).user).toMatchObject({ deleted: true });
 });
 
-test("tokens never stand in the traffic", async () => {
+test("tokens never appear in the traffic", async () => {
   await client.apiCall("users.info", { user: ana, token: slack.botToken });
   const seen = JSON.stringify(slack.traffic.lines());
   expect(seen).toContain("users.info");

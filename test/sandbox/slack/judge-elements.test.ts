@@ -1,4 +1,4 @@
-// Every kind of element is used by a person, and Bolt gets the action with what was chosen: in messages, modals and Home.
+// A person uses every kind of element, and Bolt gets the action with the choice: in messages, modals and on the Home tab.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
@@ -51,7 +51,7 @@ const use = async (at: { view: string } | { channel: string; ts: string }, type:
 
 afterEach(() => judged.stop());
 
-test("every kind of element in the table is used here, or said to be of no use", async () => {
+test("every kind of element in the table is used here, or marked as unusable", async () => {
   await start("socket");
   expect([...Object.keys(used), ...unused].sort()).toEqual([...elementTypes].sort());
 });
@@ -66,10 +66,10 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
   });
 });
 
-describe("where an element stands", () => {
+describe("the place of an element", () => {
   beforeEach(() => start("socket"));
 
-  test("a choice in a modal stands in its state, in a message in the message's", async () => {
+  test("a choice in a modal is in the view's state, and one in a message in the message's state", async () => {
     await use(await openModal(blockWith("static_select")), "static_select");
     const state = { values: { b: { it: { type: "static_select", selected_option: option("b") } } } };
     expect(seen[0]).toMatchObject({ container: { type: "view" }, view: { state } });
@@ -77,7 +77,7 @@ describe("where an element stands", () => {
     expect(seen[1]).toMatchObject({ container: { type: "message" }, message: { text: "card" }, state });
   });
 
-  test("a choice on the Home tab is kept when the tab is published anew", async () => {
+  test("a choice on the Home tab is kept when the tab is published again", async () => {
     const publish = () =>
       judged.app.client.views.publish({
         user_id: ana,
@@ -89,13 +89,13 @@ describe("where an element stands", () => {
     expect(second).toMatchObject({ state: { values: { b: { it: { selected_option: option("a") } } } } });
   });
 
-  test("an input that dispatches nothing is silent", async () => {
+  test("an input without dispatch_action sends nothing", async () => {
     const at = await openModal(blockWith("plain_text_input", false));
     expect(await judged.slack.acts.click(ana, at, "b", "it", "typed")).toEqual({ ok: true });
     expect(seen).toEqual([]);
   });
 
-  test("what an element does not offer never reaches the app", async () => {
+  test("a choice that an element does not offer never reaches the app", async () => {
     const refused = { ok: false, error: "This choice is not offered here." };
     for (const [type, chosen] of [
       ["channels_select", "C0PAYMENTS"],

@@ -1,4 +1,4 @@
-// Every way in which a person and an app meet, once in Socket Mode and once over HTTP, with Bolt alone on the app's side.
+// Every interaction of a person with an app, in Socket Mode and over HTTP, with only Bolt on the app's side.
 
 import type { App, ViewClosedAction } from "@slack/bolt";
 import { afterEach, describe, expect, test } from "vitest";
@@ -74,7 +74,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     expect(newest(slack)).toMatchObject({ text: "All of you", ephemeralFor: null });
   });
 
-  test("say() and respond() speak where the command was typed", async () => {
+  test("say() and respond() post where the command was typed", async () => {
     const slack = await start(mode, (app) =>
       app.command("/agent", async ({ ack, say, respond }) => {
         await ack();
@@ -139,7 +139,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     }
   });
 
-  test("closing a form is told to the app that wants to know", async () => {
+  test("the app is notified when a form is closed, if it asked for it", async () => {
     const closed = Promise.withResolvers<boolean>();
     const slack = await start(mode, (app) => {
       opener(form("form", { notify_on_close: true, clear_on_close: true }))(app);
@@ -153,7 +153,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     expect(await closed.promise).toBe(true);
   });
 
-  test("a global shortcut opens a form, and one on a message brings the message", async () => {
+  test("a global shortcut opens a form, and one on a message includes the message", async () => {
     const looked = Promise.withResolvers<unknown>();
     const slack = await start(mode, (app) => {
       app.shortcut("help", async ({ ack, body, client }) => {
@@ -175,15 +175,15 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     expect(await slack.shortcut(ana, "look")).toMatchObject({ error: "This app has no such shortcut." });
   });
 
-  test("messages come as events: new, changed and removed ones, and mentions", async () => {
-    const heard: string[] = [];
+  test("messages cause events: new, changed and removed ones, and mentions", async () => {
+    const received: string[] = [];
     const slack = await start(mode, (app) => {
-      app.event("message", async ({ event }) => void heard.push(event.subtype ?? "new"));
-      app.event("app_mention", async ({ event }) => void heard.push(`mention by ${event.user}`));
+      app.event("message", async ({ event }) => void received.push(event.subtype ?? "new"));
+      app.event("app_mention", async ({ event }) => void received.push(`mention by ${event.user}`));
     });
     await slack.acts.say(ana, ops, "@countersign hello");
     const message = slack.workspace.messages[0];
-    if (!message) throw new Error("nothing was said");
+    if (!message) throw new Error("no message was posted");
     slack.workspace.edit(message, { text: "changed" });
     slack.workspace.remove(message);
     const acknowledged = () =>
@@ -192,13 +192,13 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
       const off = slack.traffic.onLine(() => acknowledged() && (off(), resolve()));
       if (acknowledged()) resolve();
     });
-    expect(heard.sort()).toEqual([`mention by ${ana}`, "message_changed", "message_deleted", "new"]);
+    expect(received.sort()).toEqual([`mention by ${ana}`, "message_changed", "message_deleted", "new"]);
   });
 
-  test("who joins a channel comes as an event, the app itself too", async () => {
-    const heard: string[] = [];
+  test("joining a channel causes an event, for people and for the app itself", async () => {
+    const received: string[] = [];
     const slack = await start(mode, (app) => {
-      app.event("member_joined_channel", async ({ event }) => void heard.push(event.user));
+      app.event("member_joined_channel", async ({ event }) => void received.push(event.user));
     });
     const { person } = slack.workspace.app;
     slack.faults.removeFromChannel(ops, person);
@@ -210,11 +210,11 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
       const off = slack.traffic.onLine(() => acknowledged() && (off(), resolve()));
       if (acknowledged()) resolve();
     });
-    // The app hears only of the channels it is in.
-    expect(heard).toEqual([person]);
+    // The app gets only the events of its own channels.
+    expect(received).toEqual([person]);
   });
 
-  test("opening the Home tab is an event, and the app publishes the tab", async () => {
+  test("opening the Home tab causes an event, and the app publishes the tab", async () => {
     const slack = await start(mode, (app) =>
       app.event("app_home_opened", async ({ event, client }) => {
         await client.views.publish({ user_id: event.user, view: { type: "home", blocks: card } });
@@ -225,7 +225,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     expect(home.view.blocks).toMatchObject(card);
   });
 
-  test("a command, a click and a form that are not acknowledged in time fail before the person's eyes", async () => {
+  test("a command, a click and a form that are not acknowledged in time show an error to the person", async () => {
     const silent = { timing: { ackMs: 30 } };
     const slack = await start(
       mode,
@@ -244,7 +244,7 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
     });
   });
 
-  test("an app that hears nothing of events and Home is sent none", async () => {
+  test("an app without subscriptions or a Home tab gets no events", async () => {
     const manifestPath = new URL("manifest-quiet.yml", import.meta.url).pathname;
     const slack = await start(mode, () => {}, { manifestPath });
     expect(await slack.openHome(ana)).toMatchObject({ error: "This app has no Home tab." });
@@ -253,16 +253,16 @@ describe.each<Mode>(["socket", "http"])("over %s", (mode) => {
   });
 });
 
-test("what is said in private channels and in direct messages comes as events of their own", async () => {
-  const heard: unknown[] = [];
+test("messages in private channels and in direct messages have their own events", async () => {
+  const received: unknown[] = [];
   const both = Promise.withResolvers<void>();
   const manifestPath = new URL("manifest-ears.yml", import.meta.url).pathname;
   const slack = await start(
     "socket",
     (app) =>
       app.event("message", async ({ event }) => {
-        heard.push([event.channel_type, "text" in event ? event.text : ""]);
-        if (heard.length === 2) both.resolve();
+        received.push([event.channel_type, "text" in event ? event.text : ""]);
+        if (received.length === 2) both.resolve();
       }),
     { manifestPath },
   );
@@ -270,13 +270,13 @@ test("what is said in private channels and in direct messages comes as events of
   await slack.acts.say(ana, "C0PAYMENTS", "in private");
   await slack.acts.say(ana, slack.workspace.dmOf(ana).id, "to you");
   await both.promise;
-  expect(heard).toEqual([
+  expect(received).toEqual([
     ["group", "in private"],
     ["im", "to you"],
   ]);
 });
 
-test("over HTTP the challenge of a new request URL is answered by Bolt", async () => {
+test("over HTTP, Bolt answers the challenge of a new request URL", async () => {
   const slack = await start("http", () => {});
   const body = { type: "url_verification", token: "deprecated", challenge: "c-123" };
   expect(await slack.deliverRaw({ kind: "events_api", body })).toEqual({

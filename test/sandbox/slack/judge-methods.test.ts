@@ -1,4 +1,4 @@
-// Every method of the table, called as an app calls it: by @slack/web-api's own functions, with the SDK's own types.
+// Every method of the table, called like an app calls it: with @slack/web-api's own functions and types.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 afterEach(() => judged.stop());
 
-/** What must stand in the answer. */
+/** The required parts of each answer. */
 const shapes: Record<string, object> = {
   "auth.test": { team: "Sandbox", user_id: "U0COUNTERSIGN", bot_id: "B0COUNTERSIGN" },
   "bots.info": { bot: { id: "B0COUNTERSIGN", app_id: "A0COUNTERSIGN", user_id: "U0COUNTERSIGN" } },
@@ -58,7 +58,7 @@ const shapes: Record<string, object> = {
   "files.completeUploadExternal": { files: [{ title: "A", size: 3 }] },
 };
 
-test("every method of the table is driven, and none that is not there", () => {
+test("every method of the table is called, and no other", () => {
   expect(Object.keys(createDrives(judged, trigger)).sort()).toEqual([...methods.keys()].sort());
   expect(Object.keys(shapes).sort()).toEqual([...methods.keys()].sort());
 });
@@ -68,7 +68,7 @@ test.each([...methods.keys()])("the SDK understands the answer of %s", async (na
   expect(answer).toMatchObject({ ok: true, ...matching(shapes[name] ?? {}) });
 });
 
-/** Patterns stand in the shapes as regular expressions; here they become matchers. */
+/** Regular expressions in the shapes become matchers here. */
 const matching = (shape: object): object =>
   Object.fromEntries(
     Object.entries(shape).map(([field, value]: [string, unknown]) => {

@@ -1,4 +1,4 @@
-// Bolt as the judge: a sandbox and a Bolt app that knows nothing of it, in Socket Mode or over HTTP.
+// Bolt as the judge: a sandbox, and a Bolt app that knows nothing about it, in Socket Mode or over HTTP.
 
 import type { AddressInfo } from "node:net";
 
@@ -23,7 +23,7 @@ export const startJudged = async (
 
 const quiet = (): void => {};
 
-/** What the app complains of is seen in what it does; its log would drown the tests'. */
+/** The app's faults are visible in its behavior. Its log would flood the output of the tests. */
 const logger: Logger = {
   debug: quiet,
   info: quiet,

@@ -1,4 +1,4 @@
-// What a method's smoke test leaves open: pages to their end, bounds, and what belongs to others.
+// What a single call of a method does not show: all pages, bounds, and data of other people.
 
 import type { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -20,7 +20,7 @@ afterEach(() => slack.stop());
 const own = (more: object = {}) =>
   slack.workspace.post({ channel: opsAgents, author: slack.workspace.app.person, text: "mine", ...more });
 
-test("the members of a channel come in pages, each once, and the last page says that it is the last", async () => {
+test("the members of a channel are listed in pages, each once, and the last page says that it is the last", async () => {
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
@@ -36,7 +36,7 @@ test("the members of a channel come in pages, each once, and the last page says 
   expect(seen).toEqual(slack.workspace.channels.get(opsAgents)?.members);
 });
 
-test("a history is bounded by oldest and latest, and holds the bounds only when it is asked for them", async () => {
+test("a history is bounded by oldest and latest, and includes the bounds only if requested", async () => {
   const [a, b, c] = ["a", "b", "c"].map((text) => own({ text }));
   const between = async (more: object): Promise<unknown> => {
     const bounds = { oldest: a?.ts ?? "", latest: c?.ts ?? "", ...more };
@@ -49,7 +49,7 @@ test("a history is bounded by oldest and latest, and holds the bounds only when 
   expect(await between({ oldest: "0", latest: "now" })).toEqual(["c", "b", "a"]);
 });
 
-test("of a person's channels an app is told the public ones and those that it is in too", async () => {
+test("an app sees a person's public channels, and their private channels only if it is a member, too", async () => {
   const named = async (user: string): Promise<unknown> => {
     const types = "public_channel,private_channel,im";
     const { channels = [] } = await client.users.conversations({ user, types });
@@ -64,7 +64,7 @@ test("of a person's channels an app is told the public ones and those that it is
   expect(active.channels?.map(({ name }) => name)).toEqual(["ops-agents", "releases"]);
 });
 
-test("a disabled user group has its people listed for whoever asks for disabled ones", async () => {
+test("the members of a disabled user group are listed only if disabled groups are requested", async () => {
   const usergroup = "S0OLDCREW";
   expect(await refusal(client.usergroups.users.list({ usergroup }))).toMatchObject({
     error: "no_such_subteam",
@@ -73,7 +73,7 @@ test("a disabled user group has its people listed for whoever asks for disabled 
   expect(listed.users).toEqual(["U0DEE"]);
 });
 
-test("a reaction is taken away by whoever gave it, and stays another's", async () => {
+test("a reaction is removed by the person who added it, and others stay", async () => {
   const message = own({ reactions: { eyes: [ana] } });
   const at = { channel: opsAgents, timestamp: message.ts, name: "eyes" };
   expect(await refusal(client.reactions.remove(at))).toMatchObject({ error: "no_reaction" });
@@ -83,7 +83,7 @@ test("a reaction is taken away by whoever gave it, and stays another's", async (
   expect(message.reactions).toEqual({ eyes: [ana] });
 });
 
-test("a link to a reply names its thread", async () => {
+test("a link to a reply contains its thread", async () => {
   const root = own();
   const reply = own({ thread: root.ts });
   const link = await client.chat.getPermalink({ channel: opsAgents, message_ts: reply.ts });
@@ -92,7 +92,7 @@ test("a link to a reply names its thread", async () => {
   );
 });
 
-test("a channel is posted to by its #name too", async () => {
+test("a message can be posted to a channel by its #name, too", async () => {
   expect(await client.chat.postMessage({ channel: "#ops-agents", text: "x" })).toMatchObject({
     channel: opsAgents,
   });

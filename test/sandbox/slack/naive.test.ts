@@ -1,4 +1,4 @@
-// A naive bot makes every mistake once, and is told so by the code that the table has for it.
+// A naive bot makes every mistake once, and gets the table's code for it.
 
 import type { App } from "@slack/bolt";
 import type { WebClient } from "@slack/web-api";
@@ -74,7 +74,7 @@ const raw = async (path: string, init: Request): Promise<string> => {
   return String(((await answer.json()) as { error?: string }).error);
 };
 
-/** What an app answers to the response_url of a command of Ana's. */
+/** Sends an app's answer to the response_url of a command by Ana, and resolves to the error. */
 const answer = async (body: unknown, before = async (_url: string): Promise<void> => {}): Promise<string> => {
   let url = "";
   await bolt((app) =>
@@ -94,7 +94,7 @@ const answerAt = async (url: string, body: unknown): Promise<string> => {
   return String(((await response.json()) as { error?: string }).error);
 };
 
-/** The code with which Slack turned down an acknowledgement. */
+/** Returns the code with which Slack rejected an acknowledgment. */
 const turnedDown = (): string =>
   String(slack.traffic.lines().findLast(({ what }) => what.startsWith("acknowledgement of"))?.refused);
 
@@ -127,7 +127,7 @@ const menus = Array.from({ length: 13 }, (_, index) => ({
   element: { type: "static_select", action_id: "a", options },
 }));
 
-/** One mistake for each code; the compiler misses none. */
+/** One mistake for each code. The compiler checks that none is missing. */
 const mistakes: Record<Code, () => Promise<string>> = {
   unknown_method: () => call("chat.shout"),
   not_authed: () => raw("auth.test?token=in-the-query", { headers: { authorization: "" }, method: "GET" }),

@@ -1,4 +1,4 @@
-// The probes ask the sandbox always, and a real workspace when tokens are given (docs/development/sandbox-coverage.md says how).
+// The probes always query the sandbox, and a real workspace if tokens are given (docs/development/sandbox-coverage.md says how).
 
 import { expect } from "vitest";
 

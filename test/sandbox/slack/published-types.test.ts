@@ -1,4 +1,4 @@
-// The sandbox and the bot are held to types that nobody here wrote: those of Slack's own packages, made from Slack's real answers.
+// Checks the sandbox and the bot against Slack's own types, which Slack generates from its real answers.
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,12 +18,12 @@ afterAll(() => types.close());
 
 const isPublished = (name: string): name is PublishedName => types.names.includes(name);
 
-test("every key that the sandbox sends is a key of Slack's own types, but for the listed differences", async (context) => {
+test("every key that the sandbox sends is a key of Slack's own types, except for the listed differences", async (context) => {
   const sent = [...(await aJudgedDay()), ...(await aBotsDay(context))];
   const seen = new Set(sent.map(({ name }) => name));
-  // The answer of a response_url has no type of its own.
+  // The answer of a response_url has no published type.
   expect([...seen].filter((name) => !isPublished(name))).toEqual(["response_url"]);
-  // Nothing was forgotten: each method answered, and each payload came.
+  // Completeness: each method was called, and each payload was sent.
   expect(types.names.filter((name) => !seen.has(name))).toEqual([]);
   expect([...methods.keys()].filter((name) => !isPublished(name))).toEqual([]);
 
@@ -31,7 +31,7 @@ test("every key that the sandbox sends is a key of Slack's own types, but for th
   expect([...new Set(strange)].sort()).toEqual(SENT.flatMap(({ at }) => at).sort());
 });
 
-test("every key that the bot reads is a key of Slack's own types, but for the listed differences", () => {
+test("every key that the bot reads is a key of Slack's own types, except for the listed differences", () => {
   const read = Object.entries(READS).flatMap(([name, all]) =>
     all.flatMap(({ shape, from, at = [] }) =>
       pathsIn(shape).map((path) => ({ name, from, path: [...at, ...path] })),
@@ -44,10 +44,10 @@ test("every key that the bot reads is a key of Slack's own types, but for the li
   expect(strange.sort()).toEqual(READ.flatMap(({ at }) => at).sort());
 });
 
-/** Parts of other shapes. */
+/** Shapes that are only parts of other shapes. */
 const PARTS = ["user", "input", "idOf", "nextCursor"];
 
-test("every shape of the bot's is compared", () => {
+test("every shape of the bot is compared", () => {
   expect(exportedShapes().filter((name) => !(name in READS))).toEqual([]);
   const declared = ["answers", "payloads"].flatMap((name) => {
     const source = readFileSync(new URL(`../../../src/adapters/slack/${name}.ts`, import.meta.url), "utf8");

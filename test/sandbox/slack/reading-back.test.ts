@@ -26,8 +26,8 @@ const post = async (args: Record<string, unknown>): Promise<string> => {
 
 const textsOf = (messages: { text?: string }[] = []) => messages.map(({ text }) => text);
 
-describe("what the app reads back", () => {
-  test("has metadata only when it asks for it", async () => {
+describe("data that the app reads back", () => {
+  test("has metadata only if requested", async () => {
     const metadata = { event_type: "card", event_payload: { id: "7" } };
     const ts = await post({ text: "x", metadata });
     const args = { channel: opsAgents, oldest: ts, inclusive: true, limit: 1 };
@@ -36,7 +36,7 @@ describe("what the app reads back", () => {
     expect(asked.messages?.[0]).toMatchObject({ ts, metadata, bot_id: slack.workspace.app.botId });
   });
 
-  test("comes in pages: a channel newest first, a thread from its beginning", async () => {
+  test("is listed in pages: a channel from the newest message, a thread from its beginning", async () => {
     const root = await post({ text: "root" });
     for (const text of ["a", "b", "c"]) await post({ text, thread_ts: root });
     await post({ text: "later" });
@@ -54,7 +54,7 @@ describe("what the app reads back", () => {
     expect(first.messages?.[0]).toMatchObject({ reply_count: 3, reply_users_count: 1 });
   });
 
-  test("shows a broadcast reply in thread and channel as one message, updated in both", async () => {
+  test("has a broadcast reply as one message in thread and channel, updated in both", async () => {
     const root = await post({ text: "root" });
     const ts = await post({ text: "both", thread_ts: root, reply_broadcast: true });
     await client.chat.update({ channel: opsAgents, ts, text: "changed" });
@@ -64,7 +64,7 @@ describe("what the app reads back", () => {
     expect(thread.messages?.[1]).toMatchObject({ ts, text: "changed", thread_ts: root });
   });
 
-  test("tells who is in a channel and whether strangers share it", async () => {
+  test("includes a channel's members, and whether it is shared with strangers", async () => {
     expect((await client.conversations.members({ channel: opsAgents })).members).toContain(outsider);
     const shared = await client.conversations.info({ channel: opsAgents });
     expect(shared.channel).toMatchObject({ is_ext_shared: true, connected_team_ids: ["T0PARTNER"] });
@@ -73,7 +73,7 @@ describe("what the app reads back", () => {
   });
 });
 
-test("a person's id as channel means their direct messages with the app", async () => {
+test("a person's id as a channel means their direct messages with the app", async () => {
   const ts = await post({ channel: ana, text: "hello" });
   const { id: channel } = slack.workspace.dmOf(ana);
   expect(slack.workspace.messageAt(channel, ts)).toMatchObject({ text: "hello" });
@@ -81,7 +81,7 @@ test("a person's id as channel means their direct messages with the app", async 
   expect(link.permalink).toBe(`${slack.url}archives/${channel}/p${ts.replace(".", "")}`);
 });
 
-test("waiting for a state that does not come ends with words", async () => {
+test("waiting for a state that does not occur times out with an explanation", async () => {
   const waiting = slack.workspace.until(() => false, { timeoutMs: 5, what: "a miracle" });
   await expect(waiting).rejects.toThrow("the workspace did not reach a miracle within 5 ms");
 });

@@ -41,7 +41,7 @@ const post = (args: Record<string, unknown>) => call("chat.postMessage", { chann
 const own = (more: object = {}) =>
   slack.workspace.post({ channel: opsAgents, author: slack.workspace.app.person, text: "mine", ...more });
 
-/** A trigger as a command of Ana's hands it out. */
+/** Returns a trigger, as a command by Ana would provide it. */
 const trigger = async (): Promise<string> => {
   await slack.acts.command(ana, opsAgents, "/agent", "");
   return lastTrigger(slack, "slash_commands");
@@ -50,12 +50,12 @@ const trigger = async (): Promise<string> => {
 const opened = async (view: object = reasonModal()) => {
   await client.apiCall("views.open", { trigger_id: await trigger(), view });
   const [open] = slack.workspace.viewsOf(ana).slice(-1);
-  if (!open) throw new Error("nothing opened");
+  if (!open) throw new Error("no view was opened");
   return open;
 };
 
-describe("who calls", () => {
-  test("an unknown method, no token, a wrong token and the wrong kind of token are refused", async () => {
+describe("callers", () => {
+  test("an unknown method, and a missing, wrong or mistyped token are refused", async () => {
     expect(await call("chat.shout")).toMatchObject({ error: "unknown_method" });
     const bare = await fetch(`${slack.apiUrl}auth.test`, { method: "POST" });
     expect(await bare.json()).toMatchObject({ ok: false, error: "not_authed" });
@@ -68,7 +68,7 @@ describe("who calls", () => {
     });
   });
 
-  test("a scope that the manifest does not ask for is missing, by name", async () => {
+  test("a scope that the manifest does not request is named as missing", async () => {
     const strict = await startSlack({
       seed: SEED,
       manifestPath: new URL("../../../manifest.yml", import.meta.url).pathname,
@@ -86,13 +86,13 @@ describe("who calls", () => {
     expect(await call("conversations.history", { channel: id })).toMatchObject({ needed: "im:history" });
   });
 
-  test("scopes held and accepted stand in the headers", async () => {
+  test("the held and the accepted scopes are in the headers", async () => {
     const answer = await client.users.info({ user: ana });
     expect(answer.response_metadata).toMatchObject({ acceptedScopes: ["users:read"] });
     expect(answer.response_metadata?.scopes).toContain("chat:write");
   });
 
-  test("a foreign Host is misdirected", async () => {
+  test("a foreign Host is answered with 421", async () => {
     const { request } = await import("node:http");
     const status = await new Promise((resolve) => {
       const headers = { host: "evil.example" };
@@ -103,7 +103,7 @@ describe("who calls", () => {
 });
 
 describe("arguments", () => {
-  test("unknown, missing and mistyped ones are refused in words", async () => {
+  test("that are unknown, missing or mistyped are refused with an explanation", async () => {
     const refused = await call("users.info", { usr: ana });
     expect(refused).toMatchObject({ error: "invalid_arguments" });
     expect(refused["response_metadata"]).toMatchObject({
@@ -120,7 +120,7 @@ describe("arguments", () => {
     });
   });
 
-  test("a JSON body is read too", async () => {
+  test("can also be sent as JSON", async () => {
     const headers = { authorization: `Bearer ${slack.botToken}`, "content-type": "application/json" };
     const body = JSON.stringify({ channel: opsAgents, text: "by JSON", unfurl_links: false });
     const answer = await fetch(`${slack.apiUrl}chat.postMessage`, { method: "POST", headers, body });
@@ -129,7 +129,7 @@ describe("arguments", () => {
 });
 
 describe("messages", () => {
-  test("go only where the app is, and where anyone may write", async () => {
+  test("can only be posted where the app is, and where anyone may write", async () => {
     expect(await post({ channel: "C0NOWHERE", text: "x" })).toMatchObject({ error: "channel_not_found" });
     expect(await post({ channel: random, text: "x" })).toMatchObject({ error: "not_in_channel" });
     slack.faults.removeFromChannel(payments, slack.workspace.app.person);
@@ -141,7 +141,7 @@ describe("messages", () => {
     expect(await call("chat.update", { channel, ts, text: "y" })).toMatchObject({ error: "is_inactive" });
   });
 
-  test("say something, in threads that exist, and to people who are there", async () => {
+  test("need content, an existing thread, and a recipient who is in the channel", async () => {
     expect(await post({})).toMatchObject({ error: "no_text" });
     const reply = own({ thread: own().ts });
     expect(await post({ text: "x", thread_ts: reply.ts })).toMatchObject({
@@ -152,7 +152,7 @@ describe("messages", () => {
     expect(await call("chat.postEphemeral", whisper)).toMatchObject({ error: "user_not_in_channel" });
   });
 
-  test("are cut at 40,000 characters when posted and refused beyond 4,000 when updated", async () => {
+  test("are cut at 40,000 characters when posted, and refused beyond 4,000 when updated", async () => {
     const text = "x".repeat(40_001);
     const long: ChatPostMessageResponse = await client.apiCall("chat.postMessage", {
       channel: opsAgents,
@@ -169,7 +169,7 @@ describe("messages", () => {
     });
   });
 
-  test("of others and gone ones cannot be changed", async () => {
+  test("of other authors, and deleted ones, cannot be changed", async () => {
     const { ts } = own({ author: ana });
     const at = { channel: opsAgents, ts };
     expect(await call("chat.update", { ...at, text: "x" })).toMatchObject({ error: "cant_update_message" });
@@ -186,7 +186,7 @@ describe("messages", () => {
 });
 
 describe("views", () => {
-  test("need a fresh trigger, once", async () => {
+  test("need a new trigger, which works once", async () => {
     const view = reasonModal();
     const open = (trigger_id: string) => call("views.open", { trigger_id, view });
     expect(await open("1.2.made-up")).toMatchObject({ error: "invalid_trigger_id" });
@@ -198,7 +198,7 @@ describe("views", () => {
     expect(await open(late)).toMatchObject({ error: "expired_trigger_id" });
   });
 
-  test("stack three high, upon a modal only", async () => {
+  test("can be stacked three high, and only on a modal", async () => {
     const view = reasonModal();
     expect(await call("views.push", { trigger_id: await trigger(), view })).toMatchObject({
       error: "not_found",
@@ -212,7 +212,7 @@ describe("views", () => {
     }
   });
 
-  test("are updated only while open and unchanged", async () => {
+  test("can be updated only while they are open and unchanged", async () => {
     const open = await opened();
     const view = reasonModal();
     const stale = open.hash;
@@ -224,7 +224,7 @@ describe("views", () => {
     expect(await call("views.update", { view_id: open.id, view })).toMatchObject({ error: "not_found" });
   });
 
-  test("keep what was typed when they are updated", async () => {
+  test("keep the typed text when they are updated", async () => {
     const open = await opened();
     await slack.acts.submit(ana, open.id, { reason: { text: "half a" } });
     const view = reasonModal({ private_metadata: "2" });
@@ -232,7 +232,7 @@ describe("views", () => {
     expect(answer).toMatchObject({ view: { state: { values: { reason: { text: { value: "half a" } } } } } });
   });
 
-  test("too large, too wide and without a submit button are refused", async () => {
+  test("that are too large, have a title that is too long, or lack a submit button are refused", async () => {
     const open = async (view: object) => call("views.open", { trigger_id: await trigger(), view });
     const options = Array.from({ length: 100 }, (_, index) => ({
       text: { type: "plain_text", text: "x".repeat(75) },
@@ -268,7 +268,7 @@ describe("views", () => {
 });
 
 describe("people, files and reactions", () => {
-  test("unknown people, groups and deactivated ones are named as such", async () => {
+  test("unknown people and groups, and deactivated people, are reported as such", async () => {
     expect(await call("users.info", { user: "U0NOBODY" })).toMatchObject({ error: "user_not_found" });
     expect(await call("conversations.open", { users: "U0DEE" })).toMatchObject({ error: "user_disabled" });
     expect(await call("usergroups.users.list", { usergroup: "S0" })).toMatchObject({
@@ -279,7 +279,7 @@ describe("people, files and reactions", () => {
     expect((await client.users.info({ user: guest })).user).toMatchObject({ is_restricted: true });
   });
 
-  test("files must be announced, uploaded in full and sent where the app is", async () => {
+  test("files must be announced, uploaded in full and posted where the app is", async () => {
     const announce = (length: number) => client.files.getUploadURLExternal({ filename: "a.txt", length });
     expect(await refusal(announce(0))).toMatchObject({ error: "missing_argument" });
     const { upload_url: url = "", file_id: id = "" } = await announce(3);
@@ -303,8 +303,8 @@ describe("people, files and reactions", () => {
   });
 });
 
-describe("pacing", () => {
-  test("a channel takes a short burst, then one message a second", async () => {
+describe("rate limits", () => {
+  test("a channel accepts a short burst, and then one message a second", async () => {
     slack.rateLimits(true);
     for (let count = 0; count < 5; count++)
       expect(await post({ text: "x" })).toMatchObject({ error: accepted });
@@ -314,7 +314,7 @@ describe("pacing", () => {
     expect(await post({ text: "x" })).toMatchObject({ error: accepted });
   });
 
-  test("a method of tier 3 is refused at its fifty-first call in a minute, with the seconds to wait", async () => {
+  test("the fifty-first call of a tier 3 method in a minute is refused, with the seconds to wait", async () => {
     slack.rateLimits(true);
     const info = () =>
       fetch(`${slack.apiUrl}conversations.info`, {

@@ -36,7 +36,7 @@ const answer = async (body: object): Promise<number> => {
 
 const newest = () => slack.workspace.messages.at(-1);
 
-test("an answer is for the person alone unless it is meant for the channel, also where the app is no member", async () => {
+test("an answer is only for the person unless it is meant for the channel, even if the app is not a member", async () => {
   await slack.acts.command(ana, random, "/agent", "");
   expect(await answer({ text: "just you" })).toBe(200);
   expect(newest()).toMatchObject({ channel: random, text: "just you", ephemeralFor: ana });
@@ -44,20 +44,20 @@ test("an answer is for the person alone unless it is meant for the channel, also
   expect(newest()).toMatchObject({ channel: random, text: "everyone", ephemeralFor: null });
 });
 
-test("five answers are taken, the sixth is not", async () => {
+test("five answers are accepted, and the sixth is refused", async () => {
   await slack.acts.command(ana, opsAgents, "/agent", "");
   const statuses = [];
   for (let count = 0; count < 6; count++) statuses.push(await answer({ text: "x" }));
   expect(statuses).toEqual([200, 200, 200, 200, 200, 404]);
 });
 
-test("after half an hour none is taken", async () => {
+test("after half an hour no answer is accepted", async () => {
   await slack.acts.command(ana, opsAgents, "/agent", "");
   time += 30 * 60_000 + 1;
   expect(await answer({ text: "x" })).toBe(404);
 });
 
-test("a click's answer replaces or deletes the original, and says nothing else when it deletes", async () => {
+test("the answer to a click can replace or delete the original, and a deletion posts nothing", async () => {
   const { app } = slack.workspace;
   const blocks = [button("approve")];
   const card = slack.workspace.post({ channel: opsAgents, author: app.person, text: "card", blocks });
@@ -76,13 +76,13 @@ test("an answer that Slack would not show is refused", async () => {
   expect(slack.traffic.lines().at(-1)).toMatchObject({ what: "response_url", refused: "invalid_blocks" });
 });
 
-describe("an answer is strict", () => {
+describe("answers are checked strictly", () => {
   const refusedFor = async (body: object): Promise<unknown> => {
     expect(await answer(body)).toBe(400);
     return slack.traffic.lines().at(-1)?.refused;
   };
 
-  test("with fields: unknown ones and those that the sandbox cannot show are refused by name", async () => {
+  test("fields: unknown ones, and those that the sandbox cannot show, are refused by name", async () => {
     await slack.acts.command(ana, opsAgents, "/agent", "");
     expect(await refusedFor({ text: "x", bogus: 1 })).toBe("invalid_arguments");
     expect(await refusedFor({ text: "x", attachments: [{ text: "y" }] })).toBe("invalid_arguments");
@@ -94,7 +94,7 @@ describe("an answer is strict", () => {
     expect(slack.workspace.messages).toEqual([]);
   });
 
-  test("with bodies: only JSON is read, as the documentation shows it", async () => {
+  test("bodies: only JSON is accepted, as in the documentation", async () => {
     await slack.acts.command(ana, opsAgents, "/agent", "");
     const send = async (type: string, body: string): Promise<number> =>
       (await fetch(url, { method: "POST", headers: { "content-type": type }, body })).status;
@@ -106,7 +106,7 @@ describe("an answer is strict", () => {
     expect(await send("application/json; charset=utf-8", '{"text":"x"}')).toBe(200);
   });
 
-  test("an acknowledgement that answers a command is held to the same", async () => {
+  test("an acknowledgment that answers a command is checked in the same way", async () => {
     await stop();
     const { stop: off } = await connect(slack, (app) =>
       app.command("/agent", (args) => args.ack({ text: "x", bogus: true } as never)),
@@ -118,7 +118,7 @@ describe("an answer is strict", () => {
   });
 });
 
-test("what a click replaces may be said in a thread, and stays where it was", async () => {
+test("an answer to a click in a thread can be posted in that thread", async () => {
   const { app } = slack.workspace;
   const parent = slack.workspace.post({ channel: opsAgents, author: app.person, text: "parent" });
   const blocks = [button("approve")];

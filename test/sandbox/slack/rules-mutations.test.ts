@@ -1,4 +1,4 @@
-// Every message and view of the bot, and a sample of everything that the rules admit, with one fault in any place.
+// Every message and view of the bot, and a sample of everything that the rules allow, each with one fault in any place.
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -70,18 +70,18 @@ const surfaceAndPlace = fc
     fc.record({ surface: fc.constant(surface), place: fc.constantFrom(...placesIn(surface)) }),
   );
 
-test("without a fault each is fine", () => {
+test("all are valid without a fault", () => {
   expect(surfaces.map(complaintsOf).filter((found) => found.length > 0)).toEqual([]);
 });
 
 const strangeFields = ["no_such_field", "constructor", "toString", "hasOwnProperty", "__proto__"];
 
-test("a field that the rules do not know is refused at its object, whatever its name", () => {
+test("an unknown field is refused at its object, whatever its name", () => {
   fc.assert(
     fc.property(surfaceAndPlace, fc.constantFrom(...strangeFields), ({ surface, place }, field) => {
       fc.pre(isJson(at(surface, place)));
       const copy = structuredClone(surface);
-      // An assignment to "__proto__" would make no field of the object's own; JSON.parse makes one.
+      // Assigning to "__proto__" would not create a field. JSON.parse creates one.
       Object.defineProperty(at(copy, place), field, { value: {}, enumerable: true });
       expect(complaintsOf(copy)).toContain(
         `invalid additional property: ${field} [json-pointer:${pointer(copy, place)}]`,
@@ -91,7 +91,7 @@ test("a field that the rules do not know is refused at its object, whatever its 
   );
 });
 
-test("a type that the rules do not know is refused, whatever its name", () => {
+test("an unknown type is refused, whatever its name", () => {
   fc.assert(
     fc.property(surfaceAndPlace, fc.constantFrom(...strangeFields, 7, null), ({ surface, place }, type) => {
       fc.pre(place.length > 0 && typeof (at(surface, place) as Json | null)?.["type"] === "string");
@@ -105,7 +105,7 @@ test("a type that the rules do not know is refused, whatever its name", () => {
   );
 });
 
-/** The rules leave open how code is called, and what kind of value a raw number has. */
+/** The rules do not restrict the language of code, or the type of a raw number's value. */
 const isOpen = (field: unknown, held: unknown): boolean =>
   field === "language" || (field === "value" && typeof held === "number");
 

@@ -1,4 +1,4 @@
-// Every row of the tables of blocks and elements: an example that is fine, and the place of what is wrong with another.
+// Every row of the tables of blocks and elements: a valid example, and the place of the fault in an invalid one.
 
 import { expect, test } from "vitest";
 import { Refused } from "#sandbox/slack/errors.ts";
@@ -18,10 +18,10 @@ const rich = (text = "x") => ({
   elements: [{ type: "rich_text_section", elements: [{ type: "text", text }] }],
 });
 const image = { type: "image", image_url: "https://x.example/a.png", alt_text: "a" };
-const many = <T>(count: number, make: (index: number) => T): T[] =>
+const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** The fields of a fine one, those of a wrong one, and where the wrong is, below the element or block. */
+/** The fields of a valid one, those of an invalid one, and the place of the fault below the element or block. */
 type Example = readonly [fine: object, wrong: object, at: string];
 
 const elements: Record<string, Example> = {
@@ -43,13 +43,13 @@ const elements: Record<string, Example> = {
   ],
   radio_buttons: [
     { options, initial_option: option() },
-    { options: many(11, (i) => option(`${i}`)) },
+    { options: times(11, (i) => option(`${i}`)) },
     "/options",
   ],
   checkboxes: [{ options, initial_options: options }, { options, initial_options: [option("other")] }, ""],
   overflow: [
-    { options: many(5, (i) => option(`${i}`)) },
-    { options: many(6, (i) => option(`${i}`)) },
+    { options: times(5, (i) => option(`${i}`)) },
+    { options: times(6, (i) => option(`${i}`)) },
     "/options",
   ],
   plain_text_input: [{ min_length: 1, max_length: 3000 }, { min_length: 5, max_length: 4 }, ""],
@@ -75,13 +75,13 @@ const blocks: Record<string, Example> = {
   alert: [{ text: long(200), level: "error" }, { text: long(201) }, "/text/text"],
   table: [
     { rows: [[cell]], column_settings: [{ align: "right" }] },
-    { rows: many(101, () => [cell]) },
+    { rows: times(101, () => [cell]) },
     "/rows",
   ],
   data_table: [{ rows: [[cell]], caption: "C" }, { rows: [[cell]] }, ""],
 };
 
-/** The first place that a refusal points at, or "none". */
+/** Returns the first place that a refusal points at, or "none". */
 const place = (accept: () => unknown): string => {
   try {
     accept();
@@ -106,7 +106,7 @@ const blockAt = (block: Typed): string =>
 
 const accessories = new Set(["button", "image", "overflow"]);
 
-/** The element in the block that it may stand in, and the pointer to it. */
+/** Returns a block that may contain the element, and the pointer to the element. */
 const elementIn = (element: Typed): { block: Typed; at: string } => {
   if (accessories.has(element.type))
     return { block: { type: "section", text: plain("s"), accessory: element }, at: "/blocks/0/accessory" };
@@ -129,10 +129,10 @@ test.each(Object.entries(blocks))("the rules of the block %s hold", (type, [fine
   expect(blockAt({ ...wrong, type })).toBe(`/blocks/0${at}`);
 });
 
-test("an id stands once in a surface or block, and only one element of a view has the focus", () => {
-  const twice = many(2, () => ({ type: "divider", block_id: "b" }));
+test("an id is unique in a surface or block, and only one element of a view has the focus", () => {
+  const twice = times(2, () => ({ type: "divider", block_id: "b" }));
   expect(place(() => acceptBlocks(twice))).toBe("/blocks/1/block_id");
-  const focused = many(2, (i) => ({
+  const focused = times(2, (i) => ({
     type: "input",
     block_id: `b${i}`,
     label: plain("L"),

@@ -1,11 +1,11 @@
-// Values that look right by their length and are wrong all the same: addresses, dates, ids.
+// Values that have a valid length and are still wrong: addresses, dates, ids.
 
 import { describe, expect, test } from "vitest";
 import { Refused } from "#sandbox/slack/errors.ts";
 import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
 import { plain } from "./bolt-app.ts";
 
-/** The first place a refusal points at, or "fine". */
+/** Returns the first place that a refusal points at, or "fine". */
 const place = (accept: () => unknown): string => {
   try {
     accept();
@@ -40,7 +40,7 @@ const noAddress = [
 ];
 
 describe("an address", () => {
-  test.each(noAddress)('"%s" is none, wherever one is due', (url) => {
+  test.each(noAddress)('"%s" is invalid, wherever one is required', (url) => {
     expect(inActions("button", { text: plain("b"), url })).toBe("/url");
     const option = { text: plain("o"), value: "v", url };
     expect(inActions("overflow", { options: [option] })).toBe("/options/0/url");
@@ -51,7 +51,7 @@ describe("an address", () => {
     expect(alone({ type: "image", alt_text: "a", slack_file: { url } })).toBe("/slack_file/url");
   });
 
-  test("may be http or https, and mailto where a person follows it", () => {
+  test("may be http or https, and mailto in links for people", () => {
     for (const url of ["http://127.0.0.1:1/a?b=c#d", "https://x.example", "mailto:a@b.example"]) {
       expect(inActions("button", { text: plain("b"), url })).toBe("fine");
       expect(inText({ type: "link", url })).toBe("fine");
@@ -64,7 +64,7 @@ describe("an address", () => {
   });
 });
 
-test("a date is one of the calendar", () => {
+test("a date must exist in the calendar", () => {
   const date = (initial_date: unknown) => inActions("datepicker", { initial_date });
   for (const wrong of ["2026-99-99", "2026-02-29", "2026-00-10", "2026-13-01", "2026-04-31", 20261121])
     expect(date(wrong)).toBe("/initial_date");

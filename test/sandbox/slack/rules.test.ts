@@ -13,14 +13,14 @@ const section = (more: object) => ({ type: "section", ...more });
 const rich = (...elements: object[]) => ({ type: "rich_text", elements });
 const confirm = { title: text(100), text: text(300), confirm: text(30), deny: text(30), style: "danger" };
 
-/** What Slack would say: the code, and the places it points at. */
+/** Returns Slack's verdict: the code, and the places that it points at. */
 const verdict = (run: () => unknown): string => {
   try {
     run();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const told = error.more["response_metadata"] as { messages: string[] } | undefined;
-    const places = (told?.messages ?? []).map((one) => /json-pointer:([^\]]*)/.exec(one)?.[1] ?? one);
+    const metadata = error.more["response_metadata"] as { messages: string[] } | undefined;
+    const places = (metadata?.messages ?? []).map((one) => /json-pointer:([^\]]*)/.exec(one)?.[1] ?? one);
     return [error.code, ...places].join(" ");
   }
   return "fine";
@@ -28,7 +28,7 @@ const verdict = (run: () => unknown): string => {
 
 const inMessage = (...blocks: object[]): string => verdict(() => acceptBlocks(blocks));
 
-describe("at the limit a block is fine", () => {
+describe("a block at the limit is valid", () => {
   test.each<[string, object[]]>([
     ["section", [section({ text: text(3000) })]],
     ["fields", [section({ fields: times(10, () => plain("x".repeat(300))) })]],
@@ -71,7 +71,7 @@ describe("at the limit a block is fine", () => {
   ])("%s", (_what, blocks) => expect(inMessage(...blocks)).toBe("fine"));
 });
 
-describe("past the limit a block is refused at its place", () => {
+describe("a block beyond the limit is refused, and the refusal points at the place", () => {
   test.each<[string, object[], string]>([
     ["section text", [section({ text: text(3001) })], "/blocks/0/text/text"],
     ["empty text", [section({ text: plain("") })], "/blocks/0/text/text"],
@@ -128,7 +128,7 @@ describe("past the limit a block is refused at its place", () => {
   ])("%s", (_what, blocks, place) => expect(inMessage(...blocks)).toBe(`invalid_blocks ${place}`));
 });
 
-test("a message is too long as a whole before its blocks are", () => {
+test("the limit of a whole message is checked before the limits of its blocks", () => {
   const full = times(4, () => section({ text: text(3000) }));
   expect(inMessage(...full, section({ text: text(1200) }))).toBe("fine");
   expect(inMessage(...full, section({ text: text(1201) }))).toBe("msg_blocks_too_long");
@@ -138,18 +138,18 @@ test("a message is too long as a whole before its blocks are", () => {
   );
 });
 
-test("a character beyond the basic plane counts for two", () => {
+test("a character beyond the basic plane counts as two", () => {
   const header = (count: number) => inMessage({ type: "header", text: plain("😀".repeat(count)) });
   expect([header(75), header(76)]).toEqual(["fine", "invalid_blocks /blocks/0/text/text"]);
 });
 
-test("ids that are not given are made", () => {
+test("missing ids are created", () => {
   const [block] = acceptBlocks([actions(button())]);
   expect(block?.block_id).toMatch(/^.{5}$/);
   expect(block).toMatchObject({ elements: [{ action_id: expect.stringMatching(/^.{5}$/) as string }] });
 });
 
-test("a modal holds what a modal may, and no more", () => {
+test("a modal accepts only the blocks that are allowed in modals", () => {
   const modal = (more: object) => verdict(() => acceptView(reasonModal({ ...more }), "modal"));
   const divider = { type: "divider" };
   expect(modal({ private_metadata: "x".repeat(3000), blocks: times(100, () => divider) })).toBe("fine");

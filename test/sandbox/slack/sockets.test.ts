@@ -20,7 +20,7 @@ const start = async (options: Partial<SlackOptions> = {}): Promise<Slack> => {
 
 type Frame = Record<string, unknown> & { type: string; envelope_id?: string };
 
-/** A bare socket that keeps what it gets and acknowledges only what it is told to. */
+/** A bare socket that records what it receives, and acknowledges only on request. */
 const bareSocket = async (slack: Slack, acknowledge: (frame: Frame) => boolean = () => true) => {
   const { url } = await clientOf(slack, slack.appToken).apps.connections.open({});
   const socket = new WebSocket(url ?? "");
@@ -39,7 +39,7 @@ const bareSocket = async (slack: Slack, acknowledge: (frame: Frame) => boolean =
   return { socket, frames, until, url: url ?? "" };
 };
 
-test("a socket is greeted, and its ticket admits nobody else", async () => {
+test("a socket gets a greeting, and its ticket works only once", async () => {
   const slack = await start();
   const { frames, url } = await bareSocket(slack);
   expect(frames[0]).toMatchObject({
@@ -62,7 +62,7 @@ test("each payload goes to exactly one of several sockets, in turn", async () =>
   expect([got(first).length, got(second).length]).toEqual([2, 2]);
 });
 
-test("an event that is not acknowledged comes again with its number and the reason", async () => {
+test("an event that is not acknowledged is sent again, with its number and the reason", async () => {
   const slack = await start({ timing: { ackMs: 10, retryDelaysMs: [0, 0, 0] } });
   const { frames, until } = await bareSocket(slack, (frame) => frame["retry_attempt"] === 2);
   await slack.acts.say(ana, opsAgents, "hello");
@@ -76,14 +76,14 @@ test("an event that is not acknowledged comes again with its number and the reas
   expect(new Set(ids).size).toBe(1);
 });
 
-test("commands and clicks that are not acknowledged do not come again", async () => {
+test("commands and clicks that are not acknowledged are not sent again", async () => {
   const slack = await start({ timing: { ackMs: 10, retryDelaysMs: [0] } });
   const { frames } = await bareSocket(slack, () => false);
   await slack.acts.command(ana, opsAgents, "/agent", "");
   expect(frames.filter(({ type }) => type === "slash_commands")).toHaveLength(1);
 });
 
-test("a retiring socket gets no more payloads, is closed after the notice, and the SDK comes back", async () => {
+test("a retiring socket gets no more payloads and is closed after the notice, and the SDK reconnects", async () => {
   const slack = await start({ timing: { disconnectNoticeMs: 5 } });
   const client = new SocketModeClient({
     appToken: slack.appToken,
@@ -102,7 +102,7 @@ test("a retiring socket gets no more payloads, is closed after the notice, and t
   expect(await slack.acts.command(ana, opsAgents, "/agent", "")).toEqual({ ok: true });
 });
 
-test("a socket that is as old as Slack lets it be is warned, and closed after the notice", async () => {
+test("a socket at Slack's age limit is warned, and closed after the notice", async () => {
   const slack = await start({ timing: { connectionMs: 20, disconnectNoticeMs: 5 } });
   const gone = new Promise<void>((resolve) => {
     slack.traffic.onLine(({ what }) => what === "socket closed" && resolve());
@@ -119,14 +119,14 @@ test("a socket that is as old as Slack lets it be is warned, and closed after th
   ]);
 });
 
-test("the eleventh socket is turned away", async () => {
+test("the eleventh socket is refused", async () => {
   const slack = await start();
   for (let count = 0; count < 10; count++) await bareSocket(slack);
   const { frames } = await bareSocket(slack);
   expect(frames[0]).toMatchObject({ type: "disconnect", reason: "too_many_websockets" });
 });
 
-test("a dropped network is noticed by the app as a closed socket", async () => {
+test("the app sees a dropped network as a closed socket", async () => {
   const slack = await start();
   const { socket } = await bareSocket(slack);
   const closed = new Promise((resolve) => socket.on("close", resolve));

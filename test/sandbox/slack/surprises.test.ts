@@ -1,4 +1,4 @@
-// What Slack accepts, and does otherwise than a bot would think. None of it is refused, so a bot must look.
+// Calls that Slack accepts but handles differently than a bot would expect. None is refused, so a bot must check.
 
 import type { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ const own = (text = "mine") =>
   slack.workspace.post({ channel: opsAgents, author: slack.workspace.app.person, text });
 
 describe("a reply", () => {
-  test("to a message that is gone lands in the channel, and only the missing thread_ts says so", async () => {
+  test("to a deleted message is posted in the channel, and only the missing thread_ts shows it", async () => {
     const parent = own();
     slack.workspace.remove(parent);
     const answer = await client.chat.postMessage({ channel: opsAgents, text: "reply", thread_ts: parent.ts });
@@ -39,7 +39,7 @@ describe("a reply", () => {
     expect(slack.workspace.messages.at(-1)).toMatchObject({ text: "reply", thread: null });
   });
 
-  test("that only one person sees is not shown in a thread that nobody has answered in", async () => {
+  test("that is ephemeral is not shown in a thread without replies", async () => {
     const parent = own();
     const whisper = { channel: opsAgents, user: ana, text: "psst", thread_ts: parent.ts };
     expect((await client.chat.postEphemeral(whisper)).message_ts).toMatch(/^\d+\.\d{6}$/);
@@ -52,7 +52,7 @@ describe("a reply", () => {
 });
 
 describe("an argument", () => {
-  test("that the sandbox cannot show is refused by its name, lest it seem to work", async () => {
+  test("that the sandbox cannot show is refused by name, so that it does not seem to work", async () => {
     const refused = await refusal(
       client.chat.postMessage({ channel: opsAgents, text: "x", attachments: [] }),
     );
@@ -62,14 +62,14 @@ describe("an argument", () => {
     });
   });
 
-  test("that has no effect for bots is taken", async () => {
+  test("that has no effect for bots is accepted", async () => {
     const { ts } = own();
     expect(
       await refusal(client.apiCall("chat.delete", { channel: opsAgents, ts, as_user: true })),
     ).toMatchObject({ error: accepted });
   });
 
-  test("with the name of something every object has is unknown all the same", async () => {
+  test("with the name of a property of every object is unknown, too", async () => {
     expect(await refusal(client.apiCall("users.info", { user: ana, constructor: "x" }))).toMatchObject({
       error: "invalid_arguments",
     });
@@ -79,7 +79,7 @@ describe("an argument", () => {
 describe("people", () => {
   const person = async (user: string) => (await client.users.info({ user })).user;
 
-  test("guests, outsiders, bots and deactivated ones are told apart, and Slackbot is no bot", async () => {
+  test("guests, outsiders, bots and deactivated people are distinguished, and Slackbot is not a bot", async () => {
     expect(await person(ana)).toMatchObject({ is_restricted: false, is_bot: false, deleted: false });
     expect(await person(guest)).toMatchObject({ is_restricted: true });
     expect(await person(outsider)).toMatchObject({ team_id: "T0PARTNER", is_stranger: false });
@@ -88,7 +88,7 @@ describe("people", () => {
     expect(await person("USLACKBOT")).toMatchObject({ is_bot: false });
   });
 
-  test("are all listed, deactivated ones too, and in pages when a limit is given", async () => {
+  test("are all listed, including deactivated ones, and in pages if a limit is given", async () => {
     const all = await client.users.list({});
     expect(all.members).toHaveLength(slack.workspace.people.size);
     expect(all.members?.some(({ deleted }) => deleted)).toBe(true);
@@ -99,7 +99,7 @@ describe("people", () => {
     expect(new Set(ids).size).toBe(8);
   });
 
-  test("in a user group are listed on request, and a disabled group only when it is asked for", async () => {
+  test("in a user group are listed on request, and those in a disabled group only if requested", async () => {
     const plain = await client.usergroups.list({});
     expect(plain.usergroups).toMatchObject([{ id: "S0APPROVERS", handle: "approvers" }]);
     expect(plain.usergroups?.[0]).not.toHaveProperty("users");
@@ -117,24 +117,24 @@ describe("direct messages", () => {
     expect(await client.conversations.open({ channel })).toMatchObject({ channel: { id: channel } });
   });
 
-  test("are not made by a look at whether they are there", async () => {
+  test("are not created by checking whether they exist", async () => {
     const looked = client.conversations.open({ users: ana, prevent_creation: true });
     expect(await refusal(looked)).toMatchObject({ error: "channel_not_found" });
     expect([...slack.workspace.channels.values()].some(({ kind }) => kind === "dm")).toBe(false);
   });
 });
 
-test("of a private channel's events an app hears only with the scope to read it", async () => {
-  const hears = async (): Promise<number> => {
+test("an app gets the events of a private channel only with the scope to read it", async () => {
+  const eventsAfterMention = async (): Promise<number> => {
     await slack.acts.say(ana, payments, "@countersign hello");
     return slack.traffic.lines().filter(({ what }) => what === "events_api").length;
   };
-  expect(await hears()).toBe(1);
+  expect(await eventsAfterMention()).toBe(1);
   slack.faults.revokeScope("app_mentions:read");
-  expect(await hears()).toBe(1);
+  expect(await eventsAfterMention()).toBe(1);
 });
 
-test("two views cannot have one external_id, and a view is found by it", async () => {
+test("two views cannot have the same external_id, and a view can be found by it", async () => {
   const home = (external_id: string) => ({ type: "home" as const, external_id, blocks: [] });
   await client.views.publish({ user_id: ana, view: home("mine") });
   const other = client.views.publish({ user_id: guest, view: home("mine") });
@@ -146,7 +146,7 @@ test("two views cannot have one external_id, and a view is found by it", async (
 });
 
 describe("an answer", () => {
-  test("has Slack's time, also when it is a refusal", async () => {
+  test("contains Slack's time, even if it is a refusal", async () => {
     await slack.stop();
     const at = Date.UTC(2030, 0, 2, 3, 4, 5);
     slack = await startFull({ now: () => at });

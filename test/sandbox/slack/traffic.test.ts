@@ -24,18 +24,18 @@ const start = async (listen: (app: App) => void, more = {}): Promise<Judged["sla
 
 const line = (slack: Judged["slack"], what: string): Traffic => {
   const found = slack.traffic.lines().findLast((one) => one.what === what);
-  if (!found) throw new Error(`no line of traffic says ${what}`);
+  if (!found) throw new Error(`the traffic has no line ${what}`);
   return found;
 };
 
-const heard = (slack: Judged["slack"], enough: () => boolean): Promise<void> =>
+const untilTraffic = (slack: Judged["slack"], enough: () => boolean): Promise<void> =>
   new Promise((resolve) => {
     const off = slack.traffic.onLine(() => enough() && (off(), resolve()));
     if (enough()) resolve();
   });
 
 describe("a line of traffic", () => {
-  test("has a number that rises by one, so that a reader can ask for what came after it", async () => {
+  test("has a number that rises by one, so that a reader can request what follows", async () => {
     const slack = await start((app) => app.command("/agent", ({ ack }) => ack("Hi")));
     const seen = slack.traffic.lines().at(-1)?.number ?? 0;
     await slack.acts.command(ana, opsAgents, "/agent", "x");
@@ -49,7 +49,7 @@ describe("a line of traffic", () => {
     expect(slack.traffic.after(0)).toEqual(slack.traffic.lines());
   });
 
-  test("of what Slack itself tells a person answers what that person did, and counts as refused", async () => {
+  test("for a message from Slack itself answers the person's act, and counts as refused", async () => {
     const slack = await start((app) => app.command("/agent", ({ ack }) => ack("Hi")));
     await slack.acts.command(ana, opsAgents, "/unheard-of", "x");
     const [act, told] = [line(slack, `${ana} types /unheard-of`), line(slack, `answers ${ana}`)];
@@ -58,7 +58,7 @@ describe("a line of traffic", () => {
     expect(told.refused).toContain("/unheard-of");
   });
 
-  test("of an acknowledgement says which envelope it answers, with what, and after how long", async () => {
+  test("for an acknowledgment says which envelope it answers, with what, and after how long", async () => {
     const slack = await start((app) => app.command("/agent", ({ ack }) => ack("Hi")));
     await slack.acts.command(ana, opsAgents, "/agent", "x");
     const ack = line(slack, "acknowledges slash_commands");
@@ -67,7 +67,7 @@ describe("a line of traffic", () => {
     expect(ack.ms).toBeGreaterThanOrEqual(0);
   });
 
-  test("tells of an acknowledgement that never came", async () => {
+  test("reports a missing acknowledgment", async () => {
     const slack = await start((app) => app.command("/agent", async () => {}), { timing: { ackMs: 20 } });
     await slack.acts.command(ana, opsAgents, "/agent", "x");
     const missing = line(slack, "no acknowledgement of slash_commands");
@@ -76,7 +76,7 @@ describe("a line of traffic", () => {
     expect(missing.ms).toBeGreaterThanOrEqual(15);
   });
 
-  test("tells of the use of a response_url and which of the five it is", async () => {
+  test("reports the use of a response_url, and which of the five uses it is", async () => {
     const slack = await start((app) =>
       app.action("approve", async ({ ack, respond }) => {
         await ack();
@@ -92,11 +92,11 @@ describe("a line of traffic", () => {
     });
     await slack.acts.click(ana, card, "buttons", "approve");
     const used = () => slack.traffic.lines().filter(({ what }) => what === "response_url");
-    await heard(slack, () => used().length === 2);
+    await untilTraffic(slack, () => used().length === 2);
     expect(used().map(({ detail }) => (detail as { use: string }).use)).toEqual(["1 of 5", "2 of 5"]);
   });
 
-  test("tells of a file that was uploaded, and of one that was not as announced", async () => {
+  test("reports an uploaded file, and one that differs from its announcement", async () => {
     const slack = await start(() => {});
     const { upload_url: url = "" } = await clientOf(slack).files.getUploadURLExternal({
       filename: "a.txt",
@@ -111,7 +111,7 @@ describe("a line of traffic", () => {
     });
   });
 
-  test("tells of a call of the Web API with its answer and how long it took", async () => {
+  test("reports a call of the Web API with its answer and its duration", async () => {
     const slack = await start(() => {});
     await clientOf(slack).users.info({ user: ana });
     const called = line(slack, "users.info");
@@ -133,10 +133,12 @@ describe("an event that was not acknowledged", () => {
     return { slack, came: () => count };
   };
 
-  test("comes again in the traffic as the answer to its first delivery", async () => {
+  test("is sent again as the answer to its first delivery", async () => {
     const { slack, came } = await failing((count) => [count < 3 ? 500 : 200]);
     await slack.acts.say(ana, opsAgents, "hi");
-    await heard(slack, () => slack.traffic.lines().some(({ what }) => what.startsWith("acknowledges")));
+    await untilTraffic(slack, () =>
+      slack.traffic.lines().some(({ what }) => what.startsWith("acknowledges")),
+    );
     const [first, ...again] = slack.traffic.lines().filter(({ what }) => what === "events_api");
     expect(came()).toBe(3);
     expect(first?.answers).toBeNull();
@@ -144,12 +146,14 @@ describe("an event that was not acknowledged", () => {
     expect(again[1]?.detail).toMatchObject({ redelivery: { attempt: 2, reason: "http_error" } });
   });
 
-  test("does not come again when the app asks for no more", async () => {
+  test("is not sent again if the app asks for no retry", async () => {
     const { slack, came } = await failing(() => [500, { "x-slack-no-retry": "1" }]);
     await slack.acts.say(ana, opsAgents, "hi");
-    await heard(slack, () => slack.traffic.lines().some(({ what }) => what.startsWith("no acknowledgement")));
+    await untilTraffic(slack, () =>
+      slack.traffic.lines().some(({ what }) => what.startsWith("no acknowledgement")),
+    );
     await slack.acts.say(ana, opsAgents, "again");
-    await heard(
+    await untilTraffic(
       slack,
       () => slack.traffic.lines().filter(({ what }) => what.startsWith("no acknowledgement")).length === 2,
     );

@@ -1,4 +1,4 @@
-// What becomes of what a person types, wherever it is typed: on the page, by a script, by a test.
+// How typed text is converted, whether it is typed on the page, by a script or by a test.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 
@@ -20,36 +20,36 @@ const said = async (text: string): Promise<string | undefined> => {
   return slack.workspace.messages.at(-1)?.text;
 };
 
-test("a person's & < > are entities, and so no mark that they type comes alive", async () => {
+test("a person's & < > become entities, so typed markup has no effect", async () => {
   expect(await said("a & b <c>")).toBe("a &amp; b &lt;c&gt;");
   expect(await said("<!here> <https://x.example|l> <@U0BEN> &amp;")).toBe(
     "&lt;!here&gt; &lt;https://x.example|l&gt; &lt;@U0BEN&gt; &amp;amp;",
   );
 });
 
-test("a person's @name is a mention of whoever has that name, and of nobody otherwise", async () => {
+test("a person's @name becomes a mention if someone has that name", async () => {
   expect(await said("@countersign and @nobody, mail a@ben.example")).toBe(
     `<@${slack.workspace.app.person}> and @nobody, mail a@ben.example`,
   );
   expect(await said("@Countersign look")).toBe(`<@${slack.workspace.app.person}> look`);
 });
 
-test("the app hears a mention that a person typed", async () => {
-  const heard: unknown[] = [];
+test("the app receives a mention that a person typed", async () => {
+  const received: unknown[] = [];
   const { stop } = await connect(slack, (app) =>
-    app.event("app_mention", async ({ event }) => void heard.push(event.text)),
+    app.event("app_mention", async ({ event }) => void received.push(event.text)),
   );
   await said("@countersign look");
   await slack.workspace.until(() => true);
   await new Promise<void>((resolve) => {
-    const off = slack.traffic.onLine(() => heard.length > 0 && (off(), resolve()));
-    if (heard.length > 0) resolve();
+    const off = slack.traffic.onLine(() => received.length > 0 && (off(), resolve()));
+    if (received.length > 0) resolve();
   });
   await stop();
-  expect(heard).toEqual([`<@${slack.workspace.app.person}> look`]);
+  expect(received).toEqual([`<@${slack.workspace.app.person}> look`]);
 });
 
-test("what follows a command arrives with entities for & < >, and with ids for names only where it is asked for", async () => {
+test("the text of a command arrives with entities for & < >, and with ids for names only if requested", async () => {
   const arrived = async (command: string, text: string): Promise<unknown> => {
     await slack.acts.command(ana, opsAgents, command, text);
     const line = slack.traffic.lines().findLast(({ what }) => what === "slash_commands");
@@ -62,7 +62,7 @@ test("what follows a command arrives with entities for & < >, and with ids for n
   expect(await arrived("/who", text)).toBe(`${escaped}<@U0BEN|ben> <#C0RELEASES|releases>`);
 });
 
-test("a task typed with & < > reaches the service as it was typed", async (context) => {
+test("a task with & < > reaches the service as it was typed", async (context) => {
   const world = await aWorld(context);
   const task = "a && b <c> &lt;d&gt; &amp;amp; <!channel>";
   await world.command(ana, opsAgents, `run ${task}`);

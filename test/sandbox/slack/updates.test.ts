@@ -1,4 +1,4 @@
-// What chat.update leaves of a message, and what it says of it afterwards.
+// What chat.update keeps of a message, and what it returns.
 
 import type { ChatPostMessageResponse, ChatUpdateResponse, WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -33,14 +33,14 @@ const update = (ts: string, args: object): Promise<ChatUpdateResponse> =>
 const codeOf = async (call: Promise<unknown>): Promise<unknown> => (await refusal(call))["error"];
 const at = (ts: string) => slack.workspace.messageAt(opsAgents, ts);
 
-test("an update with text alone takes the blocks away and keeps the metadata", async () => {
+test("an update with only text removes the blocks and keeps the metadata", async () => {
   const ts = await posted();
   const answer = await update(ts, { text: "y" });
   expect(answer.message).not.toHaveProperty("blocks");
   expect(at(ts)).toMatchObject({ text: "y", blocks: [], metadata });
 });
 
-test("an update with blocks alone keeps the text, and one with none of them removes them", async () => {
+test("an update with only blocks keeps the text, and one with an empty list removes the blocks", async () => {
   const ts = await posted();
   await update(ts, { blocks: [button("deny")] });
   expect(at(ts)).toMatchObject({ text: "x", blocks: [{ elements: [{ action_id: "deny" }] }] });
@@ -48,20 +48,20 @@ test("an update with blocks alone keeps the text, and one with none of them remo
   expect(at(ts)).toMatchObject({ text: "z", blocks: [] });
 });
 
-test("an update that says nothing is refused, and leaves the message as it was", async () => {
+test("an update without content is refused, and does not change the message", async () => {
   const ts = await posted();
   for (const args of [{}, { metadata }, { text: "" }, { text: " \n" }, { text: " ", blocks: [] }])
     expect(await codeOf(update(ts, args))).toBe("no_text");
   expect(at(ts)).toMatchObject({ text: "x", blocks: [{ type: "actions" }], edited: null });
 });
 
-test("an update may clear the metadata, and a blank text may stand beside blocks", async () => {
+test("an update can clear the metadata, and blank text is allowed with blocks", async () => {
   const ts = await posted();
   await update(ts, { text: " ", blocks, metadata: {} });
   expect(at(ts)).toMatchObject({ text: " ", metadata: null });
 });
 
-test("a post of blanks says nothing", async () => {
+test("a post of only white space is refused as empty", async () => {
   const post = (args: object) => codeOf(client.apiCall("chat.postMessage", { channel: opsAgents, ...args }));
   expect(await post({ text: "   " })).toBe("no_text");
   expect(await post({ markdown_text: "\n\t" })).toBe("no_text");
@@ -76,7 +76,7 @@ test("a changed message names its bot and the second of the change", async () =>
   expect(answer.message).toMatchObject({ edited: { user: "B0COUNTERSIGN", ts: "1700000061.000000" } });
 });
 
-test("bare & < > come back as entities, and Slack's own marks as they were sent", async () => {
+test("bare & < > are returned as entities, and Slack's own markup as it was sent", async () => {
   const read = async (text: string): Promise<unknown> => at(await posted({ text }))?.text;
   expect(await read("a & b <c> &amp; &lt;d&gt; 1 > 0 && <")).toBe(
     "a &amp; b &lt;c&gt; &amp; &lt;d&gt; 1 &gt; 0 &amp;&amp; &lt;",

@@ -1,4 +1,4 @@
-// What a person does with each kind of element.
+// How a person uses each kind of element.
 
 import type { types } from "@slack/bolt";
 
@@ -10,10 +10,10 @@ const options = [option("a"), option("b")];
 export type AnyBlock = types.AnyBlock;
 
 type Used = {
-  /** The element's fields beside type and action_id. */
+  /** The element's fields besides type and action_id. */
   readonly element: object;
   readonly chosen: unknown;
-  /** What stands in the action that Bolt gets. */
+  /** The expected content of the action that Bolt gets. */
   readonly said: object;
 };
 

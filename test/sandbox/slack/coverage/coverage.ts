@@ -24,13 +24,13 @@ const refusals: readonly Row[] = Object.entries(errors).map(([subject, [what, so
 }));
 
 const values = "rules-values.test.ts";
-const address: Proof = [values, '"%s" is none, wherever one is due'];
+const address: Proof = [values, '"%s" is invalid, wherever one is required'];
 const shapes: Proof = [values, "an id has the shape of its kind"];
 
 const schemes: Partial<Row> = {
   how: "close",
   what: "fields, limits and surfaces; an address is http, https or mailto; which other schemes Slack accepts is unknown",
-  also: [[values, "may be http or https, and mailto where a person follows it"]],
+  also: [[values, "may be http or https, and mailto in links for people"]],
 };
 
 /** The selects of people and channels. */
@@ -56,7 +56,7 @@ const exceptions: Record<string, Partial<Row>> = {
     also: [address, shapes],
   },
   image: { also: [address] },
-  datepicker: { also: [[values, "a date is one of the calendar"]] },
+  datepicker: { also: [[values, "a date must exist in the calendar"]] },
   ...Object.fromEntries(["users", "channels", "conversations"].flatMap((kind) => byId(kind))),
 };
 

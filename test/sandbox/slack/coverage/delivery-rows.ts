@@ -18,10 +18,10 @@ export const deliveryRows: readonly Row[] = [
     also: [
       [
         answers,
-        "an answer is for the person alone unless it is meant for the channel, also where the app is no member",
+        "an answer is only for the person unless it is meant for the channel, even if the app is not a member",
       ],
-      [answers, "with fields: unknown ones and those that the sandbox cannot show are refused by name"],
-      [answers, "with bodies: only JSON is read, as the documentation shows it"],
+      [answers, "fields: unknown ones, and those that the sandbox cannot show, are refused by name"],
+      [answers, "bodies: only JSON is accepted, as in the documentation"],
     ],
   },
   {
@@ -31,14 +31,14 @@ export const deliveryRows: readonly Row[] = [
     source: "the sandbox",
     proof: [
       "address.test.ts",
-      "a socket is opened for no foreign Host and for no foreign page, and its ticket stays good",
+      "a foreign Host and a foreign page cannot open a socket, and the ticket stays valid",
     ],
     also: [
       [
         "address.test.ts",
-        "an address that is none is a bad request, whether it asks for an answer or for a socket",
+        "an invalid address is a bad request, whether it requests an answer or a socket",
       ],
-      ["address.test.ts", "whoever hangs up on a refused upgrade harms nobody, and keeps nothing open"],
+      ["address.test.ts", "a client that closes a refused upgrade does no harm, and leaves nothing open"],
     ],
   },
   {
@@ -48,21 +48,21 @@ export const deliveryRows: readonly Row[] = [
     source: "docs.slack.dev, app manifests; third party: the message in place of the composer",
     proof: [
       dms,
-      "where the manifest makes them read-only, people write nothing there, and the app still does",
+      "if the manifest makes them read-only, people cannot write there, but the app can",
     ],
-    also: [[dms, "where the manifest turns the messages tab off, nobody writes there"]],
+    also: [[dms, "if the manifest turns the messages tab off, nobody can write there"]],
   },
   {
     subject: "& < > in what people write",
     what: "entities, in messages and after commands; @names of people become mentions; #names and links stay text",
     how: "close",
     source: "docs.slack.dev, formatting; after commands third party: bots that decode them",
-    proof: [typing, "a person's & < > are entities, and so no mark that they type comes alive"],
+    proof: [typing, "a person's & < > become entities, so typed markup has no effect"],
     also: [
-      [typing, "a person's @name is a mention of whoever has that name, and of nobody otherwise"],
+      [typing, "a person's @name becomes a mention if someone has that name"],
       [
         typing,
-        "what follows a command arrives with entities for & < >, and with ids for names only where it is asked for",
+        "the text of a command arrives with entities for & < >, and with ids for names only if requested",
       ],
     ],
   },
@@ -71,7 +71,7 @@ export const deliveryRows: readonly Row[] = [
     what: "in the text, they come back as entities unless they are markup; in blocks, they come back as sent, whereas Slack returns entities there, too",
     how: "simplified",
     source: "third party: slackapi/bolt-python#513",
-    proof: ["updates.test.ts", "bare & < > come back as entities, and Slack's own marks as they were sent"],
+    proof: ["updates.test.ts", "bare & < > are returned as entities, and Slack's own markup as it was sent"],
   },
   {
     subject: "(edited)",
@@ -87,7 +87,7 @@ export const deliveryRows: readonly Row[] = [
     source: "docs.slack.dev, verifying requests",
     proof: [
       "bolt-http.test.ts",
-      "a signed command and a signed click reach the app, and their acknowledgements come back",
+      "a signed command and a signed click reach the app, and its acknowledgments are returned",
     ],
   },
   {
@@ -95,21 +95,21 @@ export const deliveryRows: readonly Row[] = [
     what: "sent only when a test asks for it",
     how: "simplified",
     source: "docs.slack.dev, url_verification event",
-    proof: [judge, "over HTTP the challenge of a new request URL is answered by Bolt"],
+    proof: [judge, "over HTTP, Bolt answers the challenge of a new request URL"],
   },
   {
     subject: "redelivery of events",
     what: "until the app acknowledges or asks for no more, with number and reason",
     how: "exact",
     source: "docs.slack.dev, Events API",
-    proof: [sockets, "an event that is not acknowledged comes again with its number and the reason"],
+    proof: [sockets, "an event that is not acknowledged is sent again, with its number and the reason"],
   },
   {
     subject: "no redelivery of commands and clicks",
     what: "the person gets an error instead",
     how: "exact",
     source: "docs.slack.dev, slash commands",
-    proof: [sockets, "commands and clicks that are not acknowledged do not come again"],
+    proof: [sockets, "commands and clicks that are not acknowledged are not sent again"],
   },
   {
     subject: "several sockets",
@@ -125,7 +125,7 @@ export const deliveryRows: readonly Row[] = [
     source: "docs.slack.dev, Socket Mode",
     proof: [
       sockets,
-      "a retiring socket gets no more payloads, is closed after the notice, and the SDK comes back",
+      "a retiring socket gets no more payloads and is closed after the notice, and the SDK reconnects",
     ],
   },
   {
@@ -133,14 +133,14 @@ export const deliveryRows: readonly Row[] = [
     what: "the headers list the scopes of the token and of the method",
     how: "exact",
     source: "docs.slack.dev, Web API",
-    proof: ["refusals.test.ts", "scopes held and accepted stand in the headers"],
+    proof: ["refusals.test.ts", "the held and the accepted scopes are in the headers"],
   },
   {
     subject: "file upload in three steps",
     what: "announced, uploaded in full as raw bytes or as a form, and completed once",
     how: "close",
     source: "slack-api-ref",
-    proof: ["refusals.test.ts", "files must be announced, uploaded in full and sent where the app is"],
+    proof: ["refusals.test.ts", "files must be announced, uploaded in full and posted where the app is"],
   },
   {
     subject: "guests, Slack Connect, bots, deactivated people",
@@ -149,7 +149,7 @@ export const deliveryRows: readonly Row[] = [
     source: "docs.slack.dev, user object",
     proof: [
       "surprises.test.ts",
-      "guests, outsiders, bots and deactivated ones are told apart, and Slackbot is no bot",
+      "guests, outsiders, bots and deactivated people are distinguished, and Slackbot is not a bot",
     ],
   },
   {
@@ -159,7 +159,7 @@ export const deliveryRows: readonly Row[] = [
     source: "third party: slack-go/slack#1571",
     proof: [
       "surprises.test.ts",
-      "to a message that is gone lands in the channel, and only the missing thread_ts says so",
+      "to a deleted message is posted in the channel, and only the missing thread_ts shows it",
     ],
   },
   {
@@ -167,13 +167,13 @@ export const deliveryRows: readonly Row[] = [
     what: "the time of the sandbox's clock, in all answers including errors",
     how: "exact",
     source: "docs.slack.dev, Web API: HTTP answers, whose Date follows RFC 9110, 6.6.1",
-    proof: ["surprises.test.ts", "has Slack's time, also when it is a refusal"],
+    proof: ["surprises.test.ts", "contains Slack's time, even if it is a refusal"],
   },
   {
     subject: "arguments the sandbox cannot show",
     what: "attachments, username, icon_emoji, icon_url, reply_broadcast and file_ids of an update: refused by name",
     how: "not imitated",
     source: "the sandbox",
-    proof: ["surprises.test.ts", "that the sandbox cannot show is refused by its name, lest it seem to work"],
+    proof: ["surprises.test.ts", "that the sandbox cannot show is refused by name, so that it does not seem to work"],
   },
 ];

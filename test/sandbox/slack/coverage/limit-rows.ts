@@ -14,7 +14,7 @@ const pacing: Proof = [
 
 const answered: Proof = [
   "refusals.test.ts",
-  "a method of tier 3 is refused at its fifty-first call in a minute, with the seconds to wait",
+  "the fifty-first call of a tier 3 method in a minute is refused, with the seconds to wait",
 ];
 
 const tier = (subject: string, calls: number): Row => ({
@@ -34,7 +34,7 @@ export const namedLimits: Limits = {
     source: "docs.slack.dev, handling user interaction",
     proof: [
       "judge-interactions.test.ts",
-      "a command, a click and a form that are not acknowledged in time fail before the person's eyes",
+      "a command, a click and a form that are not acknowledged in time show an error to the person",
     ],
   },
   triggerMs: {
@@ -42,15 +42,15 @@ export const namedLimits: Limits = {
     what: "3 s, one use; a refused view does not use it up, which is not documented",
     how: "close",
     source: "docs.slack.dev, modals",
-    proof: ["refusals.test.ts", "need a fresh trigger, once"],
+    proof: ["refusals.test.ts", "need a new trigger, which works once"],
   },
   responseUrlMs: {
     subject: "life of a response_url",
     what: "30 min, five uses",
     how: "exact",
     source: "docs.slack.dev, handling user interaction",
-    proof: ["response-url.test.ts", "five answers are taken, the sixth is not"],
-    also: [["response-url.test.ts", "after half an hour none is taken"]],
+    proof: ["response-url.test.ts", "five answers are accepted, and the sixth is refused"],
+    also: [["response-url.test.ts", "after half an hour no answer is accepted"]],
   },
   retryDelaysMs: {
     subject: "delays before redelivery of events",
@@ -59,7 +59,7 @@ export const namedLimits: Limits = {
     source: "docs.slack.dev, Events API",
     proof: [
       "bolt-http.test.ts",
-      "an event that was answered with an error comes again, numbered and with a reason",
+      "an event that was answered with an error is sent again, numbered and with a reason",
     ],
   },
   disconnectNoticeMs: {
@@ -69,7 +69,7 @@ export const namedLimits: Limits = {
     source: "docs.slack.dev, Socket Mode",
     proof: [
       "sockets.test.ts",
-      "a retiring socket gets no more payloads, is closed after the notice, and the SDK comes back",
+      "a retiring socket gets no more payloads and is closed after the notice, and the SDK reconnects",
     ],
   },
   connectionMs: {
@@ -79,7 +79,7 @@ export const namedLimits: Limits = {
     source: "docs.slack.dev, Socket Mode",
     proof: [
       "sockets.test.ts",
-      "a socket that is as old as Slack lets it be is warned, and closed after the notice",
+      "a socket at Slack's age limit is warned, and closed after the notice",
     ],
   },
   tier1: tier("tier 1", 1),
@@ -91,7 +91,7 @@ export const namedLimits: Limits = {
     what: "one per second after a burst of five, which is a guess; no limit for the whole workspace",
     how: "simplified",
     source: "docs.slack.dev, rate limits",
-    proof: ["refusals.test.ts", "a channel takes a short burst, then one message a second"],
+    proof: ["refusals.test.ts", "a channel accepts a short burst, and then one message a second"],
   },
 };
 
@@ -104,7 +104,7 @@ export const limitRows: readonly Row[] = [
     what: "10",
     how: "exact",
     source: "docs.slack.dev, Socket Mode",
-    proof: ["sockets.test.ts", "the eleventh socket is turned away"],
+    proof: ["sockets.test.ts", "the eleventh socket is refused"],
   },
   {
     subject: "texts",
@@ -113,7 +113,7 @@ export const limitRows: readonly Row[] = [
     source: "docs.slack.dev, chat.postMessage and chat.update",
     proof: [
       "refusals.test.ts",
-      "are cut at 40,000 characters when posted and refused beyond 4,000 when updated",
+      "are cut at 40,000 characters when posted, and refused beyond 4,000 when updated",
     ],
   },
   {
@@ -121,26 +121,26 @@ export const limitRows: readonly Row[] = [
     what: "about 13,200 counted characters",
     how: "close",
     source: "third party: measured, not published",
-    proof: [rules, "a message is too long as a whole before its blocks are"],
+    proof: [rules, "the limit of a whole message is checked before the limits of its blocks"],
   },
   {
     subject: "views",
     what: "100 blocks, 250 kB, three on a stack",
     how: "exact",
     source: "docs.slack.dev, modals",
-    proof: [rules, "a modal holds what a modal may, and no more"],
-    also: [["refusals.test.ts", "too large, too wide and without a submit button are refused"]],
+    proof: [rules, "a modal accepts only the blocks that are allowed in modals"],
+    also: [["refusals.test.ts", "that are too large, have a title that is too long, or lack a submit button are refused"]],
   },
   {
     subject: "unknown fields and arguments",
     what: "refused everywhere; Slack ignores some of them, and in the Web API most",
     how: "simplified",
     source: "guess",
-    proof: ["refusals.test.ts", "unknown, missing and mistyped ones are refused in words"],
+    proof: ["refusals.test.ts", "that are unknown, missing or mistyped are refused with an explanation"],
     also: [
       [
         "response-url.test.ts",
-        "with fields: unknown ones and those that the sandbox cannot show are refused by name",
+        "fields: unknown ones, and those that the sandbox cannot show, are refused by name",
       ],
     ],
   },
@@ -149,6 +149,6 @@ export const limitRows: readonly Row[] = [
     what: "counted as UTF-16 units, which is stricter than Slack for characters outside the basic plane",
     how: "close",
     source: "guess",
-    proof: [rules, "a character beyond the basic plane counts for two"],
+    proof: [rules, "a character beyond the basic plane counts as two"],
   },
 ];

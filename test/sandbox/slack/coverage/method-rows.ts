@@ -10,15 +10,15 @@ type MethodRow = readonly [how: Faith, what: string, ...also: readonly Proof[]];
 const [listings, updates] = ["listings.test.ts", "updates.test.ts"];
 const [refusals, reading, surprises] = ["refusals.test.ts", "reading-back.test.ts", "surprises.test.ts"];
 
-const paged: Proof = [reading, "comes in pages: a channel newest first, a thread from its beginning"];
+const paged: Proof = [reading, "is listed in pages: a channel from the newest message, a thread from its beginning"];
 const bounded: Proof = [
   listings,
-  "a history is bounded by oldest and latest, and holds the bounds only when it is asked for them",
+  "a history is bounded by oldest and latest, and includes the bounds only if requested",
 ];
-const onRequest: Proof = [reading, "has metadata only when it asks for it"];
-const said: Proof = [refusals, "say something, in threads that exist, and to people who are there"];
-const ids: Proof = [surprises, "two views cannot have one external_id, and a view is found by it"];
-const uploaded: Proof = [refusals, "files must be announced, uploaded in full and sent where the app is"];
+const onRequest: Proof = [reading, "has metadata only if requested"];
+const said: Proof = [refusals, "need content, an existing thread, and a recipient who is in the channel"];
+const ids: Proof = [surprises, "two views cannot have the same external_id, and a view can be found by it"];
+const uploaded: Proof = [refusals, "files must be announced, uploaded in full and posted where the app is"];
 
 const rowsByMethod: Record<string, MethodRow> = {
   "auth.test": ["close", "who the token belongs to; no expiry, no organization"],
@@ -26,81 +26,81 @@ const rowsByMethod: Record<string, MethodRow> = {
   "apps.connections.open": [
     "exact",
     "a ticket that admits one socket; POST only",
-    ["sockets.test.ts", "a socket is greeted, and its ticket admits nobody else"],
+    ["sockets.test.ts", "a socket gets a greeting, and its ticket works only once"],
     [
       "address.test.ts",
-      "a socket is opened for no foreign Host and for no foreign page, and its ticket stays good",
+      "a foreign Host and a foreign page cannot open a socket, and the ticket stays valid",
     ],
   ],
   "chat.postMessage": [
     "close",
     "channels by id or #name, people by id; threads, broadcasts, metadata, truncation; client_msg_id does not prevent duplicates",
     said,
-    [listings, "a channel is posted to by its #name too"],
-    [reading, "a person's id as channel means their direct messages with the app"],
-    [reading, "shows a broadcast reply in thread and channel as one message, updated in both"],
+    [listings, "a message can be posted to a channel by its #name, too"],
+    [reading, "a person's id as a channel means their direct messages with the app"],
+    [reading, "has a broadcast reply as one message in thread and channel, updated in both"],
     onRequest,
   ],
   "chat.postEphemeral": [
     "close",
     "only to members; not shown in a thread without replies",
     said,
-    [surprises, "that only one person sees is not shown in a thread that nobody has answered in"],
+    [surprises, "that is ephemeral is not shown in a thread without replies"],
   ],
   "chat.update": [
     "close",
     "a text without blocks removes the blocks; blocks without a text keep the text, which is a guess; metadata stays; the app can always change its own messages",
-    [updates, "an update with text alone takes the blocks away and keeps the metadata"],
-    [updates, "an update with blocks alone keeps the text, and one with none of them removes them"],
-    [updates, "an update that says nothing is refused, and leaves the message as it was"],
+    [updates, "an update with only text removes the blocks and keeps the metadata"],
+    [updates, "an update with only blocks keeps the text, and one with an empty list removes the blocks"],
+    [updates, "an update without content is refused, and does not change the message"],
     [updates, "a changed message names its bot and the second of the change"],
-    [refusals, "of others and gone ones cannot be changed"],
+    [refusals, "of other authors, and deleted ones, cannot be changed"],
   ],
   "chat.delete": [
     "simplified",
     "the message disappears; Slack leaves a tombstone if it has replies",
-    [refusals, "of others and gone ones cannot be changed"],
+    [refusals, "of other authors, and deleted ones, cannot be changed"],
   ],
   "chat.getPermalink": [
     "close",
     "links lead to the sandbox's page; the link to a reply names its thread",
-    [listings, "a link to a reply names its thread"],
-    [refusals, "of others and gone ones cannot be changed"],
+    [listings, "a link to a reply contains its thread"],
+    [refusals, "of other authors, and deleted ones, cannot be changed"],
   ],
   "views.open": [
     "close",
     "replaces everything that the person has open, even from inside a modal",
-    [refusals, "need a fresh trigger, once"],
+    [refusals, "need a new trigger, which works once"],
   ],
   "views.push": [
     "exact",
     "up to three views on a stack; only from inside a modal",
-    [refusals, "stack three high, upon a modal only"],
+    [refusals, "can be stacked three high, and only on a modal"],
   ],
   "views.update": [
     "exact",
     "by view_id or external_id, with hash; input stays",
-    [refusals, "are updated only while open and unchanged"],
-    [refusals, "keep what was typed when they are updated"],
+    [refusals, "can be updated only while they are open and unchanged"],
+    [refusals, "keep the typed text when they are updated"],
     ids,
   ],
   "views.publish": [
     "close",
     "refused if the manifest does not enable the Home tab; hash and external_id are checked; that bots are refused is a guess",
     ids,
-    ["direct-messages.test.ts", "a Home tab is published to people, not to bots"],
+    ["direct-messages.test.ts", "a Home tab can be published to people, not to bots"],
   ],
   "conversations.info": [
     "close",
     "kind, members, Slack Connect sharing; no topic, no purpose",
-    [reading, "tells who is in a channel and whether strangers share it"],
+    [reading, "includes a channel's members, and whether it is shared with strangers"],
   ],
   "conversations.members": [
     "exact",
     "with paging",
     [
       listings,
-      "the members of a channel come in pages, each once, and the last page says that it is the last",
+      "the members of a channel are listed in pages, each once, and the last page says that it is the last",
     ],
   ],
   "conversations.open": [
@@ -109,7 +109,7 @@ const rowsByMethod: Record<string, MethodRow> = {
     [surprises, "are opened once and resumed after that"],
     [
       "direct-messages.test.ts",
-      "a bot has none with a bot, nor with itself, and one with a person is theirs alone",
+      "bots have none with bots or with themselves, and only the person sees theirs",
     ],
   ],
   "conversations.history": [
@@ -123,33 +123,33 @@ const rowsByMethod: Record<string, MethodRow> = {
   "users.conversations": [
     "close",
     "of private channels, only those that the app is in, too",
-    [listings, "of a person's channels an app is told the public ones and those that it is in too"],
+    [listings, "an app sees a person's public channels, and their private channels only if it is a member, too"],
   ],
   "users.info": [
     "close",
     "members, guests, outsiders, bots, deactivated people; no e-mail, no time zone",
-    [surprises, "guests, outsiders, bots and deactivated ones are told apart, and Slackbot is no bot"],
+    [surprises, "guests, outsiders, bots and deactivated people are distinguished, and Slackbot is not a bot"],
   ],
   "users.list": [
     "close",
     "everyone, including deactivated people; paging if a limit is given",
-    [surprises, "are all listed, deactivated ones too, and in pages when a limit is given"],
+    [surprises, "are all listed, including deactivated ones, and in pages if a limit is given"],
   ],
   "usergroups.list": [
     "close",
     "count, people and disabled groups on request",
-    [surprises, "in a user group are listed on request, and a disabled group only when it is asked for"],
+    [surprises, "in a user group are listed on request, and those in a disabled group only if requested"],
   ],
   "usergroups.users.list": [
     "exact",
     "disabled groups only on request",
-    [listings, "a disabled user group has its people listed for whoever asks for disabled ones"],
+    [listings, "the members of a disabled user group are listed only if disabled groups are requested"],
   ],
   "reactions.add": ["close", "any well-formed name counts as an emoji", [refusals, "a reaction counts once"]],
   "reactions.remove": [
     "exact",
     "only the app's own reactions",
-    [listings, "a reaction is taken away by whoever gave it, and stays another's"],
+    [listings, "a reaction is removed by the person who added it, and others stay"],
   ],
   "files.getUploadURLExternal": [
     "close",

@@ -15,7 +15,7 @@ export const payloadRows: readonly Row[] = [
     also: [
       [
         "typing.test.ts",
-        "what follows a command arrives with entities for & < >, and with ids for names only where it is asked for",
+        "the text of a command arrives with entities for & < >, and with ids for names only if requested",
       ],
     ],
   },
@@ -38,36 +38,36 @@ export const payloadRows: readonly Row[] = [
     what: "only with notify_on_close; is_cleared if all views are closed at once",
     how: "exact",
     source: "docs.slack.dev, view_closed",
-    proof: [judge, "closing a form is told to the app that wants to know"],
+    proof: [judge, "the app is notified when a form is closed, if it asked for it"],
   },
   {
     subject: "shortcut",
     what: "a global shortcut of the manifest; does not name the app; the page does not offer it yet",
     how: "close",
     source: "docs.slack.dev, shortcuts",
-    proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
+    proof: [judge, "a global shortcut opens a form, and one on a message includes the message"],
   },
   {
     subject: "message_action",
     what: "a shortcut on a message, with the message and a response_url; does not name the app; the page has it in the menu of each message",
     how: "close",
     source: "docs.slack.dev, shortcuts",
-    proof: [judge, "a global shortcut opens a form, and one on a message brings the message"],
+    proof: [judge, "a global shortcut opens a form, and one on a message includes the message"],
   },
   {
     subject: "app_home_opened",
     what: 'only if the manifest has the Home tab and the subscription; tab is always "home"',
     how: "close",
     source: "docs.slack.dev, app_home_opened event",
-    proof: [judge, "opening the Home tab is an event, and the app publishes the tab"],
+    proof: [judge, "opening the Home tab causes an event, and the app publishes the tab"],
   },
 ];
 
-const heard: Row["proof"] = [judge, "messages come as events: new, changed and removed ones, and mentions"];
+const messageEvents: Row["proof"] = [judge, "messages cause events: new, changed and removed ones, and mentions"];
 
 const ownKinds: Row["proof"] = [
   judge,
-  "what is said in private channels and in direct messages comes as events of their own",
+  "messages in private channels and in direct messages have their own events",
 ];
 
 export const eventRows: readonly Row[] = [
@@ -76,21 +76,21 @@ export const eventRows: readonly Row[] = [
     what: "only if subscribed, in channels that the app is in, with app_mentions:read",
     how: "close",
     source: "docs.slack.dev, app_mention event",
-    proof: ["surprises.test.ts", "of a private channel's events an app hears only with the scope to read it"],
+    proof: ["surprises.test.ts", "an app gets the events of a private channel only with the scope to read it"],
   },
   {
     subject: "message.channels",
     what: "new, changed and deleted messages, including the app's own; messages of people have no blocks",
     how: "close",
     source: "docs.slack.dev, message events",
-    proof: heard,
+    proof: messageEvents,
   },
   {
     subject: "member_joined_channel",
     how: "close",
     what: "everyone who joins a channel that the app is in, including the app itself; no inviter",
     source: "docs.slack.dev, member_joined_channel",
-    proof: ["judge-interactions.test.ts", "who joins a channel comes as an event, the app itself too"],
+    proof: ["judge-interactions.test.ts", "joining a channel causes an event, for people and for the app itself"],
   },
   {
     subject: "message.groups",

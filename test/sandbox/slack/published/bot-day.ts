@@ -1,4 +1,4 @@
-// A day of the real bot on the sandbox: everything that it asks of Slack and that Slack sends it for a run, from its start to its end.
+// A day of the real bot on the sandbox: everything that it calls and receives for a run, from its start to its end.
 
 import type { TestContext } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -28,14 +28,14 @@ async function fromTheQueueAndHome(world: Stage): Promise<void> {
   await world.slack.openHome(ben);
   const home = await world.until(() => world.slack.workspace.homes.get(ben));
   await use(world, [ben, { view: home.id }], home.view, "button");
-  // A deleted card comes back.
+  // A deleted card is posted again.
   world.slack.workspace.remove(card);
   const again = await world.cardOf(opening);
   await world.decide(ben, again, "Approve", "looks right");
   await world.becomes(again, "approved");
 }
 
-/** A claim from the menu of the card. */
+/** Claims the request with the card's menu. */
 async function fromTheMenu(world: Stage): Promise<void> {
   const { card } = await world.asking(ana, opsAgents, TASK);
   await use(world, [cat, card], card, "overflow");

@@ -1,12 +1,12 @@
-// Where the sandbox's Slack, or the bot, differs from what Slack's packages say, and why it stays so. Each is held: one that no
-// longer differs fails the test.
+// Where the sandbox's Slack, or the bot, differs from Slack's own packages, and why. A listed difference that no longer exists fails the
+// test.
 
 type Difference = { readonly at: readonly string[]; readonly why: string };
 
 const under = (places: readonly string[], fields: readonly string[]): string[] =>
   places.flatMap((place) => fields.map((field) => `${place}.${field}`));
 
-/** What the sandbox sends and the types do not have. */
+/** Keys that the sandbox sends and the types do not have. */
 export const SENT: readonly Difference[] = [
   {
     at: ["block_actions", "message_action", "shortcut", "view_closed", "view_submission"].map(
@@ -65,7 +65,7 @@ export const SENT: readonly Difference[] = [
   },
 ];
 
-/** What the bot reads and the types do not have. */
+/** Keys that the bot reads and the types do not have. */
 export const READ: readonly Difference[] = [
   {
     at: ["userAnswer from users.list: members.[].is_connector_bot"],

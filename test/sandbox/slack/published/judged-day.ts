@@ -1,4 +1,4 @@
-// Everything that the sandbox can send: each method is called once, each element is used, and people do everything that makes an event.
+// Everything that the sandbox can send: each method is called, each element is used, and people do everything that causes an event.
 
 import type { App } from "@slack/bolt";
 import { createDrives } from "../driven-methods.ts";
@@ -8,12 +8,12 @@ import { sentBy, type Sent } from "./sent.ts";
 
 const [ana, ben, ops, payments] = ["U0ANA", "U0BEN", "C0OPSAGENTS", "C0PAYMENTS"];
 
-/** An app that acknowledges everything. A command gives the trigger of the next view. */
+/** An app that acknowledges everything. A command provides the trigger for the next view. */
 const listening =
-  (heard: { trigger: string }) =>
+  (latest: { trigger: string }) =>
   (app: App): void => {
     app.command("/agent", async ({ ack, body }) => {
-      heard.trigger = body.trigger_id;
+      latest.trigger = body.trigger_id;
       await ack();
     });
     app.action(/./, ({ ack }) => ack());
@@ -23,17 +23,17 @@ const listening =
   };
 
 export async function aJudgedDay(): Promise<readonly Sent[]> {
-  const heard = { trigger: "" };
-  const judged = await startJudged("socket", listening(heard));
+  const latest = { trigger: "" };
+  const judged = await startJudged("socket", listening(latest));
   const type = () => judged.slack.acts.command(ana, ops, "/agent", "");
   try {
     await callEverything(judged, async () => {
       await type();
-      return heard.trigger;
+      return latest.trigger;
     });
     for (const kind of Object.keys(used)) {
       await type();
-      await useElement(judged, heard.trigger, kind);
+      await useElement(judged, latest.trigger, kind);
     }
     await useShortcuts(judged);
     await sayThings(judged);
@@ -48,7 +48,7 @@ async function callEverything(judged: Judged, freshTrigger: () => Promise<string
     await createDrives(judged, await freshTrigger())[name]?.(judged.app.client);
 }
 
-/** In a modal, in a message and on the Home tab; the modal is submitted or closed. */
+/** Uses each element in a modal, in a message and on the Home tab, and submits or closes the modal. */
 async function useElement({ slack, app }: Judged, trigger: string, kind: string): Promise<void> {
   const blocks = blockWith(kind);
   const chosen = used[kind]?.chosen;
@@ -70,7 +70,7 @@ async function useElement({ slack, app }: Judged, trigger: string, kind: string)
   if (inInputOnly.has(kind)) return;
   const { ts = "" } = await app.client.chat.postMessage({ channel: ops, text: "card", blocks });
   await slack.acts.click(ana, { channel: ops, ts }, "b", "it", chosen);
-  // The tab keeps what was chosen in a block of this id.
+  // The tab keeps the choice in a block with this id.
   const own = blocks.map((block) => ({ ...block, block_id: kind }));
   const home = await app.client.views.publish({ user_id: ana, view: { type: "home", blocks: own } });
   await slack.acts.click(ana, { view: home.view?.id ?? "" }, kind, "it", chosen);
@@ -84,12 +84,12 @@ async function useShortcuts({ slack, app }: Judged): Promise<void> {
   await slack.shortcut(ana, "look", { channel: ops, ts });
 }
 
-/** New, changed and removed messages, mentions, answers in threads, and who joins. */
+/** Posts, changes and removes messages, mentions the app, replies in threads, and adds people to a channel. */
 async function sayThings({ slack, app }: Judged): Promise<void> {
   const { workspace, acts, faults } = slack;
   await acts.say(ana, ops, "@countersign hello");
   const said = workspace.messages.at(-1);
-  if (said === undefined) throw new Error("nothing was said");
+  if (said === undefined) throw new Error("no message was posted");
   await acts.say(ben, ops, "@countersign in a thread", said.ts);
   workspace.edit(said, { text: "changed" });
   workspace.remove(said);

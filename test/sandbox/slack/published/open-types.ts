@@ -1,5 +1,5 @@
-// Compares JSON with types, by the compiler's own API. TypeScript 7 calls it unstable: an update of TypeScript may need a change here, and
-// `tsc` says so.
+// Compares JSON with types, using the compiler's own API. TypeScript 7 calls this API unstable. If an update of TypeScript requires a
+// change here, `tsc` reports it.
 
 import { fileURLToPath } from "node:url";
 import type { Node } from "typescript/unstable/ast";
@@ -8,7 +8,7 @@ import { API, type Checker, type Type, TypeFlags } from "typescript/unstable/syn
 import type { PublishedName } from "./published-types.ts";
 
 export type OpenTypes = {
-  /** The paths in the value that the type does not have. `open`: the type allows any field and names none. */
+  /** Returns the paths in the value that the type does not have. A path "is open" if the type allows any field and names none. */
   readonly strange: (name: PublishedName, value: unknown) => readonly string[];
   /** Whether the type has this path. A part `*` is the key of a record. */
   readonly has: (name: PublishedName, path: readonly string[]) => boolean;
@@ -18,7 +18,7 @@ export type OpenTypes = {
 
 const folder = fileURLToPath(new URL("./", import.meta.url));
 
-/** A project of its own, so that the compiler reads nothing but Slack's packages. */
+/** A separate project, so that the compiler reads only Slack's packages. */
 const project = `${folder}tsconfig.json`;
 const options = { module: "nodenext", target: "esnext", lib: ["esnext"], types: [], strict: true };
 const projectText = JSON.stringify({
@@ -58,7 +58,7 @@ const nameOf = (statement: Node): (Node & { readonly text: string })[] =>
   isInterfaceDeclaration(statement) ? [statement.name] : [];
 
 function createReader(checker: Checker) {
-  /** The members of a union; without undefined. */
+  /** Returns the members of a union, without undefined. */
   const membersOf = (type: Type): readonly Type[] => {
     const members = (type.isUnionType() ? (type.getTypes() ?? []) : [type]).flatMap((one) =>
       one.isUnionType() ? membersOf(one) : [one],
@@ -87,7 +87,7 @@ function createReader(checker: Checker) {
       .flatMap((type) => (type.isTypeReference() ? checker.getTypeArguments(type) : []))
       .flatMap(membersOf);
 
-  /** The members whose literal fields, such as `type`, are the value's. */
+  /** Returns the members whose literal fields, such as `type`, match the value. */
   const fitting = (value: Readonly<Record<string, unknown>>, types: readonly Type[]): readonly Type[] => {
     const judged = types.map((type) => {
       let exact = 0;
@@ -157,7 +157,7 @@ const KINDS = {
   object: TypeFlags.Null,
 } as const;
 
-/** A text, number, flag or null of the wrong kind. */
+/** Returns a fault if the value is a primitive or null that none of the types allows. */
 function kindOf(value: unknown, types: readonly Type[], path: string): readonly string[] {
   const kind = typeof value as keyof typeof KINDS;
   const fits = types.some(({ flags }) => (flags & KINDS[kind]) !== 0);

@@ -1,4 +1,5 @@
-// What Slack's own packages say of its answers and payloads. Slack generates the answers' types from recorded answers of its Web API.
+// The types of Slack's answers and payloads in Slack's own packages. Slack generates the types of answers from recorded answers of its Web
+// API.
 
 import type {
   BlockAction,
@@ -48,8 +49,8 @@ import type {
 } from "@slack/web-api";
 
 /**
- * Blocks, metadata and the values of fields are what apps make of them, and the answers were recorded with a few samples. Slack's
- * types for what apps send say it whole.
+ * Replaces the types of blocks, metadata and field values, whose content comes from apps. The recorded answers contain only a few samples
+ * of them. Slack's types for what apps send are complete.
  */
 type Own<T> = Omit<T, "blocks" | "metadata" | "state"> & {
   blocks?: KnownBlock[];
@@ -64,13 +65,13 @@ type Listing<T extends { messages?: object[] }> = Omit<T, "messages"> & {
   messages?: Own<NonNullable<T["messages"]>[number]>[];
 };
 
-/** Bolt's type of the message in a payload names a few fields and allows any; the history's names them all. */
+/** Bolt's type of the message in a payload names few fields and allows any. The type of a history names them all. */
 type Message = NonNullable<Listing<ConversationsHistoryResponse>["messages"]>[number];
 
-/** `@slack/types` has here the view that an app sends, not what Slack makes of it. */
+/** `@slack/types` uses the view that an app sends here, not the view that Slack returns. */
 type HomeOpened = Omit<AppHomeOpenedEvent, "view"> & { view?: ViewOutput };
 
-/** Read by `open-types.ts` through the compiler, by this name. */
+/** `open-types.ts` finds this type by its name, using the compiler. */
 export interface PublishedTypes {
   "apps.connections.open": AppsConnectionsOpenResponse;
   "auth.test": AuthTestResponse;

@@ -1,4 +1,4 @@
-// Every field that the bot reads of what Slack sends: the zod shapes of `src/adapters/slack`, each with the type that it is read from.
+// Every field that the bot reads from Slack: the zod shapes of `src/adapters/slack`, each with the type that it reads.
 
 import type { z } from "zod";
 import * as answers from "#src/adapters/slack/answers.ts";
@@ -7,9 +7,9 @@ import type { PublishedName } from "./published-types.ts";
 
 type Reads = {
   readonly shape: z.ZodType;
-  /** One is enough where the shape reads several kinds of payload. */
+  /** The types that the shape reads. One match is enough if it reads several kinds of payload. */
   readonly from: readonly PublishedName[];
-  /** Where the shape begins in it. */
+  /** The place in the type where the shape begins. */
   readonly at?: readonly string[];
 };
 
@@ -55,7 +55,7 @@ export const READS: { readonly [shape: string]: readonly Reads[] } = {
   authAnswer: [of(answers.authAnswer, "auth.test")],
 };
 
-/** The names of all shapes that the two files export. */
+/** Returns the names of all shapes that the two files export. */
 export const exportedShapes = (): readonly string[] =>
   Object.entries({ ...answers, ...payloads }).flatMap(([name, held]) =>
     typeof held === "object" && "_zod" in held ? [name] : [],
@@ -72,7 +72,7 @@ type Def = {
   readonly options?: readonly z.ZodType[];
 };
 
-/** The paths of all fields of a shape: `[]` is an item of a list, `*` a value of a record. */
+/** Returns the paths of all fields of a shape. `[]` is an item of a list, and `*` is a value of a record. */
 export function pathsIn(shape: z.ZodType): readonly (readonly string[])[] {
   const def = shape._zod.def as unknown as Def;
   const below = (name: string, inner: z.ZodType): (readonly string[])[] => {

@@ -1,4 +1,4 @@
-// What the sandbox's Slack has sent, from its traffic: each answer of the Web API and each payload, under the name of its published type.
+// What the sandbox's Slack has sent, taken from its traffic: each Web API answer and each payload, by the name of its published type.
 
 import type { Slack } from "#sandbox/slack/server.ts";
 
