@@ -1,4 +1,4 @@
-// What was sent must have been decided so: as the verifier reads it, entry by entry.
+// Every decision that was sent must have been decided by the same people: the verifier's check, entry by entry.
 
 import { expect, test } from "vitest";
 import { createPairs } from "#src/domain/audit/hash-chain.ts";
@@ -24,7 +24,7 @@ const sent = (refers: number, facts: Entry = {}): Entry => about({ what: "sent",
 const settled = (refers: number, outcome: string): Entry => about({ what: "settled", refers, outcome });
 const VOTE = { entry: 1, by: cat, reason: "checked", at: 5 };
 
-/** Numbers of the entries that say what nobody had decided. */
+/** Returns the numbers of the entries that record a decision that no earlier entry decided. */
 function unpaired(...entries: readonly Entry[]): number[] {
   const pairs = createPairs();
   return entries.flatMap((entry, at) => (pairs.next(at + 1, entry) ? [] : [at + 1]));

@@ -49,7 +49,7 @@ describe("who may decide", () => {
   });
 });
 
-describe("which approval is open", () => {
+describe("which approval can be decided", () => {
   const pending = anApproval();
   const decision = {
     verdict: "deny",
@@ -94,7 +94,7 @@ describe("which approval is open", () => {
   });
 });
 
-test("an approval that is taken back stays unlisted if the newest snapshot did not list it", () => {
+test("an undone approval stays unlisted if the newest snapshot did not list it", () => {
   const pending = anApproval();
   const decision = {
     verdict: "approve",
@@ -130,7 +130,7 @@ describe("a submitted decision", () => {
     return result.ok ? null : result.error.type;
   };
 
-  test("is recorded with its verdict, its reason byte for byte, who, when and on what", () => {
+  test("is recorded with its verdict, its reason byte for byte, the person, the time and the request", () => {
     const reason = "  because\r\n‮ it is 𝒢ood\u0000 ";
     const result = decide(open, { ...submission, reason }, contextAt());
     const state = result.ok ? findApproval(result.value, approval.id)?.state : null;
@@ -163,7 +163,7 @@ describe("a submitted decision", () => {
     expect(refusal(facts)).toBe(because);
   });
 
-  test("is told what changed, before and after", () => {
+  test("is shown what changed, before and after", () => {
     const was = aRequest({ action: "something smaller" });
     const result = decide(open, { ...submission, digest: was.digest, was }, contextAt());
     expect(result).toEqual({ ok: false, error: { type: "changed", was, now: approval.request } });
@@ -175,7 +175,7 @@ describe("a submitted decision", () => {
     ["refused by the service", false, { type: "refused", at: NOON, words: "no", absent: false }],
     ["resolved elsewhere", false, { type: "elsewhere", at: NOON, words: "" }],
     ["not confirmed", false, { type: "unconfirmed", at: NOON, cause: "run-missing" }],
-  ])("once more, when the first was %s, counts as recorded: %s", (_what, known, delivery) => {
+  ])("a second time, when the first was %s, counts as recorded: %s", (_what, known, delivery) => {
     const first = decide(open, submission, contextAt());
     const made = first.ok ? findApproval(first.value, approval.id) : null;
     if (made?.state.type !== "decided") throw new Error("the first is refused");
@@ -193,7 +193,7 @@ describe("a submitted decision", () => {
 });
 
 test.each(["approve", "deny"] as const)(
-  "a submit to %s counts until the request expires, and not a millisecond later",
+  "to %s counts until the request expires, and not a millisecond later",
   (verdict) => {
     const approval = anApproval();
     const { id, version, request } = approval;

@@ -1,7 +1,7 @@
-/** Asked wherever the world has a choice: 0 is how it goes when all is well, every other answer is a fault. */
+/** Called wherever the world has a choice. 0 means that all goes well; every other answer is a fault. */
 export type Choose = (options: number) => number;
 
-/** Plays `story` once for every way in which at most `maxFaults` of its choices go wrong. Returns how many ways there are. */
+/** Plays `story` once for every schedule with at most `maxFaults` faults. Returns the number of schedules. */
 export function everySchedule(maxFaults: number, story: (choose: Choose) => void): number {
   const waiting: (readonly number[])[] = [[]];
   let played = 0;

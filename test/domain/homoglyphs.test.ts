@@ -4,10 +4,10 @@ import { markHomoglyphs, visible } from "#src/domain/text/text.ts";
 import { STAYS } from "./deceptive-text.ts";
 import { anyCodePoint } from "../make/code-points.ts";
 
-/** Cyrillic letters that are drawn as a, e, o, p, c; by number, so that this file deceives nobody. */
+/** Cyrillic letters that look like a, e, o, p and c. Written by number, so that this file deceives no one. */
 const [A, E, O, P, C] = ["\u0430", "\u0435", "\u043E", "\u0440", "\u0441"];
 
-describe("marked is", () => {
+describe("homoglyphs are marked in", () => {
   test.each([
     ["one Cyrillic letter in a Latin word", `p${A}yroll`, `p${A}⟨U+0430⟩yroll`],
     ["one Latin letter in a Cyrillic word", "д\u0065ньги", "де⟨U+0065⟩ньги".replace("\u0435", "e")],
@@ -33,7 +33,7 @@ describe("marked is", () => {
   });
 });
 
-describe("left as it is written is", () => {
+describe("homoglyphs are not marked in", () => {
   test.each([
     ...STAYS.map((text) => ["honest text", text]),
     ["a compound of two scripts", "API-сервер и Slack-бот, deploy в production"],
@@ -51,7 +51,7 @@ describe("left as it is written is", () => {
   });
 });
 
-test("doing it twice changes nothing more, whatever the text", () => {
+test("marking a text twice changes nothing more, whatever the text", () => {
   const pieces = fc.constantFrom(
     A,
     E,
@@ -88,7 +88,7 @@ test("doing it twice changes nothing more, whatever the text", () => {
   );
 });
 
-test("a text of 200,000 characters takes no time that people notice", () => {
+test("a text of 200,000 characters causes no noticeable delay", () => {
   const began = performance.now();
   for (const part of [A, `p${A} `, "\u0301", "я", `${A}⟨U+0430⟩`, "\uFF52", "\u00A0a"])
     visible(part.repeat(Math.ceil(200_000 / part.length)));

@@ -1,4 +1,4 @@
-// The four laws, as something that watches a simulated world and throws where one is broken.
+// The four laws: checks that watch a simulated world and throw when a law is broken.
 
 import { earlierVotes, withoutVotes } from "#src/domain/approval-transitions.ts";
 import { callSlot, isCurrent } from "#src/domain/call.ts";
@@ -11,7 +11,7 @@ import { newest } from "./simulated-people.ts";
 import { drawn } from "./simulated-slack.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** `copies`: how many messages of one slot there may be at a time; a late arrival may add one until it is swept. */
+/** `copies`: how many messages of one slot may exist at a time. A late arrival may add one until it is swept. */
 export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
   world.onSave((before, after) => {
     final(before, after);
@@ -23,7 +23,7 @@ export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
   });
 }
 
-/** To be asked when the world has come to rest. */
+/** To be called when the world has come to rest. */
 export function lawsAtRest(world: SimulatedWorld): void {
   calledInTurn(world);
   quiet(world);
@@ -35,7 +35,8 @@ export function lawsAtRest(world: SimulatedWorld): void {
 }
 
 /**
- * At rest every call that is still true was posted once (`oneMessageEach` counts). No stage comes before its time, before an earlier one, or twice.
+ * At rest, every call that is still due was posted once (`oneMessageEach` counts). No stage comes before its time,
+ * before an earlier stage, or twice.
  */
 function calledInTurn({ run, slack }: SimulatedWorld): void {
   for (const approval of run.approvals) {
@@ -76,7 +77,7 @@ function quiet(world: SimulatedWorld): void {
   must("quiet", world.run === run, "a look that teaches nothing makes another run");
 }
 
-/** A second content leaves only when everything of the first is known not to have been applied. */
+/** A decision with other content leaves only when all earlier POSTs are known not to have been applied. */
 function once(world: SimulatedWorld): void {
   for (const [index, later] of world.sent.entries()) {
     for (const earlier of world.sent.slice(0, index)) {
@@ -93,7 +94,7 @@ function once(world: SimulatedWorld): void {
   must("once", !twice, "a decision took effect twice");
 }
 
-/** Nothing is taken for gone on a hiccup: several looks in a row missed it, over ten seconds, all of them of one process. */
+/** One failed look is not believed: an absence takes several looks in a row, over ten seconds, all by one process. */
 function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run): void {
   if (isMissing(after) && !isMissing(before))
     must(
@@ -113,7 +114,7 @@ function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run)
   }
 }
 
-/** Nothing is listed under its id, or what was decided under that id before. */
+/** Whether nothing is listed under its id, or only a request that was already decided under that id. */
 function isMissed({ approvals }: Run, { serviceId, request }: Approval, listed: string | undefined): boolean {
   if (listed === undefined) return true;
   if (listed === request.digest) return false;
@@ -131,7 +132,7 @@ function isGoneFrom(looks: readonly Taken[], misses: (fetched: Taken) => boolean
   return row.length >= 3 && last.askedAt - first.answeredAt >= 10_000;
 }
 
-/** For no other reason than that the service does not list it. */
+/** Whether it was closed only because the service does not list it. */
 function isTakenForGone(before: Approval, { state, past }: Approval): boolean {
   const closes =
     before.state.type !== "closed" && state.type === "closed" && state.cause === "no-longer-listed";
@@ -144,7 +145,10 @@ function isTakenForGone(before: Approval, { state, past }: Approval): boolean {
   return closes || voids || leaves || ends;
 }
 
-/** What leaves is what enough different people have submitted, or what the rule itself says; and not before its time. */
+/**
+ * A decision that leaves was submitted by enough different people, or follows from the rule itself, and does not
+ * leave before its time.
+ */
 function authorised({ sent, people, ctx, brakes: { stoppers } }: SimulatedWorld): void {
   const [rule] = ctx.policy.rules;
   if (rule === undefined) throw new Error("a world without a rule");
@@ -175,7 +179,7 @@ function isIn(all: readonly Given[], id: Approval["id"], decision: Decision): bo
   return all.some((each) => each.approval === id && sameDecision(each.decision, decision));
 }
 
-/** The same content goes again only when the earlier one can no longer arrive. */
+/** The same content is sent again only when the earlier POST can no longer arrive. */
 function oneAtATime({ sent }: SimulatedWorld): void {
   const last = sent.at(-1);
   const early = sent
@@ -184,7 +188,7 @@ function oneAtATime({ sent }: SimulatedWorld): void {
   must("once", early === undefined, `a decision of ${last?.approval} left twice at a time`);
 }
 
-/** Of a message that Slack refuses to let us read back, nobody can say how often it is there. */
+/** If Slack refuses to let us read a message back, its number of copies is unknown. */
 function oneMessageEach({ slack, run }: SimulatedWorld): void {
   const unread = (slot: string): boolean => run.posts[slot]?.type === "refused" || slack.unswept.has(slot);
   const slots = slack.messages.map(({ slot }) => slot).filter((slot) => !unread(slot));
@@ -218,7 +222,7 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
   }
   if (next.state.type === "decided" && next.state.decision.stoppedBy !== undefined) {
     if (sameDecision(state.decision, next.state.decision)) return deliveryStays(state.delivery, next, id);
-    // A stop denies in the same step in which a decision that the service surely does not have gives way.
+    // A stop replaces a decision that the service certainly does not have by a denial, in the same step.
     const { delivery } = state;
     const unsent =
       delivery.type === "recorded" ||
@@ -233,7 +237,7 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
     const same = sameDecision(state.decision, next.state.decision);
     must("final", same, `the decision of ${id} became another`);
   } else {
-    // Told as what gave way, or kept as an approval among several.
+    // Recorded as a replaced decision, or kept as one approval among several.
     const given = [...earlierVotes(state.decision), withoutVotes(state.decision)];
     const told = [...next.past.slice(past.length).map(({ decision }) => decision), ...next.votes];
     const all =
@@ -249,7 +253,7 @@ function deliveryStays(delivery: Delivery, { state }: Approval, id: Approval["id
   must("final", settled?.type === delivery.type, `${id} was ${delivery.type}, and is no longer`);
 }
 
-/** As the decision or a part of it, as a vote, or among what gave way. */
+/** Whether it is recorded as the decision or a part of it, as a vote, or among the past decisions. */
 function standsIn({ state, votes, past }: Approval, decision: Decision): boolean {
   const decided = state.type === "decided" ? [...earlierVotes(state.decision), state.decision] : [];
   const all = [...decided, ...votes, ...past.map((each) => each.decision)];
@@ -284,13 +288,13 @@ function isOver(delivery: Delivery): boolean {
   return isFinal(delivery) || delivery.type === "refused";
 }
 
-/** The message that we take for the slot's. */
+/** Returns the message that we take for the slot's. */
 function known({ run, slack }: Pick<SimulatedWorld, "run" | "slack">, slot: string) {
   const post = run.posts[slot];
   return slack.messages.find(({ ts }) => post?.type === "up" && post.ts === ts);
 }
 
-/** The one message of the card says what the approval is; a long request can be read before it is decided. */
+/** The only message of the card shows the state of the approval. A long request can be read before it is decided. */
 function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
   const slot = cardSlot(approval.id);
   if (renderKey(run, slot) === null) return;
@@ -304,7 +308,7 @@ function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
   must("crash", upload === "up" || upload === "refused", `the request of ${approval.id} is not attached`);
 }
 
-/** Nothing is claimed of a decision that the service would deny. */
+/** Nothing is claimed about a decision that the service would deny. */
 function decisionIsTold({ run, service }: SimulatedWorld, id: Approval["id"], decision: Decision): void {
   const approval = findApproval(run, id);
   const applied = service.applied.filter((each) => holds(each.decision, decision)).length;
@@ -322,7 +326,7 @@ function decisionIsTold({ run, service }: SimulatedWorld, id: Approval["id"], de
   if (now?.type === "elsewhere") must("crash", applied === 0, `${id} says elsewhere, but it was ours`);
 }
 
-/** It is the decision, or one of those that it rests on. */
+/** Whether it is the decision itself, or one of the votes that it rests on. */
 const holds = (whole: Decision, decision: Decision): boolean =>
   [...earlierVotes(whole), whole].some((each) => sameDecision(each, decision));
 
