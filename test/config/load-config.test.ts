@@ -1,4 +1,4 @@
-// What the bot itself, as a process, says of its configuration before it opens anything.
+// What the bot, started as a process, reports about its configuration before it opens anything.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -18,13 +18,13 @@ let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "countersign-load-"))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts a bot that cannot start, and resolves to what it says. */
+/** Starts a bot that cannot start, and resolves to its output. */
 async function refused(env: { readonly [name: string]: string }) {
   const bot = startBot({ ...ENV, DATABASE_URL: `sqlite:${join(folder, "bot.db")}`, ...env });
   return { code: await bot.exited, said: bot.printed().trimEnd().split("\n") };
 }
 
-test("a broken policy is told with all other faults, each of its own faults with its line, and the exit code is 2", async () => {
+test("a broken policy is reported with all other faults, each of its own faults with its line, and the exit code is 2", async () => {
   const policy = join(folder, "policy.yaml");
   writeFileSync(policy, "version: 1\nrules:\n  - name: a\n    needs: none\n    approver: anyone\n");
   const { code, said } = await refused({ POLICY_FILE: policy, PORT: "many" });
@@ -37,7 +37,7 @@ test("a broken policy is told with all other faults, each of its own faults with
     expect(line).toMatch(/^ {2}POLICY_FILE names a policy that can't be used: .*policy\.yaml:\d+: /);
 });
 
-test("a policy that is not there is a fault of the configuration", async () => {
+test("a missing policy file is a fault of the configuration", async () => {
   const { code, said } = await refused({ POLICY_FILE: join(folder, "nowhere.yaml") });
   expect(code).toBe(2);
   expect(said.slice(1)).toEqual([
@@ -55,7 +55,7 @@ test("a policy in Latin-1 is a fault, because its patterns would never match", a
   ]);
 });
 
-test("a lone % in the password of a proxy is told with the variable and an example", async () => {
+test("a lone % in a proxy password is reported with the variable and an example", async () => {
   const { code, said } = await refused({ HTTPS_PROXY: "http://bot:canary100%@proxy:1" });
   expect([code, ...said]).toEqual([
     2,
@@ -64,7 +64,7 @@ test("a lone % in the password of a proxy is told with the variable and an examp
   ]);
 });
 
-test("a misspelt variable is named with the faults", async () => {
+test("a misspelled variable is reported along with the faults", async () => {
   const { code, said } = await refused({ AGENT_API_KEY: "", AGENT_KEY: "canary" });
   expect(code).toBe(2);
   expect(said.slice(1)).toEqual([
@@ -73,7 +73,7 @@ test("a misspelt variable is named with the faults", async () => {
   ]);
 });
 
-test("a misspelt variable alone is a warning, and the start goes on", async () => {
+test("a misspelled variable alone is a warning, and the start goes on", async () => {
   const slack = createServer((_, response) => response.end('{"ok":false,"error":"invalid_auth"}'));
   slack.listen(0, "127.0.0.1");
   await once(slack, "listening");

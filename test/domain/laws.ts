@@ -100,17 +100,17 @@ function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run)
     must(
       "patient",
       isGoneFrom(taken, ({ missing }) => missing),
-      "the run is taken for gone too early",
+      "the run is considered missing too early",
     );
   if (isMissing(after)) return;
   for (const approval of before.approvals) {
     const next = findApproval(after, approval.id);
-    if (next === null || after.watch.type !== "on" || !isTakenForGone(approval, next)) continue;
+    if (next === null || after.watch.type !== "on" || !isConsideredGone(approval, next)) continue;
     const told = taken.filter(({ listed }) => listed !== null);
     const gone = isGoneFrom(told, ({ listed }) =>
       isMissed(before, approval, listed?.get(approval.serviceId)),
     );
-    must("patient", gone, `${approval.id} is taken for gone too early`);
+    must("patient", gone, `${approval.id} is considered gone too early`);
   }
 }
 
@@ -133,7 +133,7 @@ function isGoneFrom(looks: readonly Taken[], misses: (fetched: Taken) => boolean
 }
 
 /** Whether it was closed only because the service does not list it. */
-function isTakenForGone(before: Approval, { state, past }: Approval): boolean {
+function isConsideredGone(before: Approval, { state, past }: Approval): boolean {
   const closes =
     before.state.type !== "closed" && state.type === "closed" && state.cause === "no-longer-listed";
   const voids = past.slice(before.past.length).some(({ cause: because }) => because === "no-longer-listed");
@@ -163,13 +163,18 @@ function authorised({ sent, people, ctx, brakes: { stoppers } }: SimulatedWorld)
     }
     const by = new Set(given.map((each) => each.by?.user));
     const enough = decision.verdict === "deny" || by.size >= rule.needs;
-    must("forged", enough && by.size === given.length, `${approval} left, and too few had approved it`);
+    must("forged", enough && by.size === given.length, `${approval} left although too few had approved it`);
     for (const each of given) {
       must("forged", each.verdict === decision.verdict, "a denial was counted as an approval");
-      must("forged", isIn(people.committed, approval, each), `nobody submitted what left for ${approval}`);
-      must("undo", !isIn(people.undone, approval, each), `${approval} left, and it was taken back`);
+      must(
+        "forged",
+        isIn(people.committed, approval, each),
+        `nobody submitted the vote that left for ${approval}`,
+      );
+      must("undo", !isIn(people.undone, approval, each), `${approval} left although it was undone`);
     }
-    if (decision.verdict === "approve") must("hold", at >= decision.at + rule.holdMs, "it left too early");
+    if (decision.verdict === "approve")
+      must("hold", at >= decision.at + rule.holdMs, "the decision left before its hold ended");
   }
 }
 
@@ -185,7 +190,11 @@ function oneAtATime({ sent }: SimulatedWorld): void {
   const early = sent
     .slice(0, -1)
     .find((each) => each.approval === last?.approval && each.arrivesBy > last.at);
-  must("once", early === undefined, `a decision of ${last?.approval} left twice at a time`);
+  must(
+    "once",
+    early === undefined,
+    `a decision of ${last?.approval} left while an earlier POST could still arrive`,
+  );
 }
 
 /** If Slack refuses to let us read a message back, its number of copies is unknown. */
@@ -206,7 +215,7 @@ function final(before: Run, after: Run): void {
     if (at < before.approvals.length) continue;
     const last = newest({ ...after, approvals: after.approvals.slice(0, at) }, fresh.serviceId);
     const another = last === null || (isSettledNow(last) && !isSettledAs(last, fresh.request.digest));
-    must("final", another, `${fresh.serviceId} is taken for used again, and its first use is not over`);
+    must("final", another, `${fresh.serviceId} counts as reused before its first use is over`);
   }
 }
 
@@ -242,7 +251,7 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
     const told = [...next.past.slice(past.length).map(({ decision }) => decision), ...next.votes];
     const all =
       told.length === given.length && given.every((each) => told.some((past) => sameDecision(past, each)));
-    must("final", all, `a decision of ${id} is gone and nobody is told`);
+    must("final", all, `a decision of ${id} is gone and no one is notified`);
   }
   deliveryStays(state.delivery, next, id);
 }

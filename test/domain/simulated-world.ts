@@ -172,7 +172,7 @@ export class SimulatedWorld {
   }
 
   /**
-   * Everything obeys from here on, until nothing is left to do or `patience` (ms) is over. Throws if the world never
+   * No more faults. Runs until nothing is left to do, or nothing within `patience` (ms). Throws if the world never
    * comes to rest.
    */
   drain(patience = Number.POSITIVE_INFINITY): void {

@@ -1,4 +1,4 @@
-// Who decided in the last week: whom that is told, and that it is an entry.
+// The report on who decided in the last week: who may read it, and its audit entry.
 
 import { expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
@@ -9,13 +9,13 @@ import { decided } from "../make/receipts.ts";
 const asks = (user: UserId) => ({ team: TEAM, user, channel: CHANNEL });
 const last = async ({ store }: Bench) => (await store.auditHead())?.entry;
 
-/** The next Monday is over. */
+/** Waits until the next Monday is over. */
 async function nextWeek(bench: Bench): Promise<void> {
   await bench.clock.pass(20_000);
   bench.clock.step(7 * 86_400_000);
 }
 
-test("an admin is told who decided what and who was refused, and that is an entry", async () => {
+test("an admin is told who decided what and who was refused, and an entry says so", async () => {
   const bench = await createBench();
   const { click } = await decided(bench);
   await decided(bench, "deny");
@@ -30,7 +30,7 @@ test("an admin is told who decided what and who was refused, and that is an entr
   expect(await last(bench)).toMatchObject({ what: "audit-read", run: null, by: { user: ADMIN } });
 });
 
-test("anyone else is refused, and that is an entry too", async () => {
+test("anyone else is refused, and an entry says so too", async () => {
   const bench = await createBench();
   await decided(bench);
   await nextWeek(bench);
@@ -39,7 +39,7 @@ test("anyone else is refused, and that is an entry too", async () => {
   expect(await last(bench)).toMatchObject({ what: "refused", step: "audit", refusal: "not-admin" });
 });
 
-test("so is an admin outside a channel, and one of whom Slack says nothing", async () => {
+test("an admin outside a channel is refused too, and so is one whom Slack does not identify", async () => {
   const bench = await createBench();
   bench.people.facts = { kind: "guest" };
   expect(await bench.flow.reportWeek(asks(ADMIN))).toEqual({ ok: false, error: { type: "guest" } });
