@@ -45,7 +45,7 @@ async function withStore(
   await store.close();
 }
 
-/** A run that asks for the text, finished or not; its `started` entry keeps it. */
+/** Writes a run that asks for the text, finished or not. Its `started` entry stores the text. */
 async function written(finished = true): Promise<ReturnType<typeof aRun>> {
   const run = aRun({ input: TEXT });
   await withStore(async (store) => {
@@ -58,7 +58,7 @@ async function written(finished = true): Promise<ReturnType<typeof aRun>> {
 const inFile = (words: string): boolean =>
   [file, `${file}-wal`].some((each) => existsSync(each) && readFileSync(each).includes(words));
 
-test("no byte of the text stays in the file, and the audit says who erased it, why, and is whole", async () => {
+test("no byte of the text stays in the file, and the audit says who erased it and why, and is whole", async () => {
   const run = await written();
   expect(inFile("555-0199")).toBe(true);
   const seen = await audit("redact", DIGEST, "--reason", "Ana asked for it");
@@ -79,7 +79,7 @@ test("no byte of the text stays in the file, and the audit says who erased it, w
   });
 });
 
-test("a text that is missing without an entry about it is tampering, also before and after an erasure of it", async () => {
+test("a text that is missing without an entry about it counts as tampering, also before and after an erasure of it", async () => {
   await written();
   await audit("redact", DIGEST);
   const again = aRun();
@@ -96,7 +96,7 @@ test("a text that is missing without an entry about it is tampering, also before
   expect(refused.err).toContain("Nothing was erased.");
 });
 
-test("the database itself refuses to lose a text that no entry says was erased", async () => {
+test("the database itself refuses to delete a text that no entry says was erased", async () => {
   await written();
   const raw = new DatabaseSync(file);
   expect(() => raw.exec("delete from audit_texts")).toThrow("audit_texts is append-only");
@@ -104,7 +104,7 @@ test("the database itself refuses to lose a text that no entry says was erased",
   raw.close();
 });
 
-test("a text of a run that is not over stays: a decision may rest on it", async () => {
+test("a text of a run that is not over stays, since a decision may rest on it", async () => {
   const run = await written(false);
   const seen = await audit("redact", DIGEST);
   expect(seen.code).toBe(2);
@@ -125,7 +125,7 @@ test("nothing is erased while a bot uses the database", async () => {
   expect(inFile("555-0199")).toBe(true);
 });
 
-test("nothing is erased without the key that signs, nor where there is no database", async () => {
+test("nothing is erased without the signing key, nor without a database", async () => {
   await written();
   rmSync(auditKeyFile(file));
   const keyless = await audit("redact", DIGEST);
@@ -140,11 +140,11 @@ test("nothing is erased without the key that signs, nor where there is no databa
 test.for([
   [["redact"], "redact needs one digest"],
   [["redact", DIGEST.slice(0, 12)], "redact needs one digest"],
-] as const)("what was asked wrongly is told: %j", async ([args, words]) => {
+] as const)("a wrong command is explained: %j", async ([args, words]) => {
   expect((await audit(...args)).err).toContain(words);
 });
 
-test("a digest that no text is kept under is told, and leaves no entry", async () => {
+test("a digest without a stored text is reported, and leaves no entry", async () => {
   await written();
   const seen = await audit("redact", sha256("another"));
   expect(seen.code).toBe(2);

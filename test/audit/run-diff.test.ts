@@ -28,7 +28,7 @@ async function decided(bench: Bench, reason = "go") {
   return { ...card, nonce: opened.value.ticket.nonce };
 }
 
-test("a decision is told from the click to the confirmation, with every moment that is known", async () => {
+test("a decision is recorded from the click to the confirmation, with every known time", async () => {
   const bench = await createBench();
   const { id, approval, click } = await decided(bench);
   const told = (await entries(bench)).filter(({ approval: about }) => about === approval);
@@ -51,7 +51,7 @@ test("a decision is told from the click to the confirmation, with every moment t
   expect(told[1]).toMatchObject({ reason: "go" });
 });
 
-test("the full text of what was decided on is kept under its digest", async () => {
+test("the full text of the decided request is stored under its digest", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
   const recorded = (await entries(bench)).find(({ what }) => what === "decided");
@@ -109,7 +109,7 @@ test("an approval that nobody decided here leaves an entry with its full text", 
   expect(await bench.store.auditText(closed?.digest ?? "")).toContain("delete it");
 });
 
-test("who may not start, watch or let go of a run leaves an entry", async () => {
+test("a person who may not start, watch or unwatch a run leaves an entry", async () => {
   const bench = await createBench();
   const { id } = await bench.withCard();
   const before = (await entries(bench)).length;
@@ -132,7 +132,7 @@ test("who may not start, watch or let go of a run leaves an entry", async () => 
 });
 
 describe("the head on a card", () => {
-  test("names the entry that tells how the approval ended, and is gone when it opens again", async () => {
+  test("names the entry about the end of the approval, and is gone when the approval opens again", async () => {
     const bench = await createBench();
     const { id } = await decided(bench);
     const ended = (await bench.run(id)).approvals[0];
@@ -145,7 +145,7 @@ describe("the head on a card", () => {
     );
   });
 
-  test("stands on a card that nobody decided, until the approval is listed again", async () => {
+  test("is on a card that nobody decided, until the approval is listed again", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     bench.agents.pending.set(id, []);
@@ -159,7 +159,7 @@ describe("the head on a card", () => {
     expect(open).not.toHaveProperty("audited");
   });
 
-  test("is not there while nothing has ended", async () => {
+  test("is missing while nothing has ended", async () => {
     const bench = await createBench();
     bench.agents.answer = () => Promise.resolve({ type: "later", afterMs: null, why: "busy" });
     const { id } = await decided(bench);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createQuietWarnings } from "#src/engine/logging.ts";
 import { createHandClock } from "../make/clock.ts";
 
-test("each cause is told once a minute, with the number of those left out", async () => {
+test("each cause is logged once a minute, with the number of omitted messages", async () => {
   const clock = createHandClock();
   const told: object[] = [];
   const log = { warn: (fields: object) => void told.push(fields), debug: () => undefined };

@@ -1,4 +1,4 @@
-// What is counted of the runs of this process, and how old it is.
+// What is counted about the runs of this process, and how old it is.
 
 import { expect, test } from "vitest";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
@@ -40,7 +40,7 @@ function aCount() {
 
 const RETRY: Delivery = { type: "retry", notBefore: 0, tries: 1, lost: false, why: "down" };
 
-/** The same run with its one decision delivered so far. */
+/** Returns the same run with its only decision delivered so far. */
 function delivered(run: Run, delivery: Delivery): Run {
   const approvals = run.approvals.map((approval) =>
     approval.state.type === "decided" ? withDelivery(approval, approval.state.decision, delivery) : approval,
@@ -112,7 +112,7 @@ test("after a restart a decision is as old as the wall clock says", async () => 
   expect(figures().unsent.late).toBe(1);
 });
 
-test("a decision that the service refused, or that another one overtook, is not unsent", () => {
+test("a decision that the service refused, or that another one overtook, does not count as unsent", () => {
   const { figures, plan } = aCount();
   plan(deliveredRun({ type: "refused", at: 0, words: "no", absent: false }));
   plan(deliveredRun({ type: "elsewhere", at: 0, words: "denied" }));

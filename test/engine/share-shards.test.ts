@@ -1,4 +1,4 @@
-// A replica that has more than its fair share of the runs hands some over: which ones, and what it still does for them.
+// A replica with more than its fair share of the runs hands some over: which ones, and what it still does for them.
 
 import { expect, test } from "vitest";
 import { MessageTs, shardOf } from "#src/domain/ids.ts";
@@ -9,7 +9,7 @@ import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const SHARD = shardOf({ team: TEAM, channel: CHANNEL });
 
-/** From the next renewal on, every shard is beyond its share. Returns those that it has given back. */
+/** From the next renewal on, every shard is surplus. Returns the shards that the replica has handed back. */
 function tooMany({ store }: Bench): Set<number> {
   const renew = store.renew.bind(store);
   const giveBack = store.giveBack.bind(store);
@@ -66,7 +66,7 @@ test("a run with a message on its way to Slack is followed until Slack has answe
   expect(bench.errors).toEqual([]);
 });
 
-test("a deletion that Slack reports here of a card whose run another replica follows is written down for that one", async () => {
+test("a deleted card that Slack reports here, of a run that another replica follows, is recorded for that replica", async () => {
   const bench = await createBench();
   const { id, approval, click } = await bench.withCard();
   tooMany(bench);

@@ -1,4 +1,4 @@
-// A claim, its end, a handover and more time, from the click to the audit.
+// A claim, its end, a hand-over and more time, from the click to the audit.
 
 import { describe, expect, test } from "vitest";
 import { claimOf } from "#src/domain/handling.ts";
@@ -130,7 +130,7 @@ describe("a snooze", () => {
   });
 });
 
-describe("a handover", () => {
+describe("a hand-over", () => {
   test("gives the claim to a person who may decide, names both, and tells them in the thread once", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
