@@ -26,7 +26,7 @@ describe("a proxy that lets calls through", () => {
   });
 });
 
-describe("a decision that the proxy does not let through was surely not sent", () => {
+describe("a decision that the proxy blocks was certainly not sent", () => {
   test.each([
     ["the proxy wants another password", 407],
     ["the proxy forbids the host", 403],
@@ -39,7 +39,7 @@ describe("a decision that the proxy does not let through was surely not sent", (
     expect(answer).toMatchObject({ why: expect.stringContaining(`HTTP ${status}`) as unknown });
   });
 
-  test("the proxy is not there", async () => {
+  test("the proxy is down", async () => {
     const gone = createServer().listen(0, "127.0.0.1");
     await once(gone, "listening");
     const { port } = gone.address() as AddressInfo;
@@ -50,7 +50,7 @@ describe("a decision that the proxy does not let through was surely not sent", (
     expect(answer).toMatchObject({ type: "later", code: "proxy" });
   });
 
-  test("the proxy takes the connection and says nothing", { timeout: 20_000 }, async () => {
+  test("the proxy accepts the connection and does not answer", { timeout: 20_000 }, async () => {
     const proxy = await startProxy({}, null);
     const service = serviceAt(`https://${HOST}`, { open: through(proxy.url) });
     const answer = await service.sendDecision(run, approval, decision);
@@ -58,7 +58,7 @@ describe("a decision that the proxy does not let through was surely not sent", (
   });
 });
 
-test("this machine is called directly, whatever the proxies are", async () => {
+test("this machine is called directly, whatever the proxy settings", async () => {
   const server = await startServer((_, response) => response.writeHead(404).end());
   const proxy = await startProxy({});
   for (const host of ["127.0.0.1", "localhost"]) {

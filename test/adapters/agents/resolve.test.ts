@@ -97,7 +97,7 @@ describe("a decision", () => {
   });
 
   test.each(["denied", "rejected", "declined", "deny", " BLOCK ", "expired", "withdrawn", "canceled"])(
-    "to approve was taken elsewhere when the record says %s",
+    "to approve was made elsewhere when the record says %s",
     async (status) => {
       const answer = await answers(200, { id: approval, status });
       expect(answer).toEqual({
@@ -108,7 +108,7 @@ describe("a decision", () => {
   );
 
   test.each(["approved", "approve", "Approved", "expired"])(
-    "to deny was taken elsewhere when the record says %s",
+    "to deny was made elsewhere when the record says %s",
     async (status) => {
       await expect(answers(200, { status }, "deny")).resolves.toMatchObject({ type: "elsewhere" });
     },
@@ -125,11 +125,11 @@ describe("a decision", () => {
     ["as its state", { id: approval, state: "denied" }],
     ["as a flag", { id: approval, denied: true }],
     ["as the moment of it", { id: approval, denied_at: "2026-11-20T10:00:00Z" }],
-  ])("to approve was taken elsewhere when the answer says denied %s", async (_where, body) => {
+  ])("to approve was made elsewhere when the answer says denied %s", async (_where, body) => {
     await expect(answers(200, body)).resolves.toMatchObject({ type: "elsewhere" });
   });
 
-  test("that the record spells otherwise was taken elsewhere", async () => {
+  test("to approve was made elsewhere when the record spells the opposite verdict differently", async () => {
     await expect(answers(200, { decision: "deny" })).resolves.toMatchObject({ type: "elsewhere" });
   });
 
@@ -145,7 +145,7 @@ describe("a decision", () => {
     ["null", "null"],
     ["cut off", '{"id":"apr_1","stat'],
     ["nested too deeply", "[".repeat(9_000) + "]".repeat(9_000)],
-  ])("is not known to have arrived when a 2xx brings a record that is %s", async (_what, body) => {
+  ])("may not have arrived when a 2xx brings a record that is %s", async (_what, body) => {
     await expect(answers(200, body)).resolves.toMatchObject({ type: "unsure" });
   });
 
@@ -196,7 +196,7 @@ describe("a decision", () => {
   });
 
   test.each([{ approved: true }, { status: "approved" }])(
-    "to deny was taken elsewhere when the answer is %j",
+    "to deny was made elsewhere when the answer is %j",
     async (body) => {
       await expect(answers(200, body, "deny")).resolves.toMatchObject({ type: "elsewhere" });
     },
@@ -220,7 +220,7 @@ describe("a decision", () => {
     expect(answer).not.toHaveProperty("answered");
   });
 
-  test("goes again after 401 and, when told, after 429", async () => {
+  test("is sent again after 401 and, when allowed, after 429", async () => {
     await expect(answers(401, "")).resolves.toMatchObject({ type: "later", afterMs: null });
     await expect(answers(429, "", "deny", { "retry-after": "9" })).resolves.toMatchObject({
       type: "later",
@@ -240,7 +240,7 @@ describe("a decision", () => {
     },
   );
 
-  test("is refused in words without half a secret, however much white space stands before it", async () => {
+  test("is refused in words without half a secret, however much white space precedes it", async () => {
     const code = `no${" ".repeat(580)}ghp_${"canary0123".repeat(4)}`;
     await expect(answers(409, { error: { code, message: "" } })).resolves.toMatchObject({
       words: expect.not.stringContaining("canary") as unknown,
@@ -248,13 +248,13 @@ describe("a decision", () => {
   });
 
   test.each([300, 301, 302, 307, 308, 408, 425, 499, 500, 502, 503, 504])(
-    "is not known to have arrived after HTTP %i",
+    "may not have arrived after HTTP %i",
     async (status) => {
       await expect(answers(status, { status: "approved" })).resolves.toMatchObject({ type: "unsure" });
     },
   );
 
-  test("about an id that cannot stand in an address is refused unsent", async () => {
+  test("about an id that cannot be part of a URL is refused unsent", async () => {
     const service = serviceAt(BASE);
     const decision = { verdict: "approve", reason: "" } as const;
     await expect(service.sendDecision(run, ApprovalId(".."), decision)).resolves.toMatchObject({

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 function watching(path: string, content: string, failing = (): boolean => false): void {
-  // Each look sets the alarm for the next one, so it is seen to have ended.
+  // Each look sets the timer for the next one, which shows that it has ended.
   const counting = { ...clock, after: (ms: number, what: () => void) => (looks++, clock.after(ms, what)) };
   const changed = (): Promise<void> => {
     if (failing()) return Promise.reject(new Error("not now"));
@@ -49,7 +49,7 @@ async function look(waitMs = LOOK_EVERY_MS): Promise<void> {
   await vi.waitFor(() => expect(looks).toBeGreaterThan(before), { interval: 1 });
 }
 
-test("a change is told once, when two looks have seen the same content", async () => {
+test("a change is reported once, when two looks have seen the same content", async () => {
   writeFileSync(at("file"), "one\n");
   watching(at("file"), "one");
   await look();
@@ -67,7 +67,7 @@ test("a change is told once, when two looks have seen the same content", async (
   expect(told).toBe(1);
 });
 
-test("a link that Kubernetes swaps two folders up is a change", async () => {
+test("a symbolic link that Kubernetes swaps two folders up is a change", async () => {
   for (const version of ["v1", "v2"]) {
     mkdirSync(at(version));
     writeFileSync(at(version, "key"), version);
@@ -83,7 +83,7 @@ test("a link that Kubernetes swaps two folders up is a change", async () => {
   expect(told).toBe(1);
 });
 
-test("what the caller reads by itself is told no more", async () => {
+test("content that the caller has read itself is not reported again", async () => {
   writeFileSync(at("file"), "one");
   watching(at("file"), "one");
   writeFileSync(at("file"), "two");
@@ -98,7 +98,7 @@ test("what the caller reads by itself is told no more", async () => {
   expect(told).toBe(1);
 });
 
-test("a file that is gone is a change, and so is its return with other content", async () => {
+test("a removed file is a change, and so is its return with other content", async () => {
   writeFileSync(at("file"), "one");
   watching(at("file"), "one");
   rmSync(at("file"));
@@ -111,7 +111,7 @@ test("a file that is gone is a change, and so is its return with other content",
   expect(told).toBe(2);
 });
 
-test("what could not be taken over is told again, ever less often", async () => {
+test("content that could not be taken over is reported again, ever less often", async () => {
   writeFileSync(at("file"), "two");
   let fails = true;
   watching(at("file"), "one", () => fails);
@@ -122,7 +122,7 @@ test("what could not be taken over is told again, ever less often", async () => 
   expect(told).toBe(1);
 });
 
-test("what is no plain file is not watched", () => {
+test("a path that is not a regular file is not watched", () => {
   watching(folder, "");
   expect(clock.waiting()).toBe(0);
 });

@@ -22,7 +22,7 @@ function calling(answer: (method: string) => Answer) {
 }
 
 describe("an upload", () => {
-  test("sends the whole text, byte for byte, to the address that Slack names", async () => {
+  test("sends the whole text, byte for byte, to the address that Slack returned", async () => {
     const slack = await listening();
     const { call, asked } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
     const output = "äöü 👩‍💻\n".repeat(2_000);
@@ -33,7 +33,7 @@ describe("an upload", () => {
     expect(asked[0]?.args).toEqual({ filename: "output-run_7.txt", length: Buffer.byteLength(output) });
   });
 
-  test("of a request holds all that is asked, made visible", async () => {
+  test("of a request contains the whole request, made visible", async () => {
     const slack = await listening();
     const { call } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
     const approval = { ...anApproval("apr_1"), request: requestOf("drop\u202E table", { risk: "high" }) };
@@ -52,7 +52,7 @@ describe("an upload", () => {
     ["the cloud's own address", "http://169.254.169.254/latest"],
     ["no address", "nonsense"],
     ["nothing", ""],
-  ])("goes nowhere when Slack names %s", async (_what, upload_url) => {
+  ])("is not sent if Slack returns %s", async (_what, upload_url) => {
     const { call } = calling(() => ({ upload_url, file_id: "F0" }));
     const upload = createFiles(call, null).upload(withOutput("x"), OUTPUT);
     expect(await failureOf(upload)).toMatchObject({
@@ -73,7 +73,7 @@ describe("an upload", () => {
     expect(stranger.heard).toEqual([]);
   });
 
-  test("that breaks may be tried again", async () => {
+  test("whose connection breaks may be tried again", async () => {
     const slack = await listening((request) => request.socket.destroy());
     const { call } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));
     expect(await failureOf(createFiles(call, slack.url).upload(withOutput("x"), OUTPUT))).toMatchObject({
@@ -82,7 +82,7 @@ describe("an upload", () => {
     });
   });
 
-  test("is named by us: of the run's id only harmless letters are left", async () => {
+  test("has a file name of ours: of the run's id only harmless letters are kept", async () => {
     const slack = await listening();
     const { call, asked } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));
     const id = RunId(`../../etc/passwd\u202E${"x".repeat(400)}`);
@@ -102,7 +102,7 @@ describe("sharing a file", () => {
   const up = { type: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };
   const run = { ...withOutput("x"), posts: { [OPENING]: up } } as unknown as Run;
 
-  test("puts it into the run's thread", async () => {
+  test("posts it in the run's thread", async () => {
     const { call, asked } = calling(() => ({}));
     expect(await createFiles(call, null).share(run, "F0", OUTPUT)).toBe("shared");
     expect(asked).toEqual([
@@ -116,7 +116,7 @@ describe("sharing a file", () => {
   test.each([
     ["file_not_found", "gone"],
     ["not_in_channel", "rejected"],
-  ])("says of %s: %s", async (code, says) => {
+  ])("returns for %s: %s", async (code, says) => {
     const { call } = calling(() => {
       throw new PortError("no", { applied: "no", retry: "never", code });
     });

@@ -1,4 +1,4 @@
-// An answer to a question as a message in the thread: what the listener makes of it.
+// An answer to a question as a message in the thread, and how the listener handles it.
 
 import { describe, expect, test } from "vitest";
 import { idOf } from "../../make/message-id.ts";
@@ -13,7 +13,7 @@ import { CHANNEL, NOON, REQUESTER, TEAM } from "../../make/run.ts";
 
 const SELF = "U0COUNTERSIGN";
 
-/** What the person is told, and which tasks were started. */
+/** Returns the messages to the person, and the tasks that were started. */
 async function mentioned(
   answerInThread: AskRequester["answerInThread"],
   thread: boolean = true,
@@ -42,8 +42,8 @@ async function mentioned(
   return { told, started };
 }
 
-describe("a message that names Countersign", () => {
-  test("is the answer where a question is open, and starts nothing", async () => {
+describe("a message that mentions Countersign", () => {
+  test("is the answer if a question is open, and starts nothing", async () => {
     const run = {} as never;
     expect(await mentioned(async () => ok(run))).toEqual({
       told: ["answer:question-answered"],
@@ -51,7 +51,7 @@ describe("a message that names Countersign", () => {
     });
   });
 
-  test("starts a run where none is, and outside a thread without asking", async () => {
+  test("starts a run if no question is open, and outside a thread without a look-up", async () => {
     expect(await mentioned(async () => null)).toEqual({
       told: [],
       started: ["deploy billing-api to production"],
@@ -63,7 +63,7 @@ describe("a message that names Countersign", () => {
     });
   });
 
-  test("is told why it was no answer", async () => {
+  test("is answered with the reason why it was not an answer", async () => {
     expect((await mentioned(async () => "several")).told).toEqual(["answer:several-questions"]);
     const refused = err({ refusal: { type: "answered-before" }, run: null } as const);
     expect((await mentioned(async () => refused)).told).toEqual(["refusal:answered-before"]);

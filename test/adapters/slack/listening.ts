@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 export type Heard = { readonly url: string; readonly method: string; readonly body: string };
 
-/** A server on loopback for one test, and what it was asked. */
+/** Starts a server on loopback for one test. Returns its address and the requests that it received. */
 export async function listening(
   answer: RequestListener = (_request, response) => void response.end("ok"),
 ): Promise<{ url: string; port: number; heard: Heard[] }> {

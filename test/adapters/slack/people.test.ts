@@ -112,7 +112,7 @@ function world(
     asked.push(method);
     return answers[method]?.(args) ?? {};
   };
-  // Wall time is set back all the while.
+  // The wall clock is set back all the while.
   const clock = { now: () => -monotonic, monotonic: () => monotonic, after: () => () => undefined };
   return { people: createPeople(call, home, clock), asked, later: (ms: number) => (monotonic += ms) };
 }
@@ -132,7 +132,7 @@ describe("a look-up", () => {
     });
   });
 
-  test("finds that a private channel is not seen by who is not in it", async () => {
+  test("reports that a private channel is not visible to people outside it", async () => {
     const { people } = world({ "users.conversations": () => ({ channels: [{ id: "C0ELSE" }] }) });
     expect(await people.lookUp(TEAM, BEN, OPS, 0)).toMatchObject({ seesChannel: false });
   });
@@ -145,7 +145,7 @@ describe("a look-up", () => {
     expect(asked).not.toContain("users.conversations");
   });
 
-  test("takes a channel of several people's direct messages for closed", async () => {
+  test("treats a group direct message as a private channel", async () => {
     for (const kind of [{ is_mpim: true }, { is_im: true }]) {
       const { people } = world({
         "conversations.info": ({ channel }) => ({ channel: { id: channel, ...kind } }),
@@ -155,7 +155,7 @@ describe("a look-up", () => {
     }
   });
 
-  test("shares an answer as old as it may be, and asks anew for an older one", async () => {
+  test("shares an answer up to its maximum age, and asks again for an older one", async () => {
     const { people, asked, later } = world();
     const asks = (): number => asked.filter((method) => method === "users.info").length;
     await people.lookUp(TEAM, BEN, OPS, 5_000);
@@ -167,7 +167,7 @@ describe("a look-up", () => {
     expect(asks()).toBe(2);
   });
 
-  test("knows a channel that became private as fast as it knows people", async () => {
+  test("notices that a channel became private as fast as it looks up people", async () => {
     let is_private = false;
     const { people, later } = world({
       "conversations.info": ({ channel }) => ({ channel: { id: channel, is_private } }),
@@ -180,7 +180,7 @@ describe("a look-up", () => {
   });
 
   test.each(["users.info", "conversations.info", "users.conversations"])(
-    "fails where %s fails, and asks again the next time",
+    "fails if %s fails, and asks again the next time",
     async (method) => {
       const fail = { times: 1 };
       const usual = world();
@@ -203,7 +203,7 @@ describe("a look-up", () => {
     },
   );
 
-  test("does not take an answer about someone else", async () => {
+  test("does not accept an answer about someone else", async () => {
     const { people } = world({ "users.info": () => ({ user: { id: "U0EVE", team_id: TEAM } }) });
     expect(await failureOf(people.lookUp(TEAM, BEN, OPS, 0))).toMatchObject({ code: "garbled" });
   });

@@ -9,7 +9,7 @@ import { createLimits } from "#sandbox/slack/limits.ts";
 const OPS = ChannelId("C0OPS");
 const OTHER = ChannelId("C0OTHER");
 
-/** A clock that is turned by hand; the lane asks it only how long to rest. `early`: its timers ring so much too soon (ms). */
+/** A limiter with a hand-driven clock. `early`: its timers fire this much too soon (ms). */
 function stage(early = 0) {
   let now = 0;
   let timers: { at: number; what: () => void }[] = [];
@@ -44,7 +44,7 @@ function stage(early = 0) {
   };
 }
 
-test("a timer that rings a moment early ends no rest, and holds up nothing for good", async () => {
+test("a timer that fires a moment early ends no pause, and blocks nothing for good", async () => {
   const { limiter, ask, gone, turnTo } = stage(1);
   limiter.rest("post", OPS, 1_000);
   ask("card", "post", 0);
@@ -54,7 +54,7 @@ test("a timer that rings a moment early ends no rest, and holds up nothing for g
   expect(gone).toEqual(["card"]);
 });
 
-test("a call that is not wanted any more when its turn comes uses up no turn", async () => {
+test("a call that is no longer wanted when its turn comes uses no turn", async () => {
   const { limiter, ask, gone, turnTo } = stage();
   for (let at = 1; at <= 4; at += 1) ask(`first ${at}`, "post");
   let wanted = true;
@@ -69,7 +69,7 @@ test("a call that is not wanted any more when its turn comes uses up no turn", a
   expect(limiter.queueBefore({ kind: "post", channel: OPS, urgency: 1 })).toEqual({ calls: 0, ms: 0 });
 });
 
-test("says how many calls go before one that joins now, and how long it waits", async () => {
+test("reports how many calls go before one that joins now, and how long it waits", async () => {
   const { limiter, ask, turnTo } = stage();
   const before = (channel = OPS) => limiter.queueBefore({ kind: "post", channel, urgency: 1 });
   expect(before()).toEqual({ calls: 0, ms: 0 });
@@ -92,7 +92,7 @@ test("a burst of posts goes at once, the rest waits its turn", async () => {
   expect(gone).toEqual(["post 1", "post 2", "post 3", "post 4"]);
 });
 
-test("a burst in one channel holds up no other, and no other kind", async () => {
+test("a burst in one channel delays no other channel, and no other kind", async () => {
   const { ask, gone, turnTo } = stage();
   for (let at = 1; at <= 8; at += 1) ask("here", "post");
   await turnTo(0);
@@ -111,7 +111,7 @@ test("updates of all channels share one pace", async () => {
   expect(gone).toHaveLength(34);
 });
 
-test("buttons go off while many other updates wait", async () => {
+test("buttons are removed while many other updates wait", async () => {
   const { ask, gone, turnTo } = stage();
   for (let at = 1; at <= 20; at += 1) ask(`state ${at}`, "update", 2);
   ask("buttons off", "update", 0);
@@ -119,7 +119,7 @@ test("buttons go off while many other updates wait", async () => {
   expect(gone).toContain("buttons off");
 });
 
-test("after a rest the most urgent goes first, and those alike in the order in which they came", async () => {
+test("after a pause the most urgent goes first, and equally urgent ones in their order of arrival", async () => {
   const { limiter, ask, gone, turnTo } = stage();
   limiter.rest("update", OPS, 1_000);
   ask("cosmetic", "update", 3);
@@ -133,7 +133,7 @@ test("after a rest the most urgent goes first, and those alike in the order in w
   expect(gone).toEqual(["buttons off", "buttons off, later", "outcome", "state", "cosmetic"]);
 });
 
-test("a rest holds up only its kind, and posts only in its channel", async () => {
+test("a pause delays only its kind, and posts only in its channel", async () => {
   const { limiter, ask, gone, turnTo } = stage();
   limiter.rest("post", OPS, 1_000);
   ask("here", "post");
@@ -143,7 +143,7 @@ test("a rest holds up only its kind, and posts only in its channel", async () =>
   expect(gone).toEqual(["there", "update"]);
 });
 
-test("of two rests the longer counts, whichever was asked for last", async () => {
+test("of two pauses the longer counts, whichever was requested last", async () => {
   const { limiter, ask, gone, turnTo } = stage();
   limiter.rest("update", OPS, 30_000);
   limiter.rest("update", OTHER, 1_000);
@@ -157,7 +157,7 @@ test("of two rests the longer counts, whichever was asked for last", async () =>
 const messageTs = (nth: number): MessageTs => MessageTs(`1700000000.${String(nth).padStart(6, "0")}`);
 const [FIRST, LAST] = [messageTs(1), messageTs(30)];
 
-test("states that pass leave room, so how a run ended goes at once", async () => {
+test("updates of passing states leave room, so that the end of a run is shown at once", async () => {
   const { ask, gone, turnTo } = stage();
   for (let at = 1; at <= 20; at += 1) ask(`working ${at}`, "update", 3);
   await turnTo(0);
@@ -167,7 +167,7 @@ test("states that pass leave room, so how a run ended goes at once", async () =>
   expect(gone.slice(6)).toEqual(["failed 1", "failed 2", "failed 3"]);
 });
 
-test("an update that waits to say that a run works goes first once the run has failed", async () => {
+test("a waiting update of a run's state goes first once the run has failed", async () => {
   const { askFor, raiseUrgency, gone, turnTo } = stage();
   for (let nth = 1; nth <= 30; nth += 1) askFor(messageTs(nth), 3);
   await turnTo(0);
@@ -177,7 +177,7 @@ test("an update that waits to say that a run works goes first once the run has f
   expect(gone.at(-1)).toBe(LAST);
 });
 
-test("an update of a card that waits for its turn gets the share of the cards once its buttons go off", async () => {
+test("a waiting update of a card gets the share of the cards once its buttons are removed", async () => {
   const { askFor, raiseUrgency, ask, gone, turnTo } = stage();
   for (let at = 1; at <= 10; at += 1) ask(`state ${at}`, "update", 2);
   askFor(LAST, 2);
@@ -199,7 +199,7 @@ test("no update becomes less urgent, and one that is not waiting stays as it is"
   expect(gone).toEqual([LAST, FIRST]);
 });
 
-test("an update that needs no chat.update goes during a rest, and takes nobody's turn", async () => {
+test("an update that needs no chat.update goes during a pause, and uses no turn", async () => {
   const { limiter, askFor, ask, gone, turnTo } = stage();
   limiter.rest("update", OPS, 1_000);
   askFor(FIRST, 0);
@@ -215,7 +215,7 @@ test("an update that needs no chat.update goes during a rest, and takes nobody's
   expect(gone).toHaveLength(7);
 });
 
-/** Plays the calls until all have gone. Each is on its way for a while; then the sandbox judges it as Slack would. */
+/** Makes the calls until all have gone. Each is on its way for a while; then the sandbox judges it as Slack would. */
 async function judged(wanted: readonly { at: number; urgency: PacedEffect["urgency"]; wayMs: number }[]) {
   const { limiter, turnTo } = stage();
   let now = 0;
@@ -227,7 +227,7 @@ async function judged(wanted: readonly { at: number; urgency: PacedEffect["urgen
         .waitForTurn({ kind: "update", channel: OPS, urgency })
         .then(() => arrivals.push(now + wayMs));
     await turnTo(now);
-    if (now > last + 1_000_000) throw new Error("some never go");
+    if (now > last + 1_000_000) throw new Error("some calls are never made");
   }
   arrivals.sort((a, b) => a - b);
   const limits = createLimits({ now: () => arrivals[judging] ?? 0, on: true });
@@ -242,7 +242,7 @@ const aWish = fc.record({
   wayMs: fc.integer({ min: 0, max: 1_500 }),
 });
 
-test("Slack has no reason to answer 429, whatever is updated when, and however long each call is on its way", async () => {
+test("Slack has no reason to answer 429, whatever is updated when, and however long each call takes", async () => {
   const wishes = fc.array(aWish, { minLength: 60, maxLength: 160 });
   await fc.assert(
     fc.asyncProperty(wishes, async (wanted) => void (await judged(wanted))),
@@ -250,7 +250,7 @@ test("Slack has no reason to answer 429, whatever is updated when, and however l
   );
 }, 60_000);
 
-test("a hundred cards at once, none of them clicked: their buttons are off after two minutes", async () => {
+test("after a hundred cards at once, none of them clicked, all buttons are off within two minutes", async () => {
   const cards = Array.from({ length: 100 }, () => ({ at: 0, urgency: 0, wayMs: 0 }) as const);
   const others = Array.from({ length: 100 }, () => ({ at: 0, urgency: 2, wayMs: 0 }) as const);
   const arrivals = await judged([...others, ...cards]);

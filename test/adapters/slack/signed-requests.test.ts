@@ -1,4 +1,4 @@
-// Which HTTP requests reach Bolt, and what the others are answered.
+// Which HTTP requests reach Bolt, and how the others are answered.
 
 import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -46,32 +46,32 @@ async function serve({ readBody, seen = () => Promise.resolve(true) }: Given = {
   return { heard, knock, url };
 }
 
-describe("passed on, with its bytes", () => {
+describe("the verifier passes on, with its bytes,", () => {
   test.each([
     [FORM, FORM],
     [JSON_TYPE, JSON_TYPE],
     ["Application/JSON; charset=utf-8", JSON_TYPE],
     [`${FORM};charset="UTF-8"`, FORM],
-  ])("is a signed %s", async (type, bare) => {
+  ])("a signed %s", async (type, bare) => {
     const { heard, knock } = await serve();
     expect((await knock({ type })).status).toBe(200);
     expect(heard).toMatchObject({ reasons: [], passed: [{ type: bare, body: "text=help" }] });
   });
 
-  test("is a body of the greatest length", async () => {
+  test("a body of the maximum length", async () => {
     const { heard, knock } = await serve();
     expect((await knock({ body: "x".repeat(MAX_BODY_BYTES) })).status).toBe(200);
     expect(heard.passed[0]?.body.length).toBe(MAX_BODY_BYTES);
   });
 
-  test("is a request with a hundred headers", async () => {
+  test("a request with a hundred headers", async () => {
     const { knock } = await serve();
     const headers = Array.from({ length: 94 }, (_, nth) => `x-${nth}: y`);
     expect((await knock({ headers })).status).toBe(200);
     expect((await knock({ headers: [...headers, "x-more: y"] })).status).toBe(431);
   });
 
-  test("is marked by a digest that holds nothing of the signature", async () => {
+  test("a request, marked by a digest that does not contain the signature", async () => {
     const { heard, knock } = await serve();
     await knock({});
     expect(heard.marks).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
@@ -81,7 +81,7 @@ describe("passed on, with its bytes", () => {
   });
 });
 
-describe("refused, and not passed on", () => {
+describe("the verifier refuses, and does not pass on,", () => {
   test.each<[string, number, string, Knock]>([
     ["another path", 404, "other-path", { path: "/slack/event" }],
     ["the path with a query", 404, "other-path", { path: "/slack/events?" }],
@@ -117,7 +117,7 @@ describe("refused, and not passed on", () => {
     ["a signature of another body", 401, "forged", { signed: "text=stop" }],
     ["a body that is no text", 400, "not-text", { body: Buffer.from([0xff, 0xfe]) }],
     ["a length above the limit", 413, "too-large", { length: String(MAX_BODY_BYTES + 1) }],
-  ])("is %s", async (_what, status, reason, given) => {
+  ])("%s", async (_what, status, reason, given) => {
     const { heard, knock } = await serve();
     const met = await knock(given);
     expect(met.status).toBe(status);
@@ -127,7 +127,7 @@ describe("refused, and not passed on", () => {
     expect(heard).toMatchObject({ reasons: [reason], passed: [] });
   });
 
-  test("is a body that grows above the limit without a length", async () => {
+  test("a body that grows beyond the limit without announcing a length", async () => {
     const { heard, knock } = await serve();
     const size = MAX_BODY_BYTES + 1;
     const chunk = Buffer.concat([
@@ -140,7 +140,7 @@ describe("refused, and not passed on", () => {
     expect(heard).toMatchObject({ reasons: ["too-large"], passed: [] });
   });
 
-  test("is a body whose connection breaks", async () => {
+  test("a body whose connection breaks", async () => {
     const { heard, url } = await serve();
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -150,13 +150,13 @@ describe("refused, and not passed on", () => {
     expect(heard.passed).toEqual([]);
   });
 
-  test("is a body that does not come in time", async () => {
+  test("a body that does not arrive in time", async () => {
     const { heard, knock } = await serve({ readBody: createReadBody({ bodyMs: 20 }) });
     expect((await knock({ length: "50" })).status).toBe(408);
     expect(heard).toMatchObject({ reasons: ["too-slow"], passed: [] });
   });
 
-  test("is a body beyond what may be held at a time; what is over is not held", async () => {
+  test("a body beyond the memory for all requests; finished requests do not count", async () => {
     const { heard, knock } = await serve({ readBody: createReadBody({ maxHeld: 9 }) });
     for (let nth = 0; nth < 3; nth += 1) expect((await knock({})).status).toBe(200);
     expect((await knock({ body: "text=help!" })).status).toBe(503);
@@ -164,7 +164,7 @@ describe("refused, and not passed on", () => {
     expect(heard.reasons).toEqual(["too-busy"]);
   });
 
-  test("is what was seen before, and what the store does not know", async () => {
+  test("a request that was seen before, or that the store cannot look up", async () => {
     const replayed = await serve({ seen: () => Promise.resolve(false) });
     expect((await replayed.knock({})).status).toBe(409);
     expect(replayed.heard).toMatchObject({ reasons: ["replayed"], passed: [] });
@@ -173,7 +173,7 @@ describe("refused, and not passed on", () => {
     expect(silent.heard).toMatchObject({ reasons: ["store-silent"], passed: [] });
   });
 
-  test("is what the verifier fails at", async () => {
+  test("a request on which it fails", async () => {
     const { heard, knock } = await serve({ readBody: () => Promise.reject(new Error("a fault")) });
     const met = await knock({});
     expect(met.status).toBe(500);
@@ -203,13 +203,13 @@ describe("Slack's check of the certificate", () => {
     "ssl_check=1&token=%00",
     "token=*&ssl_check=1",
     "",
-  ])("is not: %s", async (body) => {
+  ])("is not recognized: %s", async (body) => {
     const { heard, knock } = await serve();
     expect((await knock(unsigned(body))).status).toBe(401);
     expect(heard).toEqual({ reasons: ["unsigned"], passed: [], marks: [] });
   });
 
-  test("is short, and says how long it is", async () => {
+  test("is short, and announces its length", async () => {
     const { heard, knock } = await serve();
     const longest = `ssl_check=1&token=${"a".repeat(982)}`;
     expect((await knock(unsigned(longest))).status).toBe(200);
@@ -228,7 +228,7 @@ describe("Slack's check of the certificate", () => {
     expect(heard.reasons).toEqual(["unsigned"]);
   });
 
-  test("comes in time", async () => {
+  test("arrives in time", async () => {
     const { heard, knock } = await serve({ readBody: createReadBody({ bodyMs: 20 }) });
     expect((await knock(unsigned("ssl_check=1", { length: "20" }))).status).toBe(408);
     expect(heard.reasons).toEqual(["too-slow"]);
