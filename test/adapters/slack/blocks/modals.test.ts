@@ -14,7 +14,7 @@ const nonce = aNonce();
 
 const fitting = anyRequest.filter(({ chars }) => chars <= MODAL_HOLDS_CHARS);
 
-test("what changed in the run's own fields is said line by line", () => {
+test("a change in the run's own fields is shown line by line", () => {
   const context = (plan: string) => ({ fields: { plan }, volatile: [], digest: plan, chars: plan.length });
   const request = { ...requestOf("deploy", { action: "deploy" }), context: "destroy", contextChars: 8 };
   const was = { ...request, context: "harmless", shownContext: context("harmless") };
@@ -28,7 +28,7 @@ test("what changed in the run's own fields is said line by line", () => {
   expect(textOf(readModal(run, request).blocks)).toContain("plan: destroy");
 });
 
-describe("whatever is asked, Slack takes the modal and nobody is called,", () => {
+describe("whatever the request, Slack accepts the modal and no one is mentioned,", () => {
   test("when it is to be decided", () => {
     always(fc.tuple(anyRun(0), anyRequest), ([each, request]) => {
       expectView(formView({ run: each, ticket: { saw: request, verdict: "approve", nonce } }));
@@ -46,7 +46,7 @@ describe("whatever is asked, Slack takes the modal and nobody is called,", () =>
     );
   });
 
-  test("when both texts, before and after, are as long as a modal holds", () => {
+  test("when both texts, before and after, have the maximum length of a modal", () => {
     const full = (notification: string): Request => requestOf(notification.repeat(MODAL_HOLDS_CHARS), {});
     for (const [was = "", is = ""] of [
       ["x", "y"],
@@ -56,7 +56,7 @@ describe("whatever is asked, Slack takes the modal and nobody is called,", () =>
       expectView(changedModal(run, full(was), full(is)));
   });
 
-  test("when it comes in very many fields", () => {
+  test("when it has very many fields", () => {
     const fields = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`${at}`, "y"]));
     const request = requestOf("x", fields);
     expect(request.chars).toBeLessThanOrEqual(MODAL_HOLDS_CHARS);
@@ -64,8 +64,8 @@ describe("whatever is asked, Slack takes the modal and nobody is called,", () =>
   });
 });
 
-describe("an approver reads", () => {
-  test("the whole request in the modal, every field of it", () => {
+describe("an approver sees", () => {
+  test("the whole request in the modal, with every field", () => {
     always(fitting, (request) => {
       for (const view of [
         readModal(run, request),
@@ -75,13 +75,13 @@ describe("an approver reads", () => {
     });
   });
 
-  test("of a longer one how much is missing, and where it is", () => {
+  test("how much of a longer request is missing, and where to find it", () => {
     always(anyText, (action) => {
       expectWholeOrCounted(readModal(run, requestOf(action, { action })), action);
     });
   });
 
-  test("of a changed one both what it was and what it is, where there is room", () => {
+  test("the old and the new version of a changed request, if there is room", () => {
     const small = anyText.map((action) => requestOf(action.slice(0, 500), {}));
     always(fc.tuple(small, small), ([was, is]) => {
       const shown = textOf(changedModal(run, was, is));
@@ -90,7 +90,7 @@ describe("an approver reads", () => {
     });
   });
 
-  test("that something changed, even where it is a field with a name of its own meaning", () => {
+  test("that something changed, even in a field whose name has another meaning to us", () => {
     const was = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:00:00Z" });
     const is = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:30:00Z" });
     const shown = printedView(changedModal(run, was, is));

@@ -1,4 +1,4 @@
-// Messages and views as text, so that what people read can be reviewed in a snapshot.
+// Messages and views as text, so that reviewers can read them in a snapshot.
 
 import { isList, isRecord, type Json } from "#src/domain/json.ts";
 import { wire } from "./oracle.ts";

@@ -1,5 +1,5 @@
-// Writes the golden database of this schema. Once a version is released its file is never written again:
-// node test/adapters/store/golden/write.ts
+// Writes the golden database of this schema. Once a version is released, its file is never written again: node
+// test/adapters/store/golden/write.ts
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -70,7 +70,7 @@ async function fill(): Promise<void> {
   raw.close();
 }
 
-/** As statements: whoever reviews a change of this file can read it. */
+/** Returns the database as statements, so that a reviewer can read a change of the file. */
 function dumped(): string {
   const raw = new DatabaseSync(file);
   const schema = raw.prepare("select type, name, sql from sqlite_schema where sql is not null").all();

@@ -1,4 +1,4 @@
-// Private answers to commands and clicks, as the listeners give them: most of their words stand in the listeners.
+// Private answers to commands and clicks, produced by the listeners, which contain most of their words.
 
 import type { App } from "@slack/bolt";
 import type { View } from "@slack/types";
@@ -52,9 +52,9 @@ const lost = (applied: "no" | "maybe") =>
   new PortError("the store did not answer", { applied, retry: "later", code: "timeout" });
 const fails = (applied: "no" | "maybe") => async () => Promise.reject(lost(applied));
 
-/** Keeps the answer, however it is given. `parts`: what the case needs of the app. */
 const NO_SAVED_TASKS = { named: () => null, offered: async () => [] };
 
+/** Returns the deps of a listener, and collects its answers, however they are given. `parts`: what the case needs of the app. */
 function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[] } {
   const given: (Message | View)[] = [];
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -116,7 +116,7 @@ async function undoneInWindow(): Promise<readonly Example[]> {
   return given.map((drawn) => ({ when: "", drawn }));
 }
 
-/** Pressing the button of a suggested run. */
+/** A click on the button of a suggested run. */
 async function suggested(found: object | null): Promise<readonly Example[]> {
   const startRun = { start: async () => ok(ASKED.key) };
   const { deps, given } = listener({ startRun, suggestedRuns: { find: () => found } });
@@ -151,7 +151,7 @@ async function usedShortcut(): Promise<readonly Example[]> {
   return given.map((drawn) => ({ when: "", drawn }));
 }
 
-/** Pressing Continue while the database does not answer. */
+/** A click on Continue while the database does not answer. */
 async function readingNotRecorded(): Promise<readonly Example[]> {
   const { deps } = listener({ openForm: { continueReading: fails("maybe") } });
   const answer = await onReadingSubmit(deps, {
@@ -161,7 +161,7 @@ async function readingNotRecorded(): Promise<readonly Example[]> {
   return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
 }
 
-/** Pressing "Review the next" while the database does not answer. */
+/** A click on "Review the next" while the database does not answer. */
 async function reviewNotOpened(): Promise<readonly Example[]> {
   const { deps } = listener({ review: { openSeveral: fails("no") } });
   const answer = await onNextReviewSubmit(deps, {
@@ -225,7 +225,7 @@ const opens = {
 
 const disputed = (result: unknown) => ({ dispute: async () => result });
 
-/** By the id of the answer. */
+/** The examples by the id of the answer. */
 export async function answerExamples(): Promise<Record<AnswerId, readonly Example[]>> {
   // The receipt is redrawn after the answer; "receipt:reported" shows it.
   const notMe = async (result: unknown) => (await clicked(onNotMe, "", disputed(result))).slice(0, 1);
