@@ -47,7 +47,7 @@ describe("whatever the request, Slack accepts the modal and no one is mentioned,
   });
 
   test("when both texts, before and after, have the maximum length of a modal", () => {
-    const full = (notification: string): Request => requestOf(notification.repeat(MODAL_HOLDS_CHARS), {});
+    const full = (char: string): Request => requestOf(char.repeat(MODAL_HOLDS_CHARS), {});
     for (const [was = "", is = ""] of [
       ["x", "y"],
       ["é", "è"],
