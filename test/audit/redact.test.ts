@@ -30,11 +30,11 @@ afterEach(() => rmSync(folder, { recursive: true }));
 async function audit(...args: readonly string[]) {
   const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
   const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
-  const seen = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output.err += chunk.toString()));
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, ...seen };
+  return { code, ...output };
 }
 
 async function withStore(
@@ -61,10 +61,10 @@ const inFile = (words: string): boolean =>
 test("no byte of the text stays in the file, and the audit says who erased it and why, and is whole", async () => {
   const run = await written();
   expect(inFile("555-0199")).toBe(true);
-  const seen = await audit("redact", DIGEST, "--reason", "Ana asked for it");
-  expect(seen).toMatchObject({ code: 0, err: "" });
-  expect(seen.out).toContain("Audit entry 2 records this");
-  expect(seen.out).toContain("1 finished run was deleted with it");
+  const output = await audit("redact", DIGEST, "--reason", "Ana asked for it");
+  expect(output).toMatchObject({ code: 0, err: "" });
+  expect(output.out).toContain("Audit entry 2 records this");
+  expect(output.out).toContain("1 finished run was deleted with it");
   expect(inFile("555-0199")).toBe(false);
   const verified = await audit("verify");
   expect(verified.code).toBe(0);
@@ -88,9 +88,9 @@ test("a text that is missing without an entry about it counts as tampering, also
   const raw = new DatabaseSync(file);
   raw.exec("delete from audit_texts");
   raw.close();
-  const seen = await audit("verify");
-  expect(seen.code).toBe(1);
-  expect(seen.err).toContain("TAMPERED at entry 3");
+  const output = await audit("verify");
+  expect(output.code).toBe(1);
+  expect(output.err).toContain("TAMPERED at entry 3");
   const refused = await audit("redact", DIGEST);
   expect(refused.code).toBe(1);
   expect(refused.err).toContain("Nothing was erased.");
@@ -106,9 +106,9 @@ test("the database itself refuses to delete a text that no entry says was erased
 
 test("a text of a run that is not over stays, since a decision may rest on it", async () => {
   const run = await written(false);
-  const seen = await audit("redact", DIGEST);
-  expect(seen.code).toBe(2);
-  expect(seen.err).toContain(`An unfinished run still needs this text (${run.key})`);
+  const output = await audit("redact", DIGEST);
+  expect(output.code).toBe(2);
+  expect(output.err).toContain(`An unfinished run still needs this text (${run.key})`);
   expect(inFile("555-0199")).toBe(true);
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });
@@ -117,11 +117,11 @@ test("nothing is erased while a bot uses the database", async () => {
   await written();
   const bot = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${file}`]);
   await once(bot.stdout, "data");
-  const seen = await audit("redact", DIGEST);
+  const output = await audit("redact", DIGEST);
   bot.kill("SIGKILL");
   await once(bot, "close");
-  expect(seen.code).toBe(2);
-  expect(seen.err).toMatch(/process \d+ \(node\) is using it|another process is using it/);
+  expect(output.code).toBe(2);
+  expect(output.err).toMatch(/process \d+ \(node\) is using it|another process is using it/);
   expect(inFile("555-0199")).toBe(true);
 });
 
@@ -146,8 +146,8 @@ test.for([
 
 test("a digest without a stored text is reported, and leaves no entry", async () => {
   await written();
-  const seen = await audit("redact", sha256("another"));
-  expect(seen.code).toBe(2);
-  expect(seen.err).toContain("No text is stored under this digest");
+  const output = await audit("redact", sha256("another"));
+  expect(output.code).toBe(2);
+  expect(output.err).toContain("No text is stored under this digest");
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });

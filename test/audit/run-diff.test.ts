@@ -31,16 +31,16 @@ async function decided(bench: Bench, reason = "go") {
 test("a decision is recorded from the click to the confirmation, with every known time", async () => {
   const bench = await createBench();
   const { id, approval, click } = await decided(bench);
-  const told = (await entries(bench)).filter(({ approval: about }) => about === approval);
-  expect(told.map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
+  const related = (await entries(bench)).filter(({ approval: about }) => about === approval);
+  expect(related.map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
     "opened opened",
     "decided recorded",
     "sent sending",
     "settled confirmed",
   ]);
-  for (const each of told)
+  for (const each of related)
     expect(each).toMatchObject({ runId: id, by: BY, verdict: "approve", policy: null });
-  const [opened, recorded, sent, settled] = told.map(({ moments }) => moments);
+  const [opened, recorded, sent, settled] = related.map(({ moments }) => moments);
   const asked = (await bench.run(id)).approvals[0]?.seenAt ?? 0;
   const shown = 1_700_000_000_000;
   expect(click.ts).toMatch(/^1700000000\./);
@@ -48,7 +48,7 @@ test("a decision is recorded from the click to the confirmation, with every know
   expect(recorded).toEqual({ ...opened, submitted: NOON + 3_000 });
   expect(sent).toMatchObject({ asked, shown, submitted: NOON + 3_000 });
   expect(settled).toMatchObject({ submitted: NOON + 3_000, sent: sent?.sent, confirmed: sent?.sent });
-  expect(told[1]).toMatchObject({ reason: "go" });
+  expect(related[1]).toMatchObject({ reason: "go" });
 });
 
 test("the full text of the decided request is stored under its digest", async () => {
@@ -74,10 +74,10 @@ test("each refused click and submit is an entry, with what was tried and why it 
   bench.people.before = () => Promise.reject(failure("timeout"));
   await bench.flow.submitDecision(BY, nonce, "go on");
   const refused = (await entries(bench)).slice(before);
-  const told = refused.map(({ by, step, refusal, verdict, reason }) =>
+  const attempts = refused.map(({ by, step, refusal, verdict, reason }) =>
     [by?.user, step, refusal, verdict, reason].join(" | "),
   );
-  expect(told).toEqual([
+  expect(attempts).toEqual([
     `${REQUESTER} | click | requester | approve | `,
     `${APPROVER} | click | unknown | deny | `,
     `${APPROVER} | read | unknown |  | `,
@@ -136,12 +136,12 @@ describe("the head on a card", () => {
     const bench = await createBench();
     const { id } = await decided(bench);
     const ended = (await bench.run(id)).approvals[0];
-    const told = await bench.store.auditEntry(ended?.audited?.seq ?? 0);
-    expect(told?.entry).toMatchObject({ what: "settled", outcome: "confirmed", approval: "apr_1" });
-    expect(ended?.audited?.link).toBe(told?.link);
+    const recorded = await bench.store.auditEntry(ended?.audited?.seq ?? 0);
+    expect(recorded?.entry).toMatchObject({ what: "settled", outcome: "confirmed", approval: "apr_1" });
+    expect(ended?.audited?.link).toBe(recorded?.link);
     const { blocks } = approvalCard(await bench.run(id), ended ?? anApproval());
     expect(blocks.map(({ block_id }) => block_id)).toContain(
-      `audit:${told?.seq ?? 0}:${told?.link.slice(0, 16) ?? ""}`,
+      `audit:${recorded?.seq ?? 0}:${recorded?.link.slice(0, 16) ?? ""}`,
     );
   });
 

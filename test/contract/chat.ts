@@ -41,7 +41,7 @@ export type ChatUnderTest = {
    */
   seen(channel: ChannelId, thread?: MessageTs): Promise<readonly Shown[]>;
   /** What only this person saw: here, and in direct messages. Null if the workspace does not show it. */
-  told(
+  privateMessages(
     person: UserId,
     channel: ChannelId,
   ): Promise<{ here: readonly string[]; direct: readonly string[] } | null>;
@@ -213,8 +213,8 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
     test("is seen by that person alone", async () => {
       const { run } = await opened();
       await chat.notify(run, under.inside, says);
-      const told = await under.told(under.inside, under.channel);
-      expect(told === null ? ["it is a test"] : told.here).toContainEqual(
+      const messages = await under.privateMessages(under.inside, under.channel);
+      expect(messages === null ? ["it is a test"] : messages.here).toContainEqual(
         expect.stringContaining("it is a test"),
       );
       expect((await under.seen(under.channel)).filter(({ text }) => text.includes("it is a test"))).toEqual(
@@ -229,8 +229,8 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       const { channel, to } = place();
       const words = `it is a test ${aNonce()}`;
       await chat.notify(aRun({ channel }), to, { type: "cannot-post", words });
-      const told = await under.told(to, channel);
-      expect(told === null ? [words] : told.direct).toContainEqual(expect.stringContaining(words));
+      const messages = await under.privateMessages(to, channel);
+      expect(messages === null ? [words] : messages.direct).toContainEqual(expect.stringContaining(words));
     });
   });
 }

@@ -27,12 +27,12 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
   describe(`${name} believes only what this program wrote`, () => {
     let place: Place;
     let store: Store;
-    let heard: Finding[] = [];
+    let findings: Finding[] = [];
 
     const open = async (): Promise<void> => {
       store = await place.open({ now: () => NOON });
-      heard = [];
-      store.onTampering((finding) => heard.push(finding));
+      findings = [];
+      store.onTampering((finding) => findings.push(finding));
     };
 
     beforeEach(async () => {
@@ -68,16 +68,16 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       expect((await store.load(run.key))?.run).toMatchObject(run);
       expect(await store.form(ticket.nonce)).toEqual(ticket);
       expect(await store.byButton(approval.nonce)).toMatchObject({ run: run.key });
-      expect(heard).toEqual([]);
+      expect(findings).toEqual([]);
     });
 
     describe("a run that is saved as this program wrote it, without being loaded again", () => {
       async function written(): Promise<StoredRun> {
         const { run } = await stored();
-        const kept: StoredRun[] = [];
-        const facts = { audit: [anAuditEntry(run)], onSaved: (next: StoredRun) => void kept.push(next) };
+        const saved: StoredRun[] = [];
+        const facts = { audit: [anAuditEntry(run)], onSaved: (next: StoredRun) => void saved.push(next) };
         expect(await store.save({ run, revision: 1 }, { ...run, input: "written" }, facts)).toBe("saved");
-        const [last] = kept;
+        const [last] = saved;
         if (last === undefined) throw new Error("nothing was saved");
         expect(await store.load(run.key)).toMatchObject({ run: last.run, revision: last.revision });
         return last;
@@ -85,14 +85,14 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
 
       test("is saved, and can be saved again", async () => {
         const first = await written();
-        const kept: StoredRun[] = [];
-        const onSaved = (next: StoredRun): void => void kept.push(next);
+        const saved: StoredRun[] = [];
+        const onSaved = (next: StoredRun): void => void saved.push(next);
         expect(await store.save(first, { ...first.run, input: "second" }, { onSaved })).toBe("saved");
-        const [second] = kept;
+        const [second] = saved;
         if (second === undefined) throw new Error("nothing was saved");
         expect(await store.save(second, { ...second.run, input: "third" })).toBe("saved");
         expect((await store.load(first.run.key))?.run.input).toBe("third");
-        expect(heard).toEqual([]);
+        expect(findings).toEqual([]);
       });
 
       test.for([
@@ -101,14 +101,14 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
         ["its seal", "update runs set seal = ''"],
       ] as const)("is not saved over a change of %s, which is reported", async ([, sql]) => {
-        const kept = await written();
+        const saved = await written();
         await change(sql);
-        const entries = [anAuditEntry(kept.run)];
+        const entries = [anAuditEntry(saved.run)];
         const before = (await store.auditHead())?.seq;
-        expect(await store.save(kept, { ...kept.run, input: "over it" }, { audit: entries })).toBe("lost");
+        expect(await store.save(saved, { ...saved.run, input: "over it" }, { audit: entries })).toBe("lost");
         expect((await store.auditHead())?.seq).toBe(before);
-        expect((await store.load(kept.run.key))?.run.watch.type).toBe("tampered");
-        expect(heard[0]).toMatchObject({ run: kept.run.key });
+        expect((await store.load(saved.run.key))?.run.watch.type).toBe("tampered");
+        expect(findings[0]).toMatchObject({ run: saved.run.key });
       });
 
       test("is not saved over an older row that was put back under the newest revision", async () => {
@@ -116,19 +116,19 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         const [{ doc, seal }] = (await place.run("select doc, seal from runs")) as [
           { doc: string; seal: string },
         ];
-        const kept: StoredRun[] = [];
-        const onSaved = (next: StoredRun): void => void kept.push(next);
+        const saved: StoredRun[] = [];
+        const onSaved = (next: StoredRun): void => void saved.push(next);
         await store.save({ run, revision: 1 }, { ...run, input: "newer" }, { onSaved });
         await change("update runs set doc = ?, seal = ?", doc, seal);
-        const [last] = kept;
+        const [last] = saved;
         if (last === undefined) throw new Error("nothing was saved");
         expect(await store.save(last, { ...last.run, input: "over it" })).toBe("lost");
       });
 
       test("is not saved if it was deleted", async () => {
-        const kept = await written();
+        const saved = await written();
         await change("delete from runs");
-        expect(await store.save(kept, { ...kept.run, input: "over it" })).toBe("lost");
+        expect(await store.save(saved, { ...saved.run, input: "over it" })).toBe("lost");
       });
     });
 
@@ -149,7 +149,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         await store.renew(NOON + 120_000, 1_000);
         const [claimed] = await store.claim(10);
         expect(claimed?.run.watch.type).toBe("tampered");
-        expect(heard[0]).toMatchObject({ run: run.key });
+        expect(findings[0]).toMatchObject({ run: run.key });
       });
 
       test("shows nothing as decided, confirmed or given", async () => {
@@ -171,7 +171,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         const { run } = await stored();
         await change("update runs set doc = ?", JSON.stringify({ key: run.key, approvals: 7 }));
         await expect(store.load(run.key)).rejects.toThrow("changed outside Countersign");
-        expect(heard).toHaveLength(1);
+        expect(findings).toHaveLength(1);
       });
     });
 
@@ -185,14 +185,14 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       expect(await store.form(what === "its nonce" ? ("another" as typeof ticket.nonce) : ticket.nonce)).toBe(
         "changed",
       );
-      expect(heard).toHaveLength(1);
+      expect(findings).toHaveLength(1);
     });
 
     test("a button that was changed leads nowhere", async () => {
       const { approval } = await stored();
       await change("update buttons set version = 7");
       expect(await store.byButton(approval.nonce)).toBeNull();
-      expect(heard).toHaveLength(1);
+      expect(findings).toHaveLength(1);
     });
 
     describe("the audit", () => {

@@ -154,40 +154,42 @@ export function storeContract(name: string, makeStore: MakeStore): void {
       test("a run of the service that another run watches is refused, and nothing is written", async () => {
         const id = aRunId();
         const { run: other } = await bench.stored(aWatchedRun(id));
-        const mine = await bench.stored();
-        const created: Run = { ...mine.run, creation: { type: "created", id, at: bench.now } };
-        await expect(bench.store.save(mine, created)).rejects.toMatchObject({
+        const stored = await bench.stored();
+        const created: Run = { ...stored.run, creation: { type: "created", id, at: bench.now } };
+        await expect(bench.store.save(stored, created)).rejects.toMatchObject({
           code: "run_id_taken",
           applied: "no",
           retry: "never",
         });
-        expect(await bench.loaded(mine.run.key)).toEqual(mine);
+        expect(await bench.loaded(stored.run.key)).toEqual(stored);
         expect(await bench.store.byRunId(id)).toBe(other.key);
       });
 
       test("a save that takes the intention of another run is lost, and nothing is written", async () => {
         await bench.store.insert(aRun(), { intention: "taken" });
-        const mine = await bench.stored();
-        expect(await bench.store.save(mine, renamed(mine.run, "mine"), { intention: "taken" })).toBe("lost");
-        expect(await bench.loaded(mine.run.key)).toEqual(mine);
+        const stored = await bench.stored();
+        expect(await bench.store.save(stored, renamed(stored.run, "mine"), { intention: "taken" })).toBe(
+          "lost",
+        );
+        expect(await bench.loaded(stored.run.key)).toEqual(stored);
       });
     });
 
     describe("finding", () => {
       test("a run is found by the service's id as soon as it has one", async () => {
         const id = aRunId();
-        const mine = await bench.stored();
+        const stored = await bench.stored();
         expect(await bench.store.byRunId(id)).toBeNull();
-        await bench.store.save(mine, { ...mine.run, creation: { type: "created", id, at: bench.now } });
-        expect(await bench.store.byRunId(id)).toBe(mine.run.key);
+        await bench.store.save(stored, { ...stored.run, creation: { type: "created", id, at: bench.now } });
+        expect(await bench.store.byRunId(id)).toBe(stored.run.key);
       });
 
       test("a button is found under every version that its card ever had", async () => {
         const first = anApproval();
-        const mine = await bench.stored(withApprovals(aRun(), first));
+        const stored = await bench.stored(withApprovals(aRun(), first));
         const second = reopen(first, aRequest("changed"), aNonce(), null);
-        await bench.store.save(mine, { ...mine.run, approvals: [second] });
-        const { key: run } = mine.run;
+        await bench.store.save(stored, { ...stored.run, approvals: [second] });
+        const { key: run } = stored.run;
         expect(await bench.store.byButton(first.nonce)).toEqual({ run, approval: first.id, version: 1 });
         expect(await bench.store.byButton(second.nonce)).toEqual({ run, approval: first.id, version: 2 });
         expect(await bench.store.byButton(aNonce())).toBeNull();
@@ -248,13 +250,13 @@ export function storeContract(name: string, makeStore: MakeStore): void {
 
       test("a list can be limited to what one person asked for, or to what others did", async () => {
         const [one, other] = [UserId("U0ONE"), UserId("U0OTHER")];
-        const mine = await bench.stored(withApprovals(aRun({ requester: one }), anApproval()));
+        const stored = await bench.stored(withApprovals(aRun({ requester: one }), anApproval()));
         const theirs = await bench.stored(withApprovals(aRun({ requester: other }), anApproval()));
         const list = async (asked: { by: UserId } | { notBy: UserId }): Promise<RunKey[]> =>
           (await bench.store.list({ channels: [CHANNEL], only: "pending", asked, limit: 9 })).map(
             ({ key }) => key,
           );
-        expect(await list({ by: one })).toEqual([mine.run.key]);
+        expect(await list({ by: one })).toEqual([stored.run.key]);
         expect(await list({ notBy: one })).toEqual([theirs.run.key]);
         expect(await list({ by: UserId("U0NOBODY") })).toEqual([]);
       });

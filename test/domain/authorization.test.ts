@@ -140,7 +140,7 @@ function vote(facts: Partial<Decision> = {}): Decision {
 }
 
 describe("an earlier approval", () => {
-  const worth = (given: Decision, rule: Rule, { of = approval, people = [MEMBER] } = {}) =>
+  const validity = (given: Decision, rule: Rule, { of = approval, people = [MEMBER] } = {}) =>
     validityOf(given, of, { run, rule, people });
   const read = { ...approval, readers: [APPROVER] };
   const readFirst = aRule({ friction: { readFirst: true, word: null } });
@@ -158,15 +158,15 @@ describe("an earlier approval", () => {
     ["with the word", vote({ word: "yes" }), typed, approval, "counts"],
     ["too short", vote(), aRule({ reason: { approve: 4, deny: 4 } }), approval, "rule-changed"],
     ["long enough", vote(), aRule({ reason: { approve: 3, deny: 4 } }), approval, "counts"],
-  ])("%s", ([, given, rule, of, is]) => expect(worth(given, rule, { of })).toBe(is));
+  ])("%s", ([, given, rule, of, is]) => expect(validity(given, rule, { of })).toBe(is));
 
   test("is not confirmed by the same user id in another workspace", () => {
     const people = [{ ...MEMBER, team: ELSEWHERE }];
-    expect(worth(vote(), aRule(), { people })).toBe("unverified");
+    expect(validity(vote(), aRule(), { people })).toBe("unverified");
   });
 
   test("no longer counts when the person who gave it may not decide", () => {
-    expect(worth(vote(), aRule(), { people: [{ ...MEMBER, kind: "guest" }] })).toBe("voter-may-not");
+    expect(validity(vote(), aRule(), { people: [{ ...MEMBER, kind: "guest" }] })).toBe("voter-may-not");
   });
 });
 

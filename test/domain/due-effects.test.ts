@@ -147,7 +147,7 @@ describe("a run", () => {
 });
 
 describe("a private notice", () => {
-  const tells = (state: "planned" | "sending", notBefore: number): string[] => {
+  const effectsWith = (state: "planned" | "sending", notBefore: number): string[] => {
     const notice = {
       id: "n",
       to: APPROVER,
@@ -158,11 +158,11 @@ describe("a private notice", () => {
     return dueOf({ ...aWatchedRun(), notices: [notice] }).filter((each) => each === "send-notice");
   };
   test("is sent once, and not before its time", () => {
-    expect([tells("planned", NOON), tells("planned", NOON + 1), tells("sending", NOON)]).toEqual([
-      ["send-notice"],
-      [],
-      [],
-    ]);
+    expect([
+      effectsWith("planned", NOON),
+      effectsWith("planned", NOON + 1),
+      effectsWith("sending", NOON),
+    ]).toEqual([["send-notice"], [], []]);
   });
 });
 

@@ -42,16 +42,16 @@ describe("a run that the service no longer knows", () => {
   });
 
   test("is considered missing after several 404s over ten seconds, and its open cards close", () => {
-    const gone = missed(listedRun("apr_1"), GONE);
-    expect(gone.watch).toEqual({ type: "missing", since: NOON + 1, absence: null });
-    expect(only(gone).state).toMatchObject({ type: "closed", cause: "run-missing" });
-    expect(missed(gone, [11_000])).toBe(gone);
+    const missingRun = missed(listedRun("apr_1"), GONE);
+    expect(missingRun.watch).toEqual({ type: "missing", since: NOON + 1, absence: null });
+    expect(only(missingRun).state).toMatchObject({ type: "closed", cause: "run-missing" });
+    expect(missed(missingRun, [11_000])).toBe(missingRun);
   });
 
   test("voids a recorded decision when it is considered missing, with a cause of its own", () => {
-    const gone = missed(decidedRun(), GONE);
-    expect(only(gone)).toMatchObject({ state: { type: "closed" }, past: [{ cause: "run-missing" }] });
-    expect(gone.notices).toMatchObject([{ says: { type: "decision-void", cause: "run-missing" } }]);
+    const missingRun = missed(decidedRun(), GONE);
+    expect(only(missingRun)).toMatchObject({ state: { type: "closed" }, past: [{ cause: "run-missing" }] });
+    expect(missingRun.notices).toMatchObject([{ says: { type: "decision-void", cause: "run-missing" } }]);
   });
 
   test("recovers when it is found again, and its approvals open under a new version", () => {
@@ -62,10 +62,10 @@ describe("a run that the service no longer knows", () => {
 
   test("is given up after a day, and a lost answer stays unconfirmed for good", () => {
     const run = deliveredRun({ type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" });
-    const given = missed(run, [...GONE, GIVE_UP_AFTER_MS + 1]);
-    expect(given.watch.type).toBe("given-up");
-    expect(only(given).state).toMatchObject({ delivery: { type: "unconfirmed", cause: "run-missing" } });
-    expect(given.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
+    const givenUp = missed(run, [...GONE, GIVE_UP_AFTER_MS + 1]);
+    expect(givenUp.watch.type).toBe("given-up");
+    expect(only(givenUp).state).toMatchObject({ delivery: { type: "unconfirmed", cause: "run-missing" } });
+    expect(givenUp.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
   });
 
   test("keeps a closed approval", () => {

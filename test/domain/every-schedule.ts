@@ -6,19 +6,19 @@ export function everySchedule(maxFaults: number, story: (choose: Choose) => void
   const waiting: (readonly number[])[] = [[]];
   let played = 0;
   for (let script = waiting.pop(); script !== undefined; script = waiting.pop()) {
-    const given = script;
+    const choices = script;
     const options: number[] = [];
-    const choose: Choose = (many) => given[options.push(many) - 1] ?? 0;
+    const choose: Choose = (many) => choices[options.push(many) - 1] ?? 0;
     played += 1;
     try {
       story(choose);
     } catch (cause) {
-      throw new Error(`schedule [${given.join(" ")}]: ${String(cause)}`, { cause });
+      throw new Error(`schedule [${choices.join(" ")}]: ${String(cause)}`, { cause });
     }
-    if (given.filter((choice) => choice > 0).length >= maxFaults) continue;
-    for (const [at, many] of [...options.entries()].slice(given.length)) {
-      const quiet = Array.from({ length: at - given.length }, () => 0);
-      for (let fault = 1; fault < many; fault += 1) waiting.push([...given, ...quiet, fault]);
+    if (choices.filter((choice) => choice > 0).length >= maxFaults) continue;
+    for (const [at, many] of [...options.entries()].slice(choices.length)) {
+      const quiet = Array.from({ length: at - choices.length }, () => 0);
+      for (let fault = 1; fault < many; fault += 1) waiting.push([...choices, ...quiet, fault]);
     }
   }
   return played;

@@ -150,9 +150,12 @@ describe("reminders", () => {
       const from = NOON + (after - early) * MIN;
       expect(canJoinReminderFrom(run)).toBe(from);
       expect(remindEarly(run, ctxAt(from - 1))).toBe(run);
-      const told = remindEarly(run, ctxAt(from));
-      expect(findApproval(told, id)).toMatchObject({ calls: [{ says: "waits" }], followUp: { reminded: 1 } });
-      expect(live(told, id, from + after * MIN).due).toEqual([]);
+      const announced = remindEarly(run, ctxAt(from));
+      expect(findApproval(announced, id)).toMatchObject({
+        calls: [{ says: "waits" }],
+        followUp: { reminded: 1 },
+      });
+      expect(live(announced, id, from + after * MIN).due).toEqual([]);
     }
   });
 
@@ -218,8 +221,8 @@ describe("the end of the time", () => {
     const { run, id } = waiting({ expiry: { afterMs: H, outcome: "nothing" }, followUp: { hours } });
     const over = expire(run, ctxAt(NOON + H));
     expect(findApproval(over, id)?.state.type).toBe("closed");
-    const told = findApproval(over, id)?.calls?.at(-1);
-    expect(told).toMatchObject({ says: "over", notBefore: NOON + 68 * H + GATHER_MS });
+    const announced = findApproval(over, id)?.calls?.at(-1);
+    expect(announced).toMatchObject({ says: "over", notBefore: NOON + 68 * H + GATHER_MS });
   });
 });
 

@@ -107,10 +107,10 @@ function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run)
     const next = findApproval(after, approval.id);
     if (next === null || after.watch.type !== "on" || !isConsideredGone(approval, next)) continue;
     const told = taken.filter(({ listed }) => listed !== null);
-    const gone = isGoneFrom(told, ({ listed }) =>
+    const isGone = isGoneFrom(told, ({ listed }) =>
       isMissed(before, approval, listed?.get(approval.serviceId)),
     );
-    must("patient", gone, `${approval.id} is considered gone too early`);
+    must("patient", isGone, `${approval.id} is considered gone too early`);
   }
 }
 
@@ -345,8 +345,8 @@ function nothingDoubled({ run, service, slack }: SimulatedWorld): void {
   must("crash", claims === null || service.created.length === claims, "the opening message is not true");
   must("crash", new Set(slack.told).size === slack.told.length, "someone was told twice");
   const opening = known({ run, slack }, OPENING);
-  const gone = opening === undefined && slack.deleted.has(OPENING);
-  const free = run.posts[OPENING]?.type !== "up" || gone || slack.torn.has(OPENING);
+  const isGone = opening === undefined && slack.deleted.has(OPENING);
+  const free = run.posts[OPENING]?.type !== "up" || isGone || slack.torn.has(OPENING);
   const said = free || opening?.text === drawn(run, OPENING);
   must("crash", said, "the opening message is stale");
 }

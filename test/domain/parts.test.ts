@@ -136,7 +136,7 @@ const pending = withApprovals(aWatchedRun(), approval);
 
 function approve(run: Run, by: Person, voters: readonly Person[] = [], now: Context = ctx) {
   const { id, version, request } = approval;
-  const wish: Submission = {
+  const submission: Submission = {
     approval: id,
     version,
     digest: request.digest,
@@ -146,7 +146,7 @@ function approve(run: Run, by: Person, voters: readonly Person[] = [], now: Cont
     by,
     voters,
   };
-  return decide(run, wish, now);
+  return decide(run, submission, now);
 }
 
 function after(...steps: readonly (readonly [by: Person, voters?: readonly Person[]])[]): Run {
@@ -218,7 +218,7 @@ describe("a rule that wants an approval from each of two parts", () => {
 
   test("accepts a denial from anyone in a part", () => {
     const { id, version, request } = approval;
-    const wish = {
+    const submission = {
       approval: id,
       version,
       digest: request.digest,
@@ -226,7 +226,7 @@ describe("a rule that wants an approval from each of two parts", () => {
       reason: "no",
       by: member(BEN, SRE),
     };
-    expect(decide(after([member(ANA, SRE)]), { ...wish, verdict: "deny" }, ctx).ok).toBe(true);
+    expect(decide(after([member(ANA, SRE)]), { ...submission, verdict: "deny" }, ctx).ok).toBe(true);
   });
 
   test("does not refuse if Slack does not say which part someone is in", () => {
@@ -270,8 +270,8 @@ describe("people whom a rule excepts", () => {
     ["not", member(ANA, SRE), null],
   ])("%s", (_name, by, because) => {
     const { id, version, request } = approval;
-    const wish = { approval: id, version, digest: request.digest, was: request, reason: "go", by };
-    const result = decide(pending, { ...wish, verdict: "approve" }, contextAt(0, excepting));
+    const submission = { approval: id, version, digest: request.digest, was: request, reason: "go", by };
+    const result = decide(pending, { ...submission, verdict: "approve" }, contextAt(0, excepting));
     expect(result.ok ? null : result.error.type).toBe(because);
   });
 });

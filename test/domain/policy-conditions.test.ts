@@ -284,13 +284,13 @@ test("an unknown fact leads to a rule as strict as every value that the fact cou
           })),
         );
         const groups = [OPS, SEC] as const;
-        const told = groups.flatMap((group, index) =>
+        const lookedUp = groups.flatMap((group, index) =>
           known[index] === undefined ? [] : [[group, known[index]] as const],
         );
         const truly = groups.map((group, index) => [group, known[index] ?? real[index]] as const);
         const held = ruleFor(policy, {
           ...facts(),
-          requesterIn: Object.fromEntries(told),
+          requesterIn: Object.fromEntries(lookedUp),
           ...(at === null ? {} : { at }),
         });
         const meant = ruleFor(policy, {

@@ -262,8 +262,8 @@ describe("the messages of a run with much to report", () => {
     expect(messages(early, NOON + 20)).toContain(`post ${slot}`);
     const stale = { ...early, posts: { ...posts, [slot]: UP } };
     expect(messages(stale)).toContain(`update ${slot}`);
-    const told = called({ within: opened.key }, { ...opened, posts });
-    expect(messages(told).filter((key) => key.endsWith(slot))).toEqual([]);
+    const after = called({ within: opened.key }, { ...opened, posts });
+    expect(messages(after).filter((key) => key.endsWith(slot))).toEqual([]);
   });
 
   test("look up the people of a call when it is due, as long as it is needed", () => {

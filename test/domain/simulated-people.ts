@@ -73,8 +73,8 @@ export class SimulatedPeople {
     if (approval === null) return;
     const { version, request } = approval;
     const rule = ruleOf(ctx, run, approval);
-    const wish = { run, rule, by: this.person(by), verdict, monotonic: ctx.monotonic };
-    if (refusalToOpen(approval, wish, { version, was: null }) !== null) return;
+    const attempt = { run, rule, by: this.person(by), verdict, monotonic: ctx.monotonic };
+    if (refusalToOpen(approval, attempt, { version, was: null }) !== null) return;
     this.#modals.push({ approval: approval.id, version, saw: request, by });
   }
 
@@ -121,9 +121,9 @@ export class SimulatedPeople {
     const by = { team: TEAM, user: PEOPLE[who] ?? APPROVER };
     const result = undo(run, { approval: id, version, by }, ctx);
     if (!result.ok || result.value === run) return;
-    const given = findApproval(result.value, id)?.past.at(-1);
-    if (given === undefined) throw new Error("an undo is not recorded");
-    this.undone.push({ approval: id, decision: given.decision });
+    const undone = findApproval(result.value, id)?.past.at(-1);
+    if (undone === undefined) throw new Error("an undo is not recorded");
+    this.undone.push({ approval: id, decision: undone.decision });
     this.#world.keep(result.value);
   }
 }

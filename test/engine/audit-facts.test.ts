@@ -32,8 +32,8 @@ const ASKED_FOR = { channel: CHANNEL, requester: { team: TEAM, user: REQUESTER }
 
 async function all({ store }: Bench): Promise<KeptEntry["entry"][]> {
   const head = (await store.auditHead())?.seq ?? 0;
-  const kept = await Promise.all(Array.from({ length: head }, (_, index) => store.auditEntry(index + 1)));
-  return kept.flatMap((each) => (each === null ? [] : [each.entry]));
+  const entries = await Promise.all(Array.from({ length: head }, (_, index) => store.auditEntry(index + 1)));
+  return entries.flatMap((each) => (each === null ? [] : [each.entry]));
 }
 
 test("every entry of a run names the run, its channel and its requester, whoever acted", async () => {
@@ -49,12 +49,12 @@ test("every entry of a run names the run, its channel and its requester, whoever
   bench.people.channels = new Set();
   await bench.flow.adoptRun.unwatch(HERE, id);
   await bench.flow.exportEvidence({ ...HERE, user: ADMIN }, id);
-  const told = await all(bench);
-  expect([...new Set(told.map(({ what }) => what))].toSorted()).toEqual(
+  const recorded = await all(bench);
+  expect([...new Set(recorded.map(({ what }) => what))].toSorted()).toEqual(
     ["audit-read", "decided", "disputed", "opened", "refused", "sent", "settled", "watched"].toSorted(),
   );
   const run = await bench.run(id);
-  for (const each of told) expect(each).toMatchObject({ ...ASKED_FOR, run: run.key, runId: id });
+  for (const each of recorded) expect(each).toMatchObject({ ...ASKED_FOR, run: run.key, runId: id });
 });
 
 test("a refused attempt that is not about a run of ours names where it was made", async () => {
@@ -96,9 +96,9 @@ test("the task of a run that was started elsewhere is recorded when the service 
   expect(watched).toMatchObject({ ...ASKED_FOR, requester: BY, digest: null });
   bench.agents.inputs.set(id, "move the data");
   await bench.clock.pass(20_000);
-  const told = (await all(bench)).filter(({ what }) => what === "task-told");
-  expect(told).toMatchObject([{ by: null, runId: id, textKept: true }]);
-  expect(await bench.store.auditText(told[0]?.digest ?? "")).toBe("move the data");
+  const recorded = (await all(bench)).filter(({ what }) => what === "task-told");
+  expect(recorded).toMatchObject([{ by: null, runId: id, textKept: true }]);
+  expect(await bench.store.auditText(recorded[0]?.digest ?? "")).toBe("move the data");
 });
 
 test("a decision that rests on several people stores each one's words under their own name", () => {
@@ -123,9 +123,9 @@ test("a decision that rests on several people stores each one's words under thei
     sentReason: "I checked the backup",
   });
   const { text: _, ...entry } = sent ?? failed("nothing is sent");
-  const told = entryStory({ seq: 1, link: "0".repeat(64), entry });
-  expect(told).toContain("approved before by T0ACME:U0BEN at 2026-11-20T12:00:00.000Z");
-  expect(told).toContain("reason: I checked the backup · sent to the service: I checked the backup");
+  const story = entryStory({ seq: 1, link: "0".repeat(64), entry });
+  expect(story).toContain("approved before by T0ACME:U0BEN at 2026-11-20T12:00:00.000Z");
+  expect(story).toContain("reason: I checked the backup · sent to the service: I checked the backup");
 });
 
 test("the evidence of a run contains the policy that its entries name, as it was before they used it", async () => {

@@ -63,7 +63,7 @@ async function decide(
 
 const approvalOf = async (bench: Bench, { id }: Card) => (await bench.run(id)).approvals[0];
 const newer = (policy: Policy): Policy => ({ ...policy, version: "ba9876543210" });
-const told = ({ chat }: Bench) =>
+const noticesSent = ({ chat }: Bench) =>
   chat.told
     .filter(({ says }) => says.type !== "nobody-can-approve")
     .map(({ to, says }) => [to, says.type, "cause" in says ? says.cause : null]);
@@ -85,7 +85,7 @@ describe("an approval that is held", () => {
       votes: [],
       past: [{ cause: "voter-may-not", decision: { by: { user: APPROVER }, reason: "go" } }],
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-void", "voter-may-not"]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-void", "voter-may-not"]]);
     expect(await outcomes(bench)).toEqual([
       `decided ${APPROVER} recorded`,
       `settled ${APPROVER} void: voter-may-not`,
@@ -126,7 +126,7 @@ describe("an approval that is held", () => {
       state: { type: "pending" },
       past: [{ cause: "rule-changed" }],
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-void", "rule-changed"]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-void", "rule-changed"]]);
   });
 
   test("counts as one of two when the current rule requires two", async () => {
@@ -139,7 +139,7 @@ describe("an approval that is held", () => {
       votes: [{ by: { user: APPROVER } }],
       past: [],
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-void", "others-needed"]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-void", "others-needed"]]);
     expect((await outcomes(bench)).at(-1)).toBe(`settled ${APPROVER} waits: others must approve`);
   });
 
@@ -147,7 +147,7 @@ describe("an approval that is held", () => {
     const { bench } = await decided({});
     await bench.clock.pass(HOLD_MS + 5_000);
     expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "approve", reason: "go" }]);
-    expect(told(bench)).toEqual([]);
+    expect(noticesSent(bench)).toEqual([]);
   });
 
   test("waits while Slack does not answer, says so, and is sent when Slack does", async () => {
@@ -192,7 +192,7 @@ describe("an approval of two", () => {
       votes: [{ by: { user: SECOND } }],
       past: [{ cause: "voter-may-not", decision: { by: { user: APPROVER } } }],
     });
-    expect(told(bench)).toEqual([
+    expect(noticesSent(bench)).toEqual([
       [APPROVER, "decision-void", "voter-may-not"],
       [SECOND, "decision-void", "others-needed"],
     ]);
@@ -249,7 +249,7 @@ describe("a decision that waits for the service", () => {
       type: "decided",
       delivery: { type: "unconfirmed", cause: "no-longer-authorised" },
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-stopped", null]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-stopped", null]]);
   });
 
   test("is void after a restart as well", async () => {

@@ -54,7 +54,7 @@ async function decides(bench: Bench, verdict: "approve" | "deny", reason: string
   return { ...card, submit };
 }
 
-const found = async ({ store }: Bench) =>
+const findings = async ({ store }: Bench) =>
   (await store.auditAfter(0, ["tampering-found"], 9)).map(({ entry }) => entry);
 
 describe("a stored decision that no entry decides", () => {
@@ -64,17 +64,17 @@ describe("a stored decision that no entry decides", () => {
     await forge(bench, id, { verdict, by: { team: TEAM, user: CAT }, reason: "I am Cat" });
     expect(bench.agents.resolved).toEqual([]);
     expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
-    const [entry] = await found(bench);
+    const [entry] = await findings(bench);
     expect(entry?.outcome).toContain("no entry of the audit decides it");
     const health = await bench.flow.queries.health(ADMIN);
     expect(health.audit.open).toHaveLength(1);
     // The approval waits again, under a new card.
     expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, version: 2 });
     await bench.clock.pass(60_000);
-    const told = bench.notificationSender.posted.filter(
+    const notifications = bench.notificationSender.posted.filter(
       ({ notification }) => notification.kind === "tampering",
     );
-    expect(told.map(({ notification }) => notification.to)).toEqual([ADMIN, AUDIT_CHANNEL]);
+    expect(notifications.map(({ notification }) => notification.to)).toEqual([ADMIN, AUDIT_CHANNEL]);
   });
 
   test("is not sent even if it names an entry of another kind, run or approval", async () => {
@@ -83,7 +83,7 @@ describe("a stored decision that no entry decides", () => {
     const head = await bench.store.auditHead();
     await forge(bench, id, { entry: head?.seq ?? 0 });
     expect(bench.agents.resolved).toEqual([]);
-    expect((await found(bench))[0]?.outcome).toContain("says something else");
+    expect((await findings(bench))[0]?.outcome).toContain("says something else");
   });
 });
 
@@ -109,14 +109,14 @@ describe("a decision compared with its entry", () => {
     const { bench, id, decision } = await waiting();
     await forge(bench, id, { ...decision, ...change });
     expect(bench.agents.resolved).toEqual([]);
-    expect((await found(bench))[0]?.outcome).toContain("says something else");
+    expect((await findings(bench))[0]?.outcome).toContain("says something else");
   });
 
   test("that differs in nothing is sent", async () => {
     const { bench, id, decision } = await waiting();
     await forge(bench, id, decision);
     expect(bench.agents.resolved).toHaveLength(1);
-    expect(await found(bench)).toEqual([]);
+    expect(await findings(bench)).toEqual([]);
   });
 });
 
@@ -130,7 +130,7 @@ test("a decision that was already sent is not sent again from a row that was put
   expect(bench.agents.resolved).toHaveLength(1);
   await forge(bench, id, state.decision);
   expect(bench.agents.resolved).toHaveLength(1);
-  expect((await found(bench))[0]?.outcome).toContain("it is over: confirmed");
+  expect((await findings(bench))[0]?.outcome).toContain("it is over: confirmed");
 });
 
 test("a decision that another replica has sent meanwhile is no finding, and is not sent again", async () => {
@@ -157,7 +157,7 @@ test("a decision that another replica has sent meanwhile is no finding, and is n
   await bench.clock.pass(5_000);
   expect(looks).toBeGreaterThan(1);
   expect(bench.agents.resolved).toEqual([]);
-  expect(await found(bench)).toEqual([]);
+  expect(await findings(bench)).toEqual([]);
   expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
 });
 

@@ -37,12 +37,12 @@ describe("the first start on a copy", () => {
     const { bench } = await stage();
     await restored(bench);
     await bench.clock.pass(MINUTE);
-    const told = await entries(bench);
-    expect(told.map(({ entry }) => entry.since)).toEqual([COPIED]);
+    const recorded = await entries(bench);
+    expect(recorded.map(({ entry }) => entry.since)).toEqual([COPIED]);
     expect(bench.warnings.join()).toContain("restored from a back-up");
     expect(await bench.store.document(BACKUP_MARK)).toBeNull();
     await bench.restart();
-    expect(await entries(bench)).toEqual(told);
+    expect(await entries(bench)).toEqual(recorded);
     expect(bench.ownMessages.asked.every((at) => at === COPIED)).toBe(true);
   });
 

@@ -105,9 +105,9 @@ describe("waiting requests of a channel", () => {
     await bench.restart();
     await bench.clock.pass(5 * MIN);
     expect(singles(bench).length + several(bench).length).toBeGreaterThan(0);
-    const told = [...singles(bench).map(({ slot }) => slot), ...several(bench).flatMap(() => ["a", "b"])];
-    expect(told).toHaveLength(2);
-    expect(new Set(told).size).toBe(2);
+    const reminded = [...singles(bench).map(({ slot }) => slot), ...several(bench).flatMap(() => ["a", "b"])];
+    expect(reminded).toHaveLength(2);
+    expect(new Set(reminded).size).toBe(2);
   });
 
   test("are left out if their own message has begun to leave, whichever run carries the message", async () => {
@@ -125,9 +125,9 @@ describe("waiting requests of a channel", () => {
       await bench.store.save(stored, { ...stored.run, posts });
       await bench.clock.pass(4_000);
       const runs = await Promise.all(ids.map((id) => bench.run(id)));
-      const told = runs.flatMap(({ gathered = [] }) => gathered).flatMap(({ of }) => of);
-      expect(told).toHaveLength(2);
-      expect(told.map(({ run }) => run)).not.toContain(key);
+      const reminded = runs.flatMap(({ gathered = [] }) => gathered).flatMap(({ of }) => of);
+      expect(reminded).toHaveLength(2);
+      expect(reminded.map(({ run }) => run)).not.toContain(key);
     }
   });
 

@@ -145,8 +145,8 @@ describe("an outage of the service", () => {
 
   test("that another replica announced ends here, once this process follows its channel", async () => {
     const clock = createHandClock();
-    const told = aWatchedRun(aRunId());
-    let run: Run = { ...told, outage: { since: NOON, why: "away", until: null } };
+    const announced = aWatchedRun(aRunId());
+    let run: Run = { ...announced, outage: { since: NOON, why: "away", until: null } };
     let isOurs = false;
     const store = {
       channelsInUse: () => Promise.resolve([run.channel]),

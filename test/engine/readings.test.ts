@@ -123,10 +123,10 @@ test("while the database takes calls and answers none, the metrics come within t
   const bench = await createBench();
   bench.store.ping = () => new Promise(() => undefined);
   bench.store.auditHead = () => new Promise(() => undefined);
-  let told: Readings | null = null;
-  void bench.flow.readings().then((readings) => (told = readings));
+  let latest: Readings | null = null;
+  void bench.flow.readings().then((readings) => (latest = readings));
   await bench.clock.pass(5_000);
-  expect(told).toMatchObject({
+  expect(latest).toMatchObject({
     auditHead: null,
     parts: expect.arrayContaining([expect.objectContaining({ part: "store", unready: true })]) as unknown,
   });

@@ -40,8 +40,8 @@ test("a run that another process has saved is claimed in its newest state, also 
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const executor = { ...IDLE, isBusy: () => true };
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor });
-  const seen: string[] = [];
-  engine.onPlan(({ input }) => void seen.push(input));
+  const steps: string[] = [];
+  engine.onPlan(({ input }) => void steps.push(input));
   const run = aWatchedRun();
   await store.insert(run, {});
   await engine.resume({ run, revision: 1 });
@@ -51,7 +51,7 @@ test("a run that another process has saved is claimed in its newest state, also 
   if (stored === null) throw new Error("the run is gone");
   await store.save(stored, { ...stored.run, input: "theirs" });
   await engine.resume({ ...stored, run: { ...stored.run, input: "theirs" } });
-  expect(seen.at(-1)).toBe("theirs");
+  expect(steps.at(-1)).toBe("theirs");
   expect(await engine.change(run.key, (newest) => newest)).toMatchObject({ input: "theirs" });
   await store.close();
 });
@@ -97,21 +97,21 @@ test("a run that a bug keeps from being reconciled is tried again, and does not 
   const log = { ...QUIET, error: (facts: object) => void errors.push(facts) };
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log, executor: IDLE });
   const [faulty, other] = [aWatchedRun(), aWatchedRun()];
-  const seen: string[] = [];
+  const steps: string[] = [];
   engine.onPlan(({ key }) => {
     if (key === faulty.key && errors.length < 2) throw new Error("a fault");
-    seen.push(key);
+    steps.push(key);
   });
   for (const run of [faulty, other]) {
     await store.insert(run, {});
     await engine.resume({ run, revision: 1 });
   }
-  expect(seen).toEqual([other.key]);
+  expect(steps).toEqual([other.key]);
   // A change that was stored is not reported as a failure.
   const renamed = await engine.change(faulty.key, (run) => ({ ...run, input: "stored" }));
   expect(renamed).toMatchObject({ input: "stored" });
   expect(errors).toMatchObject([{ run: faulty.key }, { run: faulty.key }]);
   await clock.pass(1_000);
-  expect(seen).toEqual([other.key, faulty.key]);
+  expect(steps).toEqual([other.key, faulty.key]);
   await store.close();
 });

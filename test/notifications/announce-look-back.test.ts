@@ -135,19 +135,19 @@ describe("the figures", () => {
 
   test("count confirmed decisions of people by rule and by day", async () => {
     const policy = { version: "0123456789ab", rule: "database" };
-    const told = await weekOf([
+    const figures = await weekOf([
       settled,
       { ...settled, at: NOON + DAY + HOUR },
       { ...settled, verdict: "deny", policy },
       { ...settled, verdict: "deny", by: null },
       { ...settled, outcome: "elsewhere" },
     ]);
-    expect(told).toMatchObject({ approved: 2, denied: 1 });
-    expect(told.rules).toEqual([
+    expect(figures).toMatchObject({ approved: 2, denied: 1 });
+    expect(figures.rules).toEqual([
       { rule: "production", approved: 2, denied: 0 },
       { rule: "database", approved: 0, denied: 1 },
     ]);
-    expect(told.days.map(({ approved, denied }) => approved + denied)).toEqual([0, 0, 0, 0, 2, 1, 0, 0]);
+    expect(figures.days.map(({ approved, denied }) => approved + denied)).toEqual([0, 0, 0, 0, 2, 1, 0, 0]);
   });
 
   test("report how long people took, by nearest rank", async () => {
@@ -161,7 +161,7 @@ describe("the figures", () => {
 
   test("count what went wrong, each approval once", async () => {
     const same = { approval: "apr_x" as NonNullable<AuditEntry["approval"]> };
-    const told = await weekOf([
+    const figures = await weekOf([
       { what: "closed", outcome: "expired", by: null },
       { what: "decided", outcome: "no decision in time", verdict: "deny", by: null },
       { what: "decided", outcome: "the run is stopped", verdict: "deny", by: null },
@@ -174,7 +174,7 @@ describe("the figures", () => {
       { what: "too-few-approvers", outcome: "0 of 1", ...same },
       { what: "too-few-approvers", outcome: "0 of 1", ...same },
     ]);
-    expect(told).toMatchObject({
+    expect(figures).toMatchObject({
       expired: 2,
       refused: 1,
       unconfirmed: 1,
@@ -182,31 +182,31 @@ describe("the figures", () => {
       escalated: 1,
       tooFew: 1,
     });
-    expect(told.days.reduce((sum, { expired }) => sum + expired, 0)).toBe(2);
+    expect(figures.days.reduce((sum, { expired }) => sum + expired, 0)).toBe(2);
   });
 
   test("name the rules that no entry names, alone or combined", async () => {
     const policy = { version: "0123456789ab", rule: "production and staging" };
-    const told = await weekOf([{ ...settled, policy }], ["production", "staging", "payments"]);
-    expect(told.unused).toEqual(["payments"]);
+    const figures = await weekOf([{ ...settled, policy }], ["production", "staging", "payments"]);
+    expect(figures.unused).toEqual(["payments"]);
   });
 
   test('do not call a rule unused because its own name contains an "and"', async () => {
     const policy = { version: "0123456789ab", rule: "deploys and rollbacks and staging" };
-    const told = await weekOf([{ ...settled, policy }], ["deploys and rollbacks", "staging", "payments"]);
-    expect(told.unused).toEqual(["payments"]);
+    const figures = await weekOf([{ ...settled, policy }], ["deploys and rollbacks", "staging", "payments"]);
+    expect(figures.unused).toEqual(["payments"]);
   });
 
   test.for(["reminded", "claimed", "asked", "extended"] as const)(
     "do not call a rule unused under which a request was %s and waits",
     async (what) => {
-      const told = await weekOf([{ what }], ["production", "payments"]);
-      expect(told.unused).toEqual(["payments"]);
+      const figures = await weekOf([{ what }], ["production", "payments"]);
+      expect(figures.unused).toEqual(["payments"]);
     },
   );
 
   test("leave out other weeks", async () => {
-    const told = await weekOf([{ ...settled, at: MONDAY - 8 * DAY }, settled, { ...settled, at: MONDAY }]);
-    expect(told.approved).toBe(1);
+    const figures = await weekOf([{ ...settled, at: MONDAY - 8 * DAY }, settled, { ...settled, at: MONDAY }]);
+    expect(figures.approved).toBe(1);
   });
 });

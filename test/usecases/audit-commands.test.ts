@@ -22,7 +22,7 @@ const last = async ({ store }: Bench) => (await store.auditHead())?.entry;
 test("an admin gets everything that is known about the run, and an entry says so, in the file too", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
-  const given = await bench.flow.exportEvidence(asks(ADMIN), id);
+  const evidence = await bench.flow.exportEvidence(asks(ADMIN), id);
   const [file] = bench.notificationSender.given;
   expect(file).toMatchObject({ to: ADMIN, name: `evidence-${id}.txt` });
   const text = file?.text ?? "";
@@ -36,7 +36,7 @@ test("an admin gets everything that is known about the run, and an entry says so
     expect(text).toContain(words);
   expect(text).not.toContain("\u202E");
   const proofs = text.split("\n").filter((line) => line.startsWith("{"));
-  expect(given).toEqual({ ok: true, value: proofs.length });
+  expect(evidence).toEqual({ ok: true, value: proofs.length });
   for (const line of proofs) expect(Object.keys(JSON.parse(line) as object)).toContain("signature");
   expect(await last(bench)).toMatchObject({ what: "audit-read", by: { user: ADMIN }, runId: id });
 });

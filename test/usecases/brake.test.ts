@@ -289,7 +289,11 @@ describe("a freeze", () => {
     await bench.clock.pass(10_000);
     await bench.flow.freeze.freeze(asker(ADMIN), CHANNEL, "it loops");
     await bench.clock.pass(10_000);
-    const told = bench.notificationSender.posted.filter(({ notification }) => notification.kind === "freeze");
-    expect(told.map(({ notification }) => notification.to)).toEqual(expect.arrayContaining([ADMIN, CHANNEL]));
+    const notifications = bench.notificationSender.posted.filter(
+      ({ notification }) => notification.kind === "freeze",
+    );
+    expect(notifications.map(({ notification }) => notification.to)).toEqual(
+      expect.arrayContaining([ADMIN, CHANNEL]),
+    );
   });
 });

@@ -39,10 +39,10 @@ function queueAmong(runs: readonly Run[]) {
 }
 
 test("the queue says that more is waiting if runs of other channels were not all read", async () => {
-  const few = await queueAmong([waiting(), escalated()]);
-  expect([few.yours.length, few.more]).toEqual([1, false]);
-  const many = await queueAmong([...Array.from({ length: 301 }, waiting), escalated()]);
-  expect([many.yours.length, many.more]).toEqual([0, true]);
+  const queueAfterFew = await queueAmong([waiting(), escalated()]);
+  expect([queueAfterFew.yours.length, queueAfterFew.more]).toEqual([1, false]);
+  const queue = await queueAmong([...Array.from({ length: 301 }, waiting), escalated()]);
+  expect([queue.yours.length, queue.more]).toEqual([0, true]);
 });
 
 test("a queue that was not read in full is not called empty", () => {

@@ -21,9 +21,9 @@ test("an admin is told who decided what and who was refused, and an entry says s
   await decided(bench, "deny");
   await bench.flow.openForm.open({ ...click, user: UserId("U0LATE") }, "approve");
   await nextWeek(bench);
-  const told = await bench.flow.reportWeek(asks(ADMIN));
-  if (!told.ok) throw new Error(told.error.type);
-  expect(told.value.people).toEqual([
+  const report = await bench.flow.reportWeek(asks(ADMIN));
+  if (!report.ok) throw new Error(report.error.type);
+  expect(report.value.people).toEqual([
     { user: APPROVER, approved: 1, denied: 1, refused: 0 },
     { user: "U0LATE", approved: 0, denied: 0, refused: 1 },
   ]);

@@ -40,11 +40,11 @@ describe("a decision that the proxy blocks was certainly not sent", () => {
   });
 
   test("the proxy is down", async () => {
-    const gone = createServer().listen(0, "127.0.0.1");
-    await once(gone, "listening");
-    const { port } = gone.address() as AddressInfo;
-    gone.close();
-    await once(gone, "close");
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
     const service = serviceAt(`https://${HOST}`, { open: through(`http://127.0.0.1:${port}`) });
     const answer = await service.sendDecision(run, approval, decision);
     expect(answer).toMatchObject({ type: "later", code: "proxy" });

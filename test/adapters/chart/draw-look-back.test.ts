@@ -45,10 +45,10 @@ test.each([
 test("the process gets the figures and none of our environment", async () => {
   process.env["SECRET_OF_A_TEST"] = "xoxb-1";
   onTestFinished(() => void delete process.env["SECRET_OF_A_TEST"]);
-  const tells =
+  const script =
     "process.stdout.write(Buffer.from([0x89, 0x50, 0x4e, 0x47])); console.log(JSON.stringify(process.env))";
-  const told = Buffer.from(await createDrawLookBack(program(tells))({ days }, "UTC")).toString("latin1");
-  expect(told).not.toContain("SECRET_OF_A_TEST");
+  const output = Buffer.from(await createDrawLookBack(program(script))({ days }, "UTC")).toString("latin1");
+  expect(output).not.toContain("SECRET_OF_A_TEST");
 });
 
 test("the font is the one in the package, with its license", () => {

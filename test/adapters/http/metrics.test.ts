@@ -143,8 +143,8 @@ test("promtool has no complaints about our metrics", async () => {
   metrics.readFrom(() => Promise.resolve(READINGS));
   const { body } = await metrics.expose();
   const ours = body.split("\n").filter((line) => /^(# (HELP|TYPE) )?countersign_/.test(line));
-  const said = execFileSync("promtool", ["check", "metrics"], { input: `${ours.join("\n")}\n` });
-  expect(said.toString()).toBe("");
+  const complaints = execFileSync("promtool", ["check", "metrics"], { input: `${ours.join("\n")}\n` });
+  expect(complaints.toString()).toBe("");
 });
 
 test("the process and its event loop are measured too", async () => {

@@ -89,8 +89,8 @@ test("a hold of ten minutes is accepted, and a longer one is refused", () => {
     faults(`rules:\n  - name: a\n    approvers: anyone\n    hold: ${hold}`);
   expect(holding("10 min")).toEqual([]);
   for (const longer of ["601 s", "11 min", "100 min"]) {
-    const [says = "", ...others] = holding(longer);
-    expect(says).toContain("p:4: rules[0].hold");
+    const [message = "", ...others] = holding(longer);
+    expect(message).toContain("p:4: rules[0].hold");
     expect(others).toEqual([]);
   }
 });
@@ -147,9 +147,9 @@ describe("a rule that cannot be satisfied", () => {
     (await doubts(`rules:\n  - { name: a, ${text} }${REST}`)).filter((each) => each.includes("satisfied"));
 
   test("is doubted: too few people are named, or they alone start the runs", async () => {
-    const says = 'p:2: rules[0] "a" can never be satisfied';
-    expect((await rule("approvers: { users: [U0BEN] }, quorum: 2"))[0]).toContain(says);
-    expect((await rule("when: { requester: U0BEN }, approvers: { users: [U0BEN] }"))[0]).toContain(says);
+    const message = 'p:2: rules[0] "a" can never be satisfied';
+    expect((await rule("approvers: { users: [U0BEN] }, quorum: 2"))[0]).toContain(message);
+    expect((await rule("when: { requester: U0BEN }, approvers: { users: [U0BEN] }"))[0]).toContain(message);
   });
 
   test("is not doubted if a group may have enough people, or enough are named", async () => {
@@ -174,8 +174,8 @@ describe("a rule that can be evaded", () => {
   });
 
   test("is doubted if a run can be started elsewhere", async () => {
-    const [says] = await named(`when: { channel: C0PAY }, ${strict}`, lax);
-    expect(says).toContain("a run can be started elsewhere, or by someone else");
+    const [message] = await named(`when: { channel: C0PAY }, ${strict}`, lax);
+    expect(message).toContain("a run can be started elsewhere, or by someone else");
   });
 
   test.each([
@@ -184,9 +184,9 @@ describe("a rule that can be evaded", () => {
     ["the requester chooses the task", "when: { input: restart }"],
     ["the requester chooses the channel", "when: { channel: C0OPS }"],
   ])("is doubted if it is lax and %s", async (why, when) => {
-    const [says] = await named(`${when}, ${lax}`, strict);
-    expect(says).toContain('is laxer than "r1" after it (who may approve)');
-    expect(says).toContain(why);
+    const [message] = await named(`${when}, ${lax}`, strict);
+    expect(message).toContain('is laxer than "r1" after it (who may approve)');
+    expect(message).toContain(why);
   });
 
   test.each([

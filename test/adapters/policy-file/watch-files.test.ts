@@ -15,14 +15,14 @@ const SILENT = {
 let folder: string;
 let clock: HandClock;
 let watch: FileWatch;
-let told: number;
+let changeCount: number;
 let looks: number;
 const at = (...names: string[]): string => join(folder, ...names);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "countersign-watch-"));
   clock = createHandClock();
-  told = 0;
+  changeCount = 0;
   looks = 0;
 });
 afterEach(async () => {
@@ -35,7 +35,7 @@ function watching(path: string, content: string, failing = (): boolean => false)
   const counting = { ...clock, after: (ms: number, what: () => void) => (looks++, clock.after(ms, what)) };
   const changed = (): Promise<void> => {
     if (failing()) return Promise.reject(new Error("not now"));
-    told += 1;
+    changeCount += 1;
     return Promise.resolve();
   };
   watch = createFileWatch({ clock: counting, log: SILENT }, [{ path, content, changed }]);
@@ -54,17 +54,17 @@ test("a change is reported once, when two looks have seen the same content", asy
   watching(at("file"), "one");
   await look();
   await look();
-  expect(told).toBe(0);
+  expect(changeCount).toBe(0);
   writeFileSync(at("file"), "half of tw");
   await look();
   writeFileSync(at("file"), "two");
   await look();
-  expect(told).toBe(0);
+  expect(changeCount).toBe(0);
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
 test("a symbolic link that Kubernetes swaps two folders up is a change", async () => {
@@ -80,7 +80,7 @@ test("a symbolic link that Kubernetes swaps two folders up is a change", async (
   renameSync(at("next"), at("data"));
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
 test("content that the caller has read itself is not reported again", async () => {
@@ -91,11 +91,11 @@ test("content that the caller has read itself is not reported again", async () =
   await watch.mark();
   await look();
   await look();
-  expect(told).toBe(0);
+  expect(changeCount).toBe(0);
   writeFileSync(at("file"), "one");
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
 test("a removed file is a change, and so is its return with other content", async () => {
@@ -104,11 +104,11 @@ test("a removed file is a change, and so is its return with other content", asyn
   rmSync(at("file"));
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
   writeFileSync(at("file"), "two");
   await look();
   await look();
-  expect(told).toBe(2);
+  expect(changeCount).toBe(2);
 });
 
 test("content that could not be taken over is reported again, ever less often", async () => {
@@ -119,7 +119,7 @@ test("content that could not be taken over is reported again, ever less often", 
   await look();
   fails = false;
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
 test("a path that is not a regular file is not watched", () => {

@@ -66,8 +66,8 @@ describe("a private answer", () => {
   test("is posted to one person, whatever the message itself says", async () => {
     const slack = await listening();
     await createResponder(slack.url)(`${slack.url}response/1`, { text: "hello" });
-    expect(slack.heard).toMatchObject([{ method: "POST", url: "/response/1" }]);
-    expect(JSON.parse(slack.heard[0]?.body ?? "")).toMatchObject({
+    expect(slack.received).toMatchObject([{ method: "POST", url: "/response/1" }]);
+    expect(JSON.parse(slack.received[0]?.body ?? "")).toMatchObject({
       text: "hello",
       response_type: "ephemeral",
       replace_original: false,
@@ -85,7 +85,7 @@ describe("a private answer", () => {
     expect(await failureOf(createResponder(null)(`${stranger.url}x`, { text: "hello" }))).toMatchObject({
       code: "foreign_response_url",
     });
-    expect(stranger.heard).toEqual([]);
+    expect(stranger.received).toEqual([]);
   });
 
   test("follows no redirect", async () => {
@@ -97,8 +97,8 @@ describe("a private answer", () => {
     expect(await failureOf(answerAt(`${slack.url}response/1`, { text: "x" }))).toMatchObject({
       code: "http_307",
     });
-    expect(stranger.heard).toEqual([]);
-    expect(slack.heard).toHaveLength(1);
+    expect(stranger.received).toEqual([]);
+    expect(slack.received).toHaveLength(1);
   });
 
   test("that Slack refuses is a failure and is not repeated", async () => {
@@ -108,7 +108,7 @@ describe("a private answer", () => {
       code: "http_404",
       retry: "never",
     });
-    expect(slack.heard).toHaveLength(1);
+    expect(slack.received).toHaveLength(1);
   });
 
   test("whose connection breaks may have arrived", async () => {
@@ -126,7 +126,7 @@ describe("a replaced message", () => {
   test("is sent as a replacement, whatever the message itself says, and not as a private answer", async () => {
     const slack = await listening();
     await createReplacer(slack.url)(`${slack.url}response/1`, { ...message, replace_original: false });
-    const asked: unknown = JSON.parse(slack.heard[0]?.body ?? "");
+    const asked: unknown = JSON.parse(slack.received[0]?.body ?? "");
     expect(asked).toMatchObject({ text: "hello", replace_original: true });
     expect(asked).not.toHaveProperty("response_type");
   });
@@ -149,14 +149,14 @@ describe("a replaced message", () => {
       (error: unknown) => (error instanceof PortError ? error.applied : error),
     );
     expect(failure).toBe(applied);
-    expect(slack.heard).toHaveLength(1);
+    expect(slack.received).toHaveLength(1);
   });
 
   test("is not sent to a foreign address, and its failure does not say where", async () => {
     const stranger = await listening();
     const failed = await failureOf(createReplacer(null)(`${stranger.url}secret-path`, message));
     expect(failed).toMatchObject({ code: "foreign_response_url", applied: "no" });
-    expect(stranger.heard).toEqual([]);
+    expect(stranger.received).toEqual([]);
     const broken = await listening((request) => request.socket.destroy());
     const lost = await failureOf(createReplacer(broken.url)(`${broken.url}secret-path`, message));
     expect(lost).toMatchObject({ applied: "maybe" });

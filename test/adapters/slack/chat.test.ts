@@ -90,7 +90,7 @@ async function onSandbox(): Promise<ChatUnderTest> {
         .map(shown)
         .toReversed();
     },
-    told: async (person, channel) => {
+    privateMessages: async (person, channel) => {
       const direct = workspace.dmOf(person).id;
       const texts = (where: string, only: string | null): string[] =>
         workspace.messages
@@ -164,7 +164,7 @@ async function onRealSlack(env: NonNullable<typeof real.data>): Promise<ChatUnde
     },
     // Slack shows an app neither ephemeral messages nor, without a further scope, direct messages. Nor can the app
     // post as another.
-    told: async () => null,
+    privateMessages: async () => null,
     forge: async () => null,
     stop: async () => undefined,
   };

@@ -29,7 +29,7 @@ describe("an upload", () => {
     expect(await createFiles(call, slack.url).upload(withOutput(output), OUTPUT)).toMatchObject({
       file: "F0",
     });
-    expect(slack.heard).toEqual([{ method: "POST", url: "/upload/1", body: output }]);
+    expect(slack.received).toEqual([{ method: "POST", url: "/upload/1", body: output }]);
     expect(asked[0]?.args).toEqual({ filename: "output-run_7.txt", length: Buffer.byteLength(output) });
   });
 
@@ -39,7 +39,7 @@ describe("an upload", () => {
     const approval = { ...anApproval("apr_1"), request: requestOf("drop\u202E table", { risk: "high" }) };
     const run = withApprovals(aWatchedRun(RunId("run_7")), approval);
     await createFiles(call, slack.url).upload(run, requestSlot(approval));
-    expect(slack.heard[0]?.body).toBe("drop⟨U+202E⟩ table\n\nrisk: high");
+    expect(slack.received[0]?.body).toBe("drop⟨U+202E⟩ table\n\nrisk: high");
   });
 
   test.each([
@@ -70,7 +70,7 @@ describe("an upload", () => {
     const { call } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));
     const upload = createFiles(call, slack.url).upload(withOutput("secret"), OUTPUT);
     expect(await failureOf(upload)).toMatchObject({ code: "http_308" });
-    expect(stranger.heard).toEqual([]);
+    expect(stranger.received).toEqual([]);
   });
 
   test("whose connection breaks may be tried again", async () => {
@@ -142,7 +142,7 @@ test("a file that a newer one replaces is given up, and work on a long one leave
   const second = files.upload(...requestIn(2, "deploy it then"));
   expect(await failureOf(first)).toMatchObject({ code: "replaced", applied: "no", retry: "later" });
   expect(await second).toMatchObject({ file: "F0" });
-  expect(slack.heard.map(({ body }) => body)).toEqual(["deploy it then"]);
+  expect(slack.received.map(({ body }) => body)).toEqual(["deploy it then"]);
   await files.upload(...requestIn(3, "deploy it now ".repeat(200_000)));
   clearInterval(others);
   expect(turns).toBeGreaterThan(10);

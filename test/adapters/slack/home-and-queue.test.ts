@@ -33,12 +33,12 @@ const page = (runs: readonly Run[], choice: QueueChoice) =>
     choice,
   );
 
-const many = (count: number, facts: Parameters<typeof aWatchedRun>[1] = {}): Run =>
+const runWith = (count: number, facts: Parameters<typeof aWatchedRun>[1] = {}): Run =>
   withApprovals(aWatchedRun(undefined, facts), ...Array.from({ length: count }, () => anApproval()));
 
 describe("the pages of a queue", () => {
   test("have each request once, yours first, within Slack's limits", async () => {
-    const runs = [many(22), many(20, { requester: APPROVER })];
+    const runs = [runWith(22), runWith(20, { requester: APPROVER })];
     const seen: string[] = [];
     for (const at of [0, 1, 2]) {
       const drawn = await page(runs, { ...EVERYTHING, page: at });
@@ -53,11 +53,11 @@ describe("the pages of a queue", () => {
   });
 
   test("end with the last one, however far someone pages", async () => {
-    expect((await page([many(3)], { ...EVERYTHING, page: 99 })).page).toBe(0);
+    expect((await page([runWith(3)], { ...EVERYTHING, page: 99 })).page).toBe(0);
   });
 
   test("show only what was chosen", async () => {
-    const runs = [many(2), many(3, { requester: APPROVER })];
+    const runs = [runWith(2), runWith(3, { requester: APPROVER })];
     expect((await page(runs, { ...EVERYTHING, show: SHOW_MINE })).counts).toEqual({ yours: 0, others: 3 });
     expect((await page(runs, { ...EVERYTHING, show: showRule("another") })).counts).toEqual({
       yours: 0,
@@ -113,7 +113,7 @@ describe("the chosen filters", () => {
 
 test("a full page stays within 50 blocks", async () => {
   const unreadable = Array.from({ length: 6 }, (): Run => ({
-    ...many(3),
+    ...runWith(3),
     unreadable: { count: 1, items: [], sample: "?" } as unknown as Run["unreadable"],
   }));
   const blocks: Block[] = queueBlocks({ ...(await page(unreadable, EVERYTHING)), more: true, pages: 2 });

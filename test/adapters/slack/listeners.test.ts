@@ -17,7 +17,7 @@ import { requestOf } from "./observed.ts";
 type Listener = (args: { body: object; ack: (answer?: object) => Promise<void> }) => Promise<void>;
 
 /** Returns the listeners by name. Only the parts of the app that the test names exist. */
-function heardBy(parts: Partial<ListenerDeps>) {
+function listenersWith(parts: Partial<ListenerDeps>) {
   const listeners = new Map<string, Listener>();
   const keep = (name: string, listener: Listener): unknown => listeners.set(name, listener);
   const app = { command: keep, action: keep, view: keep, event: keep, shortcut: keep } as unknown as App;
@@ -58,25 +58,25 @@ const starting = (start: unknown): Partial<ListenerDeps> => ({
 
 describe("an acknowledgment that Slack does not receive", () => {
   test("of a recorded run is followed by a message that it is recorded, and not to start it again", async () => {
-    const { answers, call } = heardBy(starting(() => Promise.resolve(ok(RunKey("run00001")))));
+    const { answers, call } = listenersWith(starting(() => Promise.resolve(ok(RunKey("run00001")))));
     await call("/agent", command("run deploy"), dropped);
     expect(answers).toEqual([expect.stringMatching(/is recorded.*don't start it again/)]);
   });
 
   test("of a refused run is followed by the same words at the command's address", async () => {
-    const { answers, call } = heardBy(starting(() => Promise.resolve(err({ type: "guest" }))));
+    const { answers, call } = listenersWith(starting(() => Promise.resolve(err({ type: "guest" }))));
     await call("/agent", command("run deploy"), dropped);
     expect(answers).toEqual([expect.stringContaining("Guests can't start")]);
   });
 
   test("of a question does not keep the answer from the person", async () => {
-    const { answers, call } = heardBy(starting(() => Promise.reject(new Error("not asked for"))));
+    const { answers, call } = listenersWith(starting(() => Promise.reject(new Error("not asked for"))));
     await call("/agent", command("help"), dropped);
     expect(answers).toHaveLength(1);
   });
 
   test("of a submitted form is not a failure: the same form counts once", async () => {
-    const { call } = heardBy(starting(() => Promise.resolve(ok(RunKey("run00001")))));
+    const { call } = listenersWith(starting(() => Promise.resolve(ok(RunKey("run00001")))));
     const view = {
       private_metadata: `${"n".repeat(22)} C0OPS`,
       state: { values: {} },
@@ -88,7 +88,7 @@ describe("an acknowledgment that Slack does not receive", () => {
 test('a start that may be stored is not reported as "not started"', async () => {
   const acks: unknown[] = [];
   for (const applied of ["no", "maybe"] as const) {
-    const { call } = heardBy(starting(failing(applied)));
+    const { call } = listenersWith(starting(failing(applied)));
     const ack = (answer?: { text?: string }): Promise<void> => Promise.resolve(void acks.push(answer?.text));
     await call("/agent", command("run deploy"), ack);
   }
@@ -111,7 +111,7 @@ describe("a click that is delivered twice", () => {
   const run = aWatchedRun();
   /** Like Slack, opens at most one form per click. */
   const reading = (open: ListenerDeps["quick"]) =>
-    heardBy({
+    listenersWith({
       openForm: {
         read: async (_click: unknown, show: (run: object, request: object) => Promise<unknown>) => {
           await show(run, request);
@@ -164,7 +164,7 @@ describe("a submitted decision", () => {
   test("is acknowledged once it is stored, and not before", async () => {
     const stored = Promise.withResolvers<unknown>();
     const order: string[] = [];
-    const { call } = heardBy(deciding(stored.promise.finally(() => order.push("stored"))));
+    const { call } = listenersWith(deciding(stored.promise.finally(() => order.push("stored"))));
     const answered = call(DECISION_MODAL, form, () => Promise.resolve(void order.push("acknowledged")));
     await setImmediate();
     stored.resolve(ok({ run: aWatchedRun(), approval: ApprovalId("ap_1") }));

@@ -22,18 +22,18 @@ function stage(early = 0) {
       return () => (timers = timers.filter((each) => each !== timer));
     },
   });
-  const gone: string[] = [];
+  const sent: string[] = [];
   return {
     limiter,
-    gone,
+    sent,
     askFor: (ts: MessageTs, urgency: PacedEffect["urgency"]) =>
       void limiter
         .waitForTurn({ kind: "update", channel: OPS, urgency, message: ts })
-        .then(() => gone.push(ts)),
+        .then(() => sent.push(ts)),
     raiseUrgency: (ts: MessageTs, urgency: PacedEffect["urgency"]) =>
       limiter.raiseUrgency({ kind: "update", channel: OPS, urgency, message: ts }),
     ask: (name: string, kind: PacedEffect["kind"], urgency: PacedEffect["urgency"] = 1, channel = OPS) =>
-      void limiter.waitForTurn({ kind, channel, urgency }).then(() => gone.push(name)),
+      void limiter.waitForTurn({ kind, channel, urgency }).then(() => sent.push(name)),
     turnTo: async (at: number) => {
       now = at;
       const due = timers.filter((each) => each.at <= now);
@@ -45,27 +45,27 @@ function stage(early = 0) {
 }
 
 test("a timer that fires a moment early ends no pause, and blocks nothing for good", async () => {
-  const { limiter, ask, gone, turnTo } = stage(1);
+  const { limiter, ask, sent, turnTo } = stage(1);
   limiter.rest("post", OPS, 1_000);
   ask("card", "post", 0);
   await turnTo(999);
-  expect(gone).toEqual([]);
+  expect(sent).toEqual([]);
   await turnTo(1_000);
-  expect(gone).toEqual(["card"]);
+  expect(sent).toEqual(["card"]);
 });
 
 test("a call that is no longer wanted when its turn comes uses no turn", async () => {
-  const { limiter, ask, gone, turnTo } = stage();
+  const { limiter, ask, sent, turnTo } = stage();
   for (let at = 1; at <= 4; at += 1) ask(`first ${at}`, "post");
   let wanted = true;
   for (let at = 1; at <= 4; at += 1)
     void limiter
       .waitForTurn({ kind: "post", channel: OPS, urgency: 1 }, () => wanted)
-      .then(() => gone.push(`dropped ${at}`));
+      .then(() => sent.push(`dropped ${at}`));
   ask("last", "post");
   wanted = false;
   await turnTo(4_000);
-  expect(gone.slice(4).toSorted()).toEqual(["dropped 1", "dropped 2", "dropped 3", "dropped 4", "last"]);
+  expect(sent.slice(4).toSorted()).toEqual(["dropped 1", "dropped 2", "dropped 3", "dropped 4", "last"]);
   expect(limiter.queueBefore({ kind: "post", channel: OPS, urgency: 1 })).toEqual({ calls: 0, ms: 0 });
 });
 
@@ -86,14 +86,14 @@ test("reports how many calls go before one that joins now, and how long it waits
 });
 
 test("a burst of posts goes at once, the rest waits its turn", async () => {
-  const { ask, gone, turnTo } = stage();
+  const { ask, sent, turnTo } = stage();
   for (let at = 1; at <= 8; at += 1) ask(`post ${at}`, "post");
   await turnTo(0);
-  expect(gone).toEqual(["post 1", "post 2", "post 3", "post 4"]);
+  expect(sent).toEqual(["post 1", "post 2", "post 3", "post 4"]);
 });
 
 test("a burst in one channel delays no other channel, and no other kind", async () => {
-  const { ask, gone, turnTo } = stage();
+  const { ask, sent, turnTo } = stage();
   for (let at = 1; at <= 8; at += 1) ask("here", "post");
   await turnTo(0);
   ask("there", "post", 1, OTHER);
@@ -101,26 +101,26 @@ test("a burst in one channel delays no other channel, and no other kind", async 
   ask("read", "read");
   ask("tell", "other");
   await turnTo(0);
-  expect(gone.slice(4)).toEqual(["there", "update", "read", "tell"]);
+  expect(sent.slice(4)).toEqual(["there", "update", "read", "tell"]);
 });
 
 test("updates of all channels share one pace", async () => {
-  const { ask, gone, turnTo } = stage();
+  const { ask, sent, turnTo } = stage();
   for (let at = 1; at <= 60; at += 1) ask(`${at}`, "update", 1, at % 2 === 0 ? OPS : OTHER);
   await turnTo(0);
-  expect(gone).toHaveLength(34);
+  expect(sent).toHaveLength(34);
 });
 
 test("buttons are removed while many other updates wait", async () => {
-  const { ask, gone, turnTo } = stage();
+  const { ask, sent, turnTo } = stage();
   for (let at = 1; at <= 20; at += 1) ask(`state ${at}`, "update", 2);
   ask("buttons off", "update", 0);
   await turnTo(0);
-  expect(gone).toContain("buttons off");
+  expect(sent).toContain("buttons off");
 });
 
 test("after a pause the most urgent goes first, and equally urgent ones in their order of arrival", async () => {
-  const { limiter, ask, gone, turnTo } = stage();
+  const { limiter, ask, sent, turnTo } = stage();
   limiter.rest("update", OPS, 1_000);
   ask("cosmetic", "update", 3);
   ask("state", "update", 2);
@@ -128,91 +128,91 @@ test("after a pause the most urgent goes first, and equally urgent ones in their
   ask("outcome", "update", 1);
   ask("buttons off, later", "update", 0);
   await turnTo(999);
-  expect(gone).toEqual([]);
+  expect(sent).toEqual([]);
   await turnTo(1_000);
-  expect(gone).toEqual(["buttons off", "buttons off, later", "outcome", "state", "cosmetic"]);
+  expect(sent).toEqual(["buttons off", "buttons off, later", "outcome", "state", "cosmetic"]);
 });
 
 test("a pause delays only its kind, and posts only in its channel", async () => {
-  const { limiter, ask, gone, turnTo } = stage();
+  const { limiter, ask, sent, turnTo } = stage();
   limiter.rest("post", OPS, 1_000);
   ask("here", "post");
   ask("there", "post", 1, OTHER);
   ask("update", "update");
   await turnTo(0);
-  expect(gone).toEqual(["there", "update"]);
+  expect(sent).toEqual(["there", "update"]);
 });
 
 test("of two pauses the longer counts, whichever was requested last", async () => {
-  const { limiter, ask, gone, turnTo } = stage();
+  const { limiter, ask, sent, turnTo } = stage();
   limiter.rest("update", OPS, 30_000);
   limiter.rest("update", OTHER, 1_000);
   ask("update", "update");
   await turnTo(1_000);
-  expect(gone).toEqual([]);
+  expect(sent).toEqual([]);
   await turnTo(30_000);
-  expect(gone).toEqual(["update"]);
+  expect(sent).toEqual(["update"]);
 });
 
 const messageTs = (nth: number): MessageTs => MessageTs(`1700000000.${String(nth).padStart(6, "0")}`);
 const [FIRST, LAST] = [messageTs(1), messageTs(30)];
 
 test("updates of passing states leave room, so that the end of a run is shown at once", async () => {
-  const { ask, gone, turnTo } = stage();
+  const { ask, sent, turnTo } = stage();
   for (let at = 1; at <= 20; at += 1) ask(`working ${at}`, "update", 3);
   await turnTo(0);
-  expect(gone).toHaveLength(6);
+  expect(sent).toHaveLength(6);
   for (let at = 1; at <= 3; at += 1) ask(`failed ${at}`, "update", 1);
   await turnTo(0);
-  expect(gone.slice(6)).toEqual(["failed 1", "failed 2", "failed 3"]);
+  expect(sent.slice(6)).toEqual(["failed 1", "failed 2", "failed 3"]);
 });
 
 test("a waiting update of a run's state goes first once the run has failed", async () => {
-  const { askFor, raiseUrgency, gone, turnTo } = stage();
+  const { askFor, raiseUrgency, sent, turnTo } = stage();
   for (let nth = 1; nth <= 30; nth += 1) askFor(messageTs(nth), 3);
   await turnTo(0);
-  expect(gone).not.toContain(LAST);
+  expect(sent).not.toContain(LAST);
   raiseUrgency(LAST, 1);
   await turnTo(0);
-  expect(gone.at(-1)).toBe(LAST);
+  expect(sent.at(-1)).toBe(LAST);
 });
 
 test("a waiting update of a card gets the share of the cards once its buttons are removed", async () => {
-  const { askFor, raiseUrgency, ask, gone, turnTo } = stage();
+  const { askFor, raiseUrgency, ask, sent, turnTo } = stage();
   for (let at = 1; at <= 10; at += 1) ask(`state ${at}`, "update", 2);
   askFor(LAST, 2);
   await turnTo(0);
-  expect(gone).not.toContain(LAST);
+  expect(sent).not.toContain(LAST);
   raiseUrgency(LAST, 0);
   await turnTo(0);
-  expect(gone).toContain(LAST);
+  expect(sent).toContain(LAST);
 });
 
 test("no update becomes less urgent, and one that is not waiting stays as it is", async () => {
-  const { limiter, askFor, raiseUrgency, gone, turnTo } = stage();
+  const { limiter, askFor, raiseUrgency, sent, turnTo } = stage();
   limiter.rest("update", OPS, 1_000);
   askFor(LAST, 2);
   askFor(FIRST, 3);
   raiseUrgency(LAST, 3);
   raiseUrgency(messageTs(7), 0);
   await turnTo(1_000);
-  expect(gone).toEqual([LAST, FIRST]);
+  expect(sent).toEqual([LAST, FIRST]);
 });
 
 test("an update that needs no chat.update goes during a pause, and uses no turn", async () => {
-  const { limiter, askFor, ask, gone, turnTo } = stage();
+  const { limiter, askFor, ask, sent, turnTo } = stage();
   limiter.rest("update", OPS, 1_000);
   askFor(FIRST, 0);
   for (let at = 1; at <= 6; at += 1) ask(`card ${at}`, "update", 0);
   limiter.releaseUpdate(OTHER, FIRST);
   limiter.releaseUpdate(OPS, LAST);
   await turnTo(0);
-  expect(gone).toEqual([]);
+  expect(sent).toEqual([]);
   limiter.releaseUpdate(OPS, FIRST);
   await turnTo(0);
-  expect(gone).toEqual([FIRST]);
+  expect(sent).toEqual([FIRST]);
   await turnTo(1_000);
-  expect(gone).toHaveLength(7);
+  expect(sent).toHaveLength(7);
 });
 
 /** Makes the calls until all have gone. Each is on its way for a while; then the sandbox judges it as Slack would. */
@@ -236,16 +236,16 @@ async function judged(wanted: readonly { at: number; urgency: PacedEffect["urgen
   return arrivals;
 }
 
-const aWish = fc.record({
+const anyCall = fc.record({
   at: fc.integer({ min: 0, max: 90_000 }),
   urgency: fc.constantFrom(0 as const, 1 as const, 2 as const, 3 as const),
   wayMs: fc.integer({ min: 0, max: 1_500 }),
 });
 
 test("Slack has no reason to answer 429, whatever is updated when, and however long each call takes", async () => {
-  const wishes = fc.array(aWish, { minLength: 60, maxLength: 160 });
+  const calls = fc.array(anyCall, { minLength: 60, maxLength: 160 });
   await fc.assert(
-    fc.asyncProperty(wishes, async (wanted) => void (await judged(wanted))),
+    fc.asyncProperty(calls, async (wanted) => void (await judged(wanted))),
     { numRuns: 10 },
   );
 }, 60_000);

@@ -75,26 +75,26 @@ test("everything that our organization installed is ours, in any workspace; what
 
 describe("a refused payload", () => {
   async function refused(body: object, { failing = false } = {}) {
-    const met = {
+    const result = {
       acked: [] as (object | undefined)[],
-      told: [] as string[],
+      answered: [] as string[],
       reasons: [] as string[],
       passed: 0,
     };
     const check = createWorkspaceCheck({
       self,
       teamOf: () => Promise.resolve("T0US"),
-      rejectedRequests: (reason) => void met.reasons.push(reason),
+      rejectedRequests: (reason) => void result.reasons.push(reason),
       answerAt: (url, message) => {
-        met.told.push(`${url} ${idOf(message)}`);
+        result.answered.push(`${url} ${idOf(message)}`);
         return failing ? Promise.reject(new Error("gone")) : Promise.resolve();
       },
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     });
-    const ack = (answer?: object): Promise<void> => (met.acked.push(answer), Promise.resolve());
-    const next = (): Promise<void> => ((met.passed += 1), Promise.resolve());
+    const ack = (answer?: object): Promise<void> => (result.acked.push(answer), Promise.resolve());
+    const next = (): Promise<void> => ((result.passed += 1), Promise.resolve());
     await check({ body, ack, next });
-    return met;
+    return result;
   }
   const idOf = (message: object): string => /answer:[a-z-]+/.exec(JSON.stringify(message))?.[0] ?? "";
   const foreign = { api_app_id: "A0OTHER", ...ours };
@@ -117,8 +117,8 @@ describe("a refused payload", () => {
     "of type %s is answered where Slack wants the answer",
     async (type) => {
       for (const failing of [false, true]) {
-        const { acked, told } = await refused({ ...foreign, type, response_url: url }, { failing });
-        expect({ acked, told }).toEqual({ acked: [undefined], told: [`${url} answer:other-app`] });
+        const { acked, answered } = await refused({ ...foreign, type, response_url: url }, { failing });
+        expect({ acked, answered }).toEqual({ acked: [undefined], answered: [`${url} answer:other-app`] });
       }
     },
   );
@@ -129,8 +129,8 @@ describe("a refused payload", () => {
     { type: "block_actions", response_url: 7 },
     { response_url: url },
   ])("is not answered otherwise: %j", async (body) => {
-    const { acked, told } = await refused({ ...foreign, ...body });
-    expect({ acked, told }).toEqual({ acked: [undefined], told: [] });
+    const { acked, answered } = await refused({ ...foreign, ...body });
+    expect({ acked, answered }).toEqual({ acked: [undefined], answered: [] });
   });
 
   test("of an event gets no answer", async () => {

@@ -86,8 +86,8 @@ describe("another key", () => {
     const audit = await openAuditFile(file);
     const rows = await Array.fromAsync(audit.rows());
     await audit.close();
-    const told = rows.map(({ key, columns }) => [columns.what, key]);
-    expect(told).toEqual([
+    const entries = rows.map(({ key, columns }) => [columns.what, key]);
+    expect(entries).toEqual([
       ["started", one.id],
       ["key-changed", one.id],
       ["key-accepted", two.id],

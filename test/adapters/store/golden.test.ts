@@ -31,13 +31,13 @@ import { aQueuePage } from "../../make/queue.ts";
 let folder = "";
 let file = "";
 let store: Store | null = null;
-let heard: Finding[] = [];
+let findings: Finding[] = [];
 let corrupt: string[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "golden-"));
   file = join(folder, "bot.db");
-  [heard, corrupt, store] = [[], [], null];
+  [findings, corrupt, store] = [[], [], null];
 });
 afterEach(async () => {
   await store?.close();
@@ -56,7 +56,7 @@ async function golden(schema: number, change: (raw: DatabaseSync) => void = () =
     now: () => NOON,
     onCorrupt: (key, error) => corrupt.push(`${key} ${error.message}`),
   });
-  opened.onTampering((finding) => heard.push(finding));
+  opened.onTampering((finding) => findings.push(finding));
   store = opened;
   return opened;
 }
@@ -110,7 +110,7 @@ describe.each(schemas)("a database of schema %i", (schema) => {
 
   test("reports the only run that was changed outside, and marks it as tampered with", async () => {
     const runs = await allRuns(await golden(schema));
-    const condemned = runs.filter(({ key }) => heard.some(({ run }) => run === key));
+    const condemned = runs.filter(({ key }) => findings.some(({ run }) => run === key));
     expect(condemned.map(({ watch }) => watch.type)).toEqual(["tampered"]);
   });
 
@@ -155,8 +155,8 @@ describe.each(schemas)("a database of schema %i", (schema) => {
 });
 
 test("the newest golden database holds every state that can be stored", async () => {
-  const kept = statesIn(await allRuns(await golden(MIGRATIONS.length)));
-  for (const state of statesIn(everyState())) expect(kept).toContain(state);
+  const storedStates = statesIn(await allRuns(await golden(MIGRATIONS.length)));
+  for (const state of statesIn(everyState())) expect(storedStates).toContain(state);
 });
 
 /** Returns every value of a `type`, `cause`, `what` or `how`, with the path to it. */
@@ -243,8 +243,8 @@ describe("a notification", () => {
     const opened = await golden(1, (raw) => raw.exec("update notifications set post = '{}'"));
     const [first] = await opened.notifications(1);
     expect(first?.post).toEqual({ type: "unsure", lookAt: 0, tries: 1 });
-    expect(heard).toHaveLength(1);
-    expect(heard[0]?.words).toBe("a stored notification was changed outside Countersign");
+    expect(findings).toHaveLength(1);
+    expect(findings[0]?.words).toBe("a stored notification was changed outside Countersign");
   });
 
   test("without a known addressee is reported, and the others go on", async () => {
@@ -252,6 +252,6 @@ describe("a notification", () => {
       raw.exec("update notifications set to_id = 'nobody' where kind = 'receipt'"),
     );
     expect((await opened.notifications(100)).map(({ kind }) => kind)).not.toContain("receipt");
-    expect(heard).toHaveLength(1);
+    expect(findings).toHaveLength(1);
   });
 });

@@ -106,11 +106,11 @@ describe("a long text in the store", () => {
 
   test("that was changed by hand is reported, and its run is not read", async () => {
     await store.insert(run, {});
-    const heard: string[] = [];
+    const findings: string[] = [];
     await inFile((db) => db.exec("update long_texts set text = 'approve everything'"));
-    store.onTampering((finding) => void heard.push(finding.words));
+    store.onTampering((finding) => void findings.push(finding.words));
     await expect(store.load(run.key)).rejects.toMatchObject({ code: "row_unreadable" });
-    expect(heard).toEqual([expect.stringContaining("was changed outside Countersign")]);
+    expect(findings).toEqual([expect.stringContaining("was changed outside Countersign")]);
   });
 
   test("is deleted with its run", async () => {

@@ -252,13 +252,13 @@ test("kill -9 at any moment loses nothing that was acknowledged", { timeout: 60_
   const acknowledged = new Map<RunKey, number>();
   for (const [round, atLeast] of [1, 40, 7, 120, 23].entries()) {
     const { child, lines } = otherProcess("write");
-    let heard = 0;
+    let acknowledgedCount = 0;
     lines.on("line", (line) => {
       const [key = "", revision = ""] = line.split(" ");
       if (key === "open") return;
       acknowledged.set(RunKey(key), Number(revision));
-      heard += 1;
-      if (heard === atLeast) child.kill("SIGKILL");
+      acknowledgedCount += 1;
+      if (acknowledgedCount === atLeast) child.kill("SIGKILL");
     });
     await once(child, "close");
     const store = await open();

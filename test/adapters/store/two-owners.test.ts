@@ -110,10 +110,10 @@ test("a new replica gets its share once the other has handed it back, and with i
   const all = await ann.renew(now, LEASE_MS);
   expect(all).toMatchObject({ replicas: 2, shards: { length: 256 }, surplus: 128, nextEndMs: LEASE_MS });
   expect((await ben.renew(now, LEASE_MS)).shards).toEqual([]);
-  const given = new Set([...all.shards.slice(0, 127), shardOf(run)]);
-  await ann.giveBack([...given]);
+  const handedBack = new Set([...all.shards.slice(0, 127), shardOf(run)]);
+  await ann.giveBack([...handedBack]);
   const half = await ben.renew(now, LEASE_MS);
-  expect(new Set(half.shards)).toEqual(given);
+  expect(new Set(half.shards)).toEqual(handedBack);
   expect(half.surplus).toBe(0);
   expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
   expect(await ben.claim(10)).toEqual([{ run, revision: 2 }]);

@@ -79,16 +79,17 @@ describe.runIf(canTry)("a file that this user may not use", () => {
 
   test("is named: the temporary folder, where the audit's commands copy the database", () => {
     const nowhere = join(folder, "nowhere");
-    const said = opening({ TMPDIR: nowhere, DATABASE_URL: `sqlite:${file}` }, [AUDIT, "verify"]);
-    expect(said).toBe(
+    const output = opening({ TMPDIR: nowhere, DATABASE_URL: `sqlite:${file}` }, [AUDIT, "verify"]);
+    expect(output).toBe(
       `cannot copy the database to the temporary folder ${nowhere}: there is no such folder. Set TMPDIR to a folder with room that this user may write to`,
     );
   });
 });
 
 /** Linux gives a process mounts of its own; root needs no user namespace for them. */
-const own = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
-const canMount = spawnSync("unshare", [...own, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+const unshareOptions = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
+const canMount =
+  spawnSync("unshare", [...unshareOptions, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
 describe.runIf(canMount)("a disk", () => {
   /** Opens the store on a disk of 1 MiB that exists only for this call. */
@@ -96,7 +97,7 @@ describe.runIf(canMount)("a disk", () => {
     const script = `mount -t tmpfs -o size=1M tmpfs ${folder} && ${shell}`;
     const { stdout } = spawnSync(
       "unshare",
-      [...own, "sh", "-c", script, process.execPath, OPEN, `sqlite:${file}`],
+      [...unshareOptions, "sh", "-c", script, process.execPath, OPEN, `sqlite:${file}`],
       {
         env: inheritedEnv(),
         encoding: "utf8",
@@ -106,18 +107,18 @@ describe.runIf(canMount)("a disk", () => {
   };
 
   test.each([4, 20, 60, 200])("with %i KiB of room is reported as full at the first start", (room) => {
-    const said = onSmallDisk(`head -c ${(1024 - room) * 1024} /dev/zero > ${folder}/other; "$0" "$@"`);
-    expect(said).toBe(`cannot use the database ${file}: the disk is full`);
+    const output = onSmallDisk(`head -c ${(1024 - room) * 1024} /dev/zero > ${folder}/other; "$0" "$@"`);
+    expect(output).toBe(`cannot use the database ${file}: the disk is full`);
   });
 
   test("that became full after the first start is reported as full", () => {
-    const said = onSmallDisk(`"$0" "$@"; head -c 1M /dev/zero > ${folder}/other 2>/dev/null; "$0" "$@"`);
-    expect(said.split("\n")).toEqual(["open", `cannot use the database ${file}: the disk is full`]);
+    const output = onSmallDisk(`"$0" "$@"; head -c 1M /dev/zero > ${folder}/other 2>/dev/null; "$0" "$@"`);
+    expect(output.split("\n")).toEqual(["open", `cannot use the database ${file}: the disk is full`]);
   });
 
   test("that is read-only is reported as such", () => {
-    const said = onSmallDisk(`"$0" "$@"; mount -o remount,ro ${folder}; "$0" "$@"`);
-    expect(said.split("\n")).toEqual([
+    const output = onSmallDisk(`"$0" "$@"; mount -o remount,ro ${folder}; "$0" "$@"`);
+    expect(output.split("\n")).toEqual([
       "open",
       `cannot use the database ${file}: the file system is read-only`,
     ]);

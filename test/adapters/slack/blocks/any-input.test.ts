@@ -197,11 +197,16 @@ test("a long list of waiting approvals stays within Slack's limits, and says how
 });
 
 test("whatever the service and its gateway say about their health, Slack accepts it and no one is mentioned", () => {
-  const says = fc.dictionary(
+  const fields = fc.dictionary(
     fc.constantFrom("status", "version", "service", "message", "endpoints", "other"),
     fc.oneof(anyText, fc.array(anyText, { maxLength: 40 }), fc.jsonValue() as fc.Arbitrary<Json>),
   );
-  const report = fc.record({ ok: fc.boolean(), latencyMs: fc.nat(), fault: fc.option(anyText), says });
+  const report = fc.record({
+    ok: fc.boolean(),
+    latencyMs: fc.nat(),
+    fault: fc.option(anyText),
+    says: fields,
+  });
   const poller = anyText.map((why) => ({
     watched: 3,
     inFlight: 1,

@@ -83,9 +83,9 @@ describe("behind Details", () => {
 });
 
 test("earlier decisions on the same request are shown with their number, and a blank reason is left out", () => {
-  const told = { times: 1, more: false, entry: 1, by: BEN, at: NOON };
+  const precedent = { times: 1, more: false, entry: 1, by: BEN, at: NOON };
   const lines = (facts: object, reason: string) =>
-    printedBlocks(precedentBlocks({ denied: { ...told, ...facts, reason }, approved: null }));
+    printedBlocks(precedentBlocks({ denied: { ...precedent, ...facts, reason }, approved: null }));
   expect(lines({}, "no")).toMatch(/^Same request before: Denied \{.*\} by @U\w+: "_no_"\.$/);
   expect(lines({}, " ")).toMatch(/^Same request before: Denied \{.*\} by @U\w+\.$/);
   expect(lines({ times: 2 }, "")).toMatch(/: Denied 2 times in \d+ days, last \{.*\} by @U\w+\.$/);

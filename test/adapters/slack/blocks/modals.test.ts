@@ -17,9 +17,9 @@ const fitting = anyRequest.filter(({ chars }) => chars <= MODAL_HOLDS_CHARS);
 test("a change in the run's own fields is shown line by line", () => {
   const context = (plan: string) => ({ fields: { plan }, volatile: [], digest: plan, chars: plan.length });
   const request = { ...requestOf("deploy", { action: "deploy" }), context: "destroy", contextChars: 8 };
-  const was = { ...request, context: "harmless", shownContext: context("harmless") };
+  const before = { ...request, context: "harmless", shownContext: context("harmless") };
   const run = { ...aWatchedRun(), context: context("destroy") };
-  const text = textOf(changedModal(run, was, request).blocks);
+  const text = textOf(changedModal(run, before, request).blocks);
   expect(text).toContain("− run: plan: harmless");
   expect(text).toContain("+ run: plan: destroy");
   expect(
@@ -41,19 +41,19 @@ describe("whatever the request, Slack accepts the modal and no one is mentioned,
   });
 
   test("when it changed", () => {
-    always(fc.tuple(anyRun(0), fc.option(anyRequest), anyRequest), ([each, was, is]) =>
-      expectView(changedModal(each, was, is)),
+    always(fc.tuple(anyRun(0), fc.option(anyRequest), anyRequest), ([each, before, after]) =>
+      expectView(changedModal(each, before, after)),
     );
   });
 
   test("when both texts, before and after, have the maximum length of a modal", () => {
     const full = (char: string): Request => requestOf(char.repeat(MODAL_HOLDS_CHARS), {});
-    for (const [was = "", is = ""] of [
+    for (const [before = "", after = ""] of [
       ["x", "y"],
       ["é", "è"],
       ["漢", "字"],
     ])
-      expectView(changedModal(run, full(was), full(is)));
+      expectView(changedModal(run, full(before), full(after)));
   });
 
   test("when it has very many fields", () => {
@@ -83,17 +83,17 @@ describe("an approver sees", () => {
 
   test("the old and the new version of a changed request, if there is room", () => {
     const small = anyText.map((action) => requestOf(action.slice(0, 500), {}));
-    always(fc.tuple(small, small), ([was, is]) => {
-      const shown = textOf(changedModal(run, was, is));
-      expectWhole(shown, was);
-      expectWhole(shown, is);
+    always(fc.tuple(small, small), ([before, after]) => {
+      const shown = textOf(changedModal(run, before, after));
+      expectWhole(shown, before);
+      expectWhole(shown, after);
     });
   });
 
   test("that something changed, even in a field whose name has another meaning to us", () => {
-    const was = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:00:00Z" });
-    const is = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:30:00Z" });
-    const shown = printedView(changedModal(run, was, is));
+    const before = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:00:00Z" });
+    const after = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:30:00Z" });
+    const shown = printedView(changedModal(run, before, after));
     expect(shown).toContain("12:30:00");
   });
 });

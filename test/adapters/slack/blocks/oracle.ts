@@ -169,9 +169,11 @@ export function expectWholeOrCounted(value: unknown, whole: string): void {
   const [missing = 0] = remarks;
   expect(missing, "characters said to be missing").toBeGreaterThan(0);
   expect(missing).toBeLessThanOrEqual(whole.length);
-  const [letters, seen] = [lettersOf(whole), lettersOf(shown)];
-  const begin = most(letters.length, (many) => seen.includes(letters.slice(0, many)));
-  const end = most(letters.length - begin, (many) => seen.includes(letters.slice(letters.length - many)));
+  const [letters, shownLetters] = [lettersOf(whole), lettersOf(shown)];
+  const begin = most(letters.length, (count) => shownLetters.includes(letters.slice(0, count)));
+  const end = most(letters.length - begin, (count) =>
+    shownLetters.includes(letters.slice(letters.length - count)),
+  );
   expect(begin + end, "cut by more than it says").toBeGreaterThanOrEqual(
     letters.length - missing - 2 * SEAM_CHARS,
   );
@@ -182,7 +184,7 @@ export const lettersOf = (text: string): string =>
   unseenRemoved(text).replace(/⟨U\+[0-9A-F]{4,6}⟩|[\s\p{M}]/gu, "");
 
 /** Returns the largest number for which `holds` is true. It must also be true for all smaller numbers. */
-function most(limit: number, holds: (many: number) => boolean): number {
+function most(limit: number, holds: (count: number) => boolean): number {
   let [low, high] = [0, limit];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

@@ -109,12 +109,12 @@ function element(item: Item): string {
 }
 
 function styled(words: string, style: Json | undefined): string {
-  const given = style !== undefined && isRecord(style) ? style : {};
+  const flags = style !== undefined && isRecord(style) ? style : {};
   const marks = [
     ["bold", "**"],
     ["italic", "_"],
     ["strike", "~"],
     ["code", "`"],
   ] as const;
-  return marks.reduce((so, [name, mark]) => (given[name] === true ? `${mark}${so}${mark}` : so), words);
+  return marks.reduce((so, [name, mark]) => (flags[name] === true ? `${mark}${so}${mark}` : so), words);
 }

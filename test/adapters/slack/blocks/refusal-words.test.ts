@@ -22,7 +22,7 @@ const refusals = Object.values(REFUSALS).flat();
 const noRuns = Object.values(COMMAND_REFUSALS).flat();
 
 const approval = ApprovalId("apr_1");
-const says = (words: string): NoticeContent[] => [
+const noticesWith = (words: string): NoticeContent[] => [
   { type: "cannot-post", words, code: "not_in_channel" },
   { type: "cannot-post", words, code: "is_archived" },
   { type: "cannot-post", words, code: "msg_too_long" },
@@ -72,11 +72,11 @@ test("a person who may not decide is told who can, without the requester", () =>
 test("refusals contain no tokens but our own people, channels and times", () => {
   const own =
     /<@U0(?:APPROVER|CLEO)>|<!subteam\^S0ONCALL>|<#C0OPS>|<!date\^\d+\^\{date_short_pretty\} at \{time\}\|[^<>|]+>/g;
-  const told = [
+  const texts = [
     ...refusals.flatMap((each) => [refusalWords(each), refusalWords(each, BEN)]),
     ...noRuns.map((each) => commandRefusalWords(each, "/agent")),
   ];
-  for (const each of told) {
+  for (const each of texts) {
     expect(each.replace(own, "").replace(/&(amp|lt|gt);/g, "")).not.toMatch(/[<>&]/);
     expectSeen(each);
   }
@@ -84,6 +84,6 @@ test("refusals contain no tokens but our own people, channels and times", () => 
 
 test("the service's words in private notices are where Slack reads no markup", () => {
   always(anyText, (words) => {
-    for (const each of says(words)) expectMessage(privateNotice(each, aRun()));
+    for (const each of noticesWith(words)) expectMessage(privateNotice(each, aRun()));
   });
 });

@@ -205,7 +205,7 @@ describe("the health report", () => {
     audit: { open: [], code: null, acknowledged: 0 },
     frozen: { everywhere: null, channels: 0 },
   };
-  const says = (facts: Partial<typeof well>): string =>
+  const reportWith = (facts: Partial<typeof well>): string =>
     textOf(healthReport({ ...well, ...facts }, NOON).blocks);
   const UNTOUCHED = "no sign that the database was changed from outside";
 
@@ -217,19 +217,21 @@ describe("the health report", () => {
   });
 
   test("calls the database unchanged only while nothing was found and it can be checked", () => {
-    expect(says({})).toContain(UNTOUCHED);
-    expect(says({ audit: { ...well.audit, acknowledged: 1 } })).not.toContain(UNTOUCHED);
-    expect(says({ store: { ok: false, latencyMs: 1, fault: null } })).not.toContain(UNTOUCHED);
+    expect(reportWith({})).toContain(UNTOUCHED);
+    expect(reportWith({ audit: { ...well.audit, acknowledged: 1 } })).not.toContain(UNTOUCHED);
+    expect(reportWith({ store: { ok: false, latencyMs: 1, fault: null } })).not.toContain(UNTOUCHED);
   });
 
   test("says why the store does not answer", () => {
     const fault = "the database failed: its file was deleted or replaced while Countersign runs";
-    expect(says({ store: { ok: false, latencyMs: 1, fault } })).toContain("file was deleted or replaced");
+    expect(reportWith({ store: { ok: false, latencyMs: 1, fault } })).toContain(
+      "file was deleted or replaced",
+    );
   });
 
   const away = (code: string, why: string): string => {
     const service = { type: "away" as const, at: NOON - 60_000, since: 0, why, publicWhy: why, code };
-    return says({ poller: { ...well.poller, service } });
+    return reportWith({ poller: { ...well.poller, service } });
   };
 
   test("calls a refusal of our key an answer, and says what to do", () => {
@@ -251,7 +253,7 @@ describe("the health report", () => {
   });
 
   test("distinguishes runs whose answers cannot be used from runs with unreadable approvals", () => {
-    const shown = says({ unreadable: { runs: 0, approvals: 0, unanswered: 2 } });
+    const shown = reportWith({ unreadable: { runs: 0, approvals: 0, unanswered: 2 } });
     expect(shown).toContain("Something is wrong");
     expect(shown).toContain("answers about 2 runs cannot be used");
     expect(shown).not.toContain("approvals that cannot be read");
@@ -259,38 +261,38 @@ describe("the health report", () => {
 });
 
 test("the notification about tampering names no place that its reader is not in", () => {
-  const kept = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what: "tampering-found" }) };
-  const letter = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
+  const keptEntry = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what: "tampering-found" }) };
+  const notification = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const facts = { entry: kept, about: null, action: null, channel: null, card: null };
-  expect(textOf(notificationMessage({ ...letter, post }, facts).blocks)).not.toContain("this channel");
+  const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
+  expect(textOf(notificationMessage({ ...notification, post }, facts).blocks)).not.toContain("this channel");
 });
 
 test("the notification about a lifted freeze promises nothing if another freeze may hold", () => {
   const entry = anAuditEntry(run, { what: "freeze-lifted", run: null, channel: null });
-  const kept = { seq: 7, link: "0".repeat(64), entry };
-  const letter = { id: aNonce(), kind: "freeze", entry: 7, to: ADMIN, madeAt: NOON } as const;
+  const keptEntry = { seq: 7, link: "0".repeat(64), entry };
+  const notification = { id: aNonce(), kind: "freeze", entry: 7, to: ADMIN, madeAt: NOON } as const;
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const facts = { entry: kept, about: null, action: null, channel: null, card: null };
-  const text = textOf(notificationMessage({ ...letter, post }, facts).blocks);
+  const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
+  const text = textOf(notificationMessage({ ...notification, post }, facts).blocks);
   expect(text).toContain("Unless another freeze holds there, runs start again");
 });
 
 test("notifications name the command of this workspace", () => {
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const told = (kind: Notification["kind"], what: AuditEntry["what"]): string => {
-    const kept = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what }) };
-    const facts = { entry: kept, about: null, action: null, channel: null, card: null };
-    const letter = { id: aNonce(), kind, entry: 7, to: ADMIN, madeAt: NOON, post };
-    return textOf(notificationMessage(letter, facts, { command: "/countersign" }).blocks);
+  const textWith = (kind: Notification["kind"], what: AuditEntry["what"]): string => {
+    const keptEntry = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what }) };
+    const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
+    const notification = { id: aNonce(), kind, entry: 7, to: ADMIN, madeAt: NOON, post };
+    return textOf(notificationMessage(notification, facts, { command: "/countersign" }).blocks);
   };
-  expect(told("freeze", "frozen")).toContain("/countersign freeze lift");
-  expect(told("dispute", "disputed")).toContain("/countersign audit close");
-  expect(told("tampering", "tampering-found")).toContain("/countersign audit acknowledge");
+  expect(textWith("freeze", "frozen")).toContain("/countersign freeze lift");
+  expect(textWith("dispute", "disputed")).toContain("/countersign audit close");
+  expect(textWith("tampering", "tampering-found")).toContain("/countersign audit acknowledge");
   for (const text of [
-    told("freeze", "frozen"),
-    told("dispute", "disputed"),
-    told("tampering", "tampering-found"),
+    textWith("freeze", "frozen"),
+    textWith("dispute", "disputed"),
+    textWith("tampering", "tampering-found"),
   ])
     expect(text).not.toContain("/agent");
 });

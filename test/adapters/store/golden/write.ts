@@ -43,7 +43,7 @@ async function fill(): Promise<void> {
   const tampered = withApprovals(aWatchedRun(), anApproval());
   await store.insert(tampered, { audit: [anAuditEntry(tampered)] });
   await store.putDocument("audit letters", 7);
-  const told = [
+  const entries = [
     ["receipt", { what: "decided", verdict: "approve", reason: "The change is planned." }],
     ["answered", { what: "settled", verdict: "deny", outcome: "confirmed", asked: "e".repeat(64) }],
     ["dispute", { what: "disputed", refers: 1 }],
@@ -51,7 +51,7 @@ async function fill(): Promise<void> {
     ["tampering", { what: "tampering-found", findings: ["run x"] }],
     ["redaction", { what: "redacted", digest: "d".repeat(64), reason: "It held a secret." }],
   ] as const;
-  for (const [kind, facts] of told) {
+  for (const [kind, facts] of entries) {
     await store.audit([anAuditEntry(tampered, facts)]);
     const entry = (await store.auditHead())?.seq ?? 0;
     const notification: Notification = {
