@@ -71,9 +71,9 @@ describe("the verifier", () => {
     ["a number that comes twice", [first, first], "gap", 1],
     ["another text", [first, { ...second, text: second.text.replace("2", "9") }], "altered", 2],
     ["a wrong signature", [first, { ...second, signature: first.signature }], "forged", 2],
-    ["a column that says otherwise", [{ ...first, columns: { ...first.columns, by: "U0X" } }], "columns", 1],
-    ["a text that is gone", [row(1, NO_LINK, { digest: "lost", textKept: true })], "text-missing", 1],
-    ["a text that is another", [row(1, NO_LINK, { digest: "x", textKept: true })], "text-altered", 1],
+    ["a column that differs", [{ ...first, columns: { ...first.columns, by: "U0X" } }], "columns", 1],
+    ["a missing text", [row(1, NO_LINK, { digest: "lost", textKept: true })], "text-missing", 1],
+    ["a replaced text", [row(1, NO_LINK, { digest: "x", textKept: true })], "text-altered", 1],
   ])("names %s", async ([, rows, fault, seq]) => {
     expect(await verdict(...rows)).toEqual({ ok: false, fault, seq });
   });
@@ -102,9 +102,9 @@ describe("the verifier", () => {
 
   test.for<[string, { seq: number | null; link: string }, string, number]>([
     ["newer than the newest entry", { seq: 4, link: LINK }, "cut-short", 4],
-    ["of another entry than the one there", { seq: 2, link: LINK }, "rewritten", 2],
+    ["of another entry", { seq: 2, link: LINK }, "rewritten", 2],
     ["of another number", { seq: 1, link: second.link }, "rewritten", 1],
-    ["that is nowhere", { seq: null, link: LINK }, "cut-short", 3],
+    ["that is not in the chain", { seq: null, link: LINK }, "cut-short", 3],
   ])("names a witnessed head %s", async ([, head, fault, seq]) => {
     expect(await verifyAudit(stream([first, second, third]), tools, [head])).toEqual({
       ok: false,

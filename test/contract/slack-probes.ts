@@ -230,7 +230,7 @@ const reading: readonly Probe[] = [
     due: { error: "thread_not_found" },
   },
   {
-    asks: "with a cursor that nobody gave",
+    asks: "with an unknown cursor",
     ask: calling("conversations.history", { ...here, cursor: "2" }),
     due: { error: "invalid_cursor" },
   },

@@ -48,7 +48,12 @@ describe("a decision", () => {
     ["confirmed after a lost answer", again, { type: "confirmed" }, { type: "confirmed" }],
     ["resolved elsewhere", clean, { type: "elsewhere", words: "409" }, { type: "elsewhere", words: "409" }],
     ['"elsewhere" after a lost answer', again, { type: "elsewhere", words: "" }, { type: "unconfirmed" }],
-    ["surely not applied", clean, LATER, { type: "retry", lost: false, tries: 1, notBefore: NOON + 1_000 }],
+    [
+      "certainly not applied",
+      clean,
+      LATER,
+      { type: "retry", lost: false, tries: 1, notBefore: NOON + 1_000 },
+    ],
     ["asked to wait", clean, { ...LATER, afterMs: 90_000 }, { type: "retry", notBefore: NOON + 90_000 }],
     ["not applied after a lost answer", again, LATER, { type: "retry", lost: true, tries: 2 }],
     ["refused", clean, REFUSED, { type: "refused", words: "no" }],
@@ -73,7 +78,7 @@ describe("a decision", () => {
   });
 
   test.for<[string, Delivery, Outcome, object]>([
-    ["surely not applied: void", clean, LATER, { type: "closed", cause: "run-over" }],
+    ["certainly not applied: void", clean, LATER, { type: "closed", cause: "run-over" }],
     ["lost: unconfirmed", clean, LOST, { type: "decided", delivery: { type: "unconfirmed" } }],
     ["refused: refused", clean, REFUSED, { type: "decided", delivery: { type: "refused", words: "no" } }],
     ["not applied after a lost answer: unconfirmed", again, LATER, { delivery: { type: "unconfirmed" } }],
@@ -166,14 +171,14 @@ describe("a message", () => {
     ["to be posted later", "post", sending(2), LATER, { type: "planned", notBefore: NOON + 2_000, tries: 2 }],
     ["refused", "post", sending(1), REFUSED, { type: "refused", retryAt: NOON + REFUSED_RETRY_MS, tries: 1 }],
     [
-      "read back, not there",
+      "read back, missing",
       "find",
       unsure,
       { type: "found", copies: [] },
       { type: "planned", notBefore: NOON, tries: 1 },
     ],
     [
-      "read back, there",
+      "read back, found",
       "find",
       unsure,
       { type: "found", copies: [TS, OTHER] },

@@ -50,13 +50,13 @@ describe("facts that Slack does not provide", () => {
   const called = aRule({ approvers: these([]), escalated: these([], [GROUP]) });
 
   test.for<[string, Partial<Person>, Rule, string | null]>([
-    ["whether they are in a group that is named", {}, named, "unverified"],
-    ["nothing of it: they are in it", { memberOf: new Map([[GROUP, true]]) }, named, null],
-    ["nothing of it: they are not in it", { memberOf: new Map([[GROUP, false]]) }, named, "not-approver"],
+    ["whether they are in the group that is named", {}, named, "unverified"],
+    ["none: they are in the group", { memberOf: new Map([[GROUP, true]]) }, named, null],
+    ["none: they are not in the group", { memberOf: new Map([[GROUP, false]]) }, named, "not-approver"],
     ["whether a stage names them, in the channel", {}, called, "unverified"],
     ["whether a stage names them, outside the channel", { seesChannel: false }, called, "unverified"],
     [
-      "nothing of it: no stage names them, outside the channel",
+      "none: no stage names them, outside the channel",
       { seesChannel: false, memberOf: new Map([[GROUP, false]]) },
       called,
       "not-in-channel",
@@ -147,7 +147,7 @@ describe("an earlier approval", () => {
   const typed = aRule({ friction: { readFirst: false, word: "yes" } });
 
   test.for<[string, Decision, Rule, Approval, string]>([
-    ["as it was", vote(), aRule(), approval, "counts"],
+    ["unchanged", vote(), aRule(), approval, "counts"],
     ["of another request", vote({ digest: "other" }), aRule(), approval, "request-changed"],
     ["that no person gave", vote({ by: null }), aRule(), approval, "unverified"],
     ["whose giver has not read", vote(), readFirst, approval, "rule-changed"],

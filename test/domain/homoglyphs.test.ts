@@ -14,7 +14,7 @@ describe("homoglyphs are marked in", () => {
     ["a Greek letter in a Latin word", "paypa\u03BF", "paypa\u03BF⟨U+03BF⟩"],
     ["an Armenian letter in a Latin word", "c\u0585de", "c\u0585⟨U+0585⟩de"],
     ["a Cherokee letter", "\u13AAdmin", "\u13AA⟨U+13AA⟩dmin"],
-    ["a word all of look-alikes", `${C}${O}${C}${O}`, `${C}⟨U+0441⟩${O}⟨U+043E⟩${C}⟨U+0441⟩${O}⟨U+043E⟩`],
+    ["a word of look-alikes only", `${C}${O}${C}${O}`, `${C}⟨U+0441⟩${O}⟨U+043E⟩${C}⟨U+0441⟩${O}⟨U+043E⟩`],
     ["such a word beside Latin ones", `rm ${A}${P}i now`, `rm ${A}⟨U+0430⟩${P}⟨U+0440⟩i⟨U+0069⟩ now`],
     ["a domain with such a label", `https://${E}${A}.example`, `https://${E}⟨U+0435⟩${A}⟨U+0430⟩.example`],
     ["a letter hidden behind a joiner", `p\u200B${A}y`, `p\u200B${A}⟨U+0430⟩y`],
@@ -22,12 +22,12 @@ describe("homoglyphs are marked in", () => {
     ["a mathematical letter", "\u{1D42B}m", "\u{1D42B}⟨U+1D42B⟩m"],
     ["a ligature", "con\uFB01g", "con\uFB01⟨U+FB01⟩g"],
     ["the Kelvin sign", "\u212Aey", "\u212A⟨U+212A⟩ey"],
-    ["a stroke that is no slash", "a\u2215b", "a\u2215⟨U+2215⟩b"],
-    ["a dot that is none", "evil\u2024example", "evil\u2024⟨U+2024⟩example"],
-    ["a space that does not part arguments", "rm\u00A0-rf", "rm\u00A0⟨U+00A0⟩-rf"],
+    ["a stroke that looks like a slash", "a\u2215b", "a\u2215⟨U+2215⟩b"],
+    ["a character that looks like a dot", "evil\u2024example", "evil\u2024⟨U+2024⟩example"],
+    ["a space that does not separate arguments", "rm\u00A0-rf", "rm\u00A0⟨U+00A0⟩-rf"],
     ["a strike through a letter", "n\u0336o\u0336", "n⟨U+0336⟩o⟨U+0336⟩"],
     ["the fifth mark on one letter", "e\u0301\u0302\u0303\u0304\u0305", "e\u0301\u0302\u0303\u0304⟨U+0305⟩"],
-    ["a literal mark that lies", `p${A}⟨U+0061⟩y`, `p${A}⟨U+0430⟩⟨U+0061⟩y`],
+    ["a literal mark with a false number", `p${A}⟨U+0061⟩y`, `p${A}⟨U+0430⟩⟨U+0061⟩y`],
   ])("%s", (_what, text, marked) => {
     expect(markHomoglyphs(text)).toBe(marked);
   });

@@ -153,14 +153,14 @@ describe("a decision of which no byte has left", () => {
 
   test.for<[string, Run]>([
     ["recorded", decidedRun()],
-    ["surely not applied", deliveredRun(retry)],
+    ["certainly not applied", deliveredRun(retry)],
   ])("%s: stays while the request is the same", ([, run]) => {
     expect(after(run, ["apr_1"])).toBe(run);
   });
 
   test.for<[string, Run]>([
     ["recorded", decidedRun()],
-    ["surely not applied", deliveredRun(retry)],
+    ["certainly not applied", deliveredRun(retry)],
   ])("%s: is void when the request changes, and its approver is notified once", ([, run]) => {
     const next = after(run, [CHANGED]);
     expect(only(next)).toMatchObject({
@@ -233,7 +233,7 @@ describe("a decision whose answer was lost", () => {
     ["not listed just after", [], DECISION_LINGER_MS - 1, { type: "unsure" }],
     ["not listed by one look later", [], DECISION_LINGER_MS, { type: "unsure" }],
     ["changed", [CHANGED], DECISION_LINGER_MS, { type: "unconfirmed", cause: "request-changed" }],
-    ["not told of", null, 9_000, { type: "unsure" }],
+    ["in an answer without a list", null, 9_000, { type: "unsure" }],
   ])("%s", ([, pending, ms, delivery]) => {
     const next = after(run, pending, ms);
     expect(only(next).state).toMatchObject({ type: "decided", delivery });

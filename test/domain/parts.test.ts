@@ -246,10 +246,10 @@ describe("a rule that wants an approval from each of two parts", () => {
   });
 
   test.each<[string, readonly Person[], string]>([
-    ["stands where both are still there", [member(ANA, SRE), member(BEN, SEC)], "stands"],
-    ["stands where they have changed places", [member(ANA, SEC), member(BEN, SRE)], "stands"],
-    ["is void where both are in one part now", [member(ANA, SRE), member(BEN, SRE)], "void"],
-    ["waits where Slack does not answer about one", [member(BEN, SEC)], "unverified"],
+    ["stands if both are still in their parts", [member(ANA, SRE), member(BEN, SEC)], "stands"],
+    ["stands if they have swapped parts", [member(ANA, SEC), member(BEN, SRE)], "stands"],
+    ["is void if both are in one part now", [member(ANA, SRE), member(BEN, SRE)], "void"],
+    ["waits if Slack does not answer about one of them", [member(BEN, SEC)], "unverified"],
   ])("%s, right before it is sent", (_name, people, type) => {
     const decided = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SRE)]]);
     expect(recheckAuthority(decided, approval.id, people, ctx).type).toBe(type);

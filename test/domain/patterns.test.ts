@@ -121,7 +121,7 @@ describe("a path", () => {
     ["each element of lists in lists", { a: [{ b: ["x", ["y"]] }, { b: "z" }] }, ["x", "y", "z"]],
     ["an empty list", { a: { b: [] } }, null],
     ["a list in which one element lacks it", { a: [{ b: "x" }, { c: "y" }] }, null],
-    ["a list of which one element is no value", { a: { b: ["x", { c: "y" }] } }, null],
+    ["a list with an element that is not a value", { a: { b: ["x", { c: "y" }] } }, null],
     ["null", { a: { b: null } }, null],
     ["a record", { a: { b: { c: "x" } } }, null],
     ["nothing at all", { a: {} }, null],

@@ -208,7 +208,7 @@ describe("a condition on the requester's groups", () => {
   test.each<[string, Partial<When>, Facts["requesterIn"], Match]>([
     ["in the group", { requesters: [], requesterGroups: [OPS] }, { [OPS]: true }, "every"],
     ["not in it", { requesters: [], requesterGroups: [OPS] }, { [OPS]: false }, "none"],
-    ["nobody says", { requesters: [], requesterGroups: [OPS] }, {}, "some"],
+    ["not answered", { requesters: [], requesterGroups: [OPS] }, {}, "some"],
     ["never asked", { requesters: [], requesterGroups: [OPS] }, undefined, "some"],
     ["in one of two", { requesters: [], requesterGroups: [OPS, SEC] }, { [SEC]: true }, "every"],
     [

@@ -94,7 +94,7 @@ describe("a request written out", () => {
     ["a bare id", null, "apr_1", { action: null, fields: [] }],
     ["a list", null, [1], { fields: [{ name: "sent", text: "[\n  1\n]" }] }],
     ["a number", null, 7, { fields: [{ name: "sent", text: "7" }] }],
-    ["an action that is no text", null, { id: "a", action: { rm: "/" } }, { fields: [{ name: "action" }] }],
+    ["an action that is not text", null, { id: "a", action: { rm: "/" } }, { fields: [{ name: "action" }] }],
     [
       'a field that says "risk: low"',
       "x",
@@ -115,7 +115,7 @@ describe("a request written out", () => {
       { fields: [{ name: "(no name)", text: "null" }] },
     ],
     [
-      "text that hides",
+      "hidden text",
       "a\u202Eb",
       { "n\u200B": "v\u2028" },
       { action: "a⟨U+202E⟩b", fields: [{ name: "n⟨U+200B⟩", text: "v⟨U+2028⟩" }] },

@@ -58,9 +58,9 @@ describe("two requests are the same", () => {
   test.each([
     ["another field", { content: { ...CONTENT, force: true } }],
     ["another value", { content: { ...CONTENT, target: "db-2" } }],
-    ["a text for a number", { content: { ...CONTENT, target: 1 } }],
+    ["a number instead of a text", { content: { ...CONTENT, target: 1 } }],
     ["another place that only the run names", { extra: { environment: "production" } }],
-    ["a time to which something is to happen", { content: { ...CONTENT, duration: "30 d" } }],
+    ["a duration", { content: { ...CONTENT, duration: "30 d" } }],
   ] as const)("but not with %s", (_what, facts) => {
     expect(asked(facts)).not.toBe(asked());
   });

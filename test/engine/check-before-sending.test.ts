@@ -271,7 +271,7 @@ describe("while a finding is not acknowledged", () => {
   });
 
   test.for([
-    ["someone who is no admin", APPROVER, "", "I looked", "not-admin"],
+    ["someone who is not an admin", APPROVER, "", "I looked", "not-admin"],
     ["the code of other findings", ADMIN, "0000000000", "I looked", "other-findings"],
     ["no words", ADMIN, "", " ", "acknowledge-why"],
   ] as const)("%s acknowledges nothing", async ([, user, other, reason, because]) => {

@@ -118,7 +118,7 @@ test.each<[string, Told, (world: World) => void]>([
     (on) => (on.figures = { ...NO_RUNS, unsent: { count: 2, oldestMs: 61_000, late: 1 } }),
   ],
   [
-    "a fault of the store, although it takes writes again",
+    "a fault of the store, although it accepts writes again",
     ["store_calls", "degraded", /store_busy/],
     (on) => (on.faults = { count: 2, code: "store_busy" }),
   ],

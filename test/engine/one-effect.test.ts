@@ -328,7 +328,7 @@ describe("the outcome of an effect", () => {
 
     test.each<[string, Error]>([
       ["for good", failure("disk_full", { retry: "never" })],
-      ["by a fault of ours", new TypeError("a fault")],
+      ["because of a bug", new TypeError("a fault")],
     ])("%s is settled by the next change of the run", async (_how, error) => {
       const { lines, passes } = await settling(error, failure("database_locked"));
       await passes();

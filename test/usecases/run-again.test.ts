@@ -13,7 +13,7 @@ const task = (intention: string, input = "rotate") => ({ input, intention, answe
 
 const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a guest", { kind: "guest" }, "guest"],
-  ["a person of another organisation", { kind: "outsider" }, "outsider"],
+  ["a person of another organization", { kind: "outsider" }, "outsider"],
   ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
 ];
 

@@ -21,7 +21,7 @@ async function loaded({ store }: Bench, key: ReturnType<typeof aRunKey>) {
 
 const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a guest", { kind: "guest" }, "guest"],
-  ["a person of another organisation", { kind: "outsider" }, "outsider"],
+  ["a person of another organization", { kind: "outsider" }, "outsider"],
   ["a bot", { kind: "bot" }, "bot"],
   ["a deactivated person", { kind: "deactivated" }, "deactivated"],
   ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],

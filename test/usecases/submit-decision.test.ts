@@ -27,7 +27,7 @@ async function modal({ flow }: Bench, click: Click, verdict: "approve" | "deny" 
 describe("a click on a card", () => {
   test.for<[string, Partial<Person>, string]>([
     ["a guest", { kind: "guest" }, "guest"],
-    ["a person of another organisation", { kind: "outsider" }, "outsider"],
+    ["a person of another organization", { kind: "outsider" }, "outsider"],
     ["a bot", { kind: "bot" }, "bot"],
     ["a deactivated person", { kind: "deactivated" }, "deactivated"],
     ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
@@ -204,13 +204,14 @@ describe("a submitted modal", () => {
     expect(bench.chat.told).toMatchObject([{ says: { type: "decision-void", cause: "no-longer-listed" } }]);
   });
 
-  test.for(["rejects", "says 404", "lists nothing it tells of"])(
+  test.for(["rejects", "says 404", "does not list what is pending"])(
     "is stored even if the service %s: the look is best effort, with a limit of 1.5 s",
     async (way) => {
       const bench = await createBench();
       const { id, nonce } = await opened(bench);
       if (way === "rejects") bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
       if (way === "says 404") bench.agents.statuses.set(id, "missing");
+      if (way === "does not list what is pending") bench.agents.untold.add(id);
       bench.agents.looks.length = 0;
       expect(await bench.flow.submitDecision(BY, nonce, "")).toMatchObject({ ok: true });
       expect(bench.agents.looks[0]?.timeoutMs).toBe(SUBMIT_LOOK_MS);

@@ -69,7 +69,7 @@ describe("too many values", () => {
   test.each([
     ["items", `["a"${",{}".repeat(200_000)}]`],
     ["names in one approval", `[{"id":"a",${names(50_000)}}]`],
-    ["names in a record of it", `[{"id":"a","o":{${names(50_000)}}}]`],
+    ["names in a record inside it", `[{"id":"a","o":{${names(50_000)}}}]`],
     ["numbers", `[{"id":"a","o":[${"1,".repeat(200_000)}1]}]`],
   ])("make the whole answer unreadable, with that reason: %s", (_what, list) => {
     expect(look(list)).toEqual({ ok: false, error: "it holds too many values" });
@@ -77,7 +77,7 @@ describe("too many values", () => {
 
   test.each([
     ["names", `{"id":"b",${names(5_100)}}`],
-    ["names in a record of it", `{"id":"b","o":{${names(5_100)}}}`],
+    ["names in a record inside it", `{"id":"b","o":{${names(5_100)}}}`],
     ["numbers", `{"id":"b","o":[${"1,".repeat(20_100)}1]}`],
   ])("make one approval unreadable, but not the next: %s", (_what, item) => {
     const read = look(`[{"id":"a"},${item}]`);

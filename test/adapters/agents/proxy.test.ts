@@ -28,7 +28,7 @@ describe("a proxy that lets calls through", () => {
 
 describe("a decision that the proxy blocks was certainly not sent", () => {
   test.each([
-    ["the proxy wants another password", 407],
+    ["the proxy requires another password", 407],
     ["the proxy forbids the host", 403],
     ["the proxy cannot reach the host", 502],
   ])("%s", async (_, status) => {

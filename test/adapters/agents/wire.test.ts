@@ -75,12 +75,12 @@ describe("a run", () => {
     ["no id", '{"status":"queued"}'],
     ["no status", '{"id":"run_1"}'],
     ["an empty status", '{"id":"run_1","status":""}'],
-    ["a status that is no text", '{"id":"run_1","status":1}'],
+    ["a status that is not text", '{"id":"run_1","status":1}'],
     ["a list", "[]"],
     ["null", "null"],
     ["nothing", ""],
-    ["half a record", '{"id":"run_1","sta'],
-    ["a page", "<html>"],
+    ["a truncated record", '{"id":"run_1","sta'],
+    ["an HTML page", "<html>"],
   ])("cannot be read from %s", (_what, body) => {
     expect(readRun(text(body), id, LOOKED)).toMatchObject({ ok: false });
   });
@@ -154,15 +154,15 @@ describe("an item that cannot be read", () => {
     ["two ids", '{"id":"a","id":"c"}', "name-twice", ["a", "c"]],
     ["bytes that are not UTF-8", Buffer.from('{"id":"a","action":"J\xe4rg"}', "latin1"), "not-utf8", ["a"]],
     ["half a character", '{"id":"a","action":"\\ud83d"}', "half-character", ["a"]],
-    ["half a character for a name", '{"id":"a","\\ude00":1}', "half-character", ["a"]],
+    ["half a character in a name", '{"id":"a","\\ude00":1}', "half-character", ["a"]],
     ["great depth", `{"id":"a","x":${"[".repeat(70)}${"]".repeat(70)}}`, "too-deep", ["a"]],
     ["too many values", `{"id":"a","x":[${"1,".repeat(100_000)}1]}`, "too-many-values", ["a"]],
     ["no id", '{"action":"read"}', "no-id", []],
     ["an empty id", '{"id":""}', "odd-id", []],
     ["an id that names another path", '{"id":".."}', "odd-id", []],
     ["an id that is a record", '{"id":{}}', "odd-id", []],
-    ["an id that is no whole number", '{"id":1.5}', "odd-id", []],
-    ["a truth value for an id", "true", "odd-id", []],
+    ["an id that is not an integer", '{"id":1.5}', "odd-id", []],
+    ["a boolean as an id", "true", "odd-id", []],
     ["an id that is too long", `"${"x".repeat(MAX_SERVICE_ID_CHARS + 1)}"`, "odd-id", []],
   ])("because of %s is reported, and the next item is read", (_what, item, code, ids) => {
     const items = Buffer.concat([Buffer.from(`[${good},`), Buffer.from(item), Buffer.from("]")]);
@@ -223,13 +223,13 @@ describe("the list of approvals", () => {
   test.each([
     ["a record around it", '{"count":1,"items":[{"id":"a","action":"rm"}]}'],
     ["a record by id", '{"a":{"action":"rm"}}'],
-    ["a record by id, of what is asked", '{"a":"rm"}'],
+    ["a record of requests by id", '{"a":"rm"}'],
     ["one approval alone", '{"id":"a","action":"rm"}'],
     ["lists in a list", '[[{"id":"a","action":"rm"}],[]]'],
     ["records around each record", '[{"approval":{"id":"a","action":"rm"}}]'],
     ["another name for the id", '[{"approval_id":"a","action":"rm"}]'],
     ["another name for the id beside an empty one", '[{"id":null,"approval_id":"a","action":"rm"}]'],
-    ["items that are nothing", '[null,{"id":"a","action":"rm"},null]'],
+    ["null items", '[null,{"id":"a","action":"rm"},null]'],
   ])("may be %s", (_what, list) => {
     expect(listing(list)).toMatchObject({ pending: [{ id: "a", action: "rm" }], unreadable: [] });
   });

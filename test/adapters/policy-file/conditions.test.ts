@@ -68,7 +68,7 @@ describe("the linter", () => {
       /"b" never applies/,
     ],
     [
-      "hours that never come",
+      "hours that never occur",
       rule("a", `{ hours: ${OFFICE}, outside-hours: ${OFFICE} }`) + REST,
       /"a" never applies/,
     ],

@@ -49,7 +49,7 @@ describe("a policy file is refused, each fault with its line, because of", () =>
       ["p:5: rules[0].approvers.users is empty, so no one is in it"],
     ],
     [
-      "approvers who are nobody",
+      "approvers without people",
       "rules:\n  - name: a\n    approvers: {}",
       ["p:3: rules[0].approvers names no one: give users, groups or channels, or the word anyone"],
     ],
@@ -59,7 +59,7 @@ describe("a policy file is refused, each fault with its line, because of", () =>
       ["p:3: rules[0].when.channel is not a channel's id such as C0123ABCD; names are not ids"],
     ],
     [
-      "a key that nobody knows, and a wrong value, both at once",
+      "an unknown key and a wrong value at the same time",
       "rules:\n  - name: a\n    approvers: anyone\n    self-approval: maybe\n    colour: 2",
       [
         "p:4: rules[0].self-approval is neither true nor false",

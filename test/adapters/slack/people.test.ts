@@ -37,7 +37,7 @@ describe("who someone is", () => {
     ["a bot of another workspace", { team: OTHER, isBot: true }, home, "bot"],
     ["a deactivated guest", { deleted: true, isGuest: true }, home, "deactivated"],
     ["a deactivated bot", { deleted: true, isBot: true }, home, "deactivated"],
-    ["of a sibling workspace of our organisation", { ...sibling }, inOrg, "outsider"],
+    ["of a sibling workspace of our organization", { ...sibling }, inOrg, "outsider"],
     [
       "a member here whose first workspace is a sibling",
       { ...sibling, teams: [OTHER, TEAM] },
@@ -46,15 +46,15 @@ describe("who someone is", () => {
     ],
     ["a guest here, likewise", { ...sibling, teams: [OTHER, TEAM], isGuest: true }, inOrg, "guest"],
     [
-      "of another organisation that claims our workspace",
+      "of another organization that claims our workspace",
       { team: OTHER, enterprise: "E0ELSE", teams: [TEAM] },
       inOrg,
       "outsider",
     ],
-    ["of our organisation, in no workspace", { team: "E0ORG", enterprise: "E0ORG" }, inOrg, "outsider"],
-    ["of another organisation", { team: OTHER, enterprise: "E0ELSE" }, inOrg, "outsider"],
-    ["of no organisation", { team: OTHER }, inOrg, "outsider"],
-    ["of an organisation, where we have none", { team: OTHER, enterprise: "E0ORG" }, home, "outsider"],
+    ["of our organization, in no workspace", { team: "E0ORG", enterprise: "E0ORG" }, inOrg, "outsider"],
+    ["of another organization", { team: OTHER, enterprise: "E0ELSE" }, inOrg, "outsider"],
+    ["of no organization", { team: OTHER }, inOrg, "outsider"],
+    ["of an organization, where we have none", { team: OTHER, enterprise: "E0ORG" }, home, "outsider"],
   ])("%s", (_who, facts, where, kind) => expect(kindOf({ ...member, ...facts }, where)).toBe(kind));
 
   const wireUser = { id: BEN, team_id: TEAM };
@@ -67,12 +67,12 @@ describe("who someone is", () => {
     ["a multi-channel guest", { is_restricted: true }, { isGuest: true }],
     ["a single-channel guest", { is_ultra_restricted: true }, { isGuest: true }],
     [
-      "of an organisation",
+      "of an organization",
       { enterprise_user: { enterprise_id: "E0ORG" } },
       { enterprise: "E0ORG", teams: [] },
     ],
     [
-      "of workspaces of an organisation",
+      "of workspaces of an organization",
       { enterprise_user: { enterprise_id: "E0ORG", teams: [TEAM, OTHER] } },
       { teams: [TEAM, OTHER] },
     ],
@@ -86,7 +86,7 @@ describe("who someone is", () => {
       { profile: { real_name: "Ana Ruiz", display_name: "ana" } },
       { name: "Ana Ruiz" },
     ],
-    ["a name that is none", { real_name: 7, profile: "Ana" }, { name: null }],
+    ["a name that is not text", { real_name: 7, profile: "Ana" }, { name: null }],
   ])("is read from Slack's flags: %s", (_who, facts, read) => {
     expect(slackUser({ user: { ...wireUser, ...facts } })).toMatchObject(read);
   });

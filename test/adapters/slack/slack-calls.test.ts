@@ -58,8 +58,8 @@ test("each call is counted by its method and outcome", async () => {
 });
 
 test.each<[string, Says]>([
-  ["answered with a server's fault", { status: 503, body: "down" }],
-  ["answered with what is no answer of Slack's", { body: "<html>a proxy</html>" }],
+  ["answered with a server error", { status: 503, body: "down" }],
+  ["answered by something other than Slack", { body: "<html>a proxy</html>" }],
   ["rate limited", { status: 429, headers: { "retry-after": "0" }, body: "" }],
 ])("a call that is %s is made once: the first try may have posted", async (_what, answer) => {
   const { call, asked } = await slackThatSays(answer);

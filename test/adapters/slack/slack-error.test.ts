@@ -45,9 +45,9 @@ describe("a 200 that is not an answer from Slack", () => {
     ["nothing", { ok: false, error: "" }],
     ["a list", []],
     ["an empty object", {}],
-    ["a word without ok", { error: "not_in_channel" }],
-    ["a no without a word", { ok: false }],
-    ["a no in text", { ok: "false", error: "not_in_channel" }],
+    ["an error code without ok", { error: "not_in_channel" }],
+    ["a refusal without an error code", { ok: false }],
+    ["a refusal as text", { ok: "false", error: "not_in_channel" }],
   ])("may have been applied: %s", (_what, data) => {
     const error = toPortError(new WebAPIPlatformError(data as { ok: false; error: string }));
     expect(error).toMatchObject({ applied: "maybe", retry: "later", code: "garbled" });

@@ -113,17 +113,17 @@ test("a key other than the audit's is refused", async () => {
 
 test.each([
   [
-    "a server that is not there",
+    "a server that does not exist",
     (there: string) => there.replace(/host=.*/, "host=/nowhere"),
     "the server cannot be reached",
   ],
   [
-    "a database that is not there",
+    "a database that does not exist",
     (there: string) => there.replace(/\/t\w+/, "/none"),
     "no database of this name",
   ],
   [
-    "a user that is not there",
+    "a user that does not exist",
     (there: string) => there.replace("postgres@", "nobody:canary@"),
     "refuses this user or password",
   ],

@@ -326,7 +326,7 @@ test.each([
 
 test.each([
   ["is not JSON", "update runs set doc = '{' where key = ?"],
-  ["is no record", "update runs set doc = '[]' where key = ?"],
+  ["is not a record", "update runs set doc = '[]' where key = ?"],
   ["names another run", `update runs set doc = '{"key":"other"}' where key = ?`],
   ["is written in an unknown version", "update runs set doc_version = 99 where key = ?"],
 ])("a row that %s is reported and does not affect other runs", async (_, damage) => {

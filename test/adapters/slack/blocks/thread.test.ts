@@ -34,7 +34,7 @@ describe("a run that failed says", () => {
       { error: { code: "tool_error", message: "The deploy timed out." } },
       "| The deploy timed out.\n(Error code: tool_error)",
     ],
-    ["a message that stands alone", { message: "The deploy\ntimed out." }, "| The deploy\n| timed out."],
+    ["a message alone", { message: "The deploy\ntimed out." }, "| The deploy\n| timed out."],
     [
       "every other field below it, those of the record too",
       { error: { code: 7, message: "No.", at: "step 2" }, attempts: 3 },
