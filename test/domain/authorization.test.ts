@@ -177,7 +177,7 @@ describe("who has read a request", () => {
   const readersOf = (of: Approval, given = digest, user: UserId = APPROVER) =>
     markRead(withApprovals(run, of), of.id, given, user).approvals[0]?.readers;
 
-  test("is remembered once per person, only where the rule asks for it, and only for this request", () => {
+  test("is remembered once per person, only if the rule asks for it, and only for this request", () => {
     expect(readersOf(asks)).toEqual([APPROVER]);
     expect(readersOf({ ...asks, readers: [APPROVER] })).toEqual([APPROVER]);
     expect(readersOf({ ...asks, readers: [REQUESTER] })).toEqual([REQUESTER, APPROVER]);

@@ -106,8 +106,8 @@ function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run)
   for (const approval of before.approvals) {
     const next = findApproval(after, approval.id);
     if (next === null || after.watch.type !== "on" || !isConsideredGone(approval, next)) continue;
-    const told = taken.filter(({ listed }) => listed !== null);
-    const isGone = isGoneFrom(told, ({ listed }) =>
+    const withList = taken.filter(({ listed }) => listed !== null);
+    const isGone = isGoneFrom(withList, ({ listed }) =>
       isMissed(before, approval, listed?.get(approval.serviceId)),
     );
     must("patient", isGone, `${approval.id} is considered gone too early`);
@@ -236,10 +236,14 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
     const unsent =
       delivery.type === "recorded" ||
       ((delivery.type === "retry" || delivery.type === "sending") && !delivery.lost);
-    const told = next.past
+    const isRecorded = next.past
       .slice(past.length)
       .some((each) => sameDecision(each.decision, withoutVotes(state.decision)));
-    must("final", (unsent || delivery.type === "refused") && told, `the decision of ${id} became another`);
+    must(
+      "final",
+      (unsent || delivery.type === "refused") && isRecorded,
+      `the decision of ${id} became another`,
+    );
     return;
   }
   if (next.state.type === "decided") {
@@ -248,10 +252,11 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
   } else {
     // Recorded as a replaced decision, or kept as one approval among several.
     const given = [...earlierVotes(state.decision), withoutVotes(state.decision)];
-    const told = [...next.past.slice(past.length).map(({ decision }) => decision), ...next.votes];
+    const recorded = [...next.past.slice(past.length).map(({ decision }) => decision), ...next.votes];
     const all =
-      told.length === given.length && given.every((each) => told.some((past) => sameDecision(past, each)));
-    must("final", all, `a decision of ${id} is gone and no one is notified`);
+      recorded.length === given.length &&
+      given.every((each) => recorded.some((past) => sameDecision(past, each)));
+    must("final", all, `a decision of ${id} is gone without a record`);
   }
   deliveryStays(state.delivery, next, id);
 }
@@ -285,7 +290,7 @@ function nothingLost(world: SimulatedWorld): void {
     }
   }
   for (const approval of run.approvals) cardIsTrue(world, approval);
-  for (const { approval, decision } of world.people.committed) decisionIsTold(world, approval, decision);
+  for (const { approval, decision } of world.people.committed) decisionIsRecorded(world, approval, decision);
 }
 
 function isSettledNow({ state }: Approval): boolean {
@@ -318,15 +323,15 @@ function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
 }
 
 /** Nothing is claimed about a decision that the service would deny. */
-function decisionIsTold({ run, service }: SimulatedWorld, id: Approval["id"], decision: Decision): void {
+function decisionIsRecorded({ run, service }: SimulatedWorld, id: Approval["id"], decision: Decision): void {
   const approval = findApproval(run, id);
   const applied = service.applied.filter((each) => holds(each.decision, decision)).length;
   const past = approval?.past.some((each) => sameDecision(each.decision, decision)) === true;
   const state = approval?.state.type === "decided" ? approval.state : null;
   const now = state !== null && holds(state.decision, decision) ? state.delivery : null;
   const votes = approval?.votes.some((each) => sameDecision(each, decision)) === true;
-  const told = [past, now !== null, votes].filter(Boolean).length;
-  must("crash", told === 1, `a decision of ${id} is lost or told twice`);
+  const places = [past, now !== null, votes].filter(Boolean).length;
+  must("crash", places === 1, `a decision of ${id} is lost or recorded twice`);
   if (votes) return must("crash", applied === 0, `${id} waits for more, but it was applied`);
   if (past) return must("crash", applied === 0, `${id} says that nothing was applied, but it was`);
   must("crash", now !== null && isOver(now), `a decision of ${id} never comes to an end`);

@@ -107,7 +107,7 @@ describe("an output", () => {
   const ended = (output: string | null): boolean | undefined =>
     look(aWatchedRun(), { status: "succeeded", output }, 1, []).seen?.ended?.asFile;
 
-  test("is attached as a file when it is longer than the thread holds, as Slack counts it", () => {
+  test("is attached as a file when it is longer than a thread message allows, as Slack counts it", () => {
     expect(ended(null)).toBe(false);
     expect(ended("x".repeat(OUTPUT_IN_THREAD_CHARS))).toBe(false);
     expect(ended("x".repeat(OUTPUT_IN_THREAD_CHARS + 1))).toBe(true);

@@ -276,7 +276,7 @@ describe("a decision that the service refused", () => {
   test("waits for a look that began after the refusal", () => {
     expect(only(after(run, ["apr_1"], 4)).state).toMatchObject({ delivery: { type: "refused" } });
   });
-  test("gives way when the approval is still listed", () => {
+  test("reopens the card when the approval is still listed", () => {
     expect(only(after(run, ["apr_1"], 5))).toMatchObject({
       state: { type: "pending" },
       past: [{ cause: "refused", words: "409" }],

@@ -51,7 +51,7 @@ const facts: Facts = {
   },
 };
 
-test("a text of more than 100,000 characters is not read: it perhaps meets every condition, and takes no time", () => {
+test("a text of more than 100,000 characters is not read: it perhaps meets every condition, and costs no time", () => {
   const long = {
     ...facts,
     action: `Deploy ${"x".repeat(7_000_000)}`,
@@ -175,7 +175,7 @@ describe("the rule of an approval", () => {
     expect(ruleFor(policy, { ...facts, action: "drop it" }).name).toBe("first");
   });
 
-  test("lets nobody decide where none fits", () => {
+  test("lets no one decide if no rule matches", () => {
     const rule = ruleFor({ ...BUILT_IN, rules: [first] }, facts);
     const person: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
     expect(refusalToDecide(person, aWatchedRun(), rule)).toMatchObject({ type: "not-approver" });

@@ -131,7 +131,7 @@ describe("an approval whose time is up", () => {
     expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({ cause: "expired" });
   });
 
-  test("is denied by the policy where the rule says so", () => {
+  test("is denied by the policy if the rule says so", () => {
     const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
     const since = approvalOf(run).since - at().now;
     expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({

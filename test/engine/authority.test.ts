@@ -74,7 +74,7 @@ async function outcomes(bench: Bench): Promise<string[]> {
 }
 
 describe("an approval that is held", () => {
-  test("is void when its giver is deactivated: the card opens again, they are told, the audit says why", async () => {
+  test("is void when its giver is deactivated: the card reopens, they are notified, and the audit says why", async () => {
     const { bench, ...card } = await decided({});
     bench.people.facts = { kind: "deactivated" };
     await bench.clock.pass(HOLD_MS + 5_000);

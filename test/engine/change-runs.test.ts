@@ -1,4 +1,4 @@
-// Changes of many runs, one of which cannot be changed, and a service that gives a run the id of an earlier one.
+// Changes of many runs, one of which cannot be changed, and a service that reuses the id of an earlier run.
 
 import { describe, expect, test } from "vitest";
 import type { RunId, RunKey } from "#src/domain/ids.ts";

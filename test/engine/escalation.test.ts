@@ -183,7 +183,7 @@ describe("a stage", () => {
     expect(posted(bench)).toEqual([CHANNEL, LEADS]);
   });
 
-  test("without an entry lets nobody's approval leave", async () => {
+  test("without an entry lets no approval leave", async () => {
     const { bench, id, click } = await waiting({ escalate: STAGE });
     await forge(bench, id);
     bench.people.sets = new Set([ON_CALL]);

@@ -1,5 +1,5 @@
-// A rule that requires approvals from two parts, from the click to the sending. Slack is asked each time where people
-// are.
+// A rule that requires approvals from two parts, from the click to the sending. Each time, Slack is asked which
+// groups people are in.
 
 import { expect, test } from "vitest";
 import { GroupId, UserId } from "#src/domain/ids.ts";

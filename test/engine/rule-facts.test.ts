@@ -1,5 +1,5 @@
-// The rule that applies can change by itself: the requester joins a group, or hours begin. The card follows; a
-// decision is judged by what holds when it counts.
+// The rule that applies can change by itself: the requester joins a group, or its hours begin. The card follows. A
+// decision is judged by the rule at the time when it is made and when it is sent.
 
 import { describe, expect, test } from "vitest";
 import { GroupId, UserId } from "#src/domain/ids.ts";

@@ -52,7 +52,7 @@ const copied = (): Line[] => linesIn(readFileSync(copy(), "utf8"));
 const numbers = (lines: readonly Line[]): number[] => lines.map(({ unmapped }) => unmapped.seq);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, at) => at + 1);
 
-/** Streams to this sink until the test stops it. `mine`: whether this replica holds the shard. */
+/** Streams to this sink until the test stops it. */
 function streaming(auditSink: AuditSink, isShardHolder: () => boolean = () => true, from: Store = store) {
   const clock = createHandClock();
   const seen = { failures: 0, lag: -1, errors: 0 };
@@ -118,7 +118,7 @@ test("a word typed into a refused command is not part of its line", async () => 
   expect(readFileSync(copy(), "utf8")).not.toContain("xoxb-typed");
 });
 
-test("a restart goes on where the sink stopped; one before the cursor moves repeats lines, and never skips any", async () => {
+test("a restart continues where the sink stopped; one before the cursor moves repeats lines, and never skips any", async () => {
   await append(450);
   const first = streaming(toFile());
   await vi.waitFor(async () => {

@@ -1,4 +1,4 @@
-// Stop and freeze, from the click to what reaches the service.
+// Stop and freeze, from the click to what the service receives.
 
 import { expect, test, describe } from "vitest";
 import { STOP_REASON } from "#src/domain/brake.ts";

@@ -163,7 +163,7 @@ describe("a hand-over", () => {
 });
 
 describe("more time", () => {
-  test("is added up to the cap of the rule, once for each press, and moves the expiry", async () => {
+  test("is added up to the cap of the rule, once for each click, and moves the expiry", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(EXTENDABLE);
     const card = await bench.withCard();

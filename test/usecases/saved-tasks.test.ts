@@ -81,7 +81,7 @@ describe("a saved task", () => {
     expect(await start(bench, {})).toMatchObject({ error: { type: "unverified" } });
   });
 
-  test("is offered where and to whom the policy says, and not if Slack does not say who someone is", async () => {
+  test("is offered in the channels and to the people that the policy names, and not if Slack does not say who someone is", async () => {
     const forDev = aTask({ name: "dev", who: { users: [], groups: [DEV], channels: [] } });
     const elsewhere = aTask({ name: "elsewhere", channels: [ChannelId("C0ELSE")] });
     const bench = await benchWith(aTask(), forDev, elsewhere);

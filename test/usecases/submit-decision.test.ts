@@ -124,7 +124,7 @@ describe("a submitted modal", () => {
   test.for<[string, { team?: TeamId; user?: UserId }]>([
     ["another person", { user: SECOND }],
     ["the same id of another team", { team: TeamId("T0OTHER") }],
-  ])("submitted by %s is nobody's modal", async ([, facts]) => {
+  ])("submitted by %s is refused as unknown", async ([, facts]) => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     const result = await bench.flow.submitDecision({ ...BY, ...facts }, nonce, "");

@@ -240,7 +240,7 @@ describe("a decision", () => {
     },
   );
 
-  test("is refused in words without half a secret, however much white space precedes it", async () => {
+  test("is refused with a message that contains no half of a secret, however much white space precedes it", async () => {
     const code = `no${" ".repeat(580)}ghp_${"canary0123".repeat(4)}`;
     await expect(answers(409, { error: { code, message: "" } })).resolves.toMatchObject({
       words: expect.not.stringContaining("canary") as unknown,

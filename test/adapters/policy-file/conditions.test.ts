@@ -107,7 +107,7 @@ describe("approvers in a policy file", () => {
     return policy.ok ? policy.value.rules[0] : policy.error.map(({ says }) => says);
   };
 
-  test("may be parts, each of which must approve, which imply the number", () => {
+  test("may consist of parts, each of which must approve, and then imply the quorum", () => {
     expect(
       read("{ all-of: [{ name: Ops, groups: [S0SRE] }, { users: [U0ANA], groups: [S0SEC] }] }"),
     ).toMatchObject({

@@ -245,7 +245,7 @@ describe("a message to Slack", () => {
     expect(await failureOf(chat.post(aRun(), OPENING))).toMatchObject({ applied: "maybe" });
   });
 
-  test("goes to the address of the command while that is valid, and to the channel after", async () => {
+  test("is sent to the address of the command while that is valid, and to the channel afterwards", async () => {
     const answer = { url: "https://hooks.slack.com/x", until: NOON + 1 };
     const says = { type: "cannot-post", words: "x" } as const;
     const one = recording();

@@ -154,7 +154,7 @@ describe.each(schemas)("a database of schema %i", (schema) => {
   });
 });
 
-test("the newest golden database holds every state that can be stored", async () => {
+test("the newest golden database contains every state that can be stored", async () => {
   const storedStates = statesIn(await allRuns(await golden(MIGRATIONS.length)));
   for (const state of statesIn(everyState())) expect(storedStates).toContain(state);
 });

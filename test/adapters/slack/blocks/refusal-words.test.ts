@@ -82,7 +82,7 @@ test("refusals contain no tokens but our own people, channels and times", () => 
   }
 });
 
-test("the service's words in private notices are where Slack reads no markup", () => {
+test("in private notices, the service's words are only where Slack reads no markup", () => {
   always(anyText, (words) => {
     for (const each of noticesWith(words)) expectMessage(privateNotice(each, aRun()));
   });
