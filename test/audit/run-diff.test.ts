@@ -1,4 +1,4 @@
-// One entry for each attempt, allowed or refused: who, what, when, why, and what came of it.
+// One entry for each attempt, allowed or refused: who, what, when, why, and the outcome.
 
 import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";

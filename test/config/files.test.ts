@@ -1,4 +1,4 @@
-// A variable from a file, as Docker and Kubernetes give secrets.
+// A variable from a file, as Docker and Kubernetes provide secrets.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -144,7 +144,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
   });
 
   describe("finding", () => {
-    test("finds nothing where nothing was posted", async () => {
+    test("finds nothing if nothing was posted", async () => {
       expect(await chat.find(aRun(), OPENING)).toEqual([]);
       const { run } = await opened();
       expect(await chat.find(withCard(run).run, cardSlot(ApprovalId("apr_none")))).toEqual([]);

@@ -1,6 +1,5 @@
-// Questions to a Slack, and the answers that it must give. The sandbox is always asked, a real workspace only if
-// someone provides tokens. Where the two differ, the sandbox is wrong. Posts go only to the given channel, and are
-// deleted afterwards.
+// Questions to a Slack, and the answers that it must give. The sandbox is always asked, a real workspace only if someone provides tokens.
+// Where the two differ, the sandbox is wrong. Posts go only to the given channel, and are deleted afterwards.
 
 import { WebClient } from "@slack/web-api";
 import { silent } from "../sandbox/slack/bolt-app.ts";
@@ -310,8 +309,7 @@ const others: readonly Probe[] = [
   },
 ];
 const everything: readonly Probe[] = [...whoCalls, ...posts, ...rules, ...reading, ...others];
-// Retries as long as Slack's own rate limits require; the sandbox has none here. Most answers are refusals that a
-// probe provokes.
+// Retries as long as Slack's own rate limits require; the sandbox has none here. Most answers are refusals that a probe provokes.
 const OPTIONS = { retryConfig: { retries: 5 }, logger: silent };
 const clientFor = ({ apiUrl }: Probed, token: string): WebClient =>
   new WebClient(token, { ...(apiUrl !== null && { slackApiUrl: apiUrl }), ...OPTIONS });

@@ -56,7 +56,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       return entries.length;
     }
 
-    test("entries are numbered from one, chained and signed, whatever wrote them", async () => {
+    test("entries are numbered from one, chained and signed, whichever call wrote them", async () => {
       expect(await bench.store.auditHead()).toBeNull();
       const run = withApprovals(aRun(), anApproval());
       await bench.store.insert(run, { audit: [anAuditEntry(run)] });

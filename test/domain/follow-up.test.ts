@@ -89,7 +89,7 @@ describe("rules that escalate", () => {
     expect(isAsStrict(early, late)).toBe(false);
   });
 
-  it("let in no one else where two of them apply: the people of their stages are only called", () => {
+  it("let in no one else when two of them apply: the people of their stages are only called", () => {
     const both = combineFollowUps(
       escalating("a", stage(60, ["U0CAT"])).followUp,
       escalating("b", stage(30, ["U0DEE"])).followUp,

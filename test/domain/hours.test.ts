@@ -179,7 +179,7 @@ describe("hours as a policy file writes them", () => {
   });
 });
 
-test("knows a time zone by its name", () => {
+test("a time zone is recognized by its name", () => {
   expect(["UTC", "Europe/Berlin", "Mars/Base", ""].map(isTimeZone)).toEqual([true, true, false, false]);
 });
 

@@ -35,8 +35,8 @@ export function lawsAtRest(world: SimulatedWorld): void {
 }
 
 /**
- * At rest, every call that is still due was posted once (`oneMessageEach` counts). No stage comes before its time,
- * before an earlier stage, or twice.
+ * At rest, every call that is still due was posted once (`oneMessageEach` counts). No stage comes before its time, before an earlier stage,
+ * or twice.
  */
 function calledInTurn({ run, slack }: SimulatedWorld): void {
   for (const approval of run.approvals) {
@@ -145,10 +145,7 @@ function isConsideredGone(before: Approval, { state, past }: Approval): boolean 
   return closes || voids || leaves || ends;
 }
 
-/**
- * A decision that leaves was submitted by enough different people, or follows from the rule itself, and does not
- * leave before its time.
- */
+/** A decision that leaves was submitted by enough different people, or follows from the rule itself, and does not leave before its time. */
 function authorised({ sent, people, ctx, brakes: { stoppers } }: SimulatedWorld): void {
   const [rule] = ctx.policy.rules;
   if (rule === undefined) throw new Error("a world without a rule");

@@ -1,4 +1,4 @@
-// What one look teaches by itself: each fact of a snapshot, and what is said to the people who decided.
+// What a single look changes: each fact of a snapshot, and the notices to the people who decided.
 
 import { describe, expect, test } from "vitest";
 import {

@@ -161,7 +161,7 @@ const stateOf = (run: Run) => findApproval(run, approval.id);
 const missing = (run: Run) =>
   missingParts({ votes: stateOf(run)?.votes ?? [] }, RULE).map(({ groups: [id] }) => id);
 
-describe("a rule that wants an approval from each of two parts", () => {
+describe("a rule that requires an approval from each of two parts", () => {
   test("waits for the other part after the first approval, and then decides", () => {
     const first = after([member(ANA, SRE)]);
     expect(stateOf(first)?.state.type).toBe("pending");

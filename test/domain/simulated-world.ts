@@ -1,6 +1,6 @@
-// A whole world in one value: a service, a Slack, a store that holds one run, and our own side. Our side carries
-// effects out in separate steps (as engine/effect-executor.ts does), so that anything may happen between any two of
-// them. Not simulated: a chat.update that arrives after a newer one (an accepted risk, corrected by the next change).
+// A whole world in one value: a service, a Slack, a store that holds one run, and our own side. Our side carries effects out in separate
+// steps (as engine/effect-executor.ts does), so that anything may happen between any two of them. Not simulated: a chat.update that arrives
+// after a newer one (an accepted risk, corrected by the next change).
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { isSettled } from "#src/domain/approval.ts";
 import type { Context } from "#src/domain/context.ts";
@@ -143,13 +143,9 @@ export class SimulatedWorld {
     this.keep(missing ? observeMissing(run, askedAt, ctx) : observe(run, fetched.snapshot, ctx));
   }
 
-  /**
-   * The process dies. Effects under way are forgotten, but requests that have left still arrive. Another process
-   * takes over the run.
-   */
+  /** The process dies. Effects under way are forgotten, but requests that have left still arrive. Another process takes over the run. */
   crash(): void {
-    // An update is not marked, so it is unknown afterwards whether it took effect. The next change of the message
-    // corrects it.
+    // An update is not marked, so it is unknown afterwards whether it took effect. The next change of the message corrects it.
     for (const { effect, stage } of this.carried.values())
       if (effect.type === "update" && stage === "answered") this.slack.torn.add(effect.slot);
     this.carried.clear();
@@ -171,10 +167,7 @@ export class SimulatedWorld {
     this.keep(expire(this.run, this.ctx));
   }
 
-  /**
-   * No more faults. Runs until nothing is left to do, or nothing within `patience` (ms). Throws if the world never
-   * comes to rest.
-   */
+  /** No more faults. Runs until nothing is left to do, or nothing within `patience` (ms). Throws if the world never comes to rest. */
   drain(patience = Number.POSITIVE_INFINITY): void {
     this.slack.closed = false;
     this.service.known = true;
@@ -205,9 +198,9 @@ export class SimulatedWorld {
   readonly #serviceId = (id: ApprovalId): ApprovalId => findApproval(this.run, id)?.serviceId ?? id;
 
   /**
-   * The service asks for an approval. It reuses an id only when no decision for that id can still arrive, whether it
-   * was sent or is about to be sent after its check: the interface lets a POST carry no condition. Nor does it reuse
-   * an id for the very content whose decision is still unsettled: our side could not tell the two requests apart.
+   * The service asks for an approval. It reuses an id only when no decision for that id can still arrive, whether it was sent or is about
+   * to be sent after its check: the interface lets a POST carry no condition. Nor does it reuse an id for the very content whose decision
+   * is still unsettled: our side could not tell the two requests apart.
    */
   raise(id: ApprovalId, content: Json): void {
     const { run, service, sent, carried, now } = this;

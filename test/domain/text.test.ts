@@ -83,7 +83,7 @@ describe("pieces", () => {
     expect(pieces("", 10)).toEqual([""]);
     expect(pieces("0123456789", 10)).toEqual(["0123456789"]);
   });
-  test("end at a newline where one is near", () => {
+  test("end at a newline if one is near", () => {
     expect(pieces("12345678\nabcdef", 12)).toEqual(["12345678\n", "abcdef"]);
   });
 });

@@ -133,7 +133,7 @@ test("a decision that was already sent is not sent again from a row that was put
   expect((await findings(bench))[0]?.outcome).toContain("it is over: confirmed");
 });
 
-test("a decision that another replica has sent meanwhile is no finding, and is not sent again", async () => {
+test("a decision that another replica has sent meanwhile is not a finding, and is not sent again", async () => {
   const bench = await createBench();
   const { id, submit } = await decides(bench, "approve", "once");
   let looks = 0;
@@ -215,7 +215,7 @@ test("a decision that no look lets through is stored as never sent", async () =>
   expect(bench.agents.resolved).toHaveLength(1);
 });
 
-describe("while a finding is not acknowledged", () => {
+describe("before a finding is acknowledged", () => {
   async function alarmed() {
     const bench = await createBench();
     const first = await bench.withCard();

@@ -104,7 +104,7 @@ async function story(
 const RUN = aRunId();
 
 describe("the wall clock is set while the bot runs", () => {
-  test.each(STEPS)("%i ms: everything happens when it would have", async (ms) => {
+  test.each(STEPS)("%i ms: everything happens at the usual time", async (ms) => {
     const undisturbed = await story(() => undefined);
     expect(undisturbed.map(({ what }) => what)).toEqual(
       expect.arrayContaining(["decision", "post card apr_2", "post outcome"]),

@@ -269,7 +269,7 @@ describe("plans in the copy are confirmed again, because they may have been carr
     ]);
   });
 
-  test("but not an approval that was given after the restore, which another crash interrupts", async () => {
+  test("an approval that was given after the restore is not asked for again, even after another crash", async () => {
     const { bench } = await held(NOON - MINUTE);
     expect(bench.agents.resolved).toHaveLength(1);
   });

@@ -116,7 +116,7 @@ describe("while nothing runs", () => {
     expect(reminders(bench)).toHaveLength(1);
   });
 
-  test("a short restart is no pause", async () => {
+  test("a short restart is not a pause", async () => {
     const { bench, id } = await waiting(aFile());
     await bench.clock.pass(10 * MIN);
     await bench.restart(20_000);

@@ -88,7 +88,7 @@ describe("a card", () => {
     expect(await onCard(bench, await ask(bench))).toMatchObject(NONE);
   });
 
-  test("tells of a public channel, and of no private one", async () => {
+  test("shows decisions of a public channel, and none of a private one", async () => {
     const bench = await createBench();
     bench.people.isPublic = (channel) => Promise.resolve(channel === CHANNEL);
     await decide(bench, await ask(bench), "approve");

@@ -48,7 +48,7 @@ function delivered(run: Run, delivery: Delivery): Run {
   return { ...run, approvals };
 }
 
-test("runs are counted by state, until they are over or another process looks after them", () => {
+test("runs are counted by state, until they are over or another process follows them", () => {
   const { figures, plan, drop } = aCount();
   const [starting, running, waiting] = [aRun(), aWatchedRun(), listedRun("apr_1")];
   for (const run of [starting, running, waiting]) plan(run);
@@ -119,7 +119,7 @@ test("a decision that the service refused, or that another one overtook, does no
   expect(figures().unsent.count).toBe(0);
 });
 
-test("while the database takes calls and answers none, the metrics come within the time of a scrape, and say so", async () => {
+test("while the database accepts calls but answers none, the metrics come within the time of a scrape, and say so", async () => {
   const bench = await createBench();
   bench.store.ping = () => new Promise(() => undefined);
   bench.store.auditHead = () => new Promise(() => undefined);

@@ -57,7 +57,7 @@ describe("an item that cannot be read", () => {
     expect(await bench.revision(id)).toBe(before);
   });
 
-  test("leaves its neighbours decidable", async () => {
+  test("does not keep the other approvals from being decided", async () => {
     const bench = await createBench();
     const { id, approval, click } = await bench.withCard();
     bench.agents.unreadable.set(id, [item("apr_other")]);
@@ -153,7 +153,7 @@ describe("answers that cannot be read", () => {
   });
 });
 
-describe("a run that waits for approval, and lists none", () => {
+describe("a run that waits for approval, but lists none", () => {
   test("is reported after a minute, once", async () => {
     const bench = await createBench();
     const id = await adopted(bench);

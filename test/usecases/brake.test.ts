@@ -136,7 +136,7 @@ describe("a stopped run", () => {
     expect(await kinds(bench)).toEqual(["stopped", "refused lift requester", "stop-lifted"]);
   });
 
-  test("does not repeat a denial that the service refused, and a person may deny", async () => {
+  test("does not repeat a denial that the service refused, but a person may deny", async () => {
     const bench = await createBench();
     bench.agents.answer = () => Promise.resolve({ type: "refused", words: "HTTP 409", code: "http_409" });
     const { id, click } = await bench.withCard();

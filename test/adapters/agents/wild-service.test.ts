@@ -170,7 +170,7 @@ describe("every call is one request", () => {
   });
 });
 
-test("a POST does not wait behind polls that hang", async () => {
+test("a POST does not wait behind hanging polls", async () => {
   const hanging = Promise.withResolvers<void>();
   const { url } = await startServer(({ method }, response) => {
     if (method === "POST") response.writeHead(204).end();

@@ -98,7 +98,7 @@ describe("a crowd", () => {
     expectWithinLimits(world);
   });
 
-  test("shares one question about a group", async () => {
+  test("shares one look-up of a group", async () => {
     const world = crowd();
     const group = GroupId("S0APPROVERS");
     await Promise.all(PEOPLE.map((user) => world.people.memberOf(user, [group], 5_000)));

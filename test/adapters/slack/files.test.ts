@@ -127,7 +127,7 @@ describe("sharing a file", () => {
   });
 });
 
-test("a file that a newer one replaces is given up, and work on a long one leaves room for others", async () => {
+test("a file that a newer one replaces is given up, and a long upload leaves room for others", async () => {
   const slack = await listening();
   const { call } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
   const files = createFiles(call, slack.url);

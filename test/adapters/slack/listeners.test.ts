@@ -37,7 +37,7 @@ function listenersWith(parts: Partial<ListenerDeps>) {
   } as unknown as ListenerDeps;
   listen(app, deps);
   const call = (name: string, body: object, ack = (): Promise<void> => Promise.resolve()): Promise<void> =>
-    listeners.get(name)?.({ body, ack }) ?? Promise.reject(new Error(`nobody listens to ${name}`));
+    listeners.get(name)?.({ body, ack }) ?? Promise.reject(new Error(`no listener for ${name}`));
   return { answers, call };
 }
 

@@ -61,7 +61,7 @@ test.each<[string, Says]>([
   ["answered with a server error", { status: 503, body: "down" }],
   ["answered by something other than Slack", { body: "<html>a proxy</html>" }],
   ["rate limited", { status: 429, headers: { "retry-after": "0" }, body: "" }],
-])("a call that is %s is made once: the first try may have posted", async (_what, answer) => {
+])("a call that is %s is made once: the first attempt may have posted", async (_what, answer) => {
   const { call, asked } = await slackThatSays(answer);
   await expect(call("chat.postMessage", {})).rejects.toThrow(PortError);
   expect(asked).toEqual(["/chat.postMessage"]);

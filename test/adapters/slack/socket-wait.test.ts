@@ -6,7 +6,7 @@ import { ana, opsAgents, silent, startFull } from "../../sandbox/slack/bolt-app.
 /** How often the client sends pings (ms): three times within its wait for a pong. */
 const PING_MS = 10_000 / 3;
 
-test("a process that pauses for six seconds keeps its socket, and a dead line is given up", async () => {
+test("a process that pauses for six seconds keeps its socket, and gives up a dead connection", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const slack = await startFull();

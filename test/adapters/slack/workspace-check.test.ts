@@ -17,18 +17,18 @@ test("a message shortcut names no app, as Slack sends it, and is ours", async ()
   expect(await rejectionOf({ type: "message_action", ...ours, api_app_id: "A0US" })).toBeNull();
 });
 
-test.each([null, "", "A0OTHER", ["A0US"], 7])("a shortcut for the app %j is not", async (api_app_id) => {
+test.each([null, "", "A0OTHER", ["A0US"], 7])("a shortcut for the app %j is not ours", async (api_app_id) => {
   expect(await rejectionOf({ type: "message_action", ...ours, api_app_id })).toBe("other-app");
 });
 
 test.each(["block_actions", "view_submission", "view_closed", "event_callback", undefined])(
-  "a %s without an app is not",
+  "a %s without an app is not ours",
   async (type) => {
     expect(await rejectionOf({ type, ...ours })).toBe("other-app");
   },
 );
 
-test("a shortcut of another workspace is not", async () => {
+test("a shortcut of another workspace is not ours", async () => {
   expect(await rejectionOf({ type: "message_action", user, team: null })).toBe("other-team");
 });
 

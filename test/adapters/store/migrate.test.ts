@@ -65,7 +65,7 @@ describe.each([
     expect(await people()).toEqual([{ name: "Ana" }]);
   });
 
-  test("a newer database is refused and left alone", async () => {
+  test("a newer database is refused and left unchanged", async () => {
     await migrate(db, engine, [names, ages]);
     await expect(migrate(db, engine, [names])).rejects.toThrow("schema 2; this one knows 1");
     expect(await version()).toBe(2);

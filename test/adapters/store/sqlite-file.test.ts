@@ -272,7 +272,7 @@ test("kill -9 at any moment loses nothing that was acknowledged", { timeout: 60_
   expect(inFile((raw) => raw.prepare("pragma integrity_check").get())).toEqual({ integrity_check: "ok" });
 });
 
-test("a newer schema is refused and left alone", async () => {
+test("a newer schema is refused and left unchanged", async () => {
   await (await open()).close();
   inFile((raw) => raw.exec("update schema_version set version = 99"));
   await expect(open()).rejects.toThrow(
@@ -281,7 +281,7 @@ test("a newer schema is refused and left alone", async () => {
   expect(inFile((raw) => raw.prepare("select version from schema_version").get())).toEqual({ version: 99 });
 });
 
-test("the database of another program is refused and left alone", async () => {
+test("the database of another program is refused and left unchanged", async () => {
   mkdirSync(join(folder, "data"));
   inFile((raw) => raw.exec("create table songs (title text)"));
   const mode = modeOf(file);

@@ -48,14 +48,14 @@ describe("whatever a run contains, Slack accepts it and no one is mentioned, for
     });
   });
 
-  test("the private answer about it", () => {
+  test("the private answer about the run", () => {
     always(anyRun(), (run) => {
       const { text, blocks } = oneRun({ run, link: PERMALINK });
       expectMessage({ text, blocks: withoutOwnLink(blocks) });
     });
   });
 
-  test("a list of ten like it", () => {
+  test("a list of ten runs", () => {
     always(fc.array(anyRun(2), { maxLength: 10 }), (runs) => {
       const linked = runs.map((run) => ({ run, link: PERMALINK }));
       const { text, blocks } = runList({ title: "Runs of your channels", none: "None." }, linked, 3);

@@ -164,7 +164,7 @@ async function roundOfModals(text: Texts, strings: readonly AnyString[]): Promis
   return out === undefined ? null : `file: a secret, ${out.secret}`;
 }
 
-test(`${STRINGS} strings on every surface`, async () => {
+test(`${STRINGS} strings on every surface break none of its rules`, async () => {
   const by = chanceOf(SEED);
   for (let made = 0; made < STRINGS; made += PER_ROUND) {
     const strings = Array.from({ length: PER_ROUND }, () => anyString(by));
