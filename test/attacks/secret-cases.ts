@@ -223,8 +223,8 @@ const redirects = attacks<void, Redirected>(
       response.writeHead(307, { location: `${stranger.url}stolen` }).end(),
     );
     await call(first.url);
-    expect(first.heard.length).toBe(1);
-    expect(stranger.heard).toEqual([]);
+    expect(first.received.length).toBe(1);
+    expect(stranger.received).toEqual([]);
   },
 );
 const keyless = attacks<void, readonly [string, (url: string) => Promise<unknown>]>(
@@ -341,8 +341,8 @@ const sinks = attacks<void, readonly [string]>(
     const failed = await failureOf(sink.write(["{}\n"]));
     await sink.close();
     expect(String(failed)).not.toContain(CANARY);
-    expect(first.heard).toHaveLength(1);
-    expect(stranger.heard).toEqual([]);
+    expect(first.received).toHaveLength(1);
+    expect(stranger.received).toEqual([]);
   },
 );
 

@@ -1,4 +1,4 @@
-// The chain by itself: what a head looks like, what a link is taken of, and the name of each fault.
+// The chain by itself: the format of a head, what a link covers, and the name of each fault.
 
 import { describe, expect, test } from "vitest";
 import {
@@ -26,7 +26,7 @@ describe("a witnessed head", () => {
   ])("is read from %j", ([text, seq, link]) => expect(parseKnownHead(text)).toEqual({ seq, link }));
 
   test.for(["", "9f3c", "audit 1234", "audit 1234 · 9f3c", `${LINK}0`, "not a head at all"])(
-    "is not read from %j: too little of it can be met by chance",
+    "is not read from %j, which is too short or not a head",
     (text) => expect(parseKnownHead(text)).toBeNull(),
   );
 });
@@ -56,12 +56,12 @@ const third = row(3, second.link);
 const verdict = (...rows: ChainedEntry[]) => verifyAudit(stream(rows), tools);
 
 describe("the verifier", () => {
-  test("finds a whole chain whole, and says where its head is", async () => {
+  test("finds no fault in a whole chain, and returns its head", async () => {
     expect(await verdict(first, second, third)).toEqual({ ok: true, entries: 3, head: third, redacted: 0 });
     expect(await verdict()).toEqual({ ok: true, entries: 0, head: null, redacted: 0 });
   });
 
-  test("lets an entry without a link hold nowhere but at the beginning", async () => {
+  test("accepts an entry without a link only at the beginning", async () => {
     expect(await verdict(first, row(2, NO_LINK))).toEqual({ ok: false, fault: "altered", seq: 2 });
   });
 
@@ -71,9 +71,9 @@ describe("the verifier", () => {
     ["a number that comes twice", [first, first], "gap", 1],
     ["another text", [first, { ...second, text: second.text.replace("2", "9") }], "altered", 2],
     ["a wrong signature", [first, { ...second, signature: first.signature }], "forged", 2],
-    ["a column that says otherwise", [{ ...first, columns: { ...first.columns, by: "U0X" } }], "columns", 1],
-    ["a text that is gone", [row(1, NO_LINK, { digest: "lost", textKept: true })], "text-missing", 1],
-    ["a text that is another", [row(1, NO_LINK, { digest: "x", textKept: true })], "text-altered", 1],
+    ["a column that differs", [{ ...first, columns: { ...first.columns, by: "U0X" } }], "columns", 1],
+    ["a missing text", [row(1, NO_LINK, { digest: "lost", textKept: true })], "text-missing", 1],
+    ["a replaced text", [row(1, NO_LINK, { digest: "x", textKept: true })], "text-altered", 1],
   ])("names %s", async ([, rows, fault, seq]) => {
     expect(await verdict(...rows)).toEqual({ ok: false, fault, seq });
   });
@@ -84,7 +84,7 @@ describe("the verifier", () => {
     expect(await verdict(foreign)).toEqual({ ok: false, fault: "unknown-key", seq: 1 });
   });
 
-  test("is content with a text that is kept, and with a digest whose text never was", async () => {
+  test("accepts a stored text, and a digest whose text was never stored", async () => {
     expect(await verdict(row(1, NO_LINK, { digest: sha256("kept"), textKept: true }))).toMatchObject({
       ok: true,
     });
@@ -102,9 +102,9 @@ describe("the verifier", () => {
 
   test.for<[string, { seq: number | null; link: string }, string, number]>([
     ["newer than the newest entry", { seq: 4, link: LINK }, "cut-short", 4],
-    ["of another entry than the one there", { seq: 2, link: LINK }, "rewritten", 2],
+    ["of another entry", { seq: 2, link: LINK }, "rewritten", 2],
     ["of another number", { seq: 1, link: second.link }, "rewritten", 1],
-    ["that is nowhere", { seq: null, link: LINK }, "cut-short", 3],
+    ["that is not in the chain", { seq: null, link: LINK }, "cut-short", 3],
   ])("names a witnessed head %s", async ([, head, fault, seq]) => {
     expect(await verifyAudit(stream([first, second, third]), tools, [head])).toEqual({
       ok: false,

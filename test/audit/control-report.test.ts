@@ -10,7 +10,7 @@ import { TEAM } from "../make/run.ts";
 
 const LATE = { team: TEAM, user: UserId("U0LATE") };
 
-/** The rows of the report about everything, by their measure. */
+/** Returns the rows of the report about everything, by measure. */
 async function report({ store }: Bench): Promise<ReadonlyMap<string, string>> {
   const reader = readForReport({ from: 0, to: Number.MAX_SAFE_INTEGER });
   const head = (await store.auditHead())?.seq ?? 0;
@@ -19,7 +19,7 @@ async function report({ store }: Bench): Promise<ReadonlyMap<string, string>> {
   return new Map(sections.flatMap(({ rows }) => rows.map(({ measure, value }) => [measure, value])));
 }
 
-test("a form whose look-ups took longer than the decision of another person opens nothing again", async () => {
+test("a form whose look-ups took longer than another person's decision does not reopen the request", async () => {
   const bench = await createBench();
   const { click } = await bench.withCard();
   const lookUp = bench.people.lookUp.bind(bench.people);
@@ -39,7 +39,7 @@ test("a form whose look-ups took longer than the decision of another person open
   expect([rows.get("Approved"), rows.get("Open at the end of the period")]).toEqual(["1", "0"]);
 });
 
-test("a decision that is sent twice, because its first answer did not come, is one approval that was sent", async () => {
+test("a decision that is sent twice because its first answer was lost counts as one approval", async () => {
   const bench = await createBench();
   const answered = bench.agents.answer;
   bench.agents.answer = () => Promise.reject(failure("http_503", { applied: "no" }));

@@ -1,5 +1,5 @@
-// Every field that an entry can have is in each export, or is left out for a reason. A new field must be added to `EVERY`, so that it
-// is looked for.
+// Every field that an entry can have is in each export, or is left out for a reason. A new field must be added to
+// `EVERY`, so that it is checked.
 
 import { describe, expect, test } from "vitest";
 import type { KeptEntry } from "#src/audit/entry.ts";
@@ -14,7 +14,7 @@ import { canonicalJson, type Json } from "#src/domain/json.ts";
 const person = (name: string) => ({ team: TeamId(`T0${name}`), user: UserId(`U0${name}`) });
 const moment = (minute: number): number => Date.UTC(2026, 10, 20, 9, minute);
 
-/** Each value is found by a piece of text that stands in no other. */
+/** Each value contains a piece of text that no other value contains. */
 const EVERY: Required<KeptEntry["entry"]> = {
   at: moment(1),
   what: "decided",
@@ -62,7 +62,7 @@ const everyText = (value: object): string[] => Object.values(value).flatMap((eac
 const leaves = (value: Json): string[] =>
   value !== null && typeof value === "object" ? everyText(value) : [String(value)];
 
-/** Times are numbers in one export and words in the other. */
+/** Times are numbers in one export and text in the other. */
 const clock = (at: number): string => new Date(at).toISOString().slice(11, 16);
 
 const rowOf = (entry: object): ChainedEntry => {
@@ -105,7 +105,7 @@ describe("the CSV", () => {
 });
 
 describe("the event for AUDIT_SINK", () => {
-  /** Words of people; and what a refused attempt holds in its `outcome`, which only an attempt that was not refused shows. */
+  /** Words of people. The `outcome` of a refused attempt may contain some, so it is shown only for other attempts. */
   const WORDS = new Set<string>(["reason", "sentReason", "refusal", "outcome"]);
   const event = (entry: object = EVERY, mapping?: "1" | "2") => ocsfEvent(rowOf(entry), "before", mapping);
 
@@ -125,7 +125,7 @@ describe("the event for AUDIT_SINK", () => {
     },
   );
 
-  test("has no words of people", () => {
+  test("contains no words of people", () => {
     const text = JSON.stringify(event());
     for (const each of ["the reason", "the voter's words", "the joined reasons"])
       expect(text).not.toContain(each);
@@ -133,7 +133,7 @@ describe("the event for AUDIT_SINK", () => {
     expect(event({ ...EVERY, what: "refused" })["status_detail"]).toBe("the-refusal");
   });
 
-  test("is made as it was by the first mapping, where a copy was", () => {
+  test("keeps the first mapping for a sink that already has a copy in it", () => {
     const old = event(EVERY, "1");
     expect(mappingOf(old)).toBe("1");
     expect(mappingOf(event())).toBe("2");

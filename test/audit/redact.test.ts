@@ -30,11 +30,11 @@ afterEach(() => rmSync(folder, { recursive: true }));
 async function audit(...args: readonly string[]) {
   const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
   const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
-  const seen = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output.err += chunk.toString()));
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, ...seen };
+  return { code, ...output };
 }
 
 async function withStore(
@@ -45,7 +45,7 @@ async function withStore(
   await store.close();
 }
 
-/** A run that asks for the text, finished or not; its `started` entry keeps it. */
+/** Writes a run that asks for the text, finished or not. Its `started` entry stores the text. */
 async function written(finished = true): Promise<ReturnType<typeof aRun>> {
   const run = aRun({ input: TEXT });
   await withStore(async (store) => {
@@ -58,13 +58,13 @@ async function written(finished = true): Promise<ReturnType<typeof aRun>> {
 const inFile = (words: string): boolean =>
   [file, `${file}-wal`].some((each) => existsSync(each) && readFileSync(each).includes(words));
 
-test("no byte of the text stays in the file, and the audit says who erased it, why, and is whole", async () => {
+test("no byte of the text stays in the file, and the audit says who erased it and why, and is whole", async () => {
   const run = await written();
   expect(inFile("555-0199")).toBe(true);
-  const seen = await audit("redact", DIGEST, "--reason", "Ana asked for it");
-  expect(seen).toMatchObject({ code: 0, err: "" });
-  expect(seen.out).toContain("Audit entry 2 records this");
-  expect(seen.out).toContain("1 finished run was deleted with it");
+  const output = await audit("redact", DIGEST, "--reason", "Ana asked for it");
+  expect(output).toMatchObject({ code: 0, err: "" });
+  expect(output.out).toContain("Audit entry 2 records this");
+  expect(output.out).toContain("1 finished run was deleted with it");
   expect(inFile("555-0199")).toBe(false);
   const verified = await audit("verify");
   expect(verified.code).toBe(0);
@@ -79,7 +79,7 @@ test("no byte of the text stays in the file, and the audit says who erased it, w
   });
 });
 
-test("a text that is missing without an entry about it is tampering, also before and after an erasure of it", async () => {
+test("a text that is missing without an entry about it counts as tampering, also before and after an erasure of it", async () => {
   await written();
   await audit("redact", DIGEST);
   const again = aRun();
@@ -88,15 +88,15 @@ test("a text that is missing without an entry about it is tampering, also before
   const raw = new DatabaseSync(file);
   raw.exec("delete from audit_texts");
   raw.close();
-  const seen = await audit("verify");
-  expect(seen.code).toBe(1);
-  expect(seen.err).toContain("TAMPERED at entry 3");
+  const output = await audit("verify");
+  expect(output.code).toBe(1);
+  expect(output.err).toContain("TAMPERED at entry 3");
   const refused = await audit("redact", DIGEST);
   expect(refused.code).toBe(1);
   expect(refused.err).toContain("Nothing was erased.");
 });
 
-test("the database itself refuses to lose a text that no entry says was erased", async () => {
+test("the database itself refuses to delete a text that no entry says was erased", async () => {
   await written();
   const raw = new DatabaseSync(file);
   expect(() => raw.exec("delete from audit_texts")).toThrow("audit_texts is append-only");
@@ -104,11 +104,11 @@ test("the database itself refuses to lose a text that no entry says was erased",
   raw.close();
 });
 
-test("a text of a run that is not over stays: a decision may rest on it", async () => {
+test("a text of a run that is not over stays, since a decision may rest on it", async () => {
   const run = await written(false);
-  const seen = await audit("redact", DIGEST);
-  expect(seen.code).toBe(2);
-  expect(seen.err).toContain(`An unfinished run still needs this text (${run.key})`);
+  const output = await audit("redact", DIGEST);
+  expect(output.code).toBe(2);
+  expect(output.err).toContain(`An unfinished run still needs this text (${run.key})`);
   expect(inFile("555-0199")).toBe(true);
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });
@@ -117,15 +117,15 @@ test("nothing is erased while a bot uses the database", async () => {
   await written();
   const bot = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${file}`]);
   await once(bot.stdout, "data");
-  const seen = await audit("redact", DIGEST);
+  const output = await audit("redact", DIGEST);
   bot.kill("SIGKILL");
   await once(bot, "close");
-  expect(seen.code).toBe(2);
-  expect(seen.err).toMatch(/process \d+ \(node\) is using it|another process is using it/);
+  expect(output.code).toBe(2);
+  expect(output.err).toMatch(/process \d+ \(node\) is using it|another process is using it/);
   expect(inFile("555-0199")).toBe(true);
 });
 
-test("nothing is erased without the key that signs, nor where there is no database", async () => {
+test("nothing is erased without the signing key, nor without a database", async () => {
   await written();
   rmSync(auditKeyFile(file));
   const keyless = await audit("redact", DIGEST);
@@ -140,14 +140,14 @@ test("nothing is erased without the key that signs, nor where there is no databa
 test.for([
   [["redact"], "redact needs one digest"],
   [["redact", DIGEST.slice(0, 12)], "redact needs one digest"],
-] as const)("what was asked wrongly is told: %j", async ([args, words]) => {
+] as const)("a wrong command is explained: %j", async ([args, words]) => {
   expect((await audit(...args)).err).toContain(words);
 });
 
-test("a digest that no text is kept under is told, and leaves no entry", async () => {
+test("a digest without a stored text is reported, and leaves no entry", async () => {
   await written();
-  const seen = await audit("redact", sha256("another"));
-  expect(seen.code).toBe(2);
-  expect(seen.err).toContain("No text is stored under this digest");
+  const output = await audit("redact", sha256("another"));
+  expect(output.code).toBe(2);
+  expect(output.err).toContain("No text is stored under this digest");
   expect((await audit("verify")).out).toContain("Intact: 1 entries");
 });

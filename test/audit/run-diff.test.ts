@@ -1,4 +1,4 @@
-// One entry for each attempt, allowed or refused: who, what, when, why, and what came of it.
+// One entry for each attempt, allowed or refused: who, what, when, why, and the outcome.
 
 import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
@@ -28,19 +28,19 @@ async function decided(bench: Bench, reason = "go") {
   return { ...card, nonce: opened.value.ticket.nonce };
 }
 
-test("a decision is told from the click to the confirmation, with every moment that is known", async () => {
+test("a decision is recorded from the click to the confirmation, with every known time", async () => {
   const bench = await createBench();
   const { id, approval, click } = await decided(bench);
-  const told = (await entries(bench)).filter(({ approval: about }) => about === approval);
-  expect(told.map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
+  const related = (await entries(bench)).filter(({ approval: about }) => about === approval);
+  expect(related.map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
     "opened opened",
     "decided recorded",
     "sent sending",
     "settled confirmed",
   ]);
-  for (const each of told)
+  for (const each of related)
     expect(each).toMatchObject({ runId: id, by: BY, verdict: "approve", policy: null });
-  const [opened, recorded, sent, settled] = told.map(({ moments }) => moments);
+  const [opened, recorded, sent, settled] = related.map(({ moments }) => moments);
   const asked = (await bench.run(id)).approvals[0]?.seenAt ?? 0;
   const shown = 1_700_000_000_000;
   expect(click.ts).toMatch(/^1700000000\./);
@@ -48,10 +48,10 @@ test("a decision is told from the click to the confirmation, with every moment t
   expect(recorded).toEqual({ ...opened, submitted: NOON + 3_000 });
   expect(sent).toMatchObject({ asked, shown, submitted: NOON + 3_000 });
   expect(settled).toMatchObject({ submitted: NOON + 3_000, sent: sent?.sent, confirmed: sent?.sent });
-  expect(told[1]).toMatchObject({ reason: "go" });
+  expect(related[1]).toMatchObject({ reason: "go" });
 });
 
-test("the full text of what was decided on is kept under its digest", async () => {
+test("the full text of the decided request is stored under its digest", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
   const recorded = (await entries(bench)).find(({ what }) => what === "decided");
@@ -74,10 +74,10 @@ test("each refused click and submit is an entry, with what was tried and why it 
   bench.people.before = () => Promise.reject(failure("timeout"));
   await bench.flow.submitDecision(BY, nonce, "go on");
   const refused = (await entries(bench)).slice(before);
-  const told = refused.map(({ by, step, refusal, verdict, reason }) =>
+  const attempts = refused.map(({ by, step, refusal, verdict, reason }) =>
     [by?.user, step, refusal, verdict, reason].join(" | "),
   );
-  expect(told).toEqual([
+  expect(attempts).toEqual([
     `${REQUESTER} | click | requester | approve | `,
     `${APPROVER} | click | unknown | deny | `,
     `${APPROVER} | read | unknown |  | `,
@@ -109,7 +109,7 @@ test("an approval that nobody decided here leaves an entry with its full text", 
   expect(await bench.store.auditText(closed?.digest ?? "")).toContain("delete it");
 });
 
-test("who may not start, watch or let go of a run leaves an entry", async () => {
+test("a person who may not start, watch or unwatch a run leaves an entry", async () => {
   const bench = await createBench();
   const { id } = await bench.withCard();
   const before = (await entries(bench)).length;
@@ -132,20 +132,20 @@ test("who may not start, watch or let go of a run leaves an entry", async () => 
 });
 
 describe("the head on a card", () => {
-  test("names the entry that tells how the approval ended, and is gone when it opens again", async () => {
+  test("names the entry about the end of the approval, and is gone when the approval opens again", async () => {
     const bench = await createBench();
     const { id } = await decided(bench);
     const ended = (await bench.run(id)).approvals[0];
-    const told = await bench.store.auditEntry(ended?.audited?.seq ?? 0);
-    expect(told?.entry).toMatchObject({ what: "settled", outcome: "confirmed", approval: "apr_1" });
-    expect(ended?.audited?.link).toBe(told?.link);
+    const recorded = await bench.store.auditEntry(ended?.audited?.seq ?? 0);
+    expect(recorded?.entry).toMatchObject({ what: "settled", outcome: "confirmed", approval: "apr_1" });
+    expect(ended?.audited?.link).toBe(recorded?.link);
     const { blocks } = approvalCard(await bench.run(id), ended ?? anApproval());
     expect(blocks.map(({ block_id }) => block_id)).toContain(
-      `audit:${told?.seq ?? 0}:${told?.link.slice(0, 16) ?? ""}`,
+      `audit:${recorded?.seq ?? 0}:${recorded?.link.slice(0, 16) ?? ""}`,
     );
   });
 
-  test("stands on a card that nobody decided, until the approval is listed again", async () => {
+  test("is on a card that nobody decided, until the approval is listed again", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     bench.agents.pending.set(id, []);
@@ -159,7 +159,7 @@ describe("the head on a card", () => {
     expect(open).not.toHaveProperty("audited");
   });
 
-  test("is not there while nothing has ended", async () => {
+  test("is missing while nothing has ended", async () => {
     const bench = await createBench();
     bench.agents.answer = () => Promise.resolve({ type: "later", afterMs: null, why: "busy" });
     const { id } = await decided(bench);

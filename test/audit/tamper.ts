@@ -1,5 +1,5 @@
-// The campaign: `node test/audit/tamper.ts <tamperings> --seed <n>`. Prints a line for each way of tampering, and every one that
-// was not found. Exit code 1 when there is any.
+// The campaign: `node test/audit/tamper.ts <tamperings> --seed <n>`. Prints a line for each way of tampering, and
+// every tampering that was not found. Exits with 1 if there is any.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ let missed = 0;
 try {
   const original = await writeAudit(join(folder, "audit.db"), random, 60);
   const clean = await verify(original, original.witnesses);
-  if (!clean.ok) throw new Error(`the untouched audit is called broken: ${JSON.stringify(clean)}`);
+  if (!clean.ok) throw new Error(`the unchanged audit is reported as broken: ${JSON.stringify(clean)}`);
   for (let n = 0; n < size; n += 1) {
     const tampering = TAMPERINGS[n % TAMPERINGS.length];
     if (tampering === undefined) throw new Error("no tampering");

@@ -1,4 +1,4 @@
-// Everything that can be done to the audit's file is found; what only a head kept outside can tell needs one.
+// Everything that can be done to the audit's file is found. What only a head kept outside can reveal needs one.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("what the store wrote is whole, and its witnessed heads are in it", async () => {
+test("what the store wrote is whole, and contains its witnessed heads", async () => {
   const verdict = await verify(original, original.witnesses);
   expect(verdict).toMatchObject({ ok: true, entries: original.entries });
 });
 
-describe("is found:", () => {
+describe("tampering is found:", () => {
   test.for(TAMPERINGS)("$name", async (tampering) => {
     const random = chance(20_261_121);
     for (let n = 0; n < 8; n += 1) {
@@ -30,7 +30,7 @@ describe("is found:", () => {
   });
 });
 
-test("what needs no head is found without one", async () => {
+test("tampering that needs no head is found without one", async () => {
   const random = chance(7);
   for (const tampering of TAMPERINGS.filter(({ needsWitness }) => !needsWitness)) {
     const verdict = await tamper(original, tampering, random, false);
@@ -38,7 +38,7 @@ test("what needs no head is found without one", async () => {
   }
 });
 
-test("without a head a cut end, or a thief with the key, cannot be told: that is why heads are witnessed", async () => {
+test("without a head, a cut end or a thief with the key is not found, which is why heads are witnessed", async () => {
   for (const tampering of TAMPERINGS.filter(({ needsWitness }) => needsWitness)) {
     const verdict = await tamper(original, tampering, chance(3), false);
     expect(verdict, `way: ${tampering.name}`).toMatchObject({ ok: true });

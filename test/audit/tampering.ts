@@ -1,5 +1,5 @@
-// Someone who has the database file, and knows all about it but the key, changes its audit. Each way is drawn by chance and done
-// with SQL past the store, its triggers taken off first.
+// Someone who has the database file, and knows everything about it except the key, changes its audit. Each way is
+// drawn at random and done with SQL past the store, after its triggers are dropped.
 
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
@@ -23,7 +23,7 @@ import { anApproval, anAuditEntry, aRun, NOON } from "../make/run.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
-/** A stream of numbers from 0 to below 1 that the seed alone decides (mulberry32). */
+/** Random numbers from 0 to below 1 that depend on the seed alone (mulberry32). */
 export function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -46,15 +46,15 @@ export type Original = {
   readonly file: string;
   readonly key: AuditKey;
   readonly entries: number;
-  /** The heads that were shown outside: one in the middle, and the last. */
+  /** The heads that were shown outside: one from the middle, and the last. */
   readonly witnesses: readonly KnownHead[];
 };
 
-/** A database whose audit was written by the real store. */
+/** Creates a database whose audit was written by the real store. */
 export async function writeAudit(file: string, random: Chance, entries = 40): Promise<Original> {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
   const runs = Array.from({ length: 4 }, () => aRun());
-  // What is sent was decided by the same person right before, as the bot has it.
+  // As in the bot, what is sent was decided by the same person right before.
   let decided: { seq: number; entry: AuditEntry } | null = null;
   for (let n = 0; n < entries; n += 1) {
     const run = oneOf(random, runs);
@@ -79,7 +79,7 @@ export async function writeAudit(file: string, random: Chance, entries = 40): Pr
   return { file, key: auditKeyBeside(file).key, entries, witnesses };
 }
 
-/** As `npm run audit -- verify --head …` does it. */
+/** Verifies as `npm run audit -- verify --head …` does. */
 export async function verify(
   { file, key }: Original,
   witnesses: readonly KnownHead[],
@@ -97,7 +97,7 @@ type Row = { seq: number; entry: string; key: string; link: string; signature: s
 
 export type Tampering = {
   readonly name: string;
-  /** Only a head that was kept outside can tell. */
+  /** Only a head that was kept outside reveals it. */
   readonly needsWitness: boolean;
   readonly act: (db: DatabaseSync, random: Chance, original: Original) => void;
 };
@@ -126,7 +126,7 @@ function put(db: DatabaseSync, { seq, entry, key, link, signature }: Row): void 
 
 const FIELDS = ["at", "what", "run", "by", "verdict", "reason", "outcome", "policy"];
 
-/** Some other value in one field of the entry. */
+/** Sets one field of the entry to another value. */
 function altered(entry: string, random: Chance): string {
   const fields = JSON.parse(entry) as { [field: string]: Json };
   const name = oneOf(random, FIELDS);
@@ -138,7 +138,7 @@ function retold(entry: string, outcome: string): string {
   return canonicalJson({ ...(JSON.parse(entry) as { [field: string]: Json }), outcome });
 }
 
-/** Links made anew from this entry on; signed with `key`, or with the signatures that are there. */
+/** Computes the links again from this entry on, signed with `key`, or with the existing signatures. */
 export function relink(db: DatabaseSync, from: number, key: AuditKey | null): void {
   const rows = rowsOf(db);
   let previous = rows.find(({ seq }) => seq === from - 1)?.link ?? NO_LINK;
@@ -157,7 +157,7 @@ function renumber(db: DatabaseSync): void {
   for (const [index, row] of rows.entries()) put(db, { ...row, seq: index + 1 });
 }
 
-/** A stranger's key: the thief has the file and not the secret. */
+/** A stranger's key: the thief has the file, but not the secret. */
 const thiefs = (random: Chance): AuditKey =>
   auditKeyOf(Buffer.from(Array.from({ length: 32 }, () => upTo(random, 256))).toString("base64"));
 
@@ -198,7 +198,7 @@ export const TAMPERINGS: readonly Tampering[] = [
       const row = oneOf(random, rowsOf(db));
       const column = oneOf(random, ["entry", "link", "signature", "key"] as const);
       const text = row[column];
-      // The last characters of a signature are where base64 leaves bits unused.
+      // Sometimes one of the last characters: at the end of a signature, base64 leaves bits unused.
       const at = random() < 0.3 ? text.length - 1 - upTo(random, 3) : upTo(random, text.length);
       const other = oneOf(
         random,
@@ -255,7 +255,7 @@ export const TAMPERINGS: readonly Tampering[] = [
     act: (db, random, { entries }) => {
       const row = oneOf(random, rowsOf(db));
       put(db, { ...row, seq: entries + 1, entry: altered(row.entry, random) });
-      // Signed by nobody, by a stranger, or by a stranger who says that it is our key.
+      // Signed by nobody, by a stranger, or by a stranger whose key is passed off as ours.
       const thief = thiefs(random);
       relink(db, entries + 1, oneOf(random, [null, thief, { ...thief, id: row.key }]));
     },
@@ -291,7 +291,7 @@ export const TAMPERINGS: readonly Tampering[] = [
     needsWitness: true,
     act: (db, random, { key, entries }) => {
       const from = 1 + upTo(random, entries);
-      // A careful thief: what was sent still fits what was decided.
+      // A careful thief: what was sent still matches what was decided.
       for (const row of rowsOf(db).filter(({ seq }) => seq >= from))
         put(db, { ...row, entry: retold(row.entry, `other ${upTo(random, 1e9)}`) });
       relink(db, from, key);
@@ -299,7 +299,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
 ];
 
-/** Tampers with a copy; resolves to what the verifier then says. `withHeads`: it was given the witnessed heads. */
+/** Tampers with a copy, and resolves to the verifier's verdict. `withHeads`: whether it got the witnessed heads. */
 export async function tamper(
   original: Original,
   { act }: Tampering,

@@ -1,4 +1,5 @@
-// Whatever a variable or its file holds: faults of the configuration are told as such, and what is taken can be used.
+// Whatever a variable or its file contains, faults of the configuration are reported as such, and accepted values can
+// be used.
 
 import * as fc from "fast-check";
 import { test } from "vitest";
@@ -75,7 +76,7 @@ const PIECES = [
   "0x10",
 ];
 const some = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map((parts) => parts.join(""));
-/** Bare, and in places of an address that are decoded. */
+/** The value alone, and in the parts of an address that are decoded. */
 const value = fc.oneof(
   some,
   some.map((part) => `http://${part}@proxy:1`),
@@ -85,7 +86,7 @@ const value = fc.oneof(
   some.map((part) => `postgres://ann@localhost/name?sslmode=disable&host=${part}`),
 );
 
-/** Everything that the start does with a configuration before it opens a connection. */
+/** Does everything that the start does with a configuration before it opens a connection. */
 async function use(env: Record<string, string>): Promise<void> {
   findMisspelled(env);
   readAuditConfig(env);
@@ -101,9 +102,12 @@ async function use(env: Record<string, string>): Promise<void> {
   await createOpen(proxies)({}).destroy();
 }
 
-test.each(variables.map(({ name }) => name))("any value of %s is a fault or can be used", async (name) => {
-  await fc.assert(
-    fc.asyncProperty(value, async (given) => use({ ...SOCKET, AUDIT_KEY: SEED, [name]: given })),
-    { numRuns: 300 },
-  );
-});
+test.each(variables.map(({ name }) => name))(
+  "any value of %s is reported as a fault or can be used",
+  async (name) => {
+    await fc.assert(
+      fc.asyncProperty(value, async (given) => use({ ...SOCKET, AUDIT_KEY: SEED, [name]: given })),
+      { numRuns: 300 },
+    );
+  },
+);

@@ -13,7 +13,7 @@ function faults(env: Record<string, string | undefined>): string[] {
   return read.ok ? [] : read.error.map(({ variable, wrong }) => `${variable} ${wrong}`);
 }
 
-describe("a database of PostgreSQL", () => {
+describe("a PostgreSQL database", () => {
   const url = "postgres://ann:p%40ss%2Fword@db.example.com:5433/bot?sslmode=verify-full&sslrootcert=/ca.pem";
 
   test("is named by its URL, and needs the audit's key", () => {
@@ -37,7 +37,7 @@ describe("a database of PostgreSQL", () => {
     "postgres://ann@db.example.com/bot?host=::1",
     "postgres://ann@localhost/bot?host=db.example.com&sslmode=verify-full",
     "postgres://ann@10.0.0.7/bot?sslmode=disable",
-  ])("may be on this machine, or say that its network is trusted: %s", (address) => {
+  ])("may be on this machine, or be declared to be on a trusted network: %s", (address) => {
     const { database } = config({ ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: address });
     expect(database).toMatchObject({ engine: "postgres" });
   });

@@ -1,4 +1,4 @@
-// A variable from a file, as Docker and Kubernetes give secrets.
+// A variable from a file, as Docker and Kubernetes provide secrets.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,13 +51,13 @@ test("every variable may come from a file, without the newline at its end", () =
   });
 });
 
-test("a variable that is given twice is a fault, whichever is right", () => {
+test("a variable that is given twice is a fault, whichever value is right", () => {
   const twice = { ...ENV, AGENT_API_KEY_FILE: file("key", "key") };
   expect(faults(twice)).toEqual(["AGENT_API_KEY_FILE is set beside AGENT_API_KEY: leave one of them out"]);
   expect(faults({ ...twice, AGENT_API_KEY: " " })).toEqual([]);
 });
 
-test("a file that cannot be read is one fault, with its name and that of the variable", () => {
+test("a file that cannot be read is one fault, with its name and the name of the variable", () => {
   mkdirSync(at("folder"), { recursive: true });
   const env = { ...ENV, AGENT_API_KEY: "", SLACK_APP_TOKEN: "" };
   const found = faults({
@@ -75,7 +75,7 @@ test("a file that cannot be read is one fault, with its name and that of the var
   ]);
 });
 
-test("a byte order mark and the line ends of Windows are no part of a value", () => {
+test("a byte order mark and Windows line ends are not part of a value", () => {
   const key = file("bom", "\uFEFFa-key\r\n");
   const read = readConfig({ ...ENV, AGENT_API_KEY: "", AGENT_API_KEY_FILE: key });
   expect(read.ok && read.value.agents.apiKey).toBe("a-key");
@@ -97,19 +97,19 @@ test("a path that leads through a file is a fault", () => {
   expect(faults({ ...ENV, AGENT_API_KEY: "", AGENT_API_KEY_FILE: path })[0]).toMatch(/is not a folder$/);
 });
 
-test("a wrong value in a file is told like one in the environment, and never repeated", () => {
+test("a wrong value in a file is reported like one in the environment, and never repeated", () => {
   const found = faults({ ...ENV, SLACK_BOT_TOKEN: "", SLACK_BOT_TOKEN_FILE: file("token", "canary") });
   expect(found).toEqual(["SLACK_BOT_TOKEN is not a token that starts with xoxb-"]);
 });
 
-test("a secret in the place of a path is not repeated", () => {
+test("a secret given as a path is not repeated", () => {
   const found = faults({ ...ENV, SLACK_BOT_TOKEN: "", SLACK_BOT_TOKEN_FILE: "xoxb-canary" });
   expect(found).toEqual([
     "SLACK_BOT_TOKEN_FILE names a file by a path that does not begin with / or ./, which cannot be read: there is no such file",
   ]);
 });
 
-test("the audit's commands take the database and the key from files, too, and read no other file", () => {
+test("the audit's commands also take the database and the key from files, and read no other file", () => {
   const read = readAuditConfig({
     DATABASE_URL_FILE: file("url", "sqlite:/x.db\n"),
     AUDIT_KEY_FILE: file("seed", `${SEED}\n`),

@@ -9,7 +9,7 @@ const found = (...names: string[]): Record<string, readonly string[]> =>
     ]),
   );
 
-describe("a variable that is misspelt", () => {
+describe("a misspelled variable", () => {
   test.each([
     ["POLICY_FIL", "POLICY_FILE"],
     ["POLCIY_FILE", "POLICY_FILE"],
@@ -27,7 +27,7 @@ describe("a variable that is misspelt", () => {
     ["POLL_MAXMS", "POLL_MAX_MS"],
     ["DATABSE_URL", "DATABASE_URL"],
     ["LOGLEVEL", "LOG_LEVEL"],
-  ])("%s is named with the one that may be meant: %s", (name, meant) => {
+  ])("%s is reported with the likely variable: %s", (name, meant) => {
     expect(found(name)[name]).toContain(meant);
   });
 
@@ -35,18 +35,18 @@ describe("a variable that is misspelt", () => {
     expect(found("SLACK_TOKEN")).toEqual({ SLACK_TOKEN: ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"] });
   });
 
-  test("with our own prefix is named even if nothing is near", () => {
+  test("with our own prefix is reported even if no known name is close", () => {
     expect(found("COUNTERSIGN_THEME")).toEqual({ COUNTERSIGN_THEME: [] });
   });
 });
 
-describe("nothing is called misspelt", () => {
-  test.each(variables.map(({ name }) => name))("%s or its file", (name) => {
+describe("a variable is not called misspelled", () => {
+  test.each(variables.map(({ name }) => name))("if it is %s or its file", (name) => {
     expect(found(name)).toEqual({});
     expect(found(`${name}_FILE`)).toEqual({});
   });
 
-  test("that other programs and platforms set", () => {
+  test("if other programs and platforms set it", () => {
     const foreign =
       "PATH HOME HOSTNAME USER PWD TERM PORTAGE_TMPDIR NODE_ENV NODE_OPTIONS SSH_AGENT_PID HTTP_PROXY FTP_PROXY https_proxy no_proxy " +
       "SLACK_WEBHOOK_URL SLACK_CLIENT_ID SLACK_CLIENT_SECRET SLACK_CHANNEL SLACK_TEAM_ID SLACK_USERNAME SLACK_DEBUG " +
@@ -55,7 +55,7 @@ describe("nothing is called misspelt", () => {
     expect(found(...foreign.split(" "))).toEqual({});
   });
 
-  test("that Kubernetes sets for services of its own choice of name", () => {
+  test("if Kubernetes sets it for services with arbitrary names", () => {
     const links = (service: string): string[] => [
       `${service}_SERVICE_HOST`,
       `${service}_SERVICE_PORT`,
@@ -69,7 +69,7 @@ describe("nothing is called misspelt", () => {
     );
   });
 
-  test("that is empty, or resembles a variable that is set", () => {
+  test("if it is empty, or resembles a variable that is set", () => {
     expect(findMisspelled({ POLICY_FIL: "" })).toEqual([]);
     expect(found("SLACK_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")).toEqual({});
     expect(found("POLICY_FIL", "POLICY_FILE")).toEqual({});

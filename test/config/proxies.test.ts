@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { readConfig, secretsOf } from "#src/config.ts";
 import { config, SOCKET } from "../make/config.ts";
 
-test("takes the proxies in lower case too, which goes first", () => {
+test("proxies may be set in lower case too, which takes precedence", () => {
   const env = { ...SOCKET, https_proxy: "http://a:1", HTTPS_PROXY: "http://b:2", no_proxy: "c" };
   expect(config(env).proxies).toEqual({ https: "http://a:1/", http: null, except: "c" });
   expect(config({ ...SOCKET, NO_PROXY: "c" }).proxies).toBeNull();
 });
 
-test("keeps the passwords of proxies secret", () => {
+test("passwords of proxies are kept secret", () => {
   const env = { ...SOCKET, HTTPS_PROXY: "http://bot:pa%24s@proxy:1", HTTP_PROXY: "bot:canary@proxy:2" };
   expect(secretsOf(config(env))).toEqual(expect.arrayContaining(["pa%24s", "pa$s", "canary"]));
   expect(JSON.stringify(config(env).recorded)).not.toMatch(/canary|pa%24s/);
@@ -22,7 +22,7 @@ const UNDECODABLE = [
   "http://bot%c3:%a9@proxy:1", // together they would be an é
 ];
 test.each(UNDECODABLE)(
-  "refuses a user or password that cannot be decoded, with an example: %s",
+  "a user or password that cannot be decoded is refused, with an example: %s",
   (address) => {
     for (const env of [{ HTTPS_PROXY: address }, { http_proxy: address }]) {
       const read = readConfig({ ...SOCKET, ...env });
@@ -38,7 +38,7 @@ test.each(UNDECODABLE)(
 );
 
 test.each(["socks5://proxy:1080", "http://proxy:3128/path", "http://proxy#path", "proxy:port", "http://"])(
-  "refuses %s as a proxy, and repeats no password of it",
+  "%s is refused as a proxy, and its password is not repeated",
   (HTTPS_PROXY) => {
     const read = readConfig({ ...SOCKET, HTTPS_PROXY });
     expect(read.ok ? [] : read.error.map(({ variable, wrong }) => `${variable} ${wrong}`)).toEqual([

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { variables } from "#src/config.ts";
 import { config, SOCKET } from "../make/config.ts";
 
-test("the list of variables has an entry for each that the contract names, and valid defaults", () => {
+test("the list of variables has an entry for each one in the contract, and valid defaults", () => {
   expect(variables.map(({ name }) => name)).toEqual([
     "SLACK_BOT_TOKEN",
     "SLACK_APP_TOKEN",

@@ -1,4 +1,4 @@
-// What any service that follows the interface document does, and nothing that the document leaves open.
+// What every service that follows the interface document does. Says nothing about what the document leaves open.
 
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 export type AgentServiceUnderTest = {
   readonly url: string;
   readonly apiKey: string;
-  /** Not shown in the document, so the one who runs the service has to say. */
+  /** The document does not show it, so the caller has to say. */
   readonly denyWord: string;
-  /** Texts of tasks that lead to a run which ends by itself, which asks once, and which asks twice at once. */
+  /** Tasks whose run ends by itself, asks once, and asks twice at the same time. */
   readonly tasks: { readonly ends: string; readonly asks: string; readonly asksTwice: string };
-  /** Between two looks at a run. */
+  /** Waits between two looks at a run. */
   readonly pause?: () => Promise<unknown>;
   readonly stop: () => Promise<void>;
 };
@@ -50,10 +50,10 @@ export function agentServiceContract(make: () => Promise<AgentServiceUnderTest>)
       body: { decision, reason },
     });
 
-  async function readUntil(run: unknown, fits: (run: Json) => boolean): Promise<Json> {
+  async function readUntil(run: unknown, isDone: (run: Json) => boolean): Promise<Json> {
     for (;;) {
       const { body } = await call("GET", pathOf(run));
-      if (fits(body)) return body;
+      if (isDone(body)) return body;
       await (service.pause ?? setImmediate)();
     }
   }
@@ -71,7 +71,7 @@ export function agentServiceContract(make: () => Promise<AgentServiceUnderTest>)
   }
 
   describe("health", () => {
-    test("is told without a key", async () => {
+    test("is available without a key", async () => {
       const { body } = await call("GET", "/v1/health", { key: null });
       expect(body).toEqual({ status: "ok", version: dottedNumber });
     });
@@ -93,11 +93,11 @@ export function agentServiceContract(make: () => Promise<AgentServiceUnderTest>)
       expect(run["completed_at"]).toMatch(iso8601);
     });
 
-    test("does not start without an input", async () => {
+    test("is not started without an input", async () => {
       expectRefused(await call("POST", "/v1/agent/runs", { body: {} }));
     });
 
-    test("is unknown under an id that was never given", async () => {
+    test("is unknown under an id that was never assigned", async () => {
       expectRefused(await call("GET", pathOf("no-such-run")));
     });
   });
@@ -126,7 +126,7 @@ export function agentServiceContract(make: () => Promise<AgentServiceUnderTest>)
       await readUntil(id, ({ status }) => status !== "awaiting_approval");
     });
 
-    test("keeps its run waiting while another one is pending", async () => {
+    test("keeps its run waiting while another is pending", async () => {
       const { id, approvals } = await asking(service.tasks.asksTwice);
       expect(approvals).toHaveLength(2);
       await decide(id, approvals[1], "approve");
@@ -137,13 +137,13 @@ export function agentServiceContract(make: () => Promise<AgentServiceUnderTest>)
       await readUntil(id, ({ status }) => status !== "awaiting_approval");
     });
 
-    test("takes no second decision", async () => {
+    test("accepts no second decision", async () => {
       const { id, approvals } = await asking(service.tasks.asks);
       await decide(id, approvals[0], "approve");
       expectRefused(await decide(id, approvals[0], service.denyWord));
     });
 
-    test("takes no decision of another word, and none under another id", async () => {
+    test("accepts no decision with an unknown word, and none under an unknown id", async () => {
       const { id, approvals } = await asking(service.tasks.asks);
       expectRefused(await decide(id, approvals[0], "perhaps"));
       expectRefused(await decide(id, "no-such-approval", "approve"));
@@ -162,7 +162,7 @@ export function agentServiceContract(make: () => Promise<AgentServiceUnderTest>)
   });
 }
 
-/** The shape of an item is not shown: a record with an id, or the id alone. */
+/** The document does not show the shape of an item: it is a record with an id, or the id alone. */
 function pendingIds(run: Json): unknown[] {
   const items = Array.isArray(run["pending_approvals"]) ? (run["pending_approvals"] as unknown[]) : [];
   return items.map((item) => (typeof item === "object" && item !== null && "id" in item ? item.id : item));

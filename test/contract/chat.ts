@@ -1,4 +1,4 @@
-// What the `Chat` port promises the runs, held on whatever workspace is behind it: the sandbox's always, a real one on demand.
+// The contract of the `Chat` port, checked against any workspace: always the sandbox's, and a real one on demand.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,20 +29,23 @@ export type Shown = {
 export type ChatUnderTest = {
   readonly chat: Chat;
   readonly team: TeamId;
-  /** One that the app is in, one that it is not in. */
+  /** A channel that the app is in, and one that it is not in. */
   readonly channel: ChannelId;
   readonly closed: ChannelId;
   /** A full member who is in `channel`, and one who is not. */
   readonly inside: UserId;
   readonly outside: UserId;
-  /** What people see, asked of the workspace and not of the port: the channel's own view, newest first, or a thread. */
+  /**
+   * What people see, read from the workspace and not through the port: the view of the channel, newest first, or of a
+   * thread.
+   */
   seen(channel: ChannelId, thread?: MessageTs): Promise<readonly Shown[]>;
-  /** What one person alone was told: here, and in direct messages. Null where the workspace does not show it. */
-  told(
+  /** What only this person saw: here, and in direct messages. Null if the workspace does not show it. */
+  privateMessages(
     person: UserId,
     channel: ChannelId,
   ): Promise<{ here: readonly string[]; direct: readonly string[] } | null>;
-  /** Someone else copies a message of ours, metadata included; null where this can't be done. */
+  /** Someone else copies a message of ours, metadata included. Null if this is impossible. */
   forge(channel: ChannelId, ts: MessageTs): Promise<MessageTs | null>;
   stop(): Promise<void>;
 };
@@ -85,14 +88,14 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
   const timestamps = (shown: readonly Shown[]): string[] => shown.map(({ ts }) => ts);
 
   describe("posting", () => {
-    test("puts the opening into the channel, with a text for those who see no blocks", async () => {
+    test("puts the opening into the channel, with a text for clients that show no blocks", async () => {
       const { run, thread } = await opened();
       const shown = (await under.seen(under.channel)).find(({ ts }) => ts === thread);
       expect(shown?.text).not.toBe("");
       expect(shown?.words).toContain(run.input);
     });
 
-    test("puts everything else into the run's thread, and a card into the channel too", async () => {
+    test("puts everything else into the run's thread, and a card into the channel as well", async () => {
       const { run: begun, thread } = await opened();
       const { run, slot } = withCard(begun);
       const card = await chat.post(run, slot);
@@ -104,14 +107,14 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       expect(inChannel).not.toContain(outcome);
     });
 
-    test("where we are not a member is refused, surely not done, and not worth the same try", async () => {
+    test("to a channel without us is refused, certainly not done, and not worth the same attempt", async () => {
       const failed = await failureOf(chat.post(aRun({ channel: under.closed }), OPENING));
       expect(failed).toMatchObject({ applied: "no", retry: "never", code: "not_in_channel" });
     });
   });
 
   describe("changing", () => {
-    test("draws the message anew where it stands: a card in both places", async () => {
+    test("redraws the message where it is: a card in both places", async () => {
       const { run: begun, thread } = await opened();
       const { run, approval, slot } = withCard(begun);
       const card = await chat.post(run, slot);
@@ -121,19 +124,19 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
         expect(place.find(({ ts }) => ts === card)?.words).toContain("⚪ Run ended");
     });
 
-    test("may be done twice", async () => {
+    test("may be repeated", async () => {
       const { run, thread } = await opened();
       expect(await chat.update(run, OPENING, thread)).toBe("updated");
       expect(await chat.update(run, OPENING, thread)).toBe("updated");
     });
 
-    test("keeps the mark by which a message is found", async () => {
+    test("keeps the mark by which the message is found", async () => {
       const { run, thread } = await opened();
       await chat.update(run, OPENING, thread);
       expect(await chat.find(run, OPENING)).toEqual([thread]);
     });
 
-    test("a deleted message says that it is gone", async () => {
+    test("a deleted message is reported as gone", async () => {
       const { run, thread } = await opened();
       await chat.remove(run, OPENING, thread);
       expect(await chat.update(run, OPENING, thread)).toBe("gone");
@@ -141,7 +144,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
   });
 
   describe("finding", () => {
-    test("finds nothing where nothing was posted", async () => {
+    test("finds nothing if nothing was posted", async () => {
       expect(await chat.find(aRun(), OPENING)).toEqual([]);
       const { run } = await opened();
       expect(await chat.find(withCard(run).run, cardSlot(ApprovalId("apr_none")))).toEqual([]);
@@ -159,13 +162,13 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       expect(await chat.find(begun, OPENING)).toHaveLength(1);
     });
 
-    test("does not take for ours what someone else has copied", async () => {
+    test("ignores copies that someone else made", async () => {
       const { run, thread } = await opened();
       if ((await under.forge(under.channel, thread)) === null) return;
       expect(await chat.find(run, OPENING)).toEqual([thread]);
     });
 
-    test("does not find what was removed, and removing may be done twice", async () => {
+    test("does not find what was removed, and removing may be repeated", async () => {
       const { run: begun, thread } = await opened();
       const { run, slot } = withCard(begun);
       const card = await chat.post(run, slot);
@@ -179,7 +182,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
   describe("a file", () => {
     const long = "A line of the output.\n".repeat(600);
 
-    test("is there once it is shared, in the thread, and not before", async () => {
+    test("is there once it is shared, in the thread, and not earlier", async () => {
       const { run: begun, thread } = await opened();
       const run = ended(begun, long);
       const { file } = await chat.upload(run, OUTPUT);
@@ -190,7 +193,7 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
       expect((await under.seen(under.channel)).filter(({ files }) => files > 0)).toEqual([]);
     });
 
-    test("that was never uploaded is gone", async () => {
+    test("that was never uploaded is reported as gone", async () => {
       const { run } = await opened();
       expect(await chat.share(ended(run, long), "F0NOSUCHFILE", OUTPUT)).toBe("gone");
     });
@@ -204,14 +207,14 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
     });
   });
 
-  describe("telling one person", () => {
+  describe("a message to one person", () => {
     const says = { type: "cannot-post", words: "it is a test" } as const;
 
     test("is seen by that person alone", async () => {
       const { run } = await opened();
       await chat.notify(run, under.inside, says);
-      const told = await under.told(under.inside, under.channel);
-      expect(told === null ? ["it is a test"] : told.here).toContainEqual(
+      const messages = await under.privateMessages(under.inside, under.channel);
+      expect(messages === null ? ["it is a test"] : messages.here).toContainEqual(
         expect.stringContaining("it is a test"),
       );
       expect((await under.seen(under.channel)).filter(({ text }) => text.includes("it is a test"))).toEqual(
@@ -222,12 +225,12 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
     test.each<[string, () => { channel: ChannelId; to: UserId }]>([
       ["is not in the channel", () => ({ channel: under.channel, to: under.outside })],
       ["is where we are not", () => ({ channel: under.closed, to: under.inside })],
-    ])("who %s goes to their direct messages", async (_why, place) => {
+    ])("goes to the direct messages of a person who %s", async (_why, place) => {
       const { channel, to } = place();
       const words = `it is a test ${aNonce()}`;
       await chat.notify(aRun({ channel }), to, { type: "cannot-post", words });
-      const told = await under.told(to, channel);
-      expect(told === null ? [words] : told.direct).toContainEqual(expect.stringContaining(words));
+      const messages = await under.privateMessages(to, channel);
+      expect(messages === null ? [words] : messages.direct).toContainEqual(expect.stringContaining(words));
     });
   });
 }

@@ -1,17 +1,17 @@
-// Questions to a Slack, and what it must answer. The sandbox is asked always, a real workspace when someone gives tokens:
-// where the two differ, the sandbox is wrong. Nothing is posted but in the one channel, and what was posted is deleted.
+// Questions to a Slack, and the answers that it must give. The sandbox is always asked, a real workspace only if someone provides tokens.
+// Where the two differ, the sandbox is wrong. Posts go only to the given channel, and are deleted afterwards.
 
 import { WebClient } from "@slack/web-api";
 import { silent } from "../sandbox/slack/bolt-app.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 export type Probed = {
-  /** With a slash at the end; null: Slack itself. */
+  /** With a slash at the end. Null means Slack itself. */
   readonly apiUrl: string | null;
   readonly botToken: string;
-  /** Without it the probes of Socket Mode are not asked. */
+  /** If null, the probes of Socket Mode are skipped. */
   readonly appToken: string | null;
-  /** The app is a member of it. */
+  /** A channel that the app is a member of. */
   readonly channel: string;
 };
 
@@ -19,14 +19,14 @@ type Answer = Record<string, unknown> & { readonly ok: boolean };
 
 type Asking = {
   readonly channel: string;
-  /** Any call; refusals are answers too. */
+  /** Makes any call. Refusals are returned, too. */
   readonly call: (method: string, args?: Record<string, unknown>) => Promise<Answer>;
-  /** Posts into the channel, to be deleted at the end, and returns the message's ts. */
+  /** Posts to the channel and returns the message's ts. The message is deleted at the end. */
   readonly post: (args: Record<string, unknown>) => Promise<string>;
   readonly as: (token: string) => Asking["call"];
 };
 
-/** An error code (any one of several), with the place it must point at; or what must stand in a good answer. */
+/** The expected error code (one of several) and the place that it points at, or what a good answer contains. */
 type Due =
   | { readonly error: string | readonly string[]; readonly pointer?: string }
   | { readonly answer: object; readonly without?: string };
@@ -161,7 +161,7 @@ const posts: readonly Probe[] = [
   },
 ];
 
-/** A message with a button, as it is read back after an update. */
+/** Returns a message with a button as it is read back after an update. */
 const changed = async ({ call, channel, post }: Asking, update: object): Promise<Answer> => {
   const ts = await post(blocks(actions(button({}))));
   await call("chat.update", { channel, ts, ...update });
@@ -229,7 +229,7 @@ const reading: readonly Probe[] = [
     due: { error: "thread_not_found" },
   },
   {
-    asks: "with a cursor that nobody gave",
+    asks: "with an unknown cursor",
     ask: calling("conversations.history", { ...here, cursor: "2" }),
     due: { error: "invalid_cursor" },
   },
@@ -309,7 +309,7 @@ const others: readonly Probe[] = [
   },
 ];
 const everything: readonly Probe[] = [...whoCalls, ...posts, ...rules, ...reading, ...others];
-// Slack's own pacing is waited for; the sandbox has none here. Most answers are refusals that a probe asks for.
+// Retries as long as Slack's own rate limits require; the sandbox has none here. Most answers are refusals that a probe provokes.
 const OPTIONS = { retryConfig: { retries: 5 }, logger: silent };
 const clientFor = ({ apiUrl }: Probed, token: string): WebClient =>
   new WebClient(token, { ...(apiUrl !== null && { slackApiUrl: apiUrl }), ...OPTIONS });
@@ -324,7 +324,7 @@ const answerOf = async (call: Promise<unknown>): Promise<Answer> => {
   }
 };
 
-/** Regular expressions in what is due become matchers. */
+/** Turns regular expressions in an expected answer into matchers. */
 const matching = (due: unknown): unknown => {
   if (due instanceof RegExp) return expect.stringMatching(due);
   if (Array.isArray(due)) return due.map(matching);
@@ -355,7 +355,7 @@ export const slackProbes = (
       const client = clientFor(probed, token);
       return async (method: string, args: Record<string, unknown> = {}): Promise<Answer> => {
         const answer = await answerOf(client.apiCall(method, args));
-        // A probe that should have been refused and was not has posted, too.
+        // A probe that should have been refused but was accepted has posted, too.
         if (answer.ok && method === "chat.postMessage") posted.push(String(answer["ts"]));
         return answer;
       };

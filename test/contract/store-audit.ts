@@ -1,4 +1,4 @@
-// What every store keeps of the audit: the chain, the full texts, and the letters that follow from it.
+// What every store guarantees for the audit: the chain, the full texts, and the notifications that follow from it.
 
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
@@ -39,7 +39,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       ...facts,
     });
 
-    /** Each link follows from the one before, each signature from its link. */
+    /** Checks that each link follows from the previous one, and each signature from its link. */
     async function expectWhole(): Promise<number> {
       const good = auditSignatures([bench.store.auditPublicKey()]);
       let previous = NO_LINK;
@@ -56,7 +56,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       return entries.length;
     }
 
-    test("entries are numbered from one, chained and signed, whatever wrote them", async () => {
+    test("entries are numbered from one, chained and signed, whichever call wrote them", async () => {
       expect(await bench.store.auditHead()).toBeNull();
       const run = withApprovals(aRun(), anApproval());
       await bench.store.insert(run, { audit: [anAuditEntry(run)] });
@@ -71,7 +71,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect((await bench.store.auditHead())?.entry.reason).toBe("no \u202e ü");
     });
 
-    test("of writers side by side each entry has a place of its own, and the chain holds", async () => {
+    test("concurrent writers get an entry each, and the chain holds", async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(fc.nat(3), { minLength: 2, maxLength: 20 }), async (sizes) => {
           const before = (await bench.store.auditHead())?.seq ?? 0;
@@ -90,7 +90,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       );
     });
 
-    test("what was not written leaves no entry and no gap", async () => {
+    test("a failed write leaves no entry and no gap", async () => {
       const run = aRun();
       await bench.store.insert(run, { audit: [anAuditEntry(run)] });
       await bench.store.insert(run, { audit: [anAuditEntry(run)] });
@@ -100,7 +100,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await expectWhole()).toBe(2);
     });
 
-    test("a save can store where its entries stand", async () => {
+    test("a save can store the numbers of its entries in the run", async () => {
       const run = aRun();
       await bench.store.insert(run, { audit: [anAuditEntry(run)] });
       const afterAudit = (saved: Run, marks: readonly { seq: number; link: string }[]): Run => ({
@@ -119,7 +119,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       );
     });
 
-    test("an entry is read as it was written; its full text is kept once for each digest", async () => {
+    test("an entry is read as it was written; its full text is stored once per digest", async () => {
       const run = aRun();
       const digest = sha256("the whole request");
       const asked = anAuditEntry(run, { what: "decided", digest, text: "the whole request" });
@@ -134,7 +134,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.auditProof(99)).toBeNull();
     });
 
-    test("entries are found after a number, of the kinds asked for, no more than asked for", async () => {
+    test("entries are found after a number, by kind, and no more than asked for", async () => {
       const run = aRun();
       await bench.store.audit(
         (["opened", "decided", "refused", "decided"] as const).map((what) => anAuditEntry(run, { what })),
@@ -147,7 +147,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await seqs(4, ALL, 9)).toEqual([]);
     });
 
-    test("of writers side by side one notes that a week has ended, and an older week is not noted after it", async () => {
+    test("of concurrent writers one records that a week has ended, and no older week is recorded later", async () => {
       const ended = (until: number) => ({ ...anAuditEntry(aRun(), { what: "week-ended" }), until });
       const answers = await Promise.all(Array.from({ length: 5 }, () => bench.store.auditOnce(ended(2_000))));
       expect(answers.filter((answer) => answer === "added")).toHaveLength(1);
@@ -182,7 +182,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.walkAudit()).toBeNull();
     });
 
-    test("a run's entries are found by our key and by the service's id, those of before it had one too", async () => {
+    test("a run's entries are found by our key and by the service's id, including those from before it had one", async () => {
       const id = aRunId();
       const run = aWatchedRun(id);
       const runId = RunId(id);
@@ -199,7 +199,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await seqs("run_unknown")).toEqual([]);
     });
 
-    test("a letter is added once for its kind, entry and addressee, and stays to be done until it is said to be", async () => {
+    test("a notification is added once per kind, entry and addressee, and is due until it is done", async () => {
       const notification = aReceipt();
       await bench.store.addNotifications([
         notification,
@@ -221,7 +221,7 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.notification(aNonce())).toBeNull();
     });
 
-    test("of disputes of one letter at once, one leaves an entry", async () => {
+    test("of concurrent disputes of one notification, one leaves an entry", async () => {
       const notification = aReceipt();
       await bench.store.addNotifications([notification]);
       const entry = anAuditEntry(aRun(), { what: "refused", refers: 1, approval: "apr_1" as ApprovalId });

@@ -1,4 +1,4 @@
-// What the parts of the store's contract share: one store on an empty database, a clock turned by hand, and short words.
+// What the parts of the store's contract share: a store on an empty database, a hand-driven clock, and helpers.
 
 import { afterEach, beforeEach, expect } from "vitest";
 import type { RunKey } from "#src/domain/ids.ts";
@@ -6,13 +6,13 @@ import type { Run } from "#src/domain/run.ts";
 import type { Store, StoredRun } from "#src/ports/store.ts";
 import { aRun, NOON } from "../make/run.ts";
 
-/** Opens a store on an empty database of its own, with a first lease that lasts at least `LEASE_MS`. */
+/** Opens a store on a new empty database, with a first lease of at least `LEASE_MS`. */
 export type MakeStore = (options: { now: () => number }) => Promise<Store>;
 
 export const LEASE_MS = 30_000;
 
 export type Bench = {
-  /** Milliseconds; starts at `NOON` in each test. */
+  /** Milliseconds. Starts at `NOON` in each test. */
   now: number;
   readonly store: Store;
   stored(run?: Run): Promise<StoredRun>;
@@ -20,7 +20,7 @@ export type Bench = {
   claimedKeys(limit?: number): Promise<RunKey[]>;
 };
 
-/** To be called inside a `describe`. */
+/** Must be called inside a `describe`. */
 export function storeBench(makeStore: MakeStore): Bench {
   let open: Store | null = null;
   const bench: Bench = {

@@ -3,7 +3,7 @@ import type { RunKey } from "#src/domain/ids.ts";
 import { NOON } from "../make/run.ts";
 import { LEASE_MS, type MakeStore, storeBench } from "./store-bench.ts";
 
-/** Who may write, and who takes over. A part of the store's contract. */
+/** The part of the store's contract about leases: who may write, and who takes over. */
 export function leaseContract(name: string, makeStore: MakeStore): void {
   describe(`${name} keeps leases`, () => {
     const bench = storeBench(makeStore);
@@ -14,7 +14,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.claimedKeys()).toEqual([]);
     });
 
-    test("who no longer holds the run can save only where holding is not asked for", async () => {
+    test("a process that no longer holds the run can save only if holding is not required", async () => {
       const first = await bench.stored();
       await bench.store.release();
       expect(await bench.store.save(first, first.run, { mustHold: true })).toBe("not-held");
@@ -30,7 +30,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.save(second, second.run, { mustHold: true })).toBe("not-held");
     });
 
-    test("what was handed back is claimed in portions, each run once", async () => {
+    test("runs that were handed back are claimed in portions, each run once", async () => {
       const keys = new Set<RunKey>();
       for (let n = 0; n < 5; n += 1) keys.add((await bench.stored()).run.key);
       await bench.store.release();
@@ -54,7 +54,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(claimed && (await bench.store.save(claimed, claimed.run, { mustHold: true }))).toBe("saved");
     });
 
-    test("a renewed lease lasts on", async () => {
+    test("a renewed lease continues", async () => {
       const first = await bench.stored();
       bench.now += LEASE_MS - 1;
       await bench.store.renew(bench.now, LEASE_MS);
@@ -63,7 +63,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.claimedKeys()).toEqual([]);
     });
 
-    test("a lapsed lease is lost: renewing does not bring it back, claiming does, in portions", async () => {
+    test("a lapsed lease is lost: renewing does not restore it, and claiming does, in portions", async () => {
       const first = await bench.stored();
       const second = await bench.stored();
       bench.now += LEASE_MS;
@@ -88,14 +88,14 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.save(second, second.run, { mustHold: true })).toBe("not-held");
     });
 
-    test("a finished run is claimed by nobody", async () => {
+    test("a finished run cannot be claimed", async () => {
       const over = await bench.stored();
       await bench.store.save(over, over.run, { finished: true });
       await bench.store.release();
       expect(await bench.claimedKeys()).toEqual([]);
     });
 
-    test("a save that does not say whether the run is finished leaves that as it was", async () => {
+    test("a save that does not say whether the run is finished does not change that", async () => {
       const over = await bench.stored();
       await bench.store.save(over, over.run, { finished: true });
       const later = await bench.loaded(over.run.key);
@@ -104,7 +104,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.claimedKeys()).toEqual([]);
     });
 
-    test("whoever reopens a finished run holds it", async () => {
+    test("the process that reopens a finished run holds it", async () => {
       const over = await bench.stored();
       await bench.store.save(over, over.run, { finished: true });
       await bench.store.release();
@@ -119,7 +119,7 @@ export function leaseContract(name: string, makeStore: MakeStore): void {
       expect(await bench.claimedKeys()).toEqual([over.run.key]);
     });
 
-    test("saying that an unfinished run is unfinished takes no hold of it", async () => {
+    test("a save that calls an unfinished run unfinished does not claim it", async () => {
       const first = await bench.stored();
       await bench.store.release();
       await bench.store.renew(bench.now, LEASE_MS);

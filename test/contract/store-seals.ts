@@ -1,4 +1,5 @@
-// Someone who can write the database, and has no key, changes what decides. None of it is believed, and all of it is heard of.
+// Someone who can write to the database, but has no key, changes what decides. None of it is believed, and all of it
+// is reported.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Finding, Store, StoredRun } from "#src/ports/store.ts";
@@ -13,25 +14,25 @@ import {
   withApprovals,
 } from "../make/run.ts";
 
-/** A database of its own, as someone sees it who can write it. */
+/** A database, seen by someone who can write to it. */
 export type Place = {
   open(options: { now: () => number }): Promise<Store>;
-  /** Without the rules that refuse a change of the audit. `?` stands for a value. */
+  /** Runs a statement without the rules that refuse a change of the audit. `?` stands for a value. */
   run(sql: string, ...values: readonly string[]): Promise<Record<string, unknown>[]>;
   remove(): Promise<void>;
 };
 
-/** What every store notices of a row that it did not write. */
+/** Rows that a store did not write must be noticed. */
 export function sealContract(name: string, makePlace: () => Promise<Place>): void {
   describe(`${name} believes only what this program wrote`, () => {
     let place: Place;
     let store: Store;
-    let heard: Finding[] = [];
+    let findings: Finding[] = [];
 
     const open = async (): Promise<void> => {
       store = await place.open({ now: () => NOON });
-      heard = [];
-      store.onTampering((finding) => heard.push(finding));
+      findings = [];
+      store.onTampering((finding) => findings.push(finding));
     };
 
     beforeEach(async () => {
@@ -43,7 +44,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       await place.remove();
     });
 
-    /** Past the store, as a thief would. */
+    /** Writes past the store, as a thief would. */
     async function change(sql: string, ...values: readonly string[]): Promise<void> {
       await store.close();
       await place.run(sql, ...values);
@@ -67,16 +68,16 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       expect((await store.load(run.key))?.run).toMatchObject(run);
       expect(await store.form(ticket.nonce)).toEqual(ticket);
       expect(await store.byButton(approval.nonce)).toMatchObject({ run: run.key });
-      expect(heard).toEqual([]);
+      expect(findings).toEqual([]);
     });
 
     describe("a run that is saved as this program wrote it, without being loaded again", () => {
       async function written(): Promise<StoredRun> {
         const { run } = await stored();
-        const kept: StoredRun[] = [];
-        const facts = { audit: [anAuditEntry(run)], onSaved: (next: StoredRun) => void kept.push(next) };
+        const saved: StoredRun[] = [];
+        const facts = { audit: [anAuditEntry(run)], onSaved: (next: StoredRun) => void saved.push(next) };
         expect(await store.save({ run, revision: 1 }, { ...run, input: "written" }, facts)).toBe("saved");
-        const [last] = kept;
+        const [last] = saved;
         if (last === undefined) throw new Error("nothing was saved");
         expect(await store.load(run.key)).toMatchObject({ run: last.run, revision: last.revision });
         return last;
@@ -84,14 +85,14 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
 
       test("is saved, and can be saved again", async () => {
         const first = await written();
-        const kept: StoredRun[] = [];
-        const onSaved = (next: StoredRun): void => void kept.push(next);
+        const saved: StoredRun[] = [];
+        const onSaved = (next: StoredRun): void => void saved.push(next);
         expect(await store.save(first, { ...first.run, input: "second" }, { onSaved })).toBe("saved");
-        const [second] = kept;
+        const [second] = saved;
         if (second === undefined) throw new Error("nothing was saved");
         expect(await store.save(second, { ...second.run, input: "third" })).toBe("saved");
         expect((await store.load(first.run.key))?.run.input).toBe("third");
-        expect(heard).toEqual([]);
+        expect(findings).toEqual([]);
       });
 
       test.for([
@@ -99,15 +100,15 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["its requester", "update runs set requester = 'U0SOMEONE'"],
         ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
         ["its seal", "update runs set seal = ''"],
-      ] as const)("is not saved over a change of %s, which is heard of", async ([, sql]) => {
-        const kept = await written();
+      ] as const)("is not saved over a change of %s, which is reported", async ([, sql]) => {
+        const saved = await written();
         await change(sql);
-        const entries = [anAuditEntry(kept.run)];
+        const entries = [anAuditEntry(saved.run)];
         const before = (await store.auditHead())?.seq;
-        expect(await store.save(kept, { ...kept.run, input: "over it" }, { audit: entries })).toBe("lost");
+        expect(await store.save(saved, { ...saved.run, input: "over it" }, { audit: entries })).toBe("lost");
         expect((await store.auditHead())?.seq).toBe(before);
-        expect((await store.load(kept.run.key))?.run.watch.type).toBe("tampered");
-        expect(heard[0]).toMatchObject({ run: kept.run.key });
+        expect((await store.load(saved.run.key))?.run.watch.type).toBe("tampered");
+        expect(findings[0]).toMatchObject({ run: saved.run.key });
       });
 
       test("is not saved over an older row that was put back under the newest revision", async () => {
@@ -115,23 +116,23 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         const [{ doc, seal }] = (await place.run("select doc, seal from runs")) as [
           { doc: string; seal: string },
         ];
-        const kept: StoredRun[] = [];
-        const onSaved = (next: StoredRun): void => void kept.push(next);
+        const saved: StoredRun[] = [];
+        const onSaved = (next: StoredRun): void => void saved.push(next);
         await store.save({ run, revision: 1 }, { ...run, input: "newer" }, { onSaved });
         await change("update runs set doc = ?, seal = ?", doc, seal);
-        const [last] = kept;
+        const [last] = saved;
         if (last === undefined) throw new Error("nothing was saved");
         expect(await store.save(last, { ...last.run, input: "over it" })).toBe("lost");
       });
 
-      test("is not saved when it is deleted", async () => {
-        const kept = await written();
+      test("is not saved if it was deleted", async () => {
+        const saved = await written();
         await change("delete from runs");
-        expect(await store.save(kept, { ...kept.run, input: "over it" })).toBe("lost");
+        expect(await store.save(saved, { ...saved.run, input: "over it" })).toBe("lost");
       });
     });
 
-    describe("a changed run", () => {
+    describe("a run that was changed", () => {
       test.for([
         ["its document", "update runs set doc = replace(doc, 'pending', 'decided')"],
         ["its requester", "update runs set requester = 'U0SOMEONE'"],
@@ -139,7 +140,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["the service's id", "update runs set service_run_id = 'run_other'"],
         ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
         ["its seal", "update runs set seal = ''"],
-      ] as const)("in %s is condemned wherever it is read", async ([, sql]) => {
+      ] as const)("in %s is marked as tampered with wherever it is read", async ([, sql]) => {
         const { run } = await stored();
         await change(sql);
         const found = (await store.load(run.key))?.run;
@@ -148,10 +149,10 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         await store.renew(NOON + 120_000, 1_000);
         const [claimed] = await store.claim(10);
         expect(claimed?.run.watch.type).toBe("tampered");
-        expect(heard[0]).toMatchObject({ run: run.key });
+        expect(findings[0]).toMatchObject({ run: run.key });
       });
 
-      test("says of nothing that it was decided, confirmed or given", async () => {
+      test("shows nothing as decided, confirmed or given", async () => {
         const { run, approval } = await stored();
         const decision = { verdict: "approve", reason: "go", by: { team: TEAM, user: APPROVER }, at: NOON };
         const delivery = { type: "confirmed", at: NOON, stillListed: null };
@@ -166,11 +167,11 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         expect(JSON.stringify(found)).not.toContain(APPROVER);
       });
 
-      test("of a shape that nobody knows is left alone", async () => {
+      test("into an unknown shape is left alone", async () => {
         const { run } = await stored();
         await change("update runs set doc = ?", JSON.stringify({ key: run.key, approvals: 7 }));
         await expect(store.load(run.key)).rejects.toThrow("changed outside Countersign");
-        expect(heard).toHaveLength(1);
+        expect(findings).toHaveLength(1);
       });
     });
 
@@ -178,20 +179,20 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       ["its verdict", `update forms set doc = replace(doc, '"approve"', '"deny"')`],
       ["its person", `update forms set doc = replace(doc, '${APPROVER}', 'U0SOMEONE')`],
       ["its nonce", "update forms set nonce = 'another'"],
-    ] as const)("a form that was changed in %s is no form", async ([what, sql]) => {
+    ] as const)("a form that was changed in %s is rejected", async ([what, sql]) => {
       const { ticket } = await stored();
       await change(sql);
       expect(await store.form(what === "its nonce" ? ("another" as typeof ticket.nonce) : ticket.nonce)).toBe(
         "changed",
       );
-      expect(heard).toHaveLength(1);
+      expect(findings).toHaveLength(1);
     });
 
     test("a button that was changed leads nowhere", async () => {
       const { approval } = await stored();
       await change("update buttons set version = 7");
       expect(await store.byButton(approval.nonce)).toBeNull();
-      expect(heard).toHaveLength(1);
+      expect(findings).toHaveLength(1);
     });
 
     describe("the audit", () => {
@@ -221,8 +222,8 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["a forged precedent", "update audit set asked = 'approve x' where seq = 2", ["columns"]],
         ["a missing entry", "delete from audit where seq = 2", ["gap", "gap"]],
         ["a row with a negative number", stray("-9007199254740991"), ["stray"]],
-        ["a row with a number beyond all", stray("9223372036854775807"), ["stray"]],
-      ])("is looked at fast and walked through, and both find %s", async ([, sql, found]) => {
+        ["a row with a number beyond the last", stray("9223372036854775807"), ["stray"]],
+      ])("is checked quickly and walked through, and both find %s", async ([, sql, found]) => {
         await change(sql);
         expect(await ids()).toEqual(found);
         expect(await store.walkAudit()).not.toBeNull();
@@ -232,14 +233,14 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["an unsigned row", "update audit set signature = '' where seq = 2", ["forged"]],
         ["an emptied table while runs know heads", "delete from audit", ["head"]],
         ["a cut end", "delete from audit where seq > 2", ["head"]],
-      ])("is looked at fast, which finds %s", async ([, sql, found]) => {
+      ])("is checked quickly, which finds %s", async ([, sql, found]) => {
         await change(sql);
         expect(await ids()).toEqual(found);
       });
     });
 
     describe("one entry by itself", () => {
-      test("is proven by a few look-ups, and not once it, its place or its columns were changed", async () => {
+      test("is proven by a few look-ups, but not once the entry, its place or its columns were changed", async () => {
         const run = aWatchedRun();
         await store.audit([1, 2, 3].map((at) => anAuditEntry(run, { at })));
         for (const seq of [1, 2, 3])

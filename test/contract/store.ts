@@ -1,4 +1,4 @@
-// What every store keeps, whatever engine is below it.
+// What every store guarantees, whatever engine is below it.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.load(aRunKey())).toBeNull();
       });
 
-      test("a second run of one intention is not stored, and the first is named", async () => {
+      test("a second run of one intention is not stored, and the first is returned", async () => {
         const [first, second] = [aRun(), aRun()];
         expect(await bench.store.insert(first, { intention: "command 1" })).toBe("stored");
         expect(await bench.store.insert(second, { intention: "command 1" })).toEqual({ known: first.key });
@@ -56,17 +56,17 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         const again = aWatchedRun(id);
         expect(await bench.store.insert(again, { intention: "another" })).toEqual({ known: run.key });
         expect(await bench.store.load(again.key)).toBeNull();
-        // The intention that led nowhere is free.
+        // The intention of the run that was not stored is still free.
         expect(await bench.store.insert(aRun(), { intention: "another" })).toBe("stored");
       });
 
-      test("a run stored twice is known the second time", async () => {
+      test("a run that is stored twice is recognized the second time", async () => {
         const { run } = await bench.stored();
         expect(await bench.store.insert(renamed(run, "other"), {})).toEqual({ known: run.key });
         expect((await bench.loaded(run.key)).run.input).toBe(run.input);
       });
 
-      test("of many inserts of one intention at once, one is stored and all others name it", async () => {
+      test("of many inserts of one intention at once, one is stored and all others return it", async () => {
         const answers = await Promise.all(
           Array.from({ length: 20 }, () => bench.store.insert(aRun(), { intention: "double click" })),
         );
@@ -78,7 +78,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.load([...known][0] ?? aRunKey())).not.toBeNull();
       });
 
-      test("any text and any content come back byte for byte", async () => {
+      test("any text and any content are returned byte for byte", async () => {
         const unit = fc.oneof(fc.string({ unit: anyCodePoint }), fc.string({ unit: "grapheme" }));
         await fc.assert(
           fc.asyncProperty(unit, fc.jsonValue(), async (input, content) => {
@@ -87,7 +87,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
               request: aRequest(content as Approval["request"]["content"]),
             };
             const run = withApprovals(aRun({ input }), approval);
-            // As JSON has it: it knows no -0.
+            // JSON has no -0.
             expect((await bench.stored(run)).run).toEqual(JSON.parse(JSON.stringify(run)));
           }),
           { numRuns: 100 },
@@ -107,7 +107,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.insert(aRun(), { intention: "late" })).toBe("stored");
       });
 
-      test("what must know all freezes is not saved once there is a later one, and nothing of it is written", async () => {
+      test("a save that must know all freezes is refused once there is a later freeze, and nothing of it is written", async () => {
         const first = await bench.stored();
         const frozen = (): Promise<void> =>
           bench.store.audit([anAuditEntry(first.run, { what: "frozen", outcome: "frozen" })]);
@@ -154,46 +154,48 @@ export function storeContract(name: string, makeStore: MakeStore): void {
       test("a run of the service that another run watches is refused, and nothing is written", async () => {
         const id = aRunId();
         const { run: other } = await bench.stored(aWatchedRun(id));
-        const mine = await bench.stored();
-        const created: Run = { ...mine.run, creation: { type: "created", id, at: bench.now } };
-        await expect(bench.store.save(mine, created)).rejects.toMatchObject({
+        const stored = await bench.stored();
+        const created: Run = { ...stored.run, creation: { type: "created", id, at: bench.now } };
+        await expect(bench.store.save(stored, created)).rejects.toMatchObject({
           code: "run_id_taken",
           applied: "no",
           retry: "never",
         });
-        expect(await bench.loaded(mine.run.key)).toEqual(mine);
+        expect(await bench.loaded(stored.run.key)).toEqual(stored);
         expect(await bench.store.byRunId(id)).toBe(other.key);
       });
 
-      test("an intention of another run is lost, and nothing is written", async () => {
+      test("a save that takes the intention of another run is lost, and nothing is written", async () => {
         await bench.store.insert(aRun(), { intention: "taken" });
-        const mine = await bench.stored();
-        expect(await bench.store.save(mine, renamed(mine.run, "mine"), { intention: "taken" })).toBe("lost");
-        expect(await bench.loaded(mine.run.key)).toEqual(mine);
+        const stored = await bench.stored();
+        expect(await bench.store.save(stored, renamed(stored.run, "mine"), { intention: "taken" })).toBe(
+          "lost",
+        );
+        expect(await bench.loaded(stored.run.key)).toEqual(stored);
       });
     });
 
     describe("finding", () => {
       test("a run is found by the service's id as soon as it has one", async () => {
         const id = aRunId();
-        const mine = await bench.stored();
+        const stored = await bench.stored();
         expect(await bench.store.byRunId(id)).toBeNull();
-        await bench.store.save(mine, { ...mine.run, creation: { type: "created", id, at: bench.now } });
-        expect(await bench.store.byRunId(id)).toBe(mine.run.key);
+        await bench.store.save(stored, { ...stored.run, creation: { type: "created", id, at: bench.now } });
+        expect(await bench.store.byRunId(id)).toBe(stored.run.key);
       });
 
-      test("a button is understood in every version its card ever had", async () => {
+      test("a button is found under every version that its card ever had", async () => {
         const first = anApproval();
-        const mine = await bench.stored(withApprovals(aRun(), first));
+        const stored = await bench.stored(withApprovals(aRun(), first));
         const second = reopen(first, aRequest("changed"), aNonce(), null);
-        await bench.store.save(mine, { ...mine.run, approvals: [second] });
-        const { key: run } = mine.run;
+        await bench.store.save(stored, { ...stored.run, approvals: [second] });
+        const { key: run } = stored.run;
         expect(await bench.store.byButton(first.nonce)).toEqual({ run, approval: first.id, version: 1 });
         expect(await bench.store.byButton(second.nonce)).toEqual({ run, approval: first.id, version: 2 });
         expect(await bench.store.byButton(aNonce())).toBeNull();
       });
 
-      test("the buttons of thousands of approvals are all kept", async () => {
+      test("the buttons of thousands of approvals are all stored", async () => {
         const approvals = Array.from({ length: 2_001 }, () => anApproval());
         const { run } = await bench.stored(withApprovals(aRun(), ...approvals));
         const last = approvals.at(-1) ?? anApproval();
@@ -217,7 +219,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         },
       );
 
-      test("a list holds the newest first, of the given channels only, and no more than asked for", async () => {
+      test("a list has the newest first, only of the given channels, and no more than asked for", async () => {
         const elsewhere = ChannelId("C0ELSEWHERE");
         const keys: RunKey[] = [];
         for (const channel of [CHANNEL, elsewhere, CHANNEL, CHANNEL]) {
@@ -232,7 +234,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(new Set(await bench.store.channelsInUse())).toEqual(new Set([CHANNEL, elsewhere]));
       });
 
-      test("a list can be narrowed to what is unfinished, or waits for a decision", async () => {
+      test("a list can be limited to what is unfinished, or waits for a decision", async () => {
         const over = await bench.stored();
         await bench.store.save(over, over.run, { finished: true });
         const working = await bench.stored();
@@ -246,20 +248,20 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await list("pending")).toEqual(new Set());
       });
 
-      test("a list can be narrowed to what one person asked for, or to what others did", async () => {
+      test("a list can be limited to what one person asked for, or to what others did", async () => {
         const [one, other] = [UserId("U0ONE"), UserId("U0OTHER")];
-        const mine = await bench.stored(withApprovals(aRun({ requester: one }), anApproval()));
+        const stored = await bench.stored(withApprovals(aRun({ requester: one }), anApproval()));
         const theirs = await bench.stored(withApprovals(aRun({ requester: other }), anApproval()));
         const list = async (asked: { by: UserId } | { notBy: UserId }): Promise<RunKey[]> =>
           (await bench.store.list({ channels: [CHANNEL], only: "pending", asked, limit: 9 })).map(
             ({ key }) => key,
           );
-        expect(await list({ by: one })).toEqual([mine.run.key]);
+        expect(await list({ by: one })).toEqual([stored.run.key]);
         expect(await list({ notBy: one })).toEqual([theirs.run.key]);
         expect(await list({ by: UserId("U0NOBODY") })).toEqual([]);
       });
 
-      test("a list can be narrowed to the runs that name a message", async () => {
+      test("a list can be limited to the runs that name a message", async () => {
         const opening = {
           type: "up",
           ts: MessageTs("1790000000.000100"),
@@ -280,7 +282,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
       });
     });
 
-    test("runs whose id the service has not told are listed by themselves", async () => {
+    test("runs whose service id is still unknown are listed separately", async () => {
       const unknown = { type: "unknown", words: "no answer", at: 1, again: "asked" } as const;
       const { run: lost } = await bench.stored({ ...aRun(), creation: unknown });
       await bench.stored(aWatchedRun());
@@ -288,7 +290,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
       expect(listed.map(({ key }) => key)).toEqual([lost.key]);
     });
 
-    describe("papers", () => {
+    describe("forms and documents", () => {
       test("a form is found by its nonce, as it was opened first", async () => {
         const approval = anApproval();
         const { run } = await bench.stored(withApprovals(aRun(), approval));
@@ -314,7 +316,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.document("others")).toBeNull();
       });
 
-      test("forgetting removes old finished runs and all that hangs on them", async () => {
+      test("old finished runs are deleted with everything that belongs to them", async () => {
         const approval = anApproval();
         const old = aWatchedRun(aRunId(), {});
         await bench.store.insert(withApprovals(old, approval), { intention: "old" });
@@ -338,7 +340,7 @@ export function storeContract(name: string, makeStore: MakeStore): void {
       });
     });
 
-    test("methods called side by side do not disturb each other", async () => {
+    test("methods that are called concurrently do not disturb each other", async () => {
       const runs = Array.from({ length: 50 }, () => withApprovals(aRun(), anApproval()));
       await Promise.all(
         runs.map(async (run, n) => {

@@ -1,4 +1,4 @@
-// What becomes of a run when an effect has ended so: each transition of the tables in approval.ts and post.ts.
+// What happens to a run when an effect ends: each transition of the tables in approval.ts and post.ts.
 
 import { describe, expect, test } from "vitest";
 import type { Delivery } from "#src/domain/approval.ts";
@@ -48,7 +48,12 @@ describe("a decision", () => {
     ["confirmed after a lost answer", again, { type: "confirmed" }, { type: "confirmed" }],
     ["resolved elsewhere", clean, { type: "elsewhere", words: "409" }, { type: "elsewhere", words: "409" }],
     ['"elsewhere" after a lost answer', again, { type: "elsewhere", words: "" }, { type: "unconfirmed" }],
-    ["surely not applied", clean, LATER, { type: "retry", lost: false, tries: 1, notBefore: NOON + 1_000 }],
+    [
+      "certainly not applied",
+      clean,
+      LATER,
+      { type: "retry", lost: false, tries: 1, notBefore: NOON + 1_000 },
+    ],
     ["asked to wait", clean, { ...LATER, afterMs: 90_000 }, { type: "retry", notBefore: NOON + 90_000 }],
     ["not applied after a lost answer", again, LATER, { type: "retry", lost: true, tries: 2 }],
     ["refused", clean, REFUSED, { type: "refused", words: "no" }],
@@ -73,7 +78,7 @@ describe("a decision", () => {
   });
 
   test.for<[string, Delivery, Outcome, object]>([
-    ["surely not applied: void", clean, LATER, { type: "closed", cause: "run-over" }],
+    ["certainly not applied: void", clean, LATER, { type: "closed", cause: "run-over" }],
     ["lost: unconfirmed", clean, LOST, { type: "decided", delivery: { type: "unconfirmed" } }],
     ["refused: refused", clean, REFUSED, { type: "decided", delivery: { type: "refused", words: "no" } }],
     ["not applied after a lost answer: unconfirmed", again, LATER, { delivery: { type: "unconfirmed" } }],
@@ -88,24 +93,24 @@ describe("a decision", () => {
     [LATER, []],
     [LOST, []],
     [{ type: "confirmed" }, []],
-  ])("after %o its approver hears privately of %o", ([outcome, says]) => {
+  ])("after %o notifies its approver privately of %o", ([outcome, says]) => {
     const run = deliveredRun(clean);
     const { notices } = applyOutcome(run, SEND(run), outcome, contextAt());
-    expect(notices.map((tell) => tell.says.type)).toEqual(says);
-    for (const tell of notices) expect(tell.to).toBe(APPROVER);
+    expect(notices.map((notice) => notice.says.type)).toEqual(says);
+    for (const notice of notices) expect(notice.to).toBe(APPROVER);
   });
 
   test.for<[string, Outcome]>([
     ["refused", REFUSED],
     ["decided elsewhere", { type: "elsewhere", words: "" }],
     ["unproven", { type: "unproven", why: "" }],
-  ])("whose first answer was lost, then %s: its approver hears that it is not confirmed", ([, outcome]) => {
+  ])("whose first answer was lost, then %s: its approver is told that it is not confirmed", ([, outcome]) => {
     const run = deliveredRun(again);
     const { notices } = applyOutcome(run, SEND(run), outcome, contextAt());
     expect(notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
   });
 
-  test("that is held takes no outcome of an earlier one that was taken back, until its hold ends", () => {
+  test("that is held ignores the outcome of an earlier, undone decision until its hold ends", () => {
     const run = deliveredRun({ type: "held", until: NOON + 30_000, sendAt: NOON + 30_000 });
     const outcomes: Outcome[] = [LATER, REFUSED, LOST, { type: "unproven", why: "" }, { type: "confirmed" }];
     for (const outcome of outcomes)
@@ -118,7 +123,7 @@ describe("a decision", () => {
     { type: "held", until: NOON, sendAt: NOON },
     { type: "recorded" },
     { type: "retry", notBefore: NOON, tries: 1, lost: false, why: "" },
-  ])("of which not one byte was sent is not called sent: %o", (delivery) => {
+  ])("of which no byte was sent is not marked as sent: %o", (delivery) => {
     const run = deliveredRun(delivery);
     expect(applyOutcome(run, SEND(run), LOST, contextAt())).toBe(run);
   });
@@ -129,7 +134,7 @@ describe("a decision", () => {
     { type: "unconfirmed", at: NOON, cause: "run-missing" },
     { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" },
     { type: "refused", at: NOON, words: "", absent: false },
-  ])("that nobody awaits any more takes no answer: %o", (delivery) => {
+  ])("whose answer is no longer expected ignores an answer: %o", (delivery) => {
     const run = deliveredRun(delivery);
     for (const outcome of [REFUSED, LATER, LOST, { type: "confirmed" } as const])
       expect(applyOutcome(run, SEND(run), outcome, contextAt())).toBe(run);
@@ -166,14 +171,14 @@ describe("a message", () => {
     ["to be posted later", "post", sending(2), LATER, { type: "planned", notBefore: NOON + 2_000, tries: 2 }],
     ["refused", "post", sending(1), REFUSED, { type: "refused", retryAt: NOON + REFUSED_RETRY_MS, tries: 1 }],
     [
-      "read back, not there",
+      "read back, missing",
       "find",
       unsure,
       { type: "found", copies: [] },
       { type: "planned", notBefore: NOON, tries: 1 },
     ],
     [
-      "read back, there",
+      "read back, found",
       "find",
       unsure,
       { type: "found", copies: [TS, OTHER] },
@@ -189,11 +194,11 @@ describe("a message", () => {
     expect(applyMessageOutcome(act, before, outcome, NOON)).toMatchObject(next);
   });
 
-  test("whose update may have taken effect is drawn anew, whatever it should show next", () => {
+  test("whose update may have taken effect is redrawn, whatever it should show next", () => {
     expect(applyMessageOutcome("update", up, LOST, NOON)).not.toMatchObject({ shows: "old" });
   });
 
-  test("that can't be changed for now is not posted beside itself", () => {
+  test("that cannot be changed for now is not posted a second time", () => {
     const next = applyMessageOutcome("update", up, REFUSED, NOON);
     expect("ts" in next || ("tries" in next && next.tries > 0)).toBe(true);
   });
@@ -222,7 +227,7 @@ describe("a message", () => {
     });
   });
 
-  test("that Slack calls deleted is posted anew and swept, in case the old one is there after all", () => {
+  test("that Slack calls deleted is posted again and swept, in case the old one is still there", () => {
     const planned = applyMessageOutcome("update", { ...up, sweepAt: null }, { type: "gone" }, NOON);
     const again: PostedMessage = {
       type: "sending",
@@ -233,7 +238,7 @@ describe("a message", () => {
     expect(posted).toMatchObject({ type: "up", sweepAt: NOON + SWEEP_AFTER_MS });
   });
 
-  test("that opens the thread is needed: refused, nothing is started and the requester is told", () => {
+  test("that opens the thread is required: if it is refused, nothing is started and the requester is notified", () => {
     const run = markSending(aRun(), { type: "post", slot: OPENING }, NOON);
     const next = applyOutcome(run, { type: "post", slot: OPENING }, REFUSED, contextAt());
     expect(next.creation).toMatchObject({ type: "refused", words: "no" });
@@ -247,7 +252,7 @@ describe("a message", () => {
     expect(coded.notices).toMatchObject([{ says: { type: "cannot-post", code: "is_archived" } }]);
   });
 
-  test("that is refused first after failed tries tells the requester, once", () => {
+  test("that is refused for the first time after failed attempts notifies the requester once", () => {
     const post = { type: "post", slot: cardSlot(ApprovalId("apr_1")) } as const;
     const after = (run: Run, outcome: Outcome): Run =>
       applyOutcome(markSending(run, post, NOON), post, outcome, contextAt());
@@ -257,7 +262,7 @@ describe("a message", () => {
     expect(after(after(refused, LATER), REFUSED).notices).toHaveLength(1);
   });
 
-  test.for([1, 2, 5, 50])("waits at most a minute after try %d, or as long as Slack asks", (tries) => {
+  test.for([1, 2, 5, 50])("is retried within a minute after attempt %d, or when Slack allows it", (tries) => {
     expect(backoffMs(tries, null)).toBeLessThanOrEqual(60_000);
     expect(backoffMs(tries, null)).toBeGreaterThanOrEqual(1_000);
     expect(backoffMs(tries, 120_000)).toBe(120_000);
@@ -323,7 +328,7 @@ describe("the creation of a run", () => {
     expect(settled(outcome).creation).toMatchObject(creation);
   });
 
-  test("takes in what the service says at once", () => {
+  test("takes over the snapshot that the service returns", () => {
     const snapshot = aSnapshot(aWatchedRun(), ["apr_1"]);
     const run = settled({ type: "created", snapshot });
     expect(run).toMatchObject({
@@ -360,23 +365,23 @@ describe("after a crash", () => {
       expect(recover(calm, contextAt())).toBe(calm);
   });
 
-  test("nothing is asked of it twice", () => {
+  test("does not recover the same mark twice", () => {
     const once = recover(deliveredRun({ type: "sending", at: NOON, tries: 1, lost: false }), contextAt());
     expect(recover(once, contextAt())).toBe(once);
   });
 });
 
-describe("a private word", () => {
-  const tell = {
+describe("a private notice", () => {
+  const notice = {
     id: "t",
     to: APPROVER,
     says: { type: "cannot-post", words: "no" },
     state: "planned",
     notBefore: 0,
   } as const;
-  const run = markSending({ ...aRun(), notices: [tell] }, { type: "send-notice", notice: "t" }, NOON);
+  const run = markSending({ ...aRun(), notices: [notice] }, { type: "send-notice", notice: "t" }, NOON);
 
-  test("is said once: after an answer, a lost one and a crash it is not said again", () => {
+  test("is sent once: after an answer, a lost one or a crash it is not sent again", () => {
     for (const outcome of [{ type: "told" } as const, LOST, REFUSED])
       expect(applyOutcome(run, { type: "send-notice", notice: "t" }, outcome, contextAt()).notices).toEqual(
         [],
@@ -384,7 +389,7 @@ describe("a private word", () => {
     expect(recover(run, contextAt()).notices).toEqual([]);
   });
 
-  test("that Slack would rather hear later is not lost", () => {
+  test("that Slack asks to send later is not lost", () => {
     expect(applyOutcome(run, { type: "send-notice", notice: "t" }, LATER, contextAt()).notices).toMatchObject(
       [{ id: "t", state: "planned" }],
     );

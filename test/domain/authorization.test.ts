@@ -1,4 +1,4 @@
-// Who may do what, and whether a given approval still counts: what only these functions decide.
+// Who may do what, and whether an approval still counts: the rules that only these functions decide.
 
 import { describe, expect, test } from "vitest";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
@@ -45,18 +45,18 @@ const attempt = (facts: Partial<DecisionAttempt> = {}): DecisionAttempt => ({
 const toOpen = (facts: Partial<DecisionAttempt>, of: Approval = approval) =>
   refusalToOpen(of, attempt(facts), { ...seen, version: of.version })?.type ?? null;
 
-describe("what Slack does not say", () => {
+describe("facts that Slack does not provide", () => {
   const named = aRule({ approvers: these([], [GROUP]) });
   const called = aRule({ approvers: these([]), escalated: these([], [GROUP]) });
 
   test.for<[string, Partial<Person>, Rule, string | null]>([
-    ["whether they are in a group that is named", {}, named, "unverified"],
-    ["nothing of it: they are in it", { memberOf: new Map([[GROUP, true]]) }, named, null],
-    ["nothing of it: they are not in it", { memberOf: new Map([[GROUP, false]]) }, named, "not-approver"],
+    ["whether they are in the group that is named", {}, named, "unverified"],
+    ["none: they are in the group", { memberOf: new Map([[GROUP, true]]) }, named, null],
+    ["none: they are not in the group", { memberOf: new Map([[GROUP, false]]) }, named, "not-approver"],
     ["whether a stage names them, in the channel", {}, called, "unverified"],
     ["whether a stage names them, outside the channel", { seesChannel: false }, called, "unverified"],
     [
-      "nothing of it: no stage names them, outside the channel",
+      "none: no stage names them, outside the channel",
       { seesChannel: false, memberOf: new Map([[GROUP, false]]) },
       called,
       "not-in-channel",
@@ -66,7 +66,7 @@ describe("what Slack does not say", () => {
   });
 });
 
-describe("whom a rule names, excepts and calls", () => {
+describe("the people whom a rule names, excepts and calls", () => {
   const OTHER = UserId("U0OTHER");
   const here = { memberOf: new Map([[GROUP, true]]) };
 
@@ -115,7 +115,7 @@ describe("while a brake holds", () => {
   });
 });
 
-test("who may not decide handles nothing, nor anyone what is replaced or over", () => {
+test("no one can handle a request that they may not decide, or one that was replaced or is over", () => {
   const handled = (facts: Partial<DecisionAttempt>, version = approval.version) =>
     refusalToHandle(approval, attempt(facts), { version, was: null })?.type ?? null;
   expect(handled({})).toBeNull();
@@ -125,7 +125,7 @@ test("who may not decide handles nothing, nor anyone what is replaced or over", 
   expect(handled({ rule, monotonic: NOON + 1_000 })).toBe("closed");
 });
 
-test("an approval that is held can be denied after the time in which it could be given", () => {
+test("a held approval can be denied after the time in which it could be approved", () => {
   const held = withDelivery(approval, vote(), { type: "held", until: NOON + 9_000, sendAt: NOON + 9_000 });
   const rule = aRule({ expiry: { afterMs: 1_000, outcome: "nothing" } });
   const late = { rule, monotonic: NOON + 5_000 };
@@ -139,15 +139,15 @@ function vote(facts: Partial<Decision> = {}): Decision {
   return { verdict: "approve", reason: "why", by, at: NOON, digest: approval.request.digest, ...facts };
 }
 
-describe("a given approval", () => {
-  const worth = (given: Decision, rule: Rule, { of = approval, people = [MEMBER] } = {}) =>
+describe("an earlier approval", () => {
+  const validity = (given: Decision, rule: Rule, { of = approval, people = [MEMBER] } = {}) =>
     validityOf(given, of, { run, rule, people });
   const read = { ...approval, readers: [APPROVER] };
   const readFirst = aRule({ friction: { readFirst: true, word: null } });
   const typed = aRule({ friction: { readFirst: false, word: "yes" } });
 
   test.for<[string, Decision, Rule, Approval, string]>([
-    ["as it was", vote(), aRule(), approval, "counts"],
+    ["unchanged", vote(), aRule(), approval, "counts"],
     ["of another request", vote({ digest: "other" }), aRule(), approval, "request-changed"],
     ["that no person gave", vote({ by: null }), aRule(), approval, "unverified"],
     ["whose giver has not read", vote(), readFirst, approval, "rule-changed"],
@@ -158,15 +158,15 @@ describe("a given approval", () => {
     ["with the word", vote({ word: "yes" }), typed, approval, "counts"],
     ["too short", vote(), aRule({ reason: { approve: 4, deny: 4 } }), approval, "rule-changed"],
     ["long enough", vote(), aRule({ reason: { approve: 3, deny: 4 } }), approval, "counts"],
-  ])("%s", ([, given, rule, of, is]) => expect(worth(given, rule, { of })).toBe(is));
+  ])("%s", ([, given, rule, of, is]) => expect(validity(given, rule, { of })).toBe(is));
 
-  test("is not vouched for by the same id in another workspace", () => {
+  test("is not confirmed by the same user id in another workspace", () => {
     const people = [{ ...MEMBER, team: ELSEWHERE }];
-    expect(worth(vote(), aRule(), { people })).toBe("unverified");
+    expect(validity(vote(), aRule(), { people })).toBe("unverified");
   });
 
-  test("counts no more when its giver may not decide", () => {
-    expect(worth(vote(), aRule(), { people: [{ ...MEMBER, kind: "guest" }] })).toBe("voter-may-not");
+  test("no longer counts when the person who gave it may not decide", () => {
+    expect(validity(vote(), aRule(), { people: [{ ...MEMBER, kind: "guest" }] })).toBe("voter-may-not");
   });
 });
 
@@ -177,7 +177,7 @@ describe("who has read a request", () => {
   const readersOf = (of: Approval, given = digest, user: UserId = APPROVER) =>
     markRead(withApprovals(run, of), of.id, given, user).approvals[0]?.readers;
 
-  test("is remembered once, where the rule asks for it, of this request", () => {
+  test("is remembered once per person, only if the rule asks for it, and only for this request", () => {
     expect(readersOf(asks)).toEqual([APPROVER]);
     expect(readersOf({ ...asks, readers: [APPROVER] })).toEqual([APPROVER]);
     expect(readersOf({ ...asks, readers: [REQUESTER] })).toEqual([REQUESTER, APPROVER]);
@@ -186,7 +186,7 @@ describe("who has read a request", () => {
     expect(readersOf(withDelivery(asks, vote(), { type: "recorded" }))).toEqual([]);
   });
 
-  test("of what is not there changes nothing", () => {
+  test("is unchanged when the request does not exist", () => {
     expect(markRead(run, approval.id, digest, APPROVER)).toBe(run);
   });
 });
@@ -200,7 +200,7 @@ describe("a request with more fields than its form has room for", () => {
     request: { ...aRequest({ action: "change", ...fields }), chars: 320_000 },
   };
 
-  test("is not approved here, and can be denied", () => {
+  test("cannot be approved in the form, and can be denied", () => {
     const no = refusalToOpen(long, attempt(), { ...seen, version: long.version });
     expect(no?.type).toBe("not-all-shown");
     expect(no?.type === "not-all-shown" && no.fields > 100).toBe(true);

@@ -34,7 +34,7 @@ describe("the risk and the place", () => {
     ["{}", null],
   ])("of %s is %s", (json, risk) => expect(marksOf(json).risk).toBe(risk));
 
-  test("is the worst of those that the service names, so that a decoy lowers nothing", () => {
+  test("is the worst of those that the service names, so a decoy cannot lower it", () => {
     expect(marksOf('{"risk":"low","severity":"critical"}').risk).toBe("critical: critical");
     expect(marksOf('{"risk":"low","Risk":"high"}').risk).toBe("high: high");
     expect(marksOf('{"risk":"low","severity":"unknown"}').risk).toBe("other: unknown");
@@ -49,7 +49,7 @@ describe("the risk and the place", () => {
     });
   });
 
-  test("may stand under the usual names, in the request or in its run", () => {
+  test("is also found under the usual names, in the request or in its run", () => {
     const ofRun = (fields: { readonly [name: string]: string }): RunContext => ({
       fields,
       volatile: [],
@@ -67,7 +67,7 @@ describe("the risk and the place", () => {
     }
   });
 
-  test("says a place once, and two at most", () => {
+  test("names a place once, and at most two places", () => {
     expect(marksOf('{"environment":"eu","env":"eu","target":{"env":"us"}}').where).toEqual(["eu"]);
     expect(marksOf('{"environment":"eu","target":{"environment":"us","env":"ap"}}').where).toEqual([
       "eu",
@@ -77,25 +77,25 @@ describe("the risk and the place", () => {
 });
 
 describe("the fields of a card", () => {
-  test("begin with the tool and what it acts on", () => {
+  test("begin with the tool and its target", () => {
     const json = '{"a":1,"service":"s","resource":"r","target":"t","tool":"x"}';
     expect(fieldsOf(json).short).toEqual(["Tool = x", "Target = t", "Resource = r", "Service = s", "A = 1"]);
   });
 
-  test("stand side by side under their names as words", () => {
+  test("stand side by side, labeled with words", () => {
     expect(
       fieldsOf('{"dry_run":false,"replicaCount":3,"big":1234567890123456789,"tags":["a","b"]}').short,
     ).toEqual(["Dry run = false", "Replica count = 3", "Big = 1234567890123456789", 'Tags = ["a","b"]']);
   });
 
-  test("of a record stand one by one; a record that only holds them together is not named", () => {
+  test("of a record are listed one by one; a record that only groups them is not named", () => {
     expect(fieldsOf('{"source":{"db":"a"},"arguments":{"db":"b"}}').short).toEqual([
       "Source db = a",
       "Db = b",
     ]);
   });
 
-  test("stand in a box when they are long, nested, of several lines, or have a name that is a sentence", () => {
+  test("are shown in a box when they are long, nested, multi-line, or have a sentence as their name", () => {
     const json = `{"diff":"a\\nb","deep":{"a":{"b":1}},"log":"${"x".repeat(70)}","Approved by Countersign":"yes","note!":"n"}`;
     const { short, long } = fieldsOf(json);
     expect(short).toEqual([]);
@@ -108,7 +108,7 @@ describe("the fields of a card", () => {
     ]);
   });
 
-  test("leave out what the second line says, and the time of the request if the card says that minute", () => {
+  test("leave out what the second line shows, and the time of the request if the card shows that minute", () => {
     expect(
       fieldsOf(
         '{"risk":"high","environment":"production","requested_at":"2026-11-20T12:00:20Z","tool":"deploy"}',
@@ -117,7 +117,7 @@ describe("the fields of a card", () => {
     expect(fieldsOf('{"requested_at":"2026-11-20T11:00:00Z"}').short).toHaveLength(1);
   });
 
-  test("show times only where their zone is known", () => {
+  test("show times only if their time zone is known", () => {
     const { short } = cardFields(asked('{"at":"2026-11-20T12:00:00+01:00","day":"2026-11-20T12:00:00"}'), {
       risk: null,
       where: [],
@@ -136,7 +136,7 @@ describe("the fields of a card", () => {
 });
 
 describe("a headline", () => {
-  test("holds no symbol that Countersign's own titles use, and then is not the whole action", () => {
+  test("contains none of the symbols in Countersign's own titles; otherwise it is not the whole action", () => {
     expect(headline({ action: "✅ Approved ☑️ by 🟢 Ben" }, 100)).toEqual({
       text: "Approved by Ben",
       whole: false,
@@ -144,7 +144,7 @@ describe("a headline", () => {
     expect(headline({ action: "✔✓" }, 100).whole).toBe(false);
   });
 
-  test("is whole only if it says all of the action", () => {
+  test("counts as whole only if it shows all of the action", () => {
     expect(headline({ action: "Deploy 2.41" }, 100)).toEqual({ text: "Deploy 2.41", whole: true });
     expect(headline({ action: "Deploy\n2.41" }, 100).whole).toBe(false);
     expect(headline({ action: "x".repeat(200) }, 100).whole).toBe(false);
@@ -154,7 +154,7 @@ describe("a headline", () => {
 describe("what changed between two requests", () => {
   const changes = (was: string, is: string) => requestChanges(asked(was), asked(is));
 
-  test("is told field by field, with what is new and what is gone", () => {
+  test("is shown field by field, with additions and removals", () => {
     expect(changes('{"env":"staging","old":"1"}', '{"env":"production","new":"2"}')).toEqual([
       { name: "env", was: "staging", is: "production" },
       { name: "old", was: "1", is: null },
@@ -162,7 +162,7 @@ describe("what changed between two requests", () => {
     ]);
   });
 
-  test("of a long text is the place of the change", () => {
+  test("in a long text is shown around the place of the change", () => {
     const [change] = changes(
       `{"sql":"${"x ".repeat(5_000)}DROP a"}`,
       `{"sql":"${"x ".repeat(5_000)}DROP b"}`,

@@ -1,6 +1,6 @@
-// Texts that mean to deceive whoever reads them. Written as numbers, so that this file deceives nobody.
+// Texts that try to deceive their reader. Written as code point numbers, so that this file deceives no one.
 
-/** Each hides at least one code point that no reader sees. */
+/** Each hides at least one code point that readers cannot see. */
 export const INVISIBLE: readonly string[] = [
   [0x00, 0x01, 0x07, 0x08, 0x0b, 0x0c, 0x0d, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9b], // controls
   [0xad, 0x600, 0x61c, 0x6dd, 0x70f, 0x8e2, 0x180e], // soft hyphen, Arabic and Syriac marks, Mongolian separator
@@ -11,7 +11,7 @@ export const INVISIBLE: readonly string[] = [
   [0x115f, 0x1160, 0x3164, 0xffa0, 0x2800], // fillers, Braille blank
   [0x34f, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180f], // grapheme joiner, Khmer and Mongolian
   [0xe000, 0xf8ff, 0x100000], // private use
-  [0xfe00, 0xfe01, 0xe0100, 0xe01ef], // variation selectors after no picture: they smuggle bytes
+  [0xfe00, 0xfe01, 0xe0100, 0xe01ef], // variation selectors without an emoji before them: they smuggle bytes
   [0xe0001, 0xe0020, 0xe0041, 0xe007f], // tags
   [0x1d159, 0x1d173, 0x1bca0], // notation
   [0x378, 0x2fe0], // unassigned
@@ -20,7 +20,7 @@ export const INVISIBLE: readonly string[] = [
   .map((point) => `delete${String.fromCodePoint(point)}nothing`)
   .concat(["lone \uD800 half", "\uDC00", "rm -rf /\u202E# mir\u202C", "👩\u200D💻 a\u200Db", "👩\u200D"]);
 
-/** Seen as it is: other scripts, accents, pictures, and the white space that shapes a text. */
+/** Left unmarked: other scripts, accents, emoji, and the white space that shapes a text. */
 export const STAYS: readonly string[] = [
   "plain",
   "tab\tand\nnewline",
@@ -32,7 +32,7 @@ export const STAYS: readonly string[] = [
   "",
 ];
 
-/** Looks like nothing at all. */
+/** Renders as nothing at all. */
 export const LOOKS_BLANK: readonly string[] = [
   "",
   " ",

@@ -32,7 +32,7 @@ describe("who may decide", () => {
     ["a full member who sees the channel", {}, null],
     ["the requester", { user: REQUESTER }, "requester"],
     ["a guest", { kind: "guest" }, "guest"],
-    ["a person of another organisation", { kind: "outsider" }, "outsider"],
+    ["a person of another organization", { kind: "outsider" }, "outsider"],
     ["a bot", { kind: "bot" }, "bot"],
     ["a deactivated person", { kind: "deactivated" }, "deactivated"],
     ["a member who cannot see the channel", { seesChannel: false }, "not-in-channel"],
@@ -49,7 +49,7 @@ describe("who may decide", () => {
   });
 });
 
-describe("which approval is open", () => {
+describe("which approval can be decided", () => {
   const pending = anApproval();
   const decision = {
     verdict: "deny",
@@ -67,7 +67,7 @@ describe("which approval is open", () => {
     ["pending, with a later request", { ...pending, version: 2, requestVersion: 2 }, 1, changed],
     ["pending again with the request that was seen", { ...pending, version: 2 }, 1, { type: "reopened" }],
     [
-      "pending again with the request that was seen, after it was taken back",
+      "pending again with the request that was seen, after an undo",
       { ...pending, version: 2, past: [{ decision, cause: "undone", words: "" }] },
       1,
       { type: "undone" },
@@ -78,8 +78,8 @@ describe("which approval is open", () => {
       2,
       { type: "reopened" },
     ],
-    ["pending, and a version claimed that never was", pending, 2, changed],
-    ["none at all", null, 1, { type: "unknown" }],
+    ["pending, with a version that never existed", pending, 2, changed],
+    ["no approval", null, 1, { type: "unknown" }],
     ["decided and on its way", sending, 1, { type: "already-decided", decision, settled: false }],
     ["decided and confirmed", confirmed, 1, { type: "already-decided", decision, settled: true }],
     ["closed, as the run is over", close(pending, "run-over", NOON), 1, { type: "closed", why: "run-over" }],
@@ -94,7 +94,7 @@ describe("which approval is open", () => {
   });
 });
 
-test("an approval that is taken back stays unlisted if the newest snapshot did not list it", () => {
+test("an undone approval stays unlisted if the newest snapshot did not list it", () => {
   const pending = anApproval();
   const decision = {
     verdict: "approve",
@@ -130,7 +130,7 @@ describe("a submitted decision", () => {
     return result.ok ? null : result.error.type;
   };
 
-  test("is recorded with its verdict, its reason byte for byte, who, when and on what", () => {
+  test("is recorded with its verdict, its reason byte for byte, the person, the time and the request", () => {
     const reason = "  because\r\n‮ it is 𝒢ood\u0000 ";
     const result = decide(open, { ...submission, reason }, contextAt());
     const state = result.ok ? findApproval(result.value, approval.id)?.state : null;
@@ -152,7 +152,7 @@ describe("a submitted decision", () => {
     ["to deny with a reason", { verdict: "deny", reason: "no" }, null],
     ["to deny without a reason", { verdict: "deny" }, "reason-needed"],
     ["to deny with white space", { verdict: "deny", reason: " \n\t" }, "reason-needed"],
-    ["to deny with what nobody can see", { verdict: "deny", reason: "\u200B\u2800\uFEFF" }, "reason-needed"],
+    ["to deny with invisible characters", { verdict: "deny", reason: "\u200B\u2800\uFEFF" }, "reason-needed"],
     ["a reason of 3,000 characters", { reason: "x".repeat(MAX_REASON_CHARS) }, null],
     ["a reason of 3,001 characters", { reason: "x".repeat(MAX_REASON_CHARS + 1) }, "reason-too-long"],
     ["another digest than the request's", { digest: "other" }, "changed"],
@@ -163,7 +163,7 @@ describe("a submitted decision", () => {
     expect(refusal(facts)).toBe(because);
   });
 
-  test("is told what changed, before and after", () => {
+  test("is shown what changed, before and after", () => {
     const was = aRequest({ action: "something smaller" });
     const result = decide(open, { ...submission, digest: was.digest, was }, contextAt());
     expect(result).toEqual({ ok: false, error: { type: "changed", was, now: approval.request } });
@@ -175,7 +175,7 @@ describe("a submitted decision", () => {
     ["refused by the service", false, { type: "refused", at: NOON, words: "no", absent: false }],
     ["resolved elsewhere", false, { type: "elsewhere", at: NOON, words: "" }],
     ["not confirmed", false, { type: "unconfirmed", at: NOON, cause: "run-missing" }],
-  ])("once more, when the first was %s, counts as recorded: %s", (_what, known, delivery) => {
+  ])("a second time, when the first was %s, counts as recorded: %s", (_what, known, delivery) => {
     const first = decide(open, submission, contextAt());
     const made = first.ok ? findApproval(first.value, approval.id) : null;
     if (made?.state.type !== "decided") throw new Error("the first is refused");
@@ -193,7 +193,7 @@ describe("a submitted decision", () => {
 });
 
 test.each(["approve", "deny"] as const)(
-  "a submit to %s counts until the request expires, and not a millisecond later",
+  "to %s counts until the request expires, and not a millisecond later",
   (verdict) => {
     const approval = anApproval();
     const { id, version, request } = approval;

@@ -1,4 +1,5 @@
-// What each part of a run makes due: its files, its work, its messages that Slack refuses, and the looks that would settle something.
+// What each part of a run makes due: its files, its work, its messages that Slack refuses, and the looks that would
+// settle an open question.
 
 import { describe, expect, test } from "vitest";
 import type { Delivery } from "#src/domain/approval.ts";
@@ -70,7 +71,7 @@ describe("a file", () => {
     expect(dueOf({ ...run, posts: {} }).filter((each) => each.endsWith(slot))).toEqual([]);
   });
 
-  test("of an output waits for the message of the outcome, and is made only for a long one", () => {
+  test("of an output waits for the outcome message, and is made only for a long output", () => {
     const ended = (output: string): Run => {
       const over = observe(opened, aSnapshot(opened, [], { status: "succeeded", output }), contextAt());
       return { ...over, posts: { [OPENING]: up(), [OUTCOME]: up() } };
@@ -79,7 +80,7 @@ describe("a file", () => {
     expect(uploads(ended("x".repeat(9_000)))).toHaveLength(1);
     expect(uploads(ended("short"))).toEqual([]);
     expect(uploads({ ...ended("x".repeat(9_000)), posts: { [OPENING]: up() } })).toEqual([]);
-    // The outcome says that it was not started, or it is an older one.
+    // The run was not started, or the outcome message belongs to an older outcome.
     const posts = { [OPENING]: up(), [OUTCOME]: up() };
     expect([uploads({ ...opened, posts, seen: null }), uploads({ ...listed, posts })]).toEqual([[], []]);
   });
@@ -146,7 +147,7 @@ describe("a run", () => {
 });
 
 describe("a private notice", () => {
-  const tells = (state: "planned" | "sending", notBefore: number): string[] => {
+  const effectsWith = (state: "planned" | "sending", notBefore: number): string[] => {
     const notice = {
       id: "n",
       to: APPROVER,
@@ -157,11 +158,11 @@ describe("a private notice", () => {
     return dueOf({ ...aWatchedRun(), notices: [notice] }).filter((each) => each === "send-notice");
   };
   test("is sent once, and not before its time", () => {
-    expect([tells("planned", NOON), tells("planned", NOON + 1), tells("sending", NOON)]).toEqual([
-      ["send-notice"],
-      [],
-      [],
-    ]);
+    expect([
+      effectsWith("planned", NOON),
+      effectsWith("planned", NOON + 1),
+      effectsWith("sending", NOON),
+    ]).toEqual([["send-notice"], [], []]);
   });
 });
 
@@ -170,7 +171,7 @@ describe("a message that Slack refuses", () => {
   const posts = (run: Run): string[] => dueOf(run).filter((each) => each.endsWith(OPENING));
   const over = (run: Run): Run => ({ ...run, watch: { type: "over", at: NOON } });
 
-  test("is tried again while the run is watched, and a few times more", () => {
+  test("is retried while the run is watched, and a few more times after that", () => {
     const run = aWatchedRun();
     const at = (of: Run, tries: number): boolean =>
       posts({ ...of, posts: { [OPENING]: refused(tries) } }).length > 0;
@@ -183,7 +184,7 @@ describe("a message that Slack refuses", () => {
     expect(at({ ...over(run), creation: never }, 1)).toBe(false);
   });
 
-  test("is tried as often after an outage as without one", () => {
+  test("is retried as often after an outage as without one", () => {
     const refusal = { type: "refused", words: "no" } as const;
     const sending: PostedMessage = { type: "sending", at: NOON, tries: 100 };
     const post = applyMessageOutcome("post", sending, refusal, NOON - REFUSED_RETRY_MS);
@@ -208,21 +209,24 @@ describe("a message that Slack refuses", () => {
       (at) => ({ watch: { type: "on" }, creation: { type: "created", id: RunId("run_x"), at } }),
       false,
     ],
-  ])("is let be a day after its run is %s: only that of many tries", (_what, facts, ends) => {
-    const late = NOON + DAY_MS + 1;
-    const at = (post: PostedMessage): boolean =>
-      reconcile({ ...aWatchedRun(), ...facts(NOON), posts: { [OPENING]: post } }, late + 1).effects.some(
-        (each) => "slot" in each && each.slot === OPENING,
-      );
-    expect(at({ type: "unsure", lookAt: late, tries: REFUSED_TRIES })).toBe(!ends);
-    expect(at({ type: "unsure", lookAt: late - 1, tries: REFUSED_TRIES })).toBe(true);
-    expect(at({ type: "unsure", lookAt: late, tries: REFUSED_TRIES - 1 })).toBe(true);
-    expect(at(up({ notBefore: late, tries: REFUSED_TRIES }))).toBe(!ends);
-    expect(at(up({ notBefore: late - 1, tries: REFUSED_TRIES }))).toBe(true);
-  });
+  ])(
+    "that was retried many times is abandoned a day after its run ends, and not before: %s",
+    (_what, facts, ends) => {
+      const late = NOON + DAY_MS + 1;
+      const at = (post: PostedMessage): boolean =>
+        reconcile({ ...aWatchedRun(), ...facts(NOON), posts: { [OPENING]: post } }, late + 1).effects.some(
+          (each) => "slot" in each && each.slot === OPENING,
+        );
+      expect(at({ type: "unsure", lookAt: late, tries: REFUSED_TRIES })).toBe(!ends);
+      expect(at({ type: "unsure", lookAt: late - 1, tries: REFUSED_TRIES })).toBe(true);
+      expect(at({ type: "unsure", lookAt: late, tries: REFUSED_TRIES - 1 })).toBe(true);
+      expect(at(up({ notBefore: late, tries: REFUSED_TRIES }))).toBe(!ends);
+      expect(at(up({ notBefore: late - 1, tries: REFUSED_TRIES }))).toBe(true);
+    },
+  );
 });
 
-describe("a look would settle", () => {
+describe("a look settles", () => {
   const looks = (run: Run): number | null => reconcile(run, NOON).fetchAt;
   const delivered = (delivery: object): Run => deliveredRun(delivery as Delivery);
 
@@ -242,7 +246,7 @@ describe("a look would settle", () => {
     expect(looks(listedRun("apr_1"))).toBeNull();
   });
 
-  test("nothing of a run that is not watched any more", () => {
+  test("nothing about a run that is no longer watched", () => {
     const lost = delivered({ type: "unsure", since: NOON, tries: 1, why: "503", notBefore: 0 });
     expect(looks({ ...lost, watch: { type: "over", at: NOON } })).toBeNull();
     expect(looks({ ...lost, watch: { type: "missing", since: NOON, absence: null } })).toBeNull();
@@ -250,7 +254,7 @@ describe("a look would settle", () => {
     expect(looks({ ...lost, approvals: doubtful })).toBeNull();
   });
 
-  test("an absence: of an approval, and of the run", () => {
+  test("an absence of an approval or of the run", () => {
     const run = listedRun("apr_1");
     const missed = observe(run, aSnapshot(run, [], { askedAt: NOON + 1 }), contextAt(1));
     expect(looks(missed)).toBe(NOON + 1 + ABSENT_AFTER_MS / 2);
@@ -260,7 +264,7 @@ describe("a look would settle", () => {
   });
 });
 
-test("the earliest moment wakes the run, and what is due wakes it at once", () => {
+test("the earliest due time wakes the run, and overdue work wakes it at once", () => {
   const at = (ms: number) =>
     ({
       id: `n${ms}`,
@@ -289,7 +293,7 @@ test("precedents are looked up once the card is up", () => {
   ]).toEqual([false, false, true]);
 });
 
-test("news leaves another mark: a decision, a change of state, a run that is missing", () => {
+test("a decision, a change of state and a missing run each change the news mark", () => {
   const run = listedRun("apr_1");
   const decided = deliveredRun({ type: "recorded" });
   const [first] = decided.approvals;

@@ -1,4 +1,4 @@
-// What 404 answers for a run make of it: believed over time, said, and given up after a day.
+// How a run treats 404 answers: it believes them only after some time, says so, and gives up after a day.
 
 import { describe, expect, test } from "vitest";
 import { close } from "#src/domain/approval-transitions.ts";
@@ -11,7 +11,7 @@ import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, NOON } from "../make/run.ts";
 
-/** The one approval after a look that began `ms` after noon. */
+/** Returns the run's only approval after a look that began `ms` after noon. */
 function after(run: Run, pending: Parameters<typeof aSnapshot>[1], ms = 1): Run {
   return observe(run, aSnapshot(run, pending, { askedAt: NOON + ms }), contextAt(ms));
 }
@@ -20,7 +20,7 @@ function only({ approvals }: Run): Approval {
   if (approval === undefined || others.length > 0) throw new Error("not one approval");
   return approval;
 }
-/** So many looks, five seconds apart, from which an absence is believed at the third. */
+/** Times of looks, five seconds apart. The third of them confirms an absence. */
 const looksFrom = (first: number, count = 3): number[] =>
   Array.from({ length: count }, (_, at) => first + (at * ABSENT_AFTER_MS) / 2);
 
@@ -35,40 +35,40 @@ describe("a run that the service no longer knows", () => {
     ["three 404s within a second", [1, 300, 600]],
     ["two, however far apart", [1, 60_000]],
     ["many within ten seconds", [1, 1_000, 2_000, 9_000, 10_000]],
-  ])("is not believed gone after %s, and is asked for again soon", ([, times]) => {
+  ])("is not considered missing after %s, and is looked up again soon", ([, times]) => {
     const run = missed(listedRun("apr_1"), times);
     expect(only(run).state.type).toBe("pending");
     expect(reconcile(run, NOON).fetchAt).toBeLessThanOrEqual(NOON + 1 + ABSENT_AFTER_MS);
   });
 
-  test("is believed gone after several 404s over ten seconds, and its open cards close", () => {
-    const gone = missed(listedRun("apr_1"), GONE);
-    expect(gone.watch).toEqual({ type: "missing", since: NOON + 1, absence: null });
-    expect(only(gone).state).toMatchObject({ type: "closed", cause: "run-missing" });
-    expect(missed(gone, [11_000])).toBe(gone);
+  test("is considered missing after several 404s over ten seconds, and its open cards close", () => {
+    const missingRun = missed(listedRun("apr_1"), GONE);
+    expect(missingRun.watch).toEqual({ type: "missing", since: NOON + 1, absence: null });
+    expect(only(missingRun).state).toMatchObject({ type: "closed", cause: "run-missing" });
+    expect(missed(missingRun, [11_000])).toBe(missingRun);
   });
 
-  test("makes a recorded decision void when it is believed gone, in words of its own", () => {
-    const gone = missed(decidedRun(), GONE);
-    expect(only(gone)).toMatchObject({ state: { type: "closed" }, past: [{ cause: "run-missing" }] });
-    expect(gone.notices).toMatchObject([{ says: { type: "decision-void", cause: "run-missing" } }]);
+  test("voids a recorded decision when it is considered missing, with a cause of its own", () => {
+    const missingRun = missed(decidedRun(), GONE);
+    expect(only(missingRun)).toMatchObject({ state: { type: "closed" }, past: [{ cause: "run-missing" }] });
+    expect(missingRun.notices).toMatchObject([{ says: { type: "decision-void", cause: "run-missing" } }]);
   });
 
-  test("is as before when it is found again, its approvals open under a new version", () => {
+  test("recovers when it is found again, and its approvals open under a new version", () => {
     const back = after(missed(listedRun("apr_1"), GONE), ["apr_1"], 11_000);
     expect(back.watch).toEqual({ type: "on" });
     expect(only(back)).toMatchObject({ state: { type: "pending" }, version: 2 });
   });
 
-  test("is given up after a day, and a lost answer stays unconfirmed for ever", () => {
+  test("is given up after a day, and a lost answer stays unconfirmed for good", () => {
     const run = deliveredRun({ type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" });
-    const given = missed(run, [...GONE, GIVE_UP_AFTER_MS + 1]);
-    expect(given.watch.type).toBe("given-up");
-    expect(only(given).state).toMatchObject({ delivery: { type: "unconfirmed", cause: "run-missing" } });
-    expect(given.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
+    const givenUp = missed(run, [...GONE, GIVE_UP_AFTER_MS + 1]);
+    expect(givenUp.watch.type).toBe("given-up");
+    expect(only(givenUp).state).toMatchObject({ delivery: { type: "unconfirmed", cause: "run-missing" } });
+    expect(givenUp.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
   });
 
-  test("does not lose a closed approval", () => {
+  test("keeps a closed approval", () => {
     const run = listedRun("apr_1");
     const closed = replaceApproval(run, close(only(run), "no-longer-listed", NOON));
     expect(only(missed(closed, GONE)).state).toMatchObject({ cause: "no-longer-listed" });

@@ -25,8 +25,8 @@ const text = fc.letrec<{ text: string }>((tie) => ({
   ),
 })).text;
 
-describe("a text that is parsed", () => {
-  test("keeps every number as it was written", () => {
+describe("parsed text", () => {
+  test("keeps every number exactly as it was written", () => {
     fc.assert(
       fc.property(text, (each) => {
         expect(JSON.stringify(parseJson(each))).toBe(spaceless(each));
@@ -43,6 +43,6 @@ describe("a text that is parsed", () => {
   );
 });
 
-/** Without white space outside strings. Strings are as `JSON.stringify` writes them. */
+/** Removes white space outside strings. Strings are as `JSON.stringify` writes them. */
 const spaceless = (each: string): string =>
   each.replace(/"(?:[^"\\]|\\.)*"|\s/g, (found) => (found.startsWith('"') ? found : ""));

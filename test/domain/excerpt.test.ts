@@ -15,7 +15,7 @@ const plain = fc.string({
 const max = fc.integer({ min: 1, max: 300 });
 
 describe("the head of a text", () => {
-  test("fits, and is the drawing of what is not hidden", () => {
+  test("fits the limit and equals the drawing of the shown part", () => {
     fc.assert(
       fc.property(plain, max, (text, most) => {
         const { text: shown, hidden } = head(text, most, "open");
@@ -25,7 +25,7 @@ describe("the head of a text", () => {
     );
   });
 
-  test("is the whole where that fits", () => {
+  test("is the whole text if that fits", () => {
     fc.assert(
       fc.property(plain, (text) => {
         expect(head(text, 20 * text.length + 1, "masked")).toEqual({ text: channelText(text), hidden: 0 });
@@ -34,7 +34,7 @@ describe("the head of a text", () => {
   });
 });
 
-test("the tail of a text fits, and is the drawing of what is not hidden", () => {
+test("the tail of a text fits the limit and equals the drawing of the shown part", () => {
   fc.assert(
     fc.property(plain, max, (text, most) => {
       const { text: shown, hidden } = tail(text, most, "open");
@@ -44,7 +44,7 @@ test("the tail of a text fits, and is the drawing of what is not hidden", () => 
   );
 });
 
-test("of both ends nothing is shown twice, and what is left out is counted", () => {
+test("an excerpt of both ends shows nothing twice, and counts what is left out", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", "b", " ", "\n"), maxLength: 2_000 }), (text) => {
       const { head: begin, left, tail: end } = ends(text, 400, "masked");
@@ -59,7 +59,7 @@ test("a line that is cut says how many characters are left out", () => {
   expect(shortened("x".repeat(1_010), 10, "masked")).toBe(`${"x".repeat(10)}… (1,000 more characters)`);
 });
 
-describe("no cut leaves half a secret: of", () => {
+describe("no cut reveals half a secret:", () => {
   const cuts = (draw: (text: string, cut: number) => string) => (text: string, secret: string) => {
     for (let cut = 1; cut <= text.length; cut += 1) {
       const shown = draw(text, cut);
@@ -86,7 +86,7 @@ describe("no cut leaves half a secret: of", () => {
     cuts((each, cut) => oneLine(each, cut))(text, secret),
   );
 
-  test("a key that is longer than what is searched", () => {
+  test("a key that is longer than the searched text", () => {
     const key = "QWErty0123456789".repeat(4_000);
     for (const text of [
       `ghp_${key} end`,
@@ -108,7 +108,7 @@ describe("no cut leaves half a secret: of", () => {
   });
 });
 
-test("slices put together are the text, masked as a whole", () => {
+test("the slices of a text join to the whole text, masked", () => {
   const word = fc.constantFrom(
     "deploy ",
     "it\n",
@@ -129,7 +129,7 @@ test("slices put together are the text, masked as a whole", () => {
   );
 });
 
-/** Each costs most in another place. */
+/** Each is the worst case of another step. */
 const WORST = [
   "a",
   "-",
@@ -155,7 +155,7 @@ const WORST = [
   ...INVISIBLE,
 ];
 
-test("what is shown of 4 MiB takes no longer than what is shown of little", () => {
+test("an excerpt of 4 MiB takes no longer than an excerpt of a short text", () => {
   for (const each of WORST) {
     const text = each.repeat(Math.ceil((4 * MIB) / each.length));
     head(text, 100, "masked");
@@ -169,7 +169,7 @@ test("what is shown of 4 MiB takes no longer than what is shown of little", () =
   }
 });
 
-test("a run of 100,000 marks on one letter takes no time that people notice", () => {
+test("100,000 combining marks on one letter cause no noticeable delay", () => {
   const began = performance.now();
   channelText(`x${"\u0301".repeat(50_000)}${"\u0323".repeat(50_000)}`);
   expect(performance.now() - began).toBeLessThan(3_000);

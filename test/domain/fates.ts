@@ -1,4 +1,4 @@
-// What the fuzzer may do to calls and looks, how fickle a world is, and what is under way in it.
+// The faults that the fuzzer may inject into calls and looks, the options of a world, and the records of its calls.
 
 import type { Decision } from "#src/domain/approval.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
@@ -7,22 +7,25 @@ import type { Rule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
 import type { Answer } from "./simulated-service.ts";
 
-/** What becomes of one call: done; its answer lost before or after it took effect; it takes effect late; 429 or 401; 4xx. */
+/**
+ * How one call ends: done; its answer lost before or after it took effect; it takes effect late; 429 or 401; another
+ * 4xx.
+ */
 export type Fate = "done" | "lost-before" | "lost-after" | "late" | "later" | "refused";
 export type LookFate = Answer | "lost";
 
 export type WorldOptions = {
-  /** How late a call whose answer was lost may still take effect (ms). */
+  /** How long after its answer was lost a call may still take effect (ms). */
   readonly lateMs: number;
-  /** How far behind a lagging read may be (ms). */
+  /** How far behind a stale read may be (ms). */
   readonly lagMs: number;
-  /** Slack also refuses to change and to read back what it has once taken. */
+  /** Slack also refuses to change and to read back messages that it once accepted. */
   readonly refusesAll: boolean;
-  /** Of the one rule; left out: there is no policy file. */
+  /** Overrides for the only rule. If absent, there is no policy file. */
   readonly rule?: Partial<Rule>;
 };
 
-/** What the look before a decision finds, where its call goes so. */
+/** The answer to the look before a decision, for the fates that begin with a failed look. */
 export const LOOK_BEFORE = {
   done: "fresh",
   late: "stale",
@@ -38,23 +41,23 @@ export type Carried = {
   stage: Stage;
   marked: Run | null;
   outcome: Outcome | null;
-  /** For a decision: the digest of the request in the newest look before the mark. */
+  /** Decisions only: the digest of the request in the newest look before the mark. */
   asked: string | null;
   sent: Sent | null;
 };
 
-/** One POST of a decision that left us. `disproved`: we were told, for sure, that it was not applied. */
+/** One POST of a decision that left. `disproved`: the service said for sure that it was not applied. */
 export type Sent = {
   readonly approval: ApprovalId;
   readonly decision: Decision;
   readonly at: number;
-  /** The digest of the request in the newest look before it was marked; null when that look did not list it. */
+  /** The digest of the request in the newest look before the mark. Null if that look did not list it. */
   readonly asked: string | null;
   disproved: boolean;
   /** Until when it may still take effect (ms). */
   arrivesBy: number;
 };
 
-/** To be done twice does no harm. */
+/** Whether performing the effect twice does no harm. */
 export const isIdempotent = (effect: Effect): boolean =>
   ["find", "update", "sweep", "find-file", "upload"].includes(effect.type);

@@ -1,4 +1,4 @@
-// Reminders, stages of the escalation and the last reminder: when each is due, and that none is due twice or all at once.
+// When reminders, escalation stages and the last reminder are due, and that none is due twice or all at once.
 
 import { describe, expect, it } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
@@ -53,7 +53,7 @@ const ctxAt = (at: number) => ({
   freezes: [],
 });
 
-/** Wakes the run whenever it wants to be woken, until `until`. Resolves to what was due, each with its minute. */
+/** Wakes the run whenever it asks to be woken, until `until`. Returns the due messages, each with its minute. */
 function live(run: Run, id: Approval["id"], until: number): { run: Run; due: readonly string[] } {
   const due: string[] = [];
   let now = NOON;
@@ -71,20 +71,20 @@ function live(run: Run, id: Approval["id"], until: number): { run: Run; due: rea
       );
     next = after;
   }
-  throw new Error("it never comes to rest");
+  throw new Error("the run never comes to rest");
 }
 
 const remind = { afterMs: 15 * MIN, doubles: true, atMost: 3 };
 
 describe("reminders", () => {
-  it("come after each wait, which doubles, and no more than the rule says", () => {
+  it("come after each wait, which doubles, up to the rule's number", () => {
     const { run, id } = waiting({ followUp: { remind } });
     expect(live(run, id, NOON + 99 * H).due).toEqual(["waits 15", "waits 45", "waits 105"]);
     const same = waiting({ followUp: { remind: { ...remind, doubles: false } } });
     expect(live(same.run, same.id, NOON + 99 * H).due).toEqual(["waits 15", "waits 30", "waits 45"]);
   });
 
-  it("that were missed are one", () => {
+  it("that were missed are sent as one", () => {
     const { run, id } = waiting({ followUp: { remind } });
     const late = applyFollowUp(run, ctxAt(NOON + 3 * H));
     expect(findApproval(late, id)?.calls).toHaveLength(1);
@@ -96,7 +96,7 @@ describe("reminders", () => {
     });
   });
 
-  it("wait for the hours of the rule, unless it is urgent", () => {
+  it("wait for the rule's hours, unless the request is urgent", () => {
     const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
     const quiet = waiting({ followUp: { remind: { ...remind, atMost: 1 }, hours } });
     // NOON is a Friday.
@@ -106,7 +106,7 @@ describe("reminders", () => {
     expect(live(urgent.run, urgent.id, NOON + 99 * H).due).toEqual(["waits 15"]);
   });
 
-  it("write nothing new while they wait for the hours", () => {
+  it("change nothing in the run while they wait for the hours", () => {
     const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
     const { run } = waiting({ followUp: { remind, hours } });
     const quiet = applyFollowUp(run, ctxAt(NOON + 20 * MIN));
@@ -120,7 +120,7 @@ describe("reminders", () => {
     expect(live({ ...run, approvals }, id, NOON + 9 * H).due).toEqual(["waits 50"]);
   });
 
-  it("go first and alone to the person whose claim has lapsed, and then to the others", () => {
+  it("go first and only to the person whose claim has lapsed, and then to the others", () => {
     const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
     const approvals = run.approvals.map((each) => withFollowUp(each, { lapsed: { by: MIA } }));
     const { due, run: after } = live({ ...run, approvals }, id, NOON + 9 * H);
@@ -128,20 +128,20 @@ describe("reminders", () => {
     expect(findApproval(after, id)?.calls?.map(({ first }) => first)).toEqual([MIA, undefined]);
   });
 
-  it("do not wait for a person who looks at the request and wants no reminder: others get theirs", () => {
+  it("skip a claimer who asked for none, and still go to the others", () => {
     const { run, id } = waiting({ followUp: { remind: { ...remind, atMost: 1 } } });
     const claim: Claim = { by: MIA, at: NOON, until: NOON + 50 * MIN, snoozedUntil: NOON + 50 * MIN };
     const approvals = run.approvals.map((each) => withFollowUp(each, { claim }));
     expect(live({ ...run, approvals }, id, NOON + 9 * H).due).toEqual(["waits 15"]);
   });
 
-  it("do not come while nothing can be approved", () => {
+  it("are not sent while the request cannot be approved", () => {
     const { run, id } = waiting({ followUp: { remind } });
     const frozen = { ...run, frozen: { entry: 1, channel: null, by: MIA, at: NOON, why: "" } };
     expect(live(frozen, id, NOON + 9 * H).due).toEqual([]);
   });
 
-  it("come up to five minutes early with another one, and never before two thirds of their wait", () => {
+  it("come up to five minutes early to join another reminder, and never before two thirds of their wait", () => {
     for (const [after, early] of [
       [60, 5],
       [6, 2],
@@ -150,13 +150,16 @@ describe("reminders", () => {
       const from = NOON + (after - early) * MIN;
       expect(canJoinReminderFrom(run)).toBe(from);
       expect(remindEarly(run, ctxAt(from - 1))).toBe(run);
-      const told = remindEarly(run, ctxAt(from));
-      expect(findApproval(told, id)).toMatchObject({ calls: [{ says: "waits" }], followUp: { reminded: 1 } });
-      expect(live(told, id, from + after * MIN).due).toEqual([]);
+      const announced = remindEarly(run, ctxAt(from));
+      expect(findApproval(announced, id)).toMatchObject({
+        calls: [{ says: "waits" }],
+        followUp: { reminded: 1 },
+      });
+      expect(live(announced, id, from + after * MIN).due).toEqual([]);
     }
   });
 
-  it("do not come early outside the hours of their rule", () => {
+  it("do not come early outside the rule's hours", () => {
     const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
     const { run, id } = waiting({ followUp: { remind, hours } });
     const asked = remindEarly(run, ctxAt(NOON + 14 * MIN));
@@ -164,7 +167,7 @@ describe("reminders", () => {
     expect(canJoinReminderFrom(asked)).toBe(nextOpening(hours, NOON));
   });
 
-  it("are posted once it is known whom they mention, after others of the channel could join", () => {
+  it("are posted after the people to mention are known and other reminders of the channel could join", () => {
     const { run, id } = waiting({ followUp: { remind } });
     const at = NOON + 15 * MIN;
     const due = applyFollowUp(run, ctxAt(at));
@@ -178,7 +181,7 @@ describe("reminders", () => {
     expect(reconcile(known, at + GATHER_MS).effects).toContainEqual({ type: "post", slot });
   });
 
-  it("mention nobody by name if Slack does not say whom, and come all the same", () => {
+  it("mention no one if Slack does not say whom to mention, and are still sent", () => {
     const { run, id } = waiting({ followUp: { remind } });
     let due = applyFollowUp(run, ctxAt(NOON + 15 * MIN));
     for (let tries = 0; tries < 3; tries += 1) due = answerCall(due, id, 1, { found: null, retryAt: NOON });
@@ -197,7 +200,7 @@ describe("the last reminder", () => {
     expect(last(60 * MIN, 5 * MIN)).toEqual(["last 55"]);
   });
 
-  it("is the last one, until someone extends the time", () => {
+  it("comes only once, until someone extends the time", () => {
     const expiry = { afterMs: 60 * MIN, outcome: "nothing" } as const;
     const { run, id } = waiting({ expiry, followUp: { remind: { ...remind, doubles: false, atMost: 9 } } });
     const lived = live(run, id, NOON + 99 * H);
@@ -213,13 +216,13 @@ describe("the last reminder", () => {
 });
 
 describe("the end of the time", () => {
-  it("is told, also outside the hours of the rule, but then later", () => {
+  it("is announced, also outside the rule's hours, but then later", () => {
     const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
     const { run, id } = waiting({ expiry: { afterMs: H, outcome: "nothing" }, followUp: { hours } });
     const over = expire(run, ctxAt(NOON + H));
     expect(findApproval(over, id)?.state.type).toBe("closed");
-    const told = findApproval(over, id)?.calls?.at(-1);
-    expect(told).toMatchObject({ says: "over", notBefore: NOON + 68 * H + GATHER_MS });
+    const announced = findApproval(over, id)?.calls?.at(-1);
+    expect(announced).toMatchObject({ says: "over", notBefore: NOON + 68 * H + GATHER_MS });
   });
 });
 
@@ -229,7 +232,7 @@ describe("an escalation", () => {
     { afterMs: 2 * H, to: people([], [LEADS]), call: people([GroupId("S0BOSS")]) },
   ];
 
-  it("reaches its stages in their order, and calls their people in the thread or in their channel", () => {
+  it("reaches its stages in order, and calls their people in the thread or in their channel", () => {
     const { run, id } = waiting({ followUp: { escalate } });
     expect(live(run, id, NOON + 29 * MIN).due).toEqual([]);
     const { due, run: after } = live(run, id, NOON + 9 * H);
@@ -247,18 +250,18 @@ describe("an escalation", () => {
     const approval = findApproval(late, id);
     expect(approval === null ? 0 : escalatedMs(approval)).toBe(30 * MIN);
     expect(applyFollowUp(late, ctxAt(NOON + 6 * H))).toBe(late);
-    // As long after the first stage as the rule has it.
+    // The second stage follows the first by the time that the rule sets.
     expect(approval === null ? 0 : nextFollowUpAt(late, approval)).toBe(NOON + 5 * H + 90 * MIN);
   });
 
-  it("stands still while people cannot act", () => {
+  it("pauses while people cannot act", () => {
     const { run, id } = waiting({ followUp: { escalate } });
     const pauses = [{ why: "stopped", from: NOON + MIN, until: NOON + 61 * MIN } as const];
     const approvals = run.approvals.map((each) => withFollowUp(each, { pauses }));
     expect(live({ ...run, approvals }, id, NOON + 2 * H).due).toEqual(["stage 90"]);
   });
 
-  it("widens the rule by the people who may decide, not by those who are called", () => {
+  it("adds only the people who may decide to the rule, not those who are only called", () => {
     const { run, id } = waiting({ followUp: { escalate } });
     const rule = { ...BUILT_IN_RULE, followUp: { ...NO_FOLLOW_UP, escalate } };
     const before = findApproval(run, id);
@@ -270,7 +273,7 @@ describe("an escalation", () => {
       groups: [ON_CALL],
       channels: [LEADS],
     });
-    // Another policy is in force: it alone says whom a stage lets in.
+    // Under another policy, that policy alone says whom a stage lets in.
     expect(withEscalation(BUILT_IN_RULE, after).escalated).toBeUndefined();
   });
 });

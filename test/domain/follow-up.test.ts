@@ -26,7 +26,7 @@ const waiting = fc
     followUp: { pauses },
   }));
 
-describe("the time of a request that waits", () => {
+describe("the waiting time of a request", () => {
   it("never runs backwards, and no faster than the clock", () => {
     fc.assert(
       fc.property(waiting, fc.nat(2_000), fc.nat(100), (request, now, later) => {
@@ -37,18 +37,18 @@ describe("the time of a request that waits", () => {
     );
   });
 
-  it("reaches an age at the moment that is foretold, and not a millisecond earlier", () => {
+  it("reaches an age at the predicted moment, and not a millisecond earlier", () => {
     fc.assert(
       fc.property(waiting, fc.integer({ min: 1, max: 1_500 }), (request, age) => {
         const moment = momentOfAge(request, age);
-        // Null: a pause without an end comes first.
+        // Null means that a pause without an end comes first.
         expect(ageAt(request, moment ?? 1_000_000) === age).toBe(moment !== null);
         expect(ageAt(request, (moment ?? 1_000_000) - 1)).toBeLessThan(age);
       }),
     );
   });
 
-  it("stands still in pauses, and counts those that overlap once", () => {
+  it("stops during pauses, and counts overlapping pauses once", () => {
     const pauses: Pause[] = [
       { why: "service", from: 10, until: 30 },
       { why: "slack", from: 20, until: 40 },
@@ -77,7 +77,7 @@ const escalating = (name: string, ...escalate: readonly Stage[]): Rule => ({
 });
 
 describe("rules that escalate", () => {
-  it("are laxer than the same rule without it, and as strict as one that escalates earlier", () => {
+  it("are laxer than the same rule without escalation, and as strict as one that escalates earlier", () => {
     const [never, late, early] = [
       escalating("never"),
       escalating("late", stage(60, ["U0CAT"])),
@@ -89,7 +89,7 @@ describe("rules that escalate", () => {
     expect(isAsStrict(early, late)).toBe(false);
   });
 
-  it("let in no one else where two of them apply: the people of their stages are only called", () => {
+  it("let in no one else when two of them apply: the people of their stages are only called", () => {
     const both = combineFollowUps(
       escalating("a", stage(60, ["U0CAT"])).followUp,
       escalating("b", stage(30, ["U0DEE"])).followUp,
@@ -98,7 +98,7 @@ describe("rules that escalate", () => {
     expect(both.escalate.map(({ call }) => call?.users)).toEqual([["U0DEE"], ["U0CAT"]]);
   });
 
-  it("call the people of both where two stages begin at the same time, and of each stage all whom it names", () => {
+  it("call the people of both rules where stages begin at the same time", () => {
     const dee = { ...stage(30, ["U0DEE"]), call: { ...NO_ONE, users: [UserId("U0FAY")] } };
     const { followUp } = combineStrictly([
       escalating("a", stage(30, ["U0CAT"])),
@@ -110,7 +110,7 @@ describe("rules that escalate", () => {
     ]);
   });
 
-  it("a request that fits two rules perhaps gets the combined stages", () => {
+  it("a request that may match two rules gets the combined stages", () => {
     const when = { ...BUILT_IN_RULE.when, fields: { env: ["production"] } };
     const rules = [
       { ...escalating("a", stage(60, ["U0CAT"])), when },
@@ -141,7 +141,7 @@ describe("rules that escalate", () => {
   });
 });
 
-describe("what two rules say together about a request that waits", () => {
+describe("two rules combined for a waiting request", () => {
   const hours = { tz: "UTC", days: ["mon"], from: "08:00", to: "20:00" } as const;
   const remind = { afterMs: 20, doubles: true, atMost: 3 };
   const sooner = { afterMs: 10, doubles: false, atMost: 9 };
@@ -170,7 +170,7 @@ describe("what two rules say together about a request that waits", () => {
     expect(together(a, b)).toEqual([expected, expected]);
   });
 
-  it("is the first one's reminders if both come at the same time", () => {
+  it("uses the reminders of the first rule if both come at the same time", () => {
     const same = { ...sooner, afterMs: 20 };
     expect(together({ remind }, { remind: same }).map((each) => each.remind)).toEqual([remind, same]);
   });

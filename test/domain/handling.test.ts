@@ -1,4 +1,4 @@
-// Laws of claims, questions, hand-overs and more time: whatever people do, it changes nothing about the decision.
+// Laws of claims, questions, hand-overs and extensions: nothing that people do there changes the decision.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -16,8 +16,8 @@ const HOUR = 60 * 60_000;
 
 const member = (user: Person["user"]): Person => ({ team: TEAM, user, kind: "member", seesChannel: true });
 
-describe("whatever people do about a request", () => {
-  test("its content, its card's version and its votes stay the same", () => {
+describe("after any handling of a request", () => {
+  test("its content, its card version and its votes stay the same", () => {
     const first = waiting();
     fc.assert(
       fc.property(deeds, (all) => {
@@ -58,7 +58,7 @@ describe("whatever people do about a request", () => {
     );
   });
 
-  test("its clock runs once no question is open, and in the end all the same", () => {
+  test("its clock runs once no question is open, and it reaches its end", () => {
     const first = waiting();
     fc.assert(
       fc.property(deeds, (all) => {
@@ -70,7 +70,7 @@ describe("whatever people do about a request", () => {
     );
   });
 
-  test("a person to whom it was handed over does not hand it on", () => {
+  test("a person who was handed the request cannot hand it on", () => {
     const first = waiting();
     fc.assert(
       fc.property(deeds, (all) => {

@@ -4,17 +4,17 @@ import { markHomoglyphs, visible } from "#src/domain/text/text.ts";
 import { STAYS } from "./deceptive-text.ts";
 import { anyCodePoint } from "../make/code-points.ts";
 
-/** Cyrillic letters that are drawn as a, e, o, p, c; by number, so that this file deceives nobody. */
+/** Cyrillic letters that look like a, e, o, p and c. Written by number, so that this file deceives no one. */
 const [A, E, O, P, C] = ["\u0430", "\u0435", "\u043E", "\u0440", "\u0441"];
 
-describe("marked is", () => {
+describe("homoglyphs are marked in", () => {
   test.each([
     ["one Cyrillic letter in a Latin word", `p${A}yroll`, `p${A}⟨U+0430⟩yroll`],
     ["one Latin letter in a Cyrillic word", "д\u0065ньги", "де⟨U+0065⟩ньги".replace("\u0435", "e")],
     ["a Greek letter in a Latin word", "paypa\u03BF", "paypa\u03BF⟨U+03BF⟩"],
     ["an Armenian letter in a Latin word", "c\u0585de", "c\u0585⟨U+0585⟩de"],
     ["a Cherokee letter", "\u13AAdmin", "\u13AA⟨U+13AA⟩dmin"],
-    ["a word all of look-alikes", `${C}${O}${C}${O}`, `${C}⟨U+0441⟩${O}⟨U+043E⟩${C}⟨U+0441⟩${O}⟨U+043E⟩`],
+    ["a word of look-alikes only", `${C}${O}${C}${O}`, `${C}⟨U+0441⟩${O}⟨U+043E⟩${C}⟨U+0441⟩${O}⟨U+043E⟩`],
     ["such a word beside Latin ones", `rm ${A}${P}i now`, `rm ${A}⟨U+0430⟩${P}⟨U+0440⟩i⟨U+0069⟩ now`],
     ["a domain with such a label", `https://${E}${A}.example`, `https://${E}⟨U+0435⟩${A}⟨U+0430⟩.example`],
     ["a letter hidden behind a joiner", `p\u200B${A}y`, `p\u200B${A}⟨U+0430⟩y`],
@@ -22,18 +22,18 @@ describe("marked is", () => {
     ["a mathematical letter", "\u{1D42B}m", "\u{1D42B}⟨U+1D42B⟩m"],
     ["a ligature", "con\uFB01g", "con\uFB01⟨U+FB01⟩g"],
     ["the Kelvin sign", "\u212Aey", "\u212A⟨U+212A⟩ey"],
-    ["a stroke that is no slash", "a\u2215b", "a\u2215⟨U+2215⟩b"],
-    ["a dot that is none", "evil\u2024example", "evil\u2024⟨U+2024⟩example"],
-    ["a space that does not part arguments", "rm\u00A0-rf", "rm\u00A0⟨U+00A0⟩-rf"],
+    ["a stroke that looks like a slash", "a\u2215b", "a\u2215⟨U+2215⟩b"],
+    ["a character that looks like a dot", "evil\u2024example", "evil\u2024⟨U+2024⟩example"],
+    ["a space that does not separate arguments", "rm\u00A0-rf", "rm\u00A0⟨U+00A0⟩-rf"],
     ["a strike through a letter", "n\u0336o\u0336", "n⟨U+0336⟩o⟨U+0336⟩"],
     ["the fifth mark on one letter", "e\u0301\u0302\u0303\u0304\u0305", "e\u0301\u0302\u0303\u0304⟨U+0305⟩"],
-    ["a literal mark that lies", `p${A}⟨U+0061⟩y`, `p${A}⟨U+0430⟩⟨U+0061⟩y`],
+    ["a literal mark with a false number", `p${A}⟨U+0061⟩y`, `p${A}⟨U+0430⟩⟨U+0061⟩y`],
   ])("%s", (_what, text, marked) => {
     expect(markHomoglyphs(text)).toBe(marked);
   });
 });
 
-describe("left as it is written is", () => {
+describe("homoglyphs are not marked in", () => {
   test.each([
     ...STAYS.map((text) => ["honest text", text]),
     ["a compound of two scripts", "API-сервер и Slack-бот, deploy в production"],
@@ -51,7 +51,7 @@ describe("left as it is written is", () => {
   });
 });
 
-test("doing it twice changes nothing more, whatever the text", () => {
+test("marking a text twice changes nothing more, whatever the text", () => {
   const pieces = fc.constantFrom(
     A,
     E,
@@ -88,7 +88,7 @@ test("doing it twice changes nothing more, whatever the text", () => {
   );
 });
 
-test("a text of 200,000 characters takes no time that people notice", () => {
+test("a text of 200,000 characters causes no noticeable delay", () => {
   const began = performance.now();
   for (const part of [A, `p${A} `, "\u0301", "я", `${A}⟨U+0430⟩`, "\uFF52", "\u00A0a"])
     visible(part.repeat(Math.ceil(200_000 / part.length)));

@@ -1,4 +1,4 @@
-// Hours of the week go by what a clock on a wall in their time zone shows, and so does the end of a week.
+// Hours of the week, and the end of a week, follow the wall clock in their time zone.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -33,7 +33,7 @@ describe("a window within a day", () => {
     ["2026-11-23T18:59:59.999Z", true],
     ["2026-11-23T19:00:00.000Z", false], // Monday 20:00
     ["2026-11-22T11:00:00.000Z", false], // Sunday
-    ["2026-07-20T06:00:00.000Z", true], // in summer 08:00 is two hours ahead of UTC
+    ["2026-07-20T06:00:00.000Z", true], // in summer, 08:00 here is 06:00 UTC
   ])("%s: within is %s", (when, within) => {
     expect(isWithin(OFFICE, at(when))).toBe(within);
   });
@@ -43,7 +43,7 @@ describe("a window within a day", () => {
     expect(moment(nextClosing(OFFICE, at("2026-11-20T12:00:00Z")))).toBe("2026-11-20T19:00:00.000Z");
   });
 
-  test("a moment at which it opens is not the next one", () => {
+  test("an opening moment is not its own next opening", () => {
     expect(moment(nextOpening(OFFICE, at("2026-11-23T07:00:00Z")))).toBe("2026-11-24T07:00:00.000Z");
   });
 });
@@ -59,12 +59,12 @@ describe("a window that crosses midnight", () => {
 });
 
 describe("daylight saving", () => {
-  test("a time that is skipped: the window opens when the clock jumps over it", () => {
+  test("a window whose opening time is skipped opens when the clock jumps over it", () => {
     const skipped: Hours = { ...ALWAYS, from: "02:30", to: "05:00" };
     expect(moment(nextOpening(skipped, at("2026-03-29T00:00:00Z")))).toBe("2026-03-29T01:00:00.000Z");
   });
 
-  test("a time that comes twice: the window closes twice", () => {
+  test("a window whose closing time comes twice closes twice", () => {
     const twice: Hours = { ...ALWAYS, to: "02:30" };
     const first = nextClosing(twice, at("2026-10-24T22:30:00Z"));
     expect(moment(first)).toBe("2026-10-25T00:30:00.000Z");
@@ -77,7 +77,7 @@ test("a window that is always open never opens and never closes", () => {
   expect([nextOpening(ALWAYS, 0), nextClosing(ALWAYS, 0)]).toEqual([null, null]);
 });
 
-test("a day that a zone skips delays the window by a week", () => {
+test("a day that a time zone skips delays the window by a week", () => {
   const apia: Hours = { tz: "Pacific/Apia", days: ["fri"], from: "09:00", to: "10:00" };
   expect(moment(nextOpening(apia, at("2011-12-24T00:00:00Z")))).toBe("2012-01-05T19:00:00.000Z");
 });
@@ -92,7 +92,7 @@ const hours: fc.Arbitrary<Hours> = fc
     to: fc.oneof(time, fc.constant("24:00")),
   })
   .filter(({ from, to }) => from !== to);
-/** Near the changes of 2026 in Europe, Canada and Australia, and anywhere in the year. */
+/** Near the 2026 clock changes in Europe, Canada and Australia, and anywhere in the year. */
 const wall = fc.oneof(
   ...["2026-03-29", "2026-10-25", "2026-03-08", "2026-11-01", "2026-04-05", "2026-10-04"].map((day) =>
     fc.integer({ min: at(day) - 2 * 86_400_000, max: at(day) + 2 * 86_400_000 }),
@@ -100,7 +100,7 @@ const wall = fc.oneof(
   fc.integer({ min: at("2026-01-01"), max: at("2027-01-01") }),
 );
 
-test("a clock on the wall decides, in every zone and across every change of its clocks", () => {
+test("the wall clock decides, in every time zone and across every clock change", () => {
   fc.assert(
     fc.property(hours, wall, (window, moment) => {
       const [day = "", shown = ""] = new Intl.DateTimeFormat("en-GB", {
@@ -126,7 +126,7 @@ test("a clock on the wall decides, in every zone and across every change of its 
   );
 });
 
-test("nothing turns before the next opening or closing, and there it does", () => {
+test("nothing changes before the next opening or closing, and it changes there", () => {
   fc.assert(
     fc.property(hours, wall, fc.double({ min: 0, max: 0.999_999, noNaN: true }), (window, moment, part) => {
       const within = isWithin(window, moment);
@@ -143,7 +143,7 @@ test("nothing turns before the next opening or closing, and there it does", () =
   );
 });
 
-describe("as a policy file writes them", () => {
+describe("hours as a policy file writes them", () => {
   const read = (given: object) =>
     hoursShape.safeParse({ tz: "Europe/Berlin", from: "08:00", to: "20:00", ...given });
 
@@ -159,7 +159,7 @@ describe("as a policy file writes them", () => {
       ["mon", "tue", "sun"],
     ],
     [undefined, [...WEEKDAYS]],
-  ])("days %j", (days, means) => {
+  ])("accepts days %j", (days, means) => {
     expect(read(days === undefined ? {} : { days }).data?.days).toEqual(means);
   });
 
@@ -179,7 +179,7 @@ describe("as a policy file writes them", () => {
   });
 });
 
-test("knows a time zone by its name", () => {
+test("a time zone is recognized by its name", () => {
   expect(["UTC", "Europe/Berlin", "Mars/Base", ""].map(isTimeZone)).toEqual([true, true, false, false]);
 });
 
@@ -187,7 +187,7 @@ const week = (from: string, to: string) => ({ from: at(from), to: at(to) });
 const BERLIN: LookBackTime = { tz: "Europe/Berlin", day: "mon", at: "08:00" };
 
 describe("the last week", () => {
-  test("ends at its moment, and not before", () => {
+  test("ends at its exact moment, and not before", () => {
     const utc = { ...BERLIN, tz: "UTC" };
     const ended = week("2026-11-09T08:00Z", "2026-11-16T08:00Z");
     expect(lastWeek(utc, at("2026-11-16T08:00Z"))).toEqual(ended);
@@ -196,19 +196,19 @@ describe("the last week", () => {
     expect(lastWeek(utc, at("2026-11-23T08:00Z"))).toEqual(week("2026-11-16T08:00Z", "2026-11-23T08:00Z"));
   });
 
-  test("is an hour longer or shorter where the clocks change in it", () => {
+  test("is an hour longer or shorter when the clocks change in it", () => {
     expect(lastWeek(BERLIN, at("2026-10-26T12:00Z"))).toEqual(week("2026-10-19T06:00Z", "2026-10-26T07:00Z"));
     expect(lastWeek(BERLIN, at("2026-03-30T12:00Z"))).toEqual(week("2026-03-23T07:00Z", "2026-03-30T06:00Z"));
   });
 
-  test("ends once where its hour comes twice, and soon after where its hour is skipped", () => {
+  test("ends once if its hour comes twice, and soon after if its hour is skipped", () => {
     const night: LookBackTime = { tz: "Europe/Berlin", day: "sun", at: "02:30" };
     for (const now of ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-31T12:00Z"])
       expect(lastWeek(night, at(now))?.to).toBe(at("2026-10-25T00:30Z"));
     expect(lastWeek(night, at("2026-03-29T12:00Z"))?.to).toBe(at("2026-03-29T01:00Z"));
   });
 
-  test("has moments that only grow while time goes on, in every zone", () => {
+  test("has an end that only moves forward as time passes, in every time zone", () => {
     for (const tz of ["UTC", "America/New_York", "Pacific/Apia", "Asia/Kathmandu", "Australia/Lord_Howe"]) {
       let last = 0;
       for (let now = at("2026-01-01T00:00Z"); now < at("2027-01-01T00:00Z"); now += 7 * 3_600_000) {
@@ -222,7 +222,7 @@ describe("the last week", () => {
   });
 });
 
-test("the days of a week begin at midnight in its zone, but for the first", () => {
+test("all days of a week except the first begin at midnight in its time zone", () => {
   const days = daysIn(week("2026-10-19T06:00Z", "2026-10-26T07:00Z"), "Europe/Berlin");
   expect(days.map((day) => new Date(day).toISOString().slice(0, 16))).toEqual([
     "2026-10-19T06:00",

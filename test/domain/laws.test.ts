@@ -1,4 +1,4 @@
-// The four laws over random histories. The fuzzer chooses what happens; ids come from the world itself.
+// The four laws, checked over random histories. The fuzzer chooses what happens; ids come from the world itself.
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -26,14 +26,14 @@ const fate = fc.constantFrom(...FATES);
 const fetched = fc.constantFrom(...LOOKS);
 const small = fc.nat(5);
 
-/** One thing that happens. `name` is what a failing history is printed with. */
+/** One step of a history. `name` identifies it in the report of a failing history. */
 type Step = { readonly name: string; readonly act: (world: SimulatedWorld) => unknown };
 const step = (name: string, act: Step["act"]): Step & { [fc.toStringMethod](): string } => ({
   name,
   act,
   [fc.toStringMethod]: () => name,
 });
-/** The service knows of the run only once it was created. */
+/** A step on the service, which can happen only once the run was created there. */
 const served = (name: string, act: Step["act"]): Step =>
   step(name, (world) => {
     if (world.service.created.length > 0) act(world);
@@ -138,11 +138,11 @@ const history = fc.array(
   { maxLength: 70, size: "max" },
 );
 
-/** Most histories begin where the interesting part does. */
+/** The state in which a history begins. Most begin where the interesting part does. */
 type Beginning = "nothing" | "cards" | "decided" | "last voice" | "confirmed";
 const beginning = fc.constantFrom<Beginning>("nothing", "cards", "decided", "last voice", "confirmed");
 
-/** What has a time limit must not run out before anything happens. */
+/** A wait too short for any time limit to run out. */
 const AT_ONCE_MS = 1_000;
 
 function begin(world: SimulatedWorld, from: Beginning): void {
@@ -180,24 +180,24 @@ function holds(options: WorldOptions, copies: 1 | "a few"): void {
   );
 }
 
-// Some seconds on a busy machine.
+// These take some seconds on a busy machine.
 describe("quiet, once, final and crash hold", { timeout: 60_000 }, () => {
-  test("where calls take effect, and reads are out of date, no longer than we wait", () => {
+  test("when calls take effect, and reads are out of date, no longer than we wait", () => {
     const lagMs = DECISION_LINGER_MS - 1_000;
     holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false }, 1);
   });
 
-  test("where calls take effect later than anyone waits, and Slack refuses everything now and then", () => {
+  test("when calls take effect later than we wait, and Slack sometimes refuses everything", () => {
     holds({ lateMs: 20_000, lagMs: 15_000, refusesAll: true }, "a few");
   });
 
-  test("where two must approve, approvals are held, and time runs out", () => {
+  test("when two must approve, approvals are held, and time runs out", () => {
     const lagMs = DECISION_LINGER_MS - 1_000;
     const rule = { needs: 2, holdMs: 5_000, expiry: { afterMs: 60_000, outcome: "deny" } } as const;
     holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false, rule }, 1);
   });
 
-  test("where people are reminded, requests escalate, and time runs out", () => {
+  test("when people are reminded, requests escalate, and time runs out", () => {
     const lagMs = DECISION_LINGER_MS - 1_000;
     const named = { users: [APPROVER], groups: [], channels: [] };
     const elsewhere = { users: [], groups: [], channels: [ChannelId("C0LEADS")] };
@@ -213,7 +213,7 @@ describe("quiet, once, final and crash hold", { timeout: 60_000 }, () => {
     holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false, rule }, 1);
   });
 
-  test("where approvals are held, and what nobody decides in time closes", () => {
+  test("when approvals are held, and undecided requests expire", () => {
     const rule = { holdMs: 30_000, expiry: { afterMs: 120_000, outcome: "nothing" } } as const;
     holds({ lateMs: 20_000, lagMs: 15_000, refusesAll: true, rule }, "a few");
   });

@@ -1,4 +1,4 @@
-// The four laws, as something that watches a simulated world and throws where one is broken.
+// The four laws: checks that watch a simulated world and throw when a law is broken.
 
 import { earlierVotes, withoutVotes } from "#src/domain/approval-transitions.ts";
 import { callSlot, isCurrent } from "#src/domain/call.ts";
@@ -11,7 +11,7 @@ import { newest } from "./simulated-people.ts";
 import { drawn } from "./simulated-slack.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** `copies`: how many messages of one slot there may be at a time; a late arrival may add one until it is swept. */
+/** `copies`: how many messages of one slot may exist at a time. A late arrival may add one until it is swept. */
 export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
   world.onSave((before, after) => {
     final(before, after);
@@ -23,7 +23,7 @@ export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
   });
 }
 
-/** To be asked when the world has come to rest. */
+/** To be called when the world has come to rest. */
 export function lawsAtRest(world: SimulatedWorld): void {
   calledInTurn(world);
   quiet(world);
@@ -35,7 +35,8 @@ export function lawsAtRest(world: SimulatedWorld): void {
 }
 
 /**
- * At rest every call that is still true was posted once (`oneMessageEach` counts). No stage comes before its time, before an earlier one, or twice.
+ * At rest, every call that is still due was posted once (`oneMessageEach` counts). No stage comes before its time, before an earlier stage,
+ * or twice.
  */
 function calledInTurn({ run, slack }: SimulatedWorld): void {
   for (const approval of run.approvals) {
@@ -76,7 +77,7 @@ function quiet(world: SimulatedWorld): void {
   must("quiet", world.run === run, "a look that teaches nothing makes another run");
 }
 
-/** A second content leaves only when everything of the first is known not to have been applied. */
+/** A decision with other content leaves only when all earlier POSTs are known not to have been applied. */
 function once(world: SimulatedWorld): void {
   for (const [index, later] of world.sent.entries()) {
     for (const earlier of world.sent.slice(0, index)) {
@@ -93,27 +94,27 @@ function once(world: SimulatedWorld): void {
   must("once", !twice, "a decision took effect twice");
 }
 
-/** Nothing is taken for gone on a hiccup: several looks in a row missed it, over ten seconds, all of them of one process. */
+/** One failed look is not believed: an absence takes several looks in a row, over ten seconds, all by one process. */
 function patient({ learnt: { taken } }: SimulatedWorld, before: Run, after: Run): void {
   if (isMissing(after) && !isMissing(before))
     must(
       "patient",
       isGoneFrom(taken, ({ missing }) => missing),
-      "the run is taken for gone too early",
+      "the run is considered missing too early",
     );
   if (isMissing(after)) return;
   for (const approval of before.approvals) {
     const next = findApproval(after, approval.id);
-    if (next === null || after.watch.type !== "on" || !isTakenForGone(approval, next)) continue;
-    const told = taken.filter(({ listed }) => listed !== null);
-    const gone = isGoneFrom(told, ({ listed }) =>
+    if (next === null || after.watch.type !== "on" || !isConsideredGone(approval, next)) continue;
+    const withList = taken.filter(({ listed }) => listed !== null);
+    const isGone = isGoneFrom(withList, ({ listed }) =>
       isMissed(before, approval, listed?.get(approval.serviceId)),
     );
-    must("patient", gone, `${approval.id} is taken for gone too early`);
+    must("patient", isGone, `${approval.id} is considered gone too early`);
   }
 }
 
-/** Nothing is listed under its id, or what was decided under that id before. */
+/** Whether nothing is listed under its id, or only a request that was already decided under that id. */
 function isMissed({ approvals }: Run, { serviceId, request }: Approval, listed: string | undefined): boolean {
   if (listed === undefined) return true;
   if (listed === request.digest) return false;
@@ -131,8 +132,8 @@ function isGoneFrom(looks: readonly Taken[], misses: (fetched: Taken) => boolean
   return row.length >= 3 && last.askedAt - first.answeredAt >= 10_000;
 }
 
-/** For no other reason than that the service does not list it. */
-function isTakenForGone(before: Approval, { state, past }: Approval): boolean {
+/** Whether it was closed only because the service does not list it. */
+function isConsideredGone(before: Approval, { state, past }: Approval): boolean {
   const closes =
     before.state.type !== "closed" && state.type === "closed" && state.cause === "no-longer-listed";
   const voids = past.slice(before.past.length).some(({ cause: because }) => because === "no-longer-listed");
@@ -144,7 +145,7 @@ function isTakenForGone(before: Approval, { state, past }: Approval): boolean {
   return closes || voids || leaves || ends;
 }
 
-/** What leaves is what enough different people have submitted, or what the rule itself says; and not before its time. */
+/** A decision that leaves was submitted by enough different people, or follows from the rule itself, and does not leave before its time. */
 function authorised({ sent, people, ctx, brakes: { stoppers } }: SimulatedWorld): void {
   const [rule] = ctx.policy.rules;
   if (rule === undefined) throw new Error("a world without a rule");
@@ -159,13 +160,18 @@ function authorised({ sent, people, ctx, brakes: { stoppers } }: SimulatedWorld)
     }
     const by = new Set(given.map((each) => each.by?.user));
     const enough = decision.verdict === "deny" || by.size >= rule.needs;
-    must("forged", enough && by.size === given.length, `${approval} left, and too few had approved it`);
+    must("forged", enough && by.size === given.length, `${approval} left although too few had approved it`);
     for (const each of given) {
       must("forged", each.verdict === decision.verdict, "a denial was counted as an approval");
-      must("forged", isIn(people.committed, approval, each), `nobody submitted what left for ${approval}`);
-      must("undo", !isIn(people.undone, approval, each), `${approval} left, and it was taken back`);
+      must(
+        "forged",
+        isIn(people.committed, approval, each),
+        `nobody submitted the vote that left for ${approval}`,
+      );
+      must("undo", !isIn(people.undone, approval, each), `${approval} left although it was undone`);
     }
-    if (decision.verdict === "approve") must("hold", at >= decision.at + rule.holdMs, "it left too early");
+    if (decision.verdict === "approve")
+      must("hold", at >= decision.at + rule.holdMs, "the decision left before its hold ended");
   }
 }
 
@@ -175,16 +181,20 @@ function isIn(all: readonly Given[], id: Approval["id"], decision: Decision): bo
   return all.some((each) => each.approval === id && sameDecision(each.decision, decision));
 }
 
-/** The same content goes again only when the earlier one can no longer arrive. */
+/** The same content is sent again only when the earlier POST can no longer arrive. */
 function oneAtATime({ sent }: SimulatedWorld): void {
   const last = sent.at(-1);
   const early = sent
     .slice(0, -1)
     .find((each) => each.approval === last?.approval && each.arrivesBy > last.at);
-  must("once", early === undefined, `a decision of ${last?.approval} left twice at a time`);
+  must(
+    "once",
+    early === undefined,
+    `a decision of ${last?.approval} left while an earlier POST could still arrive`,
+  );
 }
 
-/** Of a message that Slack refuses to let us read back, nobody can say how often it is there. */
+/** If Slack refuses to let us read a message back, its number of copies is unknown. */
 function oneMessageEach({ slack, run }: SimulatedWorld): void {
   const unread = (slot: string): boolean => run.posts[slot]?.type === "refused" || slack.unswept.has(slot);
   const slots = slack.messages.map(({ slot }) => slot).filter((slot) => !unread(slot));
@@ -202,7 +212,7 @@ function final(before: Run, after: Run): void {
     if (at < before.approvals.length) continue;
     const last = newest({ ...after, approvals: after.approvals.slice(0, at) }, fresh.serviceId);
     const another = last === null || (isSettledNow(last) && !isSettledAs(last, fresh.request.digest));
-    must("final", another, `${fresh.serviceId} is taken for used again, and its first use is not over`);
+    must("final", another, `${fresh.serviceId} counts as reused before its first use is over`);
   }
 }
 
@@ -218,27 +228,32 @@ function finalApproval({ state, past, version, id, votes }: Approval, next: Appr
   }
   if (next.state.type === "decided" && next.state.decision.stoppedBy !== undefined) {
     if (sameDecision(state.decision, next.state.decision)) return deliveryStays(state.delivery, next, id);
-    // A stop denies in the same step in which a decision that the service surely does not have gives way.
+    // A stop replaces a decision that the service certainly does not have by a denial, in the same step.
     const { delivery } = state;
     const unsent =
       delivery.type === "recorded" ||
       ((delivery.type === "retry" || delivery.type === "sending") && !delivery.lost);
-    const told = next.past
+    const isRecorded = next.past
       .slice(past.length)
       .some((each) => sameDecision(each.decision, withoutVotes(state.decision)));
-    must("final", (unsent || delivery.type === "refused") && told, `the decision of ${id} became another`);
+    must(
+      "final",
+      (unsent || delivery.type === "refused") && isRecorded,
+      `the decision of ${id} became another`,
+    );
     return;
   }
   if (next.state.type === "decided") {
     const same = sameDecision(state.decision, next.state.decision);
     must("final", same, `the decision of ${id} became another`);
   } else {
-    // Told as what gave way, or kept as an approval among several.
+    // Recorded as a replaced decision, or kept as one approval among several.
     const given = [...earlierVotes(state.decision), withoutVotes(state.decision)];
-    const told = [...next.past.slice(past.length).map(({ decision }) => decision), ...next.votes];
+    const recorded = [...next.past.slice(past.length).map(({ decision }) => decision), ...next.votes];
     const all =
-      told.length === given.length && given.every((each) => told.some((past) => sameDecision(past, each)));
-    must("final", all, `a decision of ${id} is gone and nobody is told`);
+      recorded.length === given.length &&
+      given.every((each) => recorded.some((past) => sameDecision(past, each)));
+    must("final", all, `a decision of ${id} is gone without a record`);
   }
   deliveryStays(state.delivery, next, id);
 }
@@ -249,7 +264,7 @@ function deliveryStays(delivery: Delivery, { state }: Approval, id: Approval["id
   must("final", settled?.type === delivery.type, `${id} was ${delivery.type}, and is no longer`);
 }
 
-/** As the decision or a part of it, as a vote, or among what gave way. */
+/** Whether it is recorded as the decision or a part of it, as a vote, or among the past decisions. */
 function standsIn({ state, votes, past }: Approval, decision: Decision): boolean {
   const decided = state.type === "decided" ? [...earlierVotes(state.decision), state.decision] : [];
   const all = [...decided, ...votes, ...past.map((each) => each.decision)];
@@ -272,7 +287,7 @@ function nothingLost(world: SimulatedWorld): void {
     }
   }
   for (const approval of run.approvals) cardIsTrue(world, approval);
-  for (const { approval, decision } of world.people.committed) decisionIsTold(world, approval, decision);
+  for (const { approval, decision } of world.people.committed) decisionIsRecorded(world, approval, decision);
 }
 
 function isSettledNow({ state }: Approval): boolean {
@@ -284,13 +299,13 @@ function isOver(delivery: Delivery): boolean {
   return isFinal(delivery) || delivery.type === "refused";
 }
 
-/** The message that we take for the slot's. */
+/** Returns the message that we take for the slot's. */
 function known({ run, slack }: Pick<SimulatedWorld, "run" | "slack">, slot: string) {
   const post = run.posts[slot];
   return slack.messages.find(({ ts }) => post?.type === "up" && post.ts === ts);
 }
 
-/** The one message of the card says what the approval is; a long request can be read before it is decided. */
+/** The only message of the card shows the state of the approval. A long request can be read before it is decided. */
 function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
   const slot = cardSlot(approval.id);
   if (renderKey(run, slot) === null) return;
@@ -304,16 +319,16 @@ function cardIsTrue({ run, slack }: SimulatedWorld, approval: Approval): void {
   must("crash", upload === "up" || upload === "refused", `the request of ${approval.id} is not attached`);
 }
 
-/** Nothing is claimed of a decision that the service would deny. */
-function decisionIsTold({ run, service }: SimulatedWorld, id: Approval["id"], decision: Decision): void {
+/** Nothing is claimed about a decision that the service would deny. */
+function decisionIsRecorded({ run, service }: SimulatedWorld, id: Approval["id"], decision: Decision): void {
   const approval = findApproval(run, id);
   const applied = service.applied.filter((each) => holds(each.decision, decision)).length;
   const past = approval?.past.some((each) => sameDecision(each.decision, decision)) === true;
   const state = approval?.state.type === "decided" ? approval.state : null;
   const now = state !== null && holds(state.decision, decision) ? state.delivery : null;
   const votes = approval?.votes.some((each) => sameDecision(each, decision)) === true;
-  const told = [past, now !== null, votes].filter(Boolean).length;
-  must("crash", told === 1, `a decision of ${id} is lost or told twice`);
+  const places = [past, now !== null, votes].filter(Boolean).length;
+  must("crash", places === 1, `a decision of ${id} is lost or recorded twice`);
   if (votes) return must("crash", applied === 0, `${id} waits for more, but it was applied`);
   if (past) return must("crash", applied === 0, `${id} says that nothing was applied, but it was`);
   must("crash", now !== null && isOver(now), `a decision of ${id} never comes to an end`);
@@ -322,7 +337,7 @@ function decisionIsTold({ run, service }: SimulatedWorld, id: Approval["id"], de
   if (now?.type === "elsewhere") must("crash", applied === 0, `${id} says elsewhere, but it was ours`);
 }
 
-/** It is the decision, or one of those that it rests on. */
+/** Whether it is the decision itself, or one of the votes that it rests on. */
 const holds = (whole: Decision, decision: Decision): boolean =>
   [...earlierVotes(whole), whole].some((each) => sameDecision(each, decision));
 
@@ -332,8 +347,8 @@ function nothingDoubled({ run, service, slack }: SimulatedWorld): void {
   must("crash", claims === null || service.created.length === claims, "the opening message is not true");
   must("crash", new Set(slack.told).size === slack.told.length, "someone was told twice");
   const opening = known({ run, slack }, OPENING);
-  const gone = opening === undefined && slack.deleted.has(OPENING);
-  const free = run.posts[OPENING]?.type !== "up" || gone || slack.torn.has(OPENING);
+  const isGone = opening === undefined && slack.deleted.has(OPENING);
+  const free = run.posts[OPENING]?.type !== "up" || isGone || slack.torn.has(OPENING);
   const said = free || opening?.text === drawn(run, OPENING);
   must("crash", said, "the opening message is stale");
 }

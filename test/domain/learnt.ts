@@ -4,7 +4,10 @@ import { requestOf } from "#src/domain/observe.ts";
 import { contextOf } from "#src/domain/run-context.ts";
 import type { Look } from "./simulated-service.ts";
 
-/** One answer that was taken in. `listed`: the digest of each request; null where it did not tell, or not of all. */
+/**
+ * One answer that was taken in. `listed`: the digest of each request. Null if the answer did not list the requests,
+ * or not all of them.
+ */
 export type Taken = {
   readonly askedAt: number;
   readonly answeredAt: number;
@@ -12,9 +15,9 @@ export type Taken = {
   readonly listed: ReadonlyMap<ApprovalId, string> | null;
 };
 
-/** What our side knows of the service, kept beside the core, as its judge. */
+/** What our side knows about the service. It is kept outside the core, to judge the core by it. */
 export class Learnt {
-  /** By the process that lives now, in order. */
+  /** The answers that the current process took in, in order. */
   readonly taken: Taken[] = [];
   /** The digest of each request in the newest answer, by the service's id. */
   asked: ReadonlyMap<ApprovalId, string> = new Map();

@@ -1,4 +1,4 @@
-// What one look teaches by itself: each fact of a snapshot, and what is said to the people who decided.
+// What a single look changes: each fact of a snapshot, and the notices to the people who decided.
 
 import { describe, expect, test } from "vitest";
 import {
@@ -27,7 +27,7 @@ const look = (
   pending: readonly string[] | null = ["apr_1"],
 ): Run => observe(run, aSnapshot(run, pending, { askedAt: NOON + ms, ...facts }), contextAt(ms));
 
-test("a look that began at the moment of the newest one is taken in", () => {
+test("a look that began at the same moment as the newest one is taken in", () => {
   const run = listedRun("apr_1");
   expect(look(run, { askedAt: run.seen?.askedAt ?? 0 }, 1, ["apr_1", "apr_2"]).approvals).toHaveLength(2);
 });
@@ -35,35 +35,35 @@ test("a look that began at the moment of the newest one is taken in", () => {
 describe("the task", () => {
   const adopted: Run = { ...aWatchedRun(), origin: "adopted", input: "" };
 
-  test("of an adopted run is learnt though nothing else is new", () => {
+  test("of an adopted run is recorded even if nothing else is new", () => {
     const quiet = look(look(adopted, { input: null }, 1, []), { input: null }, 2, []);
     expect(quiet.input).toBe("");
     expect(look(quiet, { input: "the task" }, 3, []).input).toBe("the task");
   });
 
-  test("of a run that was started here is what its person typed", () => {
+  test("of a run that was started here is what its requester typed", () => {
     expect(look({ ...adopted, origin: "started" }, { input: "another" }, 1, []).input).toBe("");
   });
 });
 
-describe("what the service lists in an unreadable form", () => {
+describe("unreadable items that the service lists", () => {
   const run = listedRun("apr_1");
   const LATER = [1, 1 + ABSENT_AFTER_MS, 1 + 3 * ABSENT_AFTER_MS];
   const missed = (unreadable: readonly UnreadableItem[]): Run =>
     LATER.reduce((next, ms) => look(next, { unreadable, status: "awaiting_approval" }, ms, []), run);
 
-  test("is news by itself, and so is its end", () => {
+  test("are news by themselves, and so is their end", () => {
     const found = look(run, { unreadable: [item()] });
     expect(found.unreadable).toMatchObject({ what: "items", count: 1, since: NOON + 1 });
     expect(look(found, { unreadable: [item()] }, 2)).toBe(found);
     expect(look(found, {}, 2).unreadable).toBeNull();
   });
 
-  test("is nothing any more once the run is over", () => {
+  test("are ignored once the run is over", () => {
     expect(look(run, { unreadable: [item()], status: "succeeded" }).unreadable).toBeNull();
   });
 
-  test("closes a card that it names at once, leaves one open that it may be, and another one is gone", () => {
+  test("close a card whose id they name, keep it open if they name no id, and let it go if they name another id", () => {
     const states = [
       [item({ ids: [ApprovalId("apr_1")] })],
       [item()],
@@ -76,7 +76,7 @@ describe("what the service lists in an unreadable form", () => {
     ]);
   });
 
-  test("voids a decision on what it names, after a while, for that reason", () => {
+  test("void a decision on an approval with their id after a while, with that cause", () => {
     const decided = decidedRun();
     const named = [item({ ids: [ApprovalId("apr_1")] })];
     const last = LATER.reduce(
@@ -89,7 +89,7 @@ describe("what the service lists in an unreadable form", () => {
   });
 });
 
-test("whether the service lists what is pending is news", () => {
+test("a change in whether the service lists what is pending is news", () => {
   const run = listedRun("apr_1");
   const untold = look(run, { status: "awaiting_approval" }, 1, null);
   expect(untold.seen).toEqual({ ...run.seen, lists: false, askedAt: NOON + 1 });
@@ -97,7 +97,7 @@ test("whether the service lists what is pending is news", () => {
   expect(look(untold, {}, 2).seen?.lists).toBe(true);
 });
 
-test("the fields of the run stay known while nothing is pending", () => {
+test("the run's fields are kept while nothing is pending", () => {
   const run = look(listedRun("apr_1"), { extra: { plan: "a" } }, 1, ["apr_1", "apr_2"]);
   expect(run.context).not.toBeNull();
   expect(look(run, { extra: { plan: "b" }, status: "running" }, 2, []).context).toBe(run.context);
@@ -107,7 +107,7 @@ describe("an output", () => {
   const ended = (output: string | null): boolean | undefined =>
     look(aWatchedRun(), { status: "succeeded", output }, 1, []).seen?.ended?.asFile;
 
-  test("is a file when it is longer than the thread holds, as Slack counts it", () => {
+  test("is attached as a file when it is longer than a thread message allows, as Slack counts it", () => {
     expect(ended(null)).toBe(false);
     expect(ended("x".repeat(OUTPUT_IN_THREAD_CHARS))).toBe(false);
     expect(ended("x".repeat(OUTPUT_IN_THREAD_CHARS + 1))).toBe(true);
@@ -115,8 +115,8 @@ describe("an output", () => {
   });
 });
 
-describe("what a decision is bound to", () => {
-  test("is the run, the approval and the request, and the run's own fields where there are some", () => {
+describe("the digest that a decision is bound to", () => {
+  test("covers the run, the approval and the request, and the run's own fields if there are any", () => {
     const [run, approval] = [RunId("run_1"), ApprovalId("apr_1")];
     expect(digestedText(run, approval, { content: { a: 1 } })).toBe('["run_1","apr_1",{"a":1}]');
     expect(digestedText(run, approval, { content: { a: 1 }, context: "c" })).toBe(
@@ -127,7 +127,7 @@ describe("what a decision is bound to", () => {
     );
   });
 
-  test("names what the policy calls volatile only where it is", () => {
+  test("names the fields that the policy calls volatile only where it does so", () => {
     const asked = { id: ApprovalId("apr_1"), action: "a", requestedAt: null };
     const ctx = contextAt(0, { ...aPolicy({}), volatile: ["at"] });
     expect("volatile" in requestOf(RunId("run_1"), { ...asked, content: { a: 1 } }, ctx)).toBe(false);
@@ -135,7 +135,7 @@ describe("what a decision is bound to", () => {
   });
 });
 
-test("a policy that asks for the requester's groups makes the run ask", () => {
+test("a policy that needs the requester's groups makes the run look them up", () => {
   const asks = contextAt(
     1,
     aPolicy({ when: { ...BUILT_IN_RULE.when, requesters: [], requesterGroups: [GroupId("S0OPS")] } }),
@@ -156,7 +156,7 @@ describe("the people who decided", () => {
     cause: "run-over",
   });
 
-  test("are told what is said about their approval, and of no other", () => {
+  test("are notified about their own approval, and about no other", () => {
     const two = look(run, {}, 1, ["apr_1", "apr_2"]);
     expect(addNotices(two, [said("apr_1")], contextAt())).toMatchObject([
       { to: APPROVER, state: "planned", notBefore: 0 },
@@ -165,7 +165,7 @@ describe("the people who decided", () => {
     expect(addNotices(two, [said("apr_9")], contextAt())).toBe(two.notices);
   });
 
-  test("are not told what is said to nobody", () => {
+  test("are not sent notices that are meant for others", () => {
     const words = [
       { type: "cannot-post", words: "" },
       { type: "nobody-can-approve", approval: approval?.id },

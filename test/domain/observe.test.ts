@@ -1,4 +1,4 @@
-// What a look at the service makes of a run: each transition of the tables in approval.ts that comes from a look.
+// How a run takes in a look at the service: each transition of the tables in approval.ts that a look causes.
 
 import { describe, expect, test } from "vitest";
 import { STILL_LISTED_AFTER_MS } from "#src/domain/apply-snapshot.ts";
@@ -15,7 +15,7 @@ import { APPROVER, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
 const SEND = { type: "send-decision", approval: "apr_1" };
 const CHANGED = { id: "apr_1", content: { action: "delete it", also: "everything" } };
 
-/** The one approval after a look that began `ms` after noon. */
+/** Returns the run's only approval after a look that began `ms` after noon. */
 function after(run: Run, pending: Parameters<typeof aSnapshot>[1], ms = 1): Run {
   return observe(run, aSnapshot(run, pending, { askedAt: NOON + ms }), contextAt(ms));
 }
@@ -24,11 +24,11 @@ function only({ approvals }: Run): Approval {
   if (approval === undefined || others.length > 0) throw new Error("not one approval");
   return approval;
 }
-/** The same is listed in looks of these moments after noon (ms). */
+/** Takes in looks at these moments after noon (ms), all with the same list. */
 function afterAll(run: Run, pending: Parameters<typeof aSnapshot>[1], times: readonly number[]): Run {
   return times.reduce((next, ms) => after(next, pending, ms), run);
 }
-/** So many looks, five seconds apart, from which an absence is believed at the third. */
+/** Times of looks, five seconds apart. The third of them confirms an absence. */
 const looksFrom = (first: number, count = 3): number[] =>
   Array.from({ length: count }, (_, at) => first + (at * ABSENT_AFTER_MS) / 2);
 
@@ -36,7 +36,7 @@ function missed(run: Run, times: readonly number[]): Run {
   return times.reduce((next, ms) => observeMissing(next, NOON + ms, contextAt(ms)), run);
 }
 
-test("a run keeps a bounded number of approvals; further ones are told as such, and those that it has go on", () => {
+test("a run keeps a bounded number of approvals; further ones are reported as such, and the kept ones go on", () => {
   const ids = (from: number, count: number): string[] =>
     Array.from({ length: count }, (_, at) => `apr_${from + at}`);
   const full = [0, 2_000, 4_000].reduce(
@@ -58,13 +58,13 @@ test("a run keeps a bounded number of approvals; further ones are told as such, 
 });
 
 describe("a look", () => {
-  test("that teaches nothing leaves the very same run", () => {
+  test("without news leaves the very same run", () => {
     const run = listedRun("apr_1", "apr_2");
     expect(after(run, ["apr_1", "apr_2"])).toBe(run);
     expect(after(run, ["apr_2", "apr_1"])).toBe(run);
   });
 
-  test("that began before one already taken in is ignored, whatever has changed between them", () => {
+  test("that began before the newest one is ignored, whatever changed between them", () => {
     const run = listedRun("apr_1");
     const newer = after(run, ["apr_1", "apr_2"], 200);
     expect(after(newer, ["apr_1"], 100)).toBe(newer);
@@ -82,13 +82,13 @@ describe("a look", () => {
     }
   });
 
-  test("that does not tell what is pending changes no approval", () => {
+  test("that does not list what is pending changes no approval", () => {
     const run = listedRun("apr_1");
     expect(after(run, null).approvals).toBe(run.approvals);
   });
 
   test.for(["queued", "running", "dreaming", "SUCCEEDED", ""])(
-    'in state "%s" the run still works',
+    'with state "%s" keeps the run working',
     (status) => {
       const run = aWatchedRun();
       const next = observe(run, aSnapshot(run, [], { status }), contextAt());
@@ -96,13 +96,19 @@ describe("a look", () => {
     },
   );
 
-  test.for(["succeeded", "failed", "canceled"])("in state %s the run is over, and cards close", (status) => {
-    const run = listedRun("apr_1");
-    const snapshot = aSnapshot(run, ["apr_1"], { status, output: "done", askedAt: NOON + 1 });
-    const next = observe(run, snapshot, contextAt(1));
-    expect(next).toMatchObject({ watch: { type: "over" }, seen: { ended: { how: status, outputChars: 4 } } });
-    expect(only(next).state).toMatchObject({ type: "closed", cause: "run-over" });
-  });
+  test.for(["succeeded", "failed", "canceled"])(
+    "with state %s ends the run and closes its cards",
+    (status) => {
+      const run = listedRun("apr_1");
+      const snapshot = aSnapshot(run, ["apr_1"], { status, output: "done", askedAt: NOON + 1 });
+      const next = observe(run, snapshot, contextAt(1));
+      expect(next).toMatchObject({
+        watch: { type: "over" },
+        seen: { ended: { how: status, outputChars: 4 } },
+      });
+      expect(only(next).state).toMatchObject({ type: "closed", cause: "run-over" });
+    },
+  );
 });
 
 describe("a pending approval", () => {
@@ -127,7 +133,7 @@ describe("a pending approval", () => {
     expect(next.nonce).not.toBe(only(run).nonce);
   });
 
-  test("keeps its version when the fields come in another order", () => {
+  test("keeps its version when its fields come in another order", () => {
     const one = { id: "a", content: { x: 1, y: { p: [1, 2], q: 2 } } };
     const other = { id: "a", content: { y: { q: 2, p: [1, 2] }, x: 1 } };
     const listed = after(aWatchedRun(), [one]);
@@ -142,20 +148,20 @@ describe("a pending approval", () => {
   });
 });
 
-describe("a decision of which nothing has left", () => {
+describe("a decision of which no byte has left", () => {
   const retry: Delivery = { type: "retry", notBefore: NOON, tries: 1, lost: false, why: "429" };
 
   test.for<[string, Run]>([
     ["recorded", decidedRun()],
-    ["surely not applied", deliveredRun(retry)],
-  ])("%s: stays while the same is asked", ([, run]) => {
+    ["certainly not applied", deliveredRun(retry)],
+  ])("%s: stays while the request is the same", ([, run]) => {
     expect(after(run, ["apr_1"])).toBe(run);
   });
 
   test.for<[string, Run]>([
     ["recorded", decidedRun()],
-    ["surely not applied", deliveredRun(retry)],
-  ])("%s: is void when the request changes, and its approver is told once", ([, run]) => {
+    ["certainly not applied", deliveredRun(retry)],
+  ])("%s: is void when the request changes, and its approver is notified once", ([, run]) => {
     const next = after(run, [CHANGED]);
     expect(only(next)).toMatchObject({
       state: { type: "pending" },
@@ -179,7 +185,7 @@ describe("a decision of which nothing has left", () => {
     ["one look", [1]],
     ["two looks, however far apart", [1, 60_000]],
     ["many looks in less than ten seconds", [1, 100, 200, 3_000, 6_000, 10_000]],
-  ])("waits while it is missed by %s, and goes when it is listed again", ([, times]) => {
+  ])("waits while it is missed by %s, and is sent when it is listed again", ([, times]) => {
     const unlisted = afterAll(decidedRun(), [], times);
     expect(only(unlisted).state).toMatchObject({ type: "decided", delivery: { type: "recorded" } });
     const now = NOON + 70_000;
@@ -189,7 +195,7 @@ describe("a decision of which nothing has left", () => {
     expect(reconcile(back, now).effects).toContainEqual(SEND);
   });
 
-  test("waits while the run is unknown, or it is not said what is pending, for a moment", () => {
+  test("waits briefly while the run is unknown, or the service does not list what is pending", () => {
     const unknown = missed(decidedRun(), [1, 2, 3]);
     const untold = after(decidedRun(), null);
     for (const run of [unknown, untold]) {
@@ -198,14 +204,14 @@ describe("a decision of which nothing has left", () => {
     }
   });
 
-  test("is missed anew from the start by another process", () => {
+  test("is missed from the start again by another process", () => {
     const before = afterAll(decidedRun(), [], [1, 5_001]);
     const other = { ...contextAt(20_000), process: "another" };
     const next = observe(before, aSnapshot(before, [], { askedAt: NOON + 20_000 }), other);
     expect(only(next)).toMatchObject({ state: { type: "decided" }, unlisted: { looks: 1 } });
   });
 
-  test("is void when the run ends, and its approver is told so", () => {
+  test("is void when the run ends, and its approver is notified", () => {
     const run = decidedRun();
     const snapshot: Snapshot = aSnapshot(run, [], { status: "failed", askedAt: NOON + 1 });
     const next = observe(run, snapshot, contextAt(1));
@@ -227,7 +233,7 @@ describe("a decision whose answer was lost", () => {
     ["not listed just after", [], DECISION_LINGER_MS - 1, { type: "unsure" }],
     ["not listed by one look later", [], DECISION_LINGER_MS, { type: "unsure" }],
     ["changed", [CHANGED], DECISION_LINGER_MS, { type: "unconfirmed", cause: "request-changed" }],
-    ["not told of", null, 9_000, { type: "unsure" }],
+    ["in an answer without a list", null, 9_000, { type: "unsure" }],
   ])("%s", ([, pending, ms, delivery]) => {
     const next = after(run, pending, ms);
     expect(only(next).state).toMatchObject({ type: "decided", delivery });
@@ -235,7 +241,7 @@ describe("a decision whose answer was lost", () => {
     expect(next.notices.map(({ says }) => says.type)).toEqual(isOver ? ["decision-unconfirmed"] : []);
   });
 
-  test.each([2, 6, 30])("lost %i times, goes again within the slowest retry", (tries) => {
+  test.each([2, 6, 30])("lost %i times is sent again within the slowest retry", (tries) => {
     const again = deliveredRun({ type: "unsure", since: NOON, notBefore: NOON, tries, why: "" });
     const { state } = only(after(again, ["apr_1"], DECISION_LINGER_MS));
     const notBefore =
@@ -243,7 +249,7 @@ describe("a decision whose answer was lost", () => {
     expect(notBefore).toBeLessThanOrEqual(NOON + contextAt().slowestRetryMs);
   });
 
-  test("keeps what the service asked for, and what it answered", () => {
+  test("keeps the wait that the service asked for, and its answer", () => {
     const facts = { notBefore: NOON + 40_000, tries: 1, why: "", answered: "{}" };
     const asked = deliveredRun({ type: "unsure", since: NOON, ...facts });
     const delivery = { type: "retry", notBefore: NOON + 40_000, answered: "{}" };
@@ -259,7 +265,7 @@ describe("a decision whose answer was lost", () => {
     expect(afterAll(gone, [], looksFrom(20_000)).notices).toEqual(gone.notices);
   });
 
-  test("learns nothing from a look that began before the answer was lost", () => {
+  test("is not affected by a look that began before the answer was lost", () => {
     expect(after(run, [], -1)).toMatchObject({ approvals: [{ state: { delivery: { type: "unsure" } } }] });
   });
 });
@@ -270,7 +276,7 @@ describe("a decision that the service refused", () => {
   test("waits for a look that began after the refusal", () => {
     expect(only(after(run, ["apr_1"], 4)).state).toMatchObject({ delivery: { type: "refused" } });
   });
-  test("gives way when the approval is still listed", () => {
+  test("reopens the card when the approval is still listed", () => {
     expect(only(after(run, ["apr_1"], 5))).toMatchObject({
       state: { type: "pending" },
       past: [{ cause: "refused", words: "409" }],
@@ -280,7 +286,7 @@ describe("a decision that the service refused", () => {
     expect(only(after(run, ["apr_1"], 5))).toMatchObject({ version: 2, requestVersion: 1 });
     expect(only(after(run, [CHANGED], 5))).toMatchObject({ version: 2, requestVersion: 2 });
   });
-  test("stays refused when the approval is gone, gives way when it returns, and is asked about no more", () => {
+  test("stays refused when the approval is gone, gives way when it returns, and triggers no further looks", () => {
     expect(only(after(run, [], 5)).state).toMatchObject({ delivery: { type: "refused", absent: false } });
     const gone = afterAll(run, [], looksFrom(5));
     expect(only(gone).state).toMatchObject({ delivery: { type: "refused", words: "409", absent: true } });
@@ -295,7 +301,7 @@ describe("a decision that is on its way or settled", () => {
     { type: "elsewhere", at: NOON, words: "409" },
     { type: "unconfirmed", at: NOON, cause: "no-longer-listed" },
     { type: "confirmed", at: NOON, stillListed: false },
-  ])("stays as it is whatever is listed: %o", (delivery) => {
+  ])("stays as it is, whatever is listed: %o", (delivery) => {
     const run = deliveredRun(delivery);
     for (const pending of [["apr_1"], [CHANGED], [], null])
       expect(after(run, pending).approvals[0]).toBe(run.approvals[0]);
@@ -316,7 +322,7 @@ describe("a decision that is on its way or settled", () => {
   });
 });
 
-describe("an approval id that the service uses again", () => {
+describe("a service id that is used again", () => {
   const LATER = DECISION_LINGER_MS + 1;
   const settled: readonly Delivery[] = [
     { type: "confirmed", at: NOON, stillListed: null },
@@ -336,14 +342,14 @@ describe("an approval id that the service uses again", () => {
     expect(after(again, [CHANGED], LATER + 1)).toBe(again);
   });
 
-  test("for the same request is no new approval, whatever has become of the run", () => {
+  test("for the same request is no new approval, whatever happened to the run", () => {
     const run = deliveredRun({ type: "confirmed", at: NOON, stillListed: null });
     expect(only(after(run, ["apr_1"], LATER)).state.type).toBe("decided");
     const moved = aSnapshot(run, ["apr_1"], { askedAt: NOON + LATER, extra: { step: 3 } });
     expect(only(observe(run, moved, contextAt(LATER))).state.type).toBe("decided");
   });
 
-  test("is not taken for used again by a replica that lags behind", () => {
+  test("is not taken for reused because a replica lags behind", () => {
     const run = deliveredRun({ type: "confirmed", at: NOON, stillListed: null });
     expect(only(after(run, [CHANGED], DECISION_LINGER_MS - 1)).state.type).toBe("decided");
   });
@@ -355,7 +361,7 @@ describe("an approval id that the service uses again", () => {
     expect(only(after(sending, [CHANGED], LATER)).state).toMatchObject({ delivery: { type: "sending" } });
   });
 
-  test("for what was decided first, while another request waits: that one is missed, and becomes it when this lasts", () => {
+  test("for the request that was decided first, while another waits: the waiting one is missed, then becomes that request", () => {
     const first = deliveredRun({ type: "confirmed", at: NOON, stillListed: null });
     const second = after(first, [CHANGED], LATER);
     const missed = after(second, ["apr_1"], LATER + 1);
@@ -373,7 +379,7 @@ describe("an approval id that the service uses again", () => {
     });
   });
 
-  test("makes no id of ours that the service uses too", () => {
+  test("gets an id of ours that the service does not use", () => {
     const run = deliveredRun({ type: "confirmed", at: NOON, stillListed: null });
     const ours = after(run, [CHANGED], LATER).approvals[1]?.id ?? "";
     const taken = after(run, ["apr_1", ours], LATER);

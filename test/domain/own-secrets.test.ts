@@ -26,7 +26,7 @@ const WAYS: readonly (readonly [what: string, written: string])[] = [
   ["a seed by its bytes in hex", Buffer.from(SEED, "base64").toString("hex")],
 ];
 
-describe("a secret of Countersign is found", () => {
+describe("Countersign's own secret is found", () => {
   test.each(WAYS)("%s", (_what, written) => {
     const [range = [0, 0]] = rangesOf(`before ${written} after`, forms);
     expect(`before ${written} after`.slice(...range)).toContain(written);
@@ -44,7 +44,7 @@ describe("a secret of Countersign is found", () => {
     );
   });
 
-  test("wherever it stands among escapes, and nothing more is covered than it and the strokes behind it", () => {
+  test("anywhere among escapes, and covers nothing but itself and the backslashes after it", () => {
     const junk = fc.stringMatching(/^(?:[a-f ]|%4[0-9]|\\u004[0-9]|\\\\n){0,12}$/);
     fc.assert(
       fc.property(junk, junk, fc.constantFrom(...WAYS), (before, after, [, written]) => {
@@ -61,7 +61,7 @@ test.each([
   ["a percent sign and two digits", "own%41key%2fof-this-test", ""],
   ["a percent sign at its end, before digits", "own-key-of-this-test%", "41"],
   ["a backslash", "own\\x41key\\u0041-of-this-test", ""],
-])("one that looks as if it were escaped is found as it is, and escaped: %s", (_what, key, next) => {
+])("a secret that looks escaped is found both unchanged and escaped: %s", (_what, key, next) => {
   for (const written of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)]) {
     const [range = [0, 0]] = rangesOf(`a ${written}${next} and 100%25`, formsOf([key]));
     expect(`a ${written}`.slice(...range)).toBe(written);
@@ -75,18 +75,18 @@ test.each([
     JSON.stringify("41-key/of+this\\test").slice(1, -1),
   ],
   ["percent-encoded, with letters beyond ASCII", encodeURIComponent("schlüssel-of-this-test")],
-])("one is found %s", (_what, written) => {
+])("a secret is found %s", (_what, written) => {
   const found = rangesOf(`100%${written} after`, formsOf(["41-key/of+this\\test", "schlüssel-of-this-test"]));
   expect(found.map((range) => `100%${written} after`.slice(...range))).toEqual([written]);
 });
 
-test("one of which unescaping leaves little masks no words", () => {
+test("a secret that unescaping makes too short masks no words", () => {
   const forms = formsOf(["\\\\\\\\\\\\\\\\", "%64%65ploy"]);
   expect(rangesOf("deploy 100%25", forms)).toEqual([]);
   expect(rangesOf("a %64%65ploy", forms)).toEqual([[2, 12]]);
 });
 
-test("it is masked in every drawing, and is not among the secrets that the form lists", () => {
+test("a secret is masked in every drawing, and is not among the secrets that the form lists", () => {
   keepSecrets(["own-key-of-this-test-0123456789"]);
   const text = "use own-key-of-this-test-0123456789 now, Bearer own-key-of-this-test-0123456789";
   for (const draw of [visible, channelText, (each: string) => oneLine(each, 200)]) {
@@ -96,7 +96,7 @@ test("it is masked in every drawing, and is not among the secrets that the form 
   expect(masked(text).secrets).toEqual([]);
 });
 
-test("a short one is a word, and masks nothing", () => {
+test("a short secret counts as a word, and masks nothing", () => {
   keepSecrets(["deploy"]);
   expect(visible("deploy now")).toBe("deploy now");
 });

@@ -1,4 +1,4 @@
-// Approvals from several parts: one from each, by different people, as many as can count.
+// Approval by several parts of a rule: one approval from each, by different people, and as many as can count.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ const parts = fc.array(
 const isIn = (voter: readonly GroupId[], { groups: of }: Part): boolean =>
   of.some((each) => voter.includes(each));
 
-/** The largest number of voters that can sit, by trying everything. */
+/** Returns the largest number of voters that can have a place of their own, by trying everything. */
 function mostSeated(voters: readonly (readonly GroupId[])[], places: readonly (Part | null)[]): number {
   const [first, ...others] = voters;
   if (first === undefined) return 0;
@@ -49,7 +49,7 @@ function mostSeated(voters: readonly (readonly GroupId[])[], places: readonly (P
 }
 
 describe("an assignment of voters to parts", () => {
-  test("seats as many as can be seated, and never takes a place from an earlier one", () => {
+  test("seats as many as possible, and never takes a place from an earlier voter", () => {
     fc.assert(
       fc.property(fc.array(groups, { maxLength: 4 }), parts, fc.nat(1), (voters, wanted, free) => {
         const rule = { parts: wanted, needs: wanted.length + free };
@@ -71,7 +71,7 @@ describe("an assignment of voters to parts", () => {
     );
   });
 
-  test("of two rules: what satisfies both together satisfies each", () => {
+  test("a vote that satisfies two combined rules satisfies each of them", () => {
     fc.assert(
       fc.property(fc.array(groups, { maxLength: 5 }), parts, parts, (voters, a, b) => {
         const both = combineParts(a, b);
@@ -90,7 +90,7 @@ describe("parts", () => {
   const mixed: Part = { users: [ANA, BEN], groups: [SRE, SEC], channels: [OPS, REL] };
   const few: Part = { users: [BEN], groups: [SEC], channels: [REL] };
 
-  test("are the same whatever the order of their people, and one of them is not two", () => {
+  test("are equal whatever the order of their people, and one part does not cover two equal ones", () => {
     const turned = { users: [BEN, ANA], groups: [SEC, SRE], channels: [REL, OPS], name: "Turned" };
     expect(coversParts([mixed], [turned])).toBe(true);
     expect(coversParts([mixed], [turned, mixed])).toBe(false);
@@ -99,7 +99,7 @@ describe("parts", () => {
       expect(coversParts([mixed], [{ ...mixed, ...other }])).toBe(false);
   });
 
-  test("are called by their name, or else by their ids", () => {
+  test("are shown by their name, or else by their ids", () => {
     expect(partName({ ...few, name: "Security" })).toBe("Security");
     expect(partName(few)).toBe("U0BEN, S0SEC, C0REL");
     expect(idsOf(few)).toEqual(["S0SEC", "C0REL", "U0BEN"]);
@@ -108,7 +108,7 @@ describe("parts", () => {
     expect([ANA, SRE, OPS].map((id) => isOneOfParts(id, [few]))).toEqual([false, false, false]);
   });
 
-  test("name each person once together, and none whom an exception names", () => {
+  test("name each person once when joined, and none whom an exception names", () => {
     expect(together([few, mixed])).toEqual({ users: [BEN, ANA], groups: [SEC, SRE], channels: [REL, OPS] });
     expect(withoutNamed(mixed, few)).toEqual({ users: [ANA], groups: [SRE], channels: [OPS] });
     expect(withoutNamed(mixed, null)).toBe(mixed);
@@ -136,7 +136,7 @@ const pending = withApprovals(aWatchedRun(), approval);
 
 function approve(run: Run, by: Person, voters: readonly Person[] = [], now: Context = ctx) {
   const { id, version, request } = approval;
-  const wish: Submission = {
+  const submission: Submission = {
     approval: id,
     version,
     digest: request.digest,
@@ -146,7 +146,7 @@ function approve(run: Run, by: Person, voters: readonly Person[] = [], now: Cont
     by,
     voters,
   };
-  return decide(run, wish, now);
+  return decide(run, submission, now);
 }
 
 function after(...steps: readonly (readonly [by: Person, voters?: readonly Person[]])[]): Run {
@@ -161,7 +161,7 @@ const stateOf = (run: Run) => findApproval(run, approval.id);
 const missing = (run: Run) =>
   missingParts({ votes: stateOf(run)?.votes ?? [] }, RULE).map(({ groups: [id] }) => id);
 
-describe("a rule that wants an approval from each of two parts", () => {
+describe("a rule that requires an approval from each of two parts", () => {
   test("waits for the other part after the first approval, and then decides", () => {
     const first = after([member(ANA, SRE)]);
     expect(stateOf(first)?.state.type).toBe("pending");
@@ -170,7 +170,7 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(stateOf(both)?.state.type).toBe("decided");
   });
 
-  test("keeps with an approval in which of their sets its person was, and with a denial nothing", () => {
+  test("stores with an approval the sets that its person was in, and with a denial none", () => {
     const by = member(ANA, SRE);
     expect(stateOf(after([by]))?.votes[0]?.memberOf).toEqual([SRE]);
     const { id, version, request } = approval;
@@ -187,7 +187,7 @@ describe("a rule that wants an approval from each of two parts", () => {
     });
   });
 
-  test("is met by one more approval where a rule that wanted more had all of these already", () => {
+  test("needs only one more approval if a stricter rule had collected all of these already", () => {
     const more = contextAt(0, aPolicy({ ...RULE, needs: 3 }));
     const people = [member(ANA, SRE), member(BEN, SEC)] as const;
     const run = people.reduce((before, by) => {
@@ -208,7 +208,7 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(recheckAuthority(done.value, approval.id, [...people, third], ctx)).toEqual({ type: "stands" });
   });
 
-  test("counts someone who is in both parts for the one that is left", () => {
+  test("counts a person who is in both parts for the part that is still open", () => {
     const both = member(ANA, SRE, SEC);
     expect(missing(after([both]))).toHaveLength(1);
     for (const group of [SRE, SEC])
@@ -216,9 +216,9 @@ describe("a rule that wants an approval from each of two parts", () => {
     expect(stateOf(after([member(BEN, SRE)], [both, [member(BEN, SRE)]]))?.state.type).toBe("decided");
   });
 
-  test("takes a denial from anyone in a part", () => {
+  test("accepts a denial from anyone in a part", () => {
     const { id, version, request } = approval;
-    const wish = {
+    const submission = {
       approval: id,
       version,
       digest: request.digest,
@@ -226,16 +226,16 @@ describe("a rule that wants an approval from each of two parts", () => {
       reason: "no",
       by: member(BEN, SRE),
     };
-    expect(decide(after([member(ANA, SRE)]), { ...wish, verdict: "deny" }, ctx).ok).toBe(true);
+    expect(decide(after([member(ANA, SRE)]), { ...submission, verdict: "deny" }, ctx).ok).toBe(true);
   });
 
-  test("does not say no where Slack does not say which part someone is in", () => {
+  test("does not refuse if Slack does not say which part someone is in", () => {
     const known = new Map([[SRE, true]]);
     const unsure: Person = { ...member(BEN), memberOf: known };
     expect(approve(after([member(ANA, SRE)]), unsure)).toMatchObject({ error: { type: "unverified" } });
   });
 
-  test("drops an earlier approval whose giver has changed to the part of the last one", () => {
+  test("drops an earlier approval if its approver moved to the part of the last one", () => {
     const run = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SEC)]]);
     expect(stateOf(run)).toMatchObject({
       state: { type: "pending" },
@@ -246,16 +246,16 @@ describe("a rule that wants an approval from each of two parts", () => {
   });
 
   test.each<[string, readonly Person[], string]>([
-    ["stands where both are still there", [member(ANA, SRE), member(BEN, SEC)], "stands"],
-    ["stands where they have changed places", [member(ANA, SEC), member(BEN, SRE)], "stands"],
-    ["is void where both are in one part now", [member(ANA, SRE), member(BEN, SRE)], "void"],
-    ["waits where Slack does not answer about one", [member(BEN, SEC)], "unverified"],
+    ["stands if both are still in their parts", [member(ANA, SRE), member(BEN, SEC)], "stands"],
+    ["stands if they have swapped parts", [member(ANA, SEC), member(BEN, SRE)], "stands"],
+    ["is void if both are in one part now", [member(ANA, SRE), member(BEN, SRE)], "void"],
+    ["waits if Slack does not answer about one of them", [member(BEN, SEC)], "unverified"],
   ])("%s, right before it is sent", (_name, people, type) => {
     const decided = after([member(ANA, SRE)], [member(BEN, SEC), [member(ANA, SRE)]]);
     expect(recheckAuthority(decided, approval.id, people, ctx).type).toBe(type);
   });
 
-  test("keeps in each approval where its giver was", () => {
+  test("stores with each approval which part its person was in", () => {
     const votes: readonly Decision[] = stateOf(after([member(ANA, SRE)]))?.votes ?? [];
     expect(votes.map(({ memberOf }) => memberOf)).toEqual([[SRE]]);
   });
@@ -270,8 +270,8 @@ describe("people whom a rule excepts", () => {
     ["not", member(ANA, SRE), null],
   ])("%s", (_name, by, because) => {
     const { id, version, request } = approval;
-    const wish = { approval: id, version, digest: request.digest, was: request, reason: "go", by };
-    const result = decide(pending, { ...wish, verdict: "approve" }, contextAt(0, excepting));
+    const submission = { approval: id, version, digest: request.digest, was: request, reason: "go", by };
+    const result = decide(pending, { ...submission, verdict: "approve" }, contextAt(0, excepting));
     expect(result.ok ? null : result.error.type).toBe(because);
   });
 });

@@ -1,4 +1,5 @@
-// What a pattern of a policy is compared with: names and texts in one form, and each value that a part of a request may be read as.
+// What policy patterns are compared with: names and texts in a normal form, and every value that a part of a request
+// may be read as.
 
 import { describe, expect, test } from "vitest";
 import { type Json, parseJson } from "#src/domain/json.ts";
@@ -36,7 +37,7 @@ describe("two texts", () => {
     ["with another mark", "o\u0323\u0302", "o\u0323"],
     ["with up to thirty marks on a letter", `q${MARK.repeat(30)}`, `q${MARK.repeat(29)}`],
     ["with white space in one", "a b", "ab"],
-  ])("%s are not", (_what, one, other) => {
+  ])("%s are different", (_what, one, other) => {
     expect(foldForMatching(one)).not.toBe(foldForMatching(other));
   });
 });
@@ -95,14 +96,14 @@ describe("a value", () => {
     [under, "x", false, true],
     [over, "1001", false, true],
     [over, true, false, true],
-    // A float takes it for 1000.
+    // A float would read it as 1000.
     [over, number("1000.00000000000000000001"), false, true],
-  ])("under the pattern %j: %j is exactly that: %s, and may be: %s", (pattern, value, is, may) => {
+  ])("under the pattern %j: %j matches exactly: %s, and may match: %s", (pattern, value, is, may) => {
     expect(isExactly(pattern, value)).toBe(is);
     expect(mayBe(pattern, foldForMatching(textOf(value)), value)).toBe(may);
   });
 
-  test("is written as it was sent, and a pattern as the policy has it", () => {
+  test("is shown as it was sent, and a pattern as the policy has it", () => {
     expect(["a", true, 4, number("1.50")].map(textOf)).toEqual(["a", "true", "4", "1.50"]);
     expect(["a*", true, 4, over].map(patternText)).toEqual(["a*", "true", "4", "> 1000 and < 1e6"]);
   });
@@ -120,7 +121,7 @@ describe("a path", () => {
     ["each element of lists in lists", { a: [{ b: ["x", ["y"]] }, { b: "z" }] }, ["x", "y", "z"]],
     ["an empty list", { a: { b: [] } }, null],
     ["a list in which one element lacks it", { a: [{ b: "x" }, { c: "y" }] }, null],
-    ["a list of which one element is no value", { a: { b: ["x", { c: "y" }] } }, null],
+    ["a list with an element that is not a value", { a: { b: ["x", { c: "y" }] } }, null],
     ["null", { a: { b: null } }, null],
     ["a record", { a: { b: { c: "x" } } }, null],
     ["nothing at all", { a: {} }, null],
@@ -145,13 +146,13 @@ describe("a path", () => {
     expect(everyValue(content, ["a", "b"], foldName)).toEqual(values);
   });
 
-  test("may name what has neither letters nor digits, and never a letter of a text", () => {
+  test("may match a name without letters or digits, and never matches a letter of a text", () => {
     expect(everyValue({ "-.-": "x", "--": "y" }, ["-", "-"], foldName)).toEqual(["x"]);
     expect(everyValue({ a: "bc" }, ["a", "0"], foldName)).toEqual([]);
   });
 });
 
-test("what stands between two stars is found wherever it is, whatever it begins and ends with", () => {
+test("the text between two stars is found wherever it is, whatever it begins and ends with", () => {
   const wordsOf = (length: number): string[] =>
     length === 0 ? [""] : wordsOf(length - 1).flatMap((each) => [`${each}a`, `${each}b`]);
   const parts = [1, 2, 3, 4, 5, 6].flatMap(wordsOf);

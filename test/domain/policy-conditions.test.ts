@@ -1,5 +1,5 @@
-// Conditions on numbers, on the requester's groups and on the time: what surely holds, what perhaps holds, and that doubt never makes a
-// rule laxer.
+// Conditions on numbers, on the requester's groups and on the time: when they surely hold, when they perhaps hold,
+// and that doubt never makes a rule laxer.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -62,7 +62,7 @@ describe("a comparison", () => {
         { op: ">=", than: "10" },
       ],
     ],
-  ])("%s is one", (text, bounds) => {
+  ])("%s is a comparison", (text, bounds) => {
     expect(readComparison(text)).toEqual({ bounds, text });
   });
 
@@ -72,7 +72,7 @@ describe("a comparison", () => {
     [">oops", true],
     ["a > 1", false],
     ["1", false],
-  ])("%j looks like one: %s", (text, looks) => expect(looksLikeComparison(text)).toBe(looks));
+  ])("%j looks like a comparison: %s", (text, looks) => expect(looksLikeComparison(text)).toBe(looks));
 
   test.each([
     "",
@@ -101,7 +101,7 @@ describe("a comparison", () => {
     "> --1",
     ">  1",
     "> Infinity",
-  ])("%j is none", (text) => {
+  ])("%j is not a comparison", (text) => {
     expect(readComparison(text)).toBeNull();
   });
 
@@ -121,7 +121,7 @@ describe("a comparison", () => {
     expect(satisfies(number, comparison(text))).toBe(holds);
   });
 
-  test("orders decimals as integers of the same unit are ordered", () => {
+  test("orders decimals like integers of the same unit", () => {
     const decimal = fc.record({ units: fc.bigInt(-(10n ** 30n), 10n ** 30n), places: fc.nat(20) });
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
@@ -133,7 +133,7 @@ describe("a comparison", () => {
     );
   });
 
-  test("orders numbers by what they are, however they are written", () => {
+  test("orders numbers by their value, however they are written", () => {
     const rising = [
       ["-1e3", "-1000", "-1000.0"],
       ["-11"],
@@ -158,7 +158,7 @@ describe("a comparison", () => {
         );
   });
 
-  test("covers another only where every number that satisfies that one satisfies it", () => {
+  test("covers another only if every number that satisfies the other also satisfies it", () => {
     const [ends, numbers] = [
       [-2, -1, 0, 1, 2],
       Array.from({ length: 25 }, (_, index) => `${-3 + index / 4}`),
@@ -186,7 +186,7 @@ describe("a condition with a comparison", () => {
     ['{"amount": 1000.0000000000000000000000000001}', "some"], // a float would round it to 1000
     ['{"amount": "1001"}', "some"],
     ['{"amount": "1,001"}', "some"],
-    ['{"amount": "5"}', "some"], // hexadecimal, thousands, another currency: who knows
+    ['{"amount": "5"}', "some"], // hexadecimal, thousands, another currency: not comparable for sure
     ['{"amount": true}', "some"],
     ['{"amount": [1001, 2000]}', "every"],
     ['{"amount": [1001, 5]}', "some"],
@@ -208,7 +208,7 @@ describe("a condition on the requester's groups", () => {
   test.each<[string, Partial<When>, Facts["requesterIn"], Match]>([
     ["in the group", { requesters: [], requesterGroups: [OPS] }, { [OPS]: true }, "every"],
     ["not in it", { requesters: [], requesterGroups: [OPS] }, { [OPS]: false }, "none"],
-    ["nobody says", { requesters: [], requesterGroups: [OPS] }, {}, "some"],
+    ["not answered", { requesters: [], requesterGroups: [OPS] }, {}, "some"],
     ["never asked", { requesters: [], requesterGroups: [OPS] }, undefined, "some"],
     ["in one of two", { requesters: [], requesterGroups: [OPS, SEC] }, { [SEC]: true }, "every"],
     [
@@ -251,7 +251,7 @@ describe("a condition on the time", () => {
   });
 });
 
-test("what is unknown leads to a rule as strict as everything that it could turn out to be", () => {
+test("an unknown fact leads to a rule as strict as every value that the fact could have", () => {
   const when = fc.record({
     groups: fc.option(fc.subarray([OPS, SEC], { minLength: 1 })),
     time: fc.constantFrom("any", "hours", "outside"),
@@ -284,13 +284,13 @@ test("what is unknown leads to a rule as strict as everything that it could turn
           })),
         );
         const groups = [OPS, SEC] as const;
-        const told = groups.flatMap((group, index) =>
+        const lookedUp = groups.flatMap((group, index) =>
           known[index] === undefined ? [] : [[group, known[index]] as const],
         );
         const truly = groups.map((group, index) => [group, known[index] ?? real[index]] as const);
         const held = ruleFor(policy, {
           ...facts(),
-          requesterIn: Object.fromEntries(told),
+          requesterIn: Object.fromEntries(lookedUp),
           ...(at === null ? {} : { at }),
         });
         const meant = ruleFor(policy, {

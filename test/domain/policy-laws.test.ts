@@ -1,5 +1,5 @@
-// The law of a policy: a request that can be read in several ways is held to every rule that one of its readings falls under. So
-// nothing that is added to a request, and no odd form of it, finds a laxer rule.
+// The law of a policy: a request that can be read in several ways is held to every rule that one of its readings
+// matches. So neither additions to a request nor odd forms of it lead to a laxer rule.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -70,7 +70,7 @@ function factsOf(content: Json, action: string | null): Facts {
 }
 const plainFacts = ({ action, env }: Plain): Facts => factsOf({ action, target: { env } }, action);
 
-/** Builds one request that can be read in two ways. */
+/** Each builds one request that can be read in both ways. */
 const MIXED: readonly ((readings: readonly [Plain, Plain]) => Facts)[] = [
   ([a, b]) =>
     factsOf({ action: a.action, target: { env: [a.env, b.env] }, action2: { action: b.action } }, a.action),
@@ -112,7 +112,7 @@ const MIXED: readonly ((readings: readonly [Plain, Plain]) => Facts)[] = [
     factsOf({ action: { of: [a.action, b.action] }, target: { env: { or: [a.env, { and: b.env }] } } }, null),
 ];
 
-/** The same request, as a reader or a careless program would still take it for the same. */
+/** Each writes the same request in another form that a reader or a careless program would take for the same. */
 const DISGUISES: readonly ((plain: Plain) => Facts)[] = [
   ({ action, env }) =>
     factsOf({ action: action.toUpperCase(), target: { env: shouted(env) } }, action.toUpperCase()),
@@ -135,7 +135,7 @@ function wide(text: string): string {
 const RUNS = { numRuns: 2_000 };
 
 describe("a request that can be read in several ways", () => {
-  test("is held to a rule that is as strict as the one of each reading", () => {
+  test("is held to a rule that is as strict as the rule of each reading", () => {
     const mixed = fc.constantFrom(...MIXED);
     fc.assert(
       fc.property(policy, plain, plain, mixed, (rules, a, b, mix) => {
@@ -147,7 +147,7 @@ describe("a request that can be read in several ways", () => {
     );
   });
 
-  test("is held to no laxer rule for its form", () => {
+  test("is not held to a laxer rule because of its form", () => {
     const disguise = fc.constantFrom(...DISGUISES);
     fc.assert(
       fc.property(policy, plain, disguise, (rules, request, disguised) => {
@@ -159,8 +159,8 @@ describe("a request that can be read in several ways", () => {
   });
 });
 
-describe("rules together", () => {
-  test("are as strict as each, in any order and number", () => {
+describe("combined rules", () => {
+  test("are as strict as each rule, in any order and number", () => {
     fc.assert(
       fc.property(rule, rule, rule, (a, b, c) => {
         const all = combineStrictly([a, b, c]);
@@ -199,14 +199,14 @@ describe("rules together", () => {
     );
   });
 
-  test("are the one that asks for all that the others ask for, under its own name", () => {
+  test("are the rule that asks for all that the others ask for, under its own name", () => {
     const lax = aRule({ name: "lax" });
     const strict = aRule({ name: "strict", needs: 2, holdMs: 5 });
     expect(combineStrictly([lax, strict])).toBe(strict);
     expect(combineStrictly([strict, lax])).toBe(strict);
   });
 
-  test("ask for what each asks for where none asks for all, under both names", () => {
+  test("ask for everything that each asks for if no rule asks for all, under both names", () => {
     const users = [UserId("U0ANA"), UserId("U0BEN")];
     const two = aRule({
       name: "two",

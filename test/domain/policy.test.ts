@@ -51,7 +51,7 @@ const facts: Facts = {
   },
 };
 
-test("a text of more than 100,000 characters is not read: it perhaps meets every condition, and takes no time", () => {
+test("a text of more than 100,000 characters is not read: it perhaps meets every condition, and costs no time", () => {
   const long = {
     ...facts,
     action: `Deploy ${"x".repeat(7_000_000)}`,
@@ -67,7 +67,7 @@ test("a text of more than 100,000 characters is not read: it perhaps meets every
   expect(performance.now() - began).toBeLessThan(200);
 });
 
-test("a value counts as fifty characters more, and all values of a field count", () => {
+test("each value counts as fifty extra characters, and all values of a field count", () => {
   const risk = (...values: Json[]): Match =>
     matcher({ ...facts, content: { risk: values } })({ ...ALWAYS, fields: { risk: ["high"] } });
   expect(risk("y".repeat(99_900), 5)).toBe("none");
@@ -89,21 +89,21 @@ describe("a condition", () => {
     ["one of two actions", { action: ["drop *", "* Production"] }, "every"],
     ["the task", { input: ["Release *"] }, "every"],
     ["a field", { fields: { risk: ["high"] } }, "every"],
-    ["a field that is not there", { fields: { owner: ["*"] } }, "none"],
+    ["a missing field", { fields: { owner: ["*"] } }, "none"],
     ["a field that is null", { fields: { none: ["*"] } }, "none"],
     ["a field within a field", { fields: { "target.env": ["prod*"] } }, "every"],
     ["a number", { fields: { replicas: [4] } }, "every"],
     ["a number, as a text", { fields: { replicas: ["4"] } }, "some"],
     ["any value", { fields: { replicas: ["*"] } }, "every"],
-    ["a number that is written otherwise", { fields: { amount: [5] } }, "some"],
+    ["a number that is written differently", { fields: { amount: [5] } }, "some"],
     ["a field with a dot in its name", { fields: { "dotted\\.name": [7] } }, "every"],
-    ["a field with a dot in its name, where a path is asked", { fields: { "dotted.name": [7] } }, "some"],
+    ["a field with a dot in its name, where a path is expected", { fields: { "dotted.name": [7] } }, "some"],
     ["all members of a list", { fields: { "target.zones": ["a", "b"] } }, "every"],
     ["one member of a list", { fields: { "target.zones": ["b"] } }, "some"],
     ["a field of each record in a list", { fields: { "hosts.env": ["dev"] } }, "every"],
     ["a field of one record in a list", { fields: { "hosts.name": ["db"] } }, "some"],
     ["an empty list", { fields: { empty: ["*"] } }, "none"],
-    ["a record where a text is asked", { fields: { target: ["prod"] } }, "some"],
+    ["a record where a text is expected", { fields: { target: ["prod"] } }, "some"],
     ["a field that is only elsewhere in the request", { fields: { env: ["dev"] } }, "some"],
     ["two fields, of which one differs", { fields: { risk: ["high"], replicas: [5] } }, "none"],
     ["what every object inherits", { fields: { constructor: ["*"], "target.toString": ["*"] } }, "none"],
@@ -120,14 +120,14 @@ describe("a condition", () => {
       { action: "read logs\ndrop it", content: [{ action: "read logs" }, { action: "drop it" }] },
     ],
     [
-      "another action stands in it",
+      "it contains another action",
       { action: "read logs", content: { action: "read logs", next: { action: "drop it" } } },
     ],
-  ])("on the action may match where %s", (_what, more) => {
+  ])("on the action may match when %s", (_what, more) => {
     expect(matcher({ ...facts, ...more })({ ...ALWAYS, action: ["drop *"] })).toBe("some");
   });
 
-  test("on the task may match where nobody knows the task of a run that was started elsewhere", () => {
+  test("on the task may match if the task of a run that was started elsewhere is unknown", () => {
     expect(matcher({ ...facts, input: "" })({ ...ALWAYS, input: ["release *"] })).toBe("some");
   });
 
@@ -136,14 +136,14 @@ describe("a condition", () => {
     ["wide letters", "Deploy billing-api to Ｐｒｏｄｕｃｔｉｏｎ"],
     ["more white space", "  Deploy\n billing-api \tto Production "],
     ["other case", "deploy Billing-api to PRODUCTION"],
-  ])("is not escaped with %s, nor surely met", (_what, action) => {
+  ])("cannot be evaded with %s, and is not surely met either", (_what, action) => {
     const one = { ...facts, action, content: { action } };
     expect(matcher(one)({ ...ALWAYS, action: ["Deploy billing-api to Production"] })).toBe("some");
   });
 });
 
 describe("a pattern", () => {
-  test("fits as the same pattern read as a regular expression does", () => {
+  test("matches like the same pattern written as a regular expression", () => {
     const notifications = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
     fc.assert(
       fc.property(
@@ -158,7 +158,7 @@ describe("a pattern", () => {
     );
   });
 
-  test("takes no long time on a long text that fits almost", () => {
+  test("quickly rejects a long text that almost matches", () => {
     expect(matchesPattern(foldForMatching("*a*a*a*a*a*a*b"), "a".repeat(50_000))).toBe(false);
   });
 });
@@ -169,19 +169,19 @@ describe("the rule of an approval", () => {
     aRule({ name: "second" }),
   ];
 
-  test("is the first that fits", () => {
+  test("is the first rule that matches", () => {
     const policy: Policy = { ...BUILT_IN, rules: [first, second] };
     expect(ruleFor(policy, facts).name).toBe("second");
     expect(ruleFor(policy, { ...facts, action: "drop it" }).name).toBe("first");
   });
 
-  test("lets nobody decide where none fits", () => {
+  test("lets no one decide if no rule matches", () => {
     const rule = ruleFor({ ...BUILT_IN, rules: [first] }, facts);
     const person: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
     expect(refusalToDecide(person, aWatchedRun(), rule)).toMatchObject({ type: "not-approver" });
   });
 
-  test("stands on the approval from the first look on, and follows a changed policy and a changed request", () => {
+  test("is stored with the approval from the first look on, and follows a changed policy and a changed request", () => {
     const run = listedRun("apr_1");
     expect(run.approvals[0]?.appliedRule).toMatchObject({ version: null, rule: { name: "built-in" } });
     const policy = aPolicy({ name: "big", when: { ...ALWAYS, fields: { big: ["true"] } } }, { name: "rest" });
@@ -193,7 +193,7 @@ describe("the rule of an approval", () => {
     expect(observe(last, bigger, contextAt(0, policy))).toBe(last);
   });
 
-  test("is completed by the next look where a stored one lacked a part", () => {
+  test("is completed by the next look if a stored rule lacks a field", () => {
     const run = listedRun("apr_1");
     const [approval] = run.approvals;
     if (approval === undefined) throw new Error("no approval");
@@ -222,18 +222,18 @@ const inside = (set: GroupId | ChannelId, is: boolean): Partial<Person> => ({
 });
 const room = (...channels: ChannelId[]): Principals => ({ users: [], groups: [], channels });
 
-describe("whom a rule lets decide", () => {
+describe("the people whom a rule lets decide", () => {
   test.for<[string, Principals, Partial<Person>, string | null]>([
     ["anyone", "anyone", {}, null],
     ["a person who is named", these([APPROVER]), {}, null],
     ["a person who is not named", these([UserId("U0OTHER")]), {}, "not-approver"],
     ["a person whose id only begins like a named one", these([UserId("U0APPROVERS")]), {}, "not-approver"],
     ["a member of the group", these([], [GROUP]), inside(GROUP, true), null],
-    ["no member of the group", these([], [GROUP]), inside(GROUP, false), "not-approver"],
-    ["someone of whom the group was not asked", these([], [GROUP]), {}, "unverified"],
-    ["a named person of whom the group was not asked", these([APPROVER], [GROUP]), {}, null],
+    ["a person outside the group", these([], [GROUP]), inside(GROUP, false), "not-approver"],
+    ["someone whose membership was not looked up", these([], [GROUP]), {}, "unverified"],
+    ["a named person whose membership was not looked up", these([APPROVER], [GROUP]), {}, null],
     ["a member of the channel", room(ROOM), inside(ROOM, true), null],
-    ["no member of a public channel", room(ROOM), inside(ROOM, false), "not-approver"],
+    ["a person outside a public channel", room(ROOM), inside(ROOM, false), "not-approver"],
     ["a named guest", these([APPROVER]), { kind: "guest" }, "guest"],
     ["a named person who does not see the card", these([APPROVER]), { seesChannel: false }, "not-in-channel"],
     ["a named person of another team", these([APPROVER]), { kind: "outsider" }, "outsider"],
@@ -243,7 +243,7 @@ describe("whom a rule lets decide", () => {
     expect(refusalToDecide(member(facts), run, aRule({ approvers }))?.type ?? null).toBe(because);
   });
 
-  test("is the requester too where the rule allows that, and only if it names them", () => {
+  test("include the requester if the rule allows that, and only if it names them", () => {
     const asked = member({ user: REQUESTER });
     const rule = (approvers: Principals) => aRule({ selfApproval: true, approvers });
     expect(refusalToDecide(asked, run, rule("anyone"))).toBeNull();
@@ -275,7 +275,7 @@ describe("a submitted decision under a policy", () => {
     });
   });
 
-  test("is held to the rule of now, whatever the card says", () => {
+  test("is judged by the current rule, whatever the card says", () => {
     expect(open.approvals[0]?.appliedRule.rule.name).toBe("built-in");
     expect(submit(aPolicy({ approvers: these([UserId("U0OTHER")]) }))).toMatchObject({
       ok: false,
@@ -291,7 +291,7 @@ describe("a submitted decision under a policy", () => {
       { type: "reason-too-short", chars: 9, fewest: 10 },
     ],
     [
-      "a reason made longer with what nobody sees",
+      "a reason padded with invisible characters",
       { reason: `123456789${"\u200B".repeat(9)}   ` },
       { type: "reason-too-short" },
     ],
@@ -308,7 +308,7 @@ describe("a submitted decision under a policy", () => {
   });
 });
 
-test("an approval under two rules that perhaps apply takes the words of both, and counts under each alone", () => {
+test("an approval under two rules that perhaps apply follows the words of both, and counts under each alone", () => {
   const asking = (word: string, action: string) =>
     aRule({ name: word, when: { ...ALWAYS, action: [action] }, friction: { readFirst: false, word } });
   const policy = aPolicy(asking("prod", "deploy *"), asking("delete", "delete *"), aRule({ name: "rest" }));

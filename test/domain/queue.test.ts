@@ -1,4 +1,5 @@
-// What waits for whom. `refusalToOpen` alone says who may decide: the queue adds only that someone who has approved waits for others.
+// The queue of each person. `refusalToOpen` alone says who may decide; the queue adds only that someone who has
+// approved waits for others.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -112,7 +113,7 @@ const always = <Value>(of: fc.Arbitrary<Value>, holds: (value: Value) => void): 
   fc.assert(fc.property(of, holds), { numRuns: 500 });
 
 describe("a queue", () => {
-  test("has for a person exactly what they may decide now and have not approved themselves", () => {
+  test("lists for each person exactly the requests that they may decide now and have not approved themselves", () => {
     always(anyQueue, ({ runs, person, reader, ctx, queue }) => {
       const due = runs.flatMap((run) =>
         run.approvals.filter((approval) => {
@@ -133,7 +134,7 @@ describe("a queue", () => {
     });
   });
 
-  test("loses nothing of a member's channels, and shows nothing of others", () => {
+  test("omits nothing from a member's channels, and shows nothing from other channels", () => {
     always(anyQueue, ({ runs, person, reader, queue }) => {
       const here = runs.filter(({ channel }) => person.kind === "member" && reader.channels.has(channel));
       const due = here.flatMap(({ approvals }) => approvals.filter(isUndecided));
@@ -144,7 +145,7 @@ describe("a queue", () => {
     });
   });
 
-  test("puts the riskiest first, and of the same risk the oldest", () => {
+  test("puts the riskiest first, and the oldest first within the same risk", () => {
     const order = ["critical", "high", "other", "medium", "low", undefined];
     always(anyQueue, ({ queue }) => {
       for (const list of [queue.yours, queue.others]) {
@@ -154,7 +155,7 @@ describe("a queue", () => {
     });
   });
 
-  test("lists what cannot be verified for others, as such", () => {
+  test("lists requests that cannot be verified as waiting for others, and says so", () => {
     const run = withApprovals(aWatchedRun(), anApproval());
     const ctx = {
       policy: aPolicy({ approvers: { users: [], groups: [GROUP], channels: [] } }),
@@ -168,18 +169,18 @@ describe("a queue", () => {
     }
   });
 
-  test("says until when it can be decided, by the rule of now", () => {
+  test("shows until when each request can be decided under the current rule", () => {
     const run = withApprovals(aWatchedRun(), { ...anApproval(), waitsSince: NOON - 1_000 });
     const policy = aPolicy({ expiry: { afterMs: 5_000, outcome: "nothing" } });
     expect(aQueue([run], { policy }).yours.map(({ deadline }) => deadline)).toEqual([NOON + 4_000]);
   });
 });
 
-describe("what can be reviewed together", () => {
+describe("requests that can be reviewed together", () => {
   const ofRun = (channel: ChannelId, many: number): Run =>
     withApprovals(aWatchedRun(undefined, { channel }), ...Array.from({ length: many }, () => anApproval()));
 
-  test("is of one run, or of one rule in one channel", () => {
+  test("belong to one run, or to one rule in one channel", () => {
     const runs = [ofRun(CHANNEL, 3), ofRun(CHANNEL, 1), ofRun(CHANNELS[1] ?? CHANNEL, 1)];
     const { yours } = aQueue(runs);
     expect(reviewGroups(yours).map(({ kind, items }) => [kind, items.length])).toEqual([
@@ -199,14 +200,14 @@ describe("what can be reviewed together", () => {
     { friction: { readFirst: true, word: null } },
     { friction: { readFirst: false, word: "yes" } },
     { holdMs: 1_000 },
-  ])("is nothing with friction or a hold: %j", (facts) => {
+  ])("exclude requests with friction or a hold: %j", (facts) => {
     const { yours } = aQueue([ofRun(CHANNEL, 3)], { policy: aPolicy(facts) });
     expect(yours).toHaveLength(3);
     expect(yours.every(needsOwnForm)).toBe(true);
     expect(reviewGroups(yours)).toEqual([]);
   });
 
-  test("is nothing that a file shows", () => {
+  test("exclude requests that are attached as a file", () => {
     const long = { ...anApproval(), request: { ...aRequest(), chars: 60_000 } };
     const { yours } = aQueue([
       withApprovals(aWatchedRun(), long, { ...long, ...anApproval(), request: long.request }),
@@ -215,7 +216,7 @@ describe("what can be reviewed together", () => {
   });
 });
 
-test("a filter leaves only what it says", () => {
+test("a filter keeps only what it names", () => {
   always(fc.tuple(anyQueue, user, fc.constantFrom(...CHANNELS)), ([{ queue }, askedBy, channel]) => {
     const left = filtered(queue, { askedBy, channel });
     for (const { run } of [...left.yours, ...left.others])

@@ -1,4 +1,4 @@
-// What is to be done next, and when.
+// The next effects of a run, and when they are due.
 
 import { describe, expect, test } from "vitest";
 import { countKeyOf } from "#src/domain/applied-rule.ts";
@@ -46,14 +46,14 @@ function onlyApproval(run: Run) {
 describe("the service's Retry-After", () => {
   const lost = { since: NOON, tries: 1, why: "503" };
 
-  test("holds back the look that verifies a decision", () => {
+  test("delays the look that verifies a decision", () => {
     const run = deliveredRun({ type: "unsure", ...lost, notBefore: NOON + 60_000 });
     expect(reconcile(run, NOON).fetchAt).toBe(NOON + 60_000);
     const soon = deliveredRun({ type: "unsure", ...lost, notBefore: NOON });
     expect(reconcile(soon, NOON).fetchAt).toBe(NOON + 5_000);
   });
 
-  test("holds back the same decision once more, to the millisecond", () => {
+  test("delays the resending of the same decision, to the millisecond", () => {
     const at = NOON + 60_000;
     const run = deliveredRun({ type: "retry", notBefore: at, tries: 1, lost: true, why: "503" });
     expect(keysOf(run, at - 1)).not.toContain("send-decision");
@@ -69,7 +69,7 @@ describe("while the opening is not up", () => {
   test.each<[string, PostedMessage]>([
     ["looked for", { type: "unsure", lookAt: NOON + 60_000, tries: 1 }],
     ["on its way", { type: "sending", at: NOON, tries: 1 }],
-  ])("(%s), the buttons of a card are changed all the same", (_what, opening) => {
+  ])("(%s), the buttons of a card are still updated", (_what, opening) => {
     expect(keysOf({ ...run, posts: { [OPENING]: opening, [card]: UP } })).toContain(`update ${card}`);
   });
 
@@ -78,7 +78,7 @@ describe("while the opening is not up", () => {
   });
 });
 
-test("a run that nobody knows of is not finished while its requester is asked whether to start again", () => {
+test("a missing run is not finished while its requester is asked whether to start it again", () => {
   const answered = (again: Extract<Creation, { type: "unknown" }>["again"]): Run => {
     const run: Run = { ...aRun(), creation: { type: "unknown", words: "no answer", at: NOON, again } };
     const gaveUp: PostedMessage = { type: "refused", words: "", retryAt: NOON, tries: 100 };
@@ -88,7 +88,7 @@ test("a run that nobody knows of is not finished while its requester is asked wh
   expect(isFinished(answered("left"), NOON)).toBe(true);
 });
 
-test("a file is made for a request that waits, and for none that is decided", () => {
+test("a file is made for a request that waits, and not for a decided one", () => {
   const long = (run: Run): Run => ({
     ...run,
     posts: { [OPENING]: UP },
@@ -137,18 +137,21 @@ describe("an opening in the first seconds of its run", () => {
     seen: { status, since: NOON, ended, lists: true, askedAt: NOON },
     posts: { [OPENING]: { ...UP, notBefore: NOON + PASSING_MS } },
   });
-  test.each(["queued", "running", "some other state"])("is not drawn as %s until that lasts", (status) => {
-    expect(keysOf(seen(status))).not.toContain("update opening");
-    expect(reconcile(seen(status), NOON).wakeAt).toBe(NOON + PASSING_MS);
-    expect(keysOf(seen(status), NOON + PASSING_MS)).toContain("update opening");
-  });
+  test.each(["queued", "running", "some other state"])(
+    "does not show %s until that has lasted a while",
+    (status) => {
+      expect(keysOf(seen(status))).not.toContain("update opening");
+      expect(reconcile(seen(status), NOON).wakeAt).toBe(NOON + PASSING_MS);
+      expect(keysOf(seen(status), NOON + PASSING_MS)).toContain("update opening");
+    },
+  );
 
   test.each([
     ["the end of the run", seen("failed", FAILED)],
     ["that it waits for people", seen("awaiting_approval")],
-  ])("says %s at once", (_what, run) => expect(keysOf(run)).toContain("update opening"));
+  ])("shows %s at once", (_what, run) => expect(keysOf(run)).toContain("update opening"));
 
-  test("does not try a failed update again before its time, whatever it is to say", () => {
+  test("does not retry a failed update before its time, whatever it would show", () => {
     const run = seen("failed", FAILED);
     const posts = { [OPENING]: { ...UP, notBefore: NOON + 60_000, tries: 3 } };
     expect(keysOf({ ...run, posts }, NOON + 59_999)).not.toContain("update opening");
@@ -156,7 +159,7 @@ describe("an opening in the first seconds of its run", () => {
   });
 });
 
-describe("the messages of a run with much to say", () => {
+describe("the messages of a run with much to report", () => {
   const opened: Run = { ...listedRun("apr_1"), posts: { [OPENING]: UP } };
   const card = cardSlot(ApprovalId("apr_1"));
   const call: Call = {
@@ -185,7 +188,7 @@ describe("the messages of a run with much to say", () => {
   const messages = (run: Run, now = NOON): string[] =>
     keysOf(run, now).filter((key) => /^(?:post|update) /.test(key));
 
-  test("come in the order in which people need them", () => {
+  test("are posted in the order in which people need them", () => {
     const question = { id: aNonce(), by: APPROVER, at: NOON, text: "Why?" };
     const run: Run = {
       ...called({}),
@@ -217,7 +220,7 @@ describe("the messages of a run with much to say", () => {
     expect(messages(opened)).toEqual(["update opening", `post ${card}`].toReversed());
   });
 
-  test("tell of a storm and of several calls until they are over, and the run goes on as long", () => {
+  test("announce a storm and several calls until these are over, and keep the run going until then", () => {
     const over: Run = { ...opened, approvals: [], watch: { type: "over", at: NOON } };
     const posts = { [OPENING]: { ...UP, shows: openingRenderKey(over) } };
     const shown = (run: Partial<Run>, slot: string, shows: string): Run => ({
@@ -240,7 +243,7 @@ describe("the messages of a run with much to say", () => {
     expect([keysOf(stale), isFinished(stale, NOON)]).toEqual([["update storm 7"], false]);
   });
 
-  test("wait for the opening, and for nothing else, unless they are there already", () => {
+  test("wait for the opening and for nothing else, unless they are already posted", () => {
     const run = called({});
     const unsure: PostedMessage = { type: "unsure", lookAt: NOON + 60_000, tries: 1 };
     expect(messages({ ...run, posts: { [OPENING]: unsure } })).toEqual([]);
@@ -250,7 +253,7 @@ describe("the messages of a run with much to say", () => {
     ]);
   });
 
-  test("call people no earlier than the call says, and once it is known whom; not twice", () => {
+  test("call people no earlier than the call is due, once the people are known, and not twice", () => {
     const slot = "call 1 apr_1";
     const posts = { ...opened.posts, [card]: UP };
     const early = called({ notBefore: NOON + 20 }, { ...opened, posts });
@@ -259,11 +262,11 @@ describe("the messages of a run with much to say", () => {
     expect(messages(early, NOON + 20)).toContain(`post ${slot}`);
     const stale = { ...early, posts: { ...posts, [slot]: UP } };
     expect(messages(stale)).toContain(`update ${slot}`);
-    const told = called({ within: opened.key }, { ...opened, posts });
-    expect(messages(told).filter((key) => key.endsWith(slot))).toEqual([]);
+    const after = called({ within: opened.key }, { ...opened, posts });
+    expect(messages(after).filter((key) => key.endsWith(slot))).toEqual([]);
   });
 
-  test("ask for the people of a call when that is due, as long as it is needed", () => {
+  test("look up the people of a call when it is due, as long as it is needed", () => {
     const asks = (run: Run, now = NOON): boolean => keysOf(run, now).includes("find-people");
     expect(asks(called({ who: null }))).toBe(true);
     expect(asks(called({}))).toBe(false);
@@ -277,7 +280,7 @@ describe("the messages of a run with much to say", () => {
     ]);
   });
 
-  test("need the requester's groups, and the run wakes for each moment of a request", () => {
+  test("need the requester's groups, and the run wakes for each due moment of a request", () => {
     const known = { asks: [GroupId("S0OPS")], in: {}, at: NOON };
     const asks = (run: Run, now = NOON): boolean => keysOf(run, now).includes("look-up-requester");
     expect(asks({ ...opened, requesterGroups: { ...known, at: null } })).toBe(true);

@@ -8,17 +8,17 @@ import { anyCodePoint } from "../make/code-points.ts";
 
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 
-/** As it comes over the wire. */
+/** The value after a round trip over the wire. */
 const sent = (value: Json): Json => JSON.parse(JSON.stringify(value)) as Json;
 
-/** The same value with the keys of each record in the opposite order. */
-function turned(value: Json): Json {
-  if (Array.isArray(value)) return value.map((each: Json) => turned(each));
+/** Returns the same value with the keys of each record in the opposite order. */
+function reversed(value: Json): Json {
+  if (Array.isArray(value)) return value.map((each: Json) => reversed(each));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .toReversed()
-      .map(([key, each]) => [key, turned(each)]),
+      .map(([key, each]) => [key, reversed(each)]),
   );
 }
 
@@ -26,12 +26,12 @@ describe("the canonical form", () => {
   test("does not depend on the order of keys", () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(canonicalJson(turned(value))).toBe(canonicalJson(value));
+        expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
       }),
     );
   });
 
-  test("reads back as the same value", () => {
+  test("parses to the same value", () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(JSON.parse(canonicalJson(value))).toEqual(sent(value));
@@ -39,12 +39,12 @@ describe("the canonical form", () => {
     );
   });
 
-  test("is the same for equal values alone", () => {
+  test("is the same only for equal values", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         const same = canonicalJson(sent(a)) === canonicalJson(sent(b));
         expect(isSameJson(sent(a), sent(b))).toBe(same);
-        expect(isSameJson(sent(a), turned(sent(a)))).toBe(true);
+        expect(isSameJson(sent(a), reversed(sent(a)))).toBe(true);
         expect(same).toBe(isDeepStrictEqual(sent(a), sent(b)));
       }),
     );
@@ -64,7 +64,7 @@ describe("the canonical form", () => {
     [{ 'a":1,"b': 1 }, { a: 1, b: 1 }],
     [{ __proto__x: 1 }, {}],
     ["é", "e\u0301"],
-  ])("%j and %j are two", ([a, b]) => {
+  ])("%j and %j have different canonical forms", ([a, b]) => {
     expect(canonicalJson(a)).not.toBe(canonicalJson(b));
   });
 
@@ -76,7 +76,7 @@ describe("the canonical form", () => {
 });
 
 describe("a request written out", () => {
-  test("drops nothing that the service sent: each field is there by name and with all of its value", () => {
+  test("drops nothing that the service sent: each field appears by name with its whole value", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: anyCodePoint }), json), fc.string(), (fields, action) => {
         const apart = ["id", "action", "requested_at", "status"];
@@ -94,7 +94,7 @@ describe("a request written out", () => {
     ["a bare id", null, "apr_1", { action: null, fields: [] }],
     ["a list", null, [1], { fields: [{ name: "sent", text: "[\n  1\n]" }] }],
     ["a number", null, 7, { fields: [{ name: "sent", text: "7" }] }],
-    ["an action that is no text", null, { id: "a", action: { rm: "/" } }, { fields: [{ name: "action" }] }],
+    ["an action that is not text", null, { id: "a", action: { rm: "/" } }, { fields: [{ name: "action" }] }],
     [
       'a field that says "risk: low"',
       "x",
@@ -115,7 +115,7 @@ describe("a request written out", () => {
       { fields: [{ name: "(no name)", text: "null" }] },
     ],
     [
-      "text that hides",
+      "hidden text",
       "a\u202Eb",
       { "n\u200B": "v\u2028" },
       { action: "a⟨U+202E⟩b", fields: [{ name: "n⟨U+200B⟩", text: "v⟨U+2028⟩" }] },

@@ -30,7 +30,7 @@ describe("the fields of a run", () => {
     expect(digestWith({ [name]: "a" })).toBe(digestWith({ [name]: "a" }));
   });
 
-  test("are part of it in any order, and the task too", () => {
+  test("are part of the digest in any order, and so is the task", () => {
     expect(digestWith({ a: 1, b: 2 })).toBe(digestWith({ b: 2, a: 1 }));
     const run = aWatchedRun();
     const withTask = (input: string) => observe(run, aSnapshot(run, ["apr_1"], { input }), contextAt());
@@ -38,7 +38,7 @@ describe("the fields of a run", () => {
   });
 
   test.each(["created_at", "updatedAt", "elapsed-ms", "heartbeat", "status", "output"])(
-    "are left out where they change while a run works: %s",
+    "are not part of the digest if they change while a run works: %s",
     (name) => {
       const run = seen(aWatchedRun(), { plan: "p", [name]: 1 });
       expect(seen(run, { plan: "p", [name]: 2 }, 1_000)).toBe(run);
@@ -46,7 +46,7 @@ describe("the fields of a run", () => {
     },
   );
 
-  test("are left out where the policy says so, and shown as first seen", () => {
+  test("are not part of the digest if the policy says so, and are shown as first seen", () => {
     const rules = policy("run.usage", "run.plan.step", "usage");
     expect(digestWith({ usage: 1, plan: { step: 1 } }, rules)).toBe(
       digestWith({ usage: 2, plan: { step: 2 } }, rules),
@@ -58,11 +58,11 @@ describe("the fields of a run", () => {
     expect(run.context).toMatchObject({ fields: { usage: 1 }, volatile: ["usage"] });
   });
 
-  test("are not left out by a field's name alone: that names a field of the request", () => {
+  test("are not excluded by a bare field name, which names a field of the request", () => {
     expect(digestWith({ usage: 1 }, policy("usage"))).not.toBe(digestWith({ usage: 2 }, policy("usage")));
   });
 
-  test("that change under an open form are a change of the request", () => {
+  test("that change under an open form change the request", () => {
     const run = seen(aWatchedRun(), { plan: "harmless" });
     const [approval] = run.approvals;
     const changed = seen(run, { plan: "destroy everything" }, 1_000);
@@ -76,7 +76,7 @@ describe("the fields of a run", () => {
     expect(changed.approvals[0]).toMatchObject({ version: 2, state: { type: "pending" } });
   });
 
-  test("are held once for all approvals of the run", () => {
+  test("are stored once for all approvals of the run", () => {
     const run = aWatchedRun();
     const ids = Array.from({ length: 100 }, (_, at) => `apr_${at}`);
     const plan = "x".repeat(10_000);

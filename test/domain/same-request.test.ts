@@ -1,4 +1,4 @@
-// What makes two requests the same one, for the decisions that were made before.
+// When two requests count as the same, so that earlier decisions apply to both.
 
 import { describe, expect, test } from "vitest";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
@@ -41,15 +41,15 @@ function asked(facts: Asked = {}, rule = "a rule"): string | null {
   return askedText(run, approval, rule);
 }
 
-describe("the same request", () => {
-  test("is asked again by another run, under other ids and at another time", () => {
+describe("two requests are the same", () => {
+  test("if they come from another run, under other ids and at another time", () => {
     const first = { ...CONTENT, id: "apr_1", requested_at: "2026-01-01T00:00:00Z", status: "pending" };
     const again = { ...CONTENT, id: "apr_9", requested_at: "2026-02-02T00:00:00Z", status: "pending" };
     expect(asked({ content: first })).not.toBeNull();
     expect(asked({ content: again, id: "apr_9", input: "another task" })).toBe(asked({ content: first }));
   });
 
-  test("may differ in what the policy calls volatile, of the request and of its run", () => {
+  test("if they differ only in fields that the policy calls volatile, of the request or of its run", () => {
     const policy = { ...aPolicy({}), volatile: ["trace", "run.session"] };
     const one = asked({ content: { ...CONTENT, trace: "1" }, extra: { session: "1" }, policy });
     expect(asked({ content: { ...CONTENT, trace: "2" }, extra: { session: "2" }, policy })).toBe(one);
@@ -58,18 +58,18 @@ describe("the same request", () => {
   test.each([
     ["another field", { content: { ...CONTENT, force: true } }],
     ["another value", { content: { ...CONTENT, target: "db-2" } }],
-    ["a text for a number", { content: { ...CONTENT, target: 1 } }],
+    ["a number instead of a text", { content: { ...CONTENT, target: 1 } }],
     ["another place that only the run names", { extra: { environment: "production" } }],
-    ["a time to which something is to happen", { content: { ...CONTENT, duration: "30 d" } }],
-  ] as const)("is another one with %s", (_what, facts) => {
+    ["a duration", { content: { ...CONTENT, duration: "30 d" } }],
+  ] as const)("but not with %s", (_what, facts) => {
     expect(asked(facts)).not.toBe(asked());
   });
 
-  test("is another one under another rule", () => {
+  test("but not under another rule", () => {
     expect(asked({}, "production")).not.toBe(asked({}, "staging"));
   });
 
-  test("is another one if it names the id of another run or approval: that may be what is asked", () => {
+  test("but not if one names the id of another run or approval: that may be its target", () => {
     const run = RunId("run_of_its_own");
     const own = asked({ content: { ...CONTENT, run_id: "run_of_its_own", approvalId: "apr_1" }, run });
     expect(own).toBe(asked());
@@ -77,12 +77,12 @@ describe("the same request", () => {
     expect(asked({ content: { ...CONTENT, status: "archived" }, run })).not.toBe(own);
   });
 
-  test("is unknown where the service does not say what is asked", () => {
+  test("but it is unknown if the service does not send the request", () => {
     expect(asked({ content: {}, action: null })).toBeNull();
   });
 });
 
-describe("what was found", () => {
+describe("the precedents of a request", () => {
   const run = listed({});
   const [approval] = run.approvals;
   if (approval === undefined) throw new Error("nothing is listed");
@@ -90,11 +90,11 @@ describe("what was found", () => {
   const approved = { times: 3, more: false, entry: 7, by: APPROVER, at: NOON };
   const found = { type: "precedents", of: countKeyOf(approval), denied: null, approved } as const;
 
-  test("is looked up once for each version of the card, and changes what the card shows", () => {
+  test("are looked up once per card version, and change what the card shows", () => {
     expect(wantsPrecedents(approval)).toBe(true);
     const next = applyPrecedents(run, id, found);
     const [after] = next.approvals;
-    if (after === undefined) throw new Error("it is gone");
+    if (after === undefined) throw new Error("the approval is gone");
     expect(wantsPrecedents(after)).toBe(false);
     expect(precedentsOf(after).approved).toEqual(approved);
     expect(renderKey(next, cardSlot(id))).not.toBe(renderKey(run, cardSlot(id)));
@@ -102,12 +102,12 @@ describe("what was found", () => {
     expect(precedentsOf({ ...after, version: 2 }).approved).toBeNull();
   });
 
-  test("draws nothing anew where there is nothing", () => {
+  test("cause no redraw if there are none", () => {
     const next = applyPrecedents(run, id, { ...found, approved: null });
     expect(renderKey(next, cardSlot(id))).toBe(renderKey(run, cardSlot(id)));
   });
 
-  test("is not used for another version, or another approval", () => {
+  test("are not used for another version or another approval", () => {
     expect(applyPrecedents(run, id, { ...found, of: "another" })).toBe(run);
     expect(applyPrecedents(run, ApprovalId("another"), found)).toBe(run);
   });

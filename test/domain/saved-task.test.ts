@@ -1,4 +1,4 @@
-// Saved tasks: how a typed line is read, and what a filled text says.
+// Saved tasks: how a typed line is read, and what the filled-in text says.
 
 import { describe, expect, test } from "vitest";
 import { fieldNames, fillTask, readTaskLine, type SavedTask } from "#src/domain/policy/saved-task.ts";
@@ -21,7 +21,7 @@ describe("a typed line", () => {
     ["deploy", {}],
     ["deploy service=billing", { service: "billing" }],
     ['  deploy  service="billing api"   env=staging ', { service: "billing api", env: "staging" }],
-    ["deploy service=“billing api”", { service: "billing api" }], // as phones quote
+    ["deploy service=“billing api”", { service: "billing api" }], // quoted as phones do
     ['deploy note="" service=a=b', { note: "", service: "a=b" }],
     ["deploy billing to staging", null],
     ["deploy service=billing to staging", null],
@@ -34,18 +34,18 @@ describe("a typed line", () => {
     expect(readTaskLine(line, [DEPLOY])?.values ?? null).toEqual(values);
   });
 
-  test("names no task that the policy does not have", () => {
+  test("names only tasks that the policy has", () => {
     expect(readTaskLine("constructor a=b", [DEPLOY])).toBeNull();
   });
 });
 
-describe("a filled text", () => {
-  test("has each value in its place, as it was given", () => {
+describe("a filled-in text", () => {
+  test("has each value in its place, unchanged", () => {
     const values = { service: "{env} $& $1", env: "eu west", note: " now" };
     expect(fillTask(DEPLOY, values)).toEqual({ type: "filled", text: "Deploy {env} $& $1 to eu west now" });
   });
 
-  test("lacks nothing that may be empty", () => {
+  test("may leave optional fields empty", () => {
     expect(fillTask(DEPLOY, { service: "a", env: "staging" })).toEqual({
       type: "filled",
       text: "Deploy a to staging",
@@ -72,6 +72,6 @@ describe("a filled text", () => {
   });
 });
 
-test("the fields of a text are its names in braces, once each", () => {
+test("the fields of a text are the names in its braces, once each", () => {
   expect(fieldNames("Deploy {a} {b} {a} {A} { c } {d-1} {}")).toEqual(["a", "b", "d-1"]);
 });

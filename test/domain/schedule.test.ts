@@ -32,7 +32,7 @@ describe("the next poll", () => {
     );
   });
 
-  test("comes within max(the slowest, 5 s) after any number of failures", () => {
+  test("comes within the slowest interval or 5 s, whichever is longer, after any number of failures", () => {
     fc.assert(
       fc.property(fc.nat(5_000), random, fc.integer({ min: 100, max: 20_000 }), (fails, random, maxMs) => {
         const wait = nextPollMs({ ...CALM, fails }, { minMs: 100, maxMs }, random);
@@ -55,7 +55,7 @@ describe("the next poll", () => {
     expect(nextPollMs({ ...CALM, ...facts }, LIMITS, 0)).toBe(wait);
   });
 
-  test("counts quiet from the last news: the start, a state, an approval or a decision", () => {
+  test("counts quiet time from the last news: the start, a state, an approval or a decision", () => {
     const run = aWatchedRun();
     expect(lastNewsAt(run)).toBe(NOON);
     const seen = { status: "running", since: NOON + 5, ended: null, lists: true, askedAt: NOON };
@@ -79,7 +79,7 @@ describe("an id", () => {
     ["channel id", ChannelId, ["C0X", "D0X", "G0X"], ["", "#ops", "c0x", "C0X "]],
     ["message ts", MessageTs, ["1700000000.000100"], ["", "1700000000", "1.2.3", "1e9.1", "-1.0"]],
     ["nonce", Nonce, ["abcdefghij-_0123"], ["", "short", "x".repeat(65), "a/b+c=d012345678"]],
-  ])("%s has a shape, and nothing else passes for one", ([, make, good, bad]) => {
+  ])("%s has a fixed shape, and nothing else is accepted for it", ([, make, good, bad]) => {
     for (const text of good) expect(make(text)).toBe(text);
     for (const text of bad) {
       expect(() => make(text)).toThrow(TypeError);
@@ -88,7 +88,7 @@ describe("an id", () => {
     for (const odd of [null, undefined, 7, {}, ["U0X"]]) expect(parsed(make, odd)).toBeNull();
   });
 
-  test("names the same work by the same key, and other work by another", () => {
+  test("has the same key for the same work, and another key for other work", () => {
     const [a, b] = [ApprovalId("1"), ApprovalId("2")];
     expect(effectKey({ type: "send-decision", approval: a })).toBe(
       effectKey({ type: "send-decision", approval: a }),
@@ -104,7 +104,7 @@ describe("an id", () => {
   });
 });
 
-test("the newest news is known of a run with more approvals than one call takes arguments", () => {
+test("the newest news is found in a run with more approvals than one call takes arguments", () => {
   const approval = anApproval();
   const approvals = Array.from({ length: 200_000 }, () => approval);
   expect(lastNewsAt({ ...aWatchedRun(), approvals })).toBe(NOON);

@@ -1,4 +1,4 @@
-// One story, told in every way in which at most two things go wrong: start, card, approve, outcome.
+// One story (start, card, approve, outcome), played in every way in which at most two things go wrong.
 
 import { describe, expect, test } from "vitest";
 import { ApprovalId } from "#src/domain/ids.ts";
@@ -10,7 +10,7 @@ import { SimulatedWorld } from "./simulated-world.ts";
 const APPROVAL = ApprovalId("apr_1");
 const TIMES = { lateMs: 3_500, lagMs: 4_000, refusesAll: false };
 
-/** How one effect may go: its fate, and whether we die before or after it takes effect. */
+/** How one effect may go: its fate, and whether the process dies before or after it takes effect. */
 const WAYS: readonly { fate: Fate; dies?: "before" | "after" }[] = [
   { fate: "done" },
   { fate: "lost-before" },
@@ -23,7 +23,7 @@ const WAYS: readonly { fate: Fate; dies?: "before" | "after" }[] = [
 ];
 const LOOKS: readonly LookFate[] = ["fresh", "stale", "lost", "missing", "untold", "spoiled"];
 
-/** What others may do to the approval meanwhile. */
+/** What others may do to the approval in the meantime. */
 const TWISTS: readonly ((world: SimulatedWorld) => void)[] = [
   () => undefined,
   ({ service, now }) => service.raise(APPROVAL, { action: "delete everything" }, now),
@@ -82,9 +82,9 @@ describe("start, card, approve, outcome", () => {
     expect(run.seen?.ended).toMatchObject({ how: "succeeded", output: null });
   });
 
-  test("keeps the laws in each of the schedules with at most two faults", { timeout: 60_000 }, () => {
+  test("keeps the laws in every schedule with at most two faults", { timeout: 60_000 }, () => {
     const played = everySchedule(2, (choose) => void story(choose));
-    // Fewer would mean that the story has become shorter than it was.
+    // A smaller number would mean that the story has become shorter.
     expect(played).toBeGreaterThan(2_500);
   });
 });

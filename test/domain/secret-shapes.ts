@@ -1,4 +1,5 @@
-// Secrets that are none, in the shapes that issuers give them. Put together here, so that no scanner takes this file for a leak.
+// Fake secrets in the shapes that issuers give them. They are put together here, so that no scanner takes this file
+// for a leak.
 
 const of = (length: number, from = "Canary0Zq7Xw9"): string =>
   from.repeat(Math.ceil(length / from.length)).slice(0, length);
@@ -6,7 +7,7 @@ const hex = (length: number): string => of(length, "c0ffee0123456789");
 const block = (kind: string, between = "\n"): string =>
   [`-----BEGIN ${kind}-----`, of(64), of(64), `-----END ${kind}-----`].join(between);
 
-/** What it is, a text that holds it, and the part of it that must not be seen. */
+/** A description, a text that contains the secret, and the part of it that must not be seen. */
 export const SECRETS: readonly (readonly [what: string, text: string, secret: string])[] = [
   ["an RSA private key", block("RSA PRIVATE KEY"), of(64)],
   ["a private key of OpenSSH", block("OPENSSH PRIVATE KEY"), of(64)],

@@ -4,7 +4,7 @@ import { masked, maskedField } from "#src/domain/text/secrets.ts";
 import { channelText } from "#src/domain/text/text.ts";
 import { SECRETS } from "./secret-shapes.ts";
 
-describe("masked is", () => {
+describe("masking hides", () => {
   test.each(SECRETS)("%s", (_what, text, secret) => {
     const { text: shown, secrets } = masked(`before ${text} after`);
     expect(shown).not.toContain(secret);
@@ -12,7 +12,7 @@ describe("masked is", () => {
     expect(shown).toMatch(/^before .*⟨[\d,]+ characters masked⟩/s);
   });
 
-  test.each(SECRETS)("%s, once and not twice", (_what, text) => {
+  test.each(SECRETS)("%s, exactly once", (_what, text) => {
     const { text: shown } = masked(text);
     expect(masked(shown)).toEqual({ text: shown, secrets: [] });
   });
@@ -26,12 +26,12 @@ describe("masked is", () => {
     "apiKey",
     "refresh_token",
     "credentials",
-  ])("all of a field named %s", (name) => {
+  ])("the whole value of a field named %s", (name) => {
     expect(maskedField(name, "hunter22")).toEqual({ text: "⟨8 characters masked⟩", secrets: ["hunter22"] });
   });
 });
 
-describe("not masked is", () => {
+describe("masking does not hide", () => {
   test.each([
     "Rotate the token of the staging service",
     "token: see the vault",
@@ -56,7 +56,7 @@ describe("not masked is", () => {
   ])("a field %s: %s", (name, text) => expect(maskedField(name, text).secrets).toEqual([]));
 });
 
-test("of what is masked nothing is lost: with the secrets put back it is the text again", () => {
+test("masking loses nothing: with the secrets put back it is the original text", () => {
   const parts = fc.array(fc.oneof(fc.constantFrom(...SECRETS.map(([, text]) => text)), fc.string()), {
     maxLength: 6,
   });
@@ -70,7 +70,7 @@ test("of what is masked nothing is lost: with the secrets put back it is the tex
   );
 });
 
-test("a text of 200,000 characters takes no time that people notice", () => {
+test("a text of 200,000 characters causes no noticeable delay", () => {
   const began = performance.now();
   for (const part of [
     "a",

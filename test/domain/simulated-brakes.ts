@@ -1,4 +1,5 @@
-// People who stop the run and freeze everything, on a simulated world. Right before an effect begins, it is checked that no brake holds.
+// People who stop the run and freeze everything, in a simulated world. Right before an effect begins, it is checked
+// that no brake holds.
 
 import { applyBrake, liftStop, stopRun } from "#src/domain/brake.ts";
 import type { Context } from "#src/domain/context.ts";
@@ -12,7 +13,7 @@ type World = { readonly run: Run; readonly ctx: Context; keep(next: Run): void }
 
 export class SimulatedBrakes {
   freezes: readonly Freeze[] = [];
-  /** Who has stopped the run at some time. */
+  /** Everyone who has ever stopped the run. */
   readonly stoppers = new Set<UserId>();
   readonly #world: World;
 
@@ -31,7 +32,7 @@ export class SimulatedBrakes {
     this.#world.keep(liftStop(this.#world.run, by, this.#world.ctx));
   }
 
-  /** In force at once; the run hears of it with its next change. */
+  /** Takes effect at once. The run learns of it with its next change. */
   freeze(): void {
     this.freezes = [{ entry: 1, channel: null, by: REQUESTER, at: this.#world.ctx.now, why: "" }];
   }
@@ -41,7 +42,7 @@ export class SimulatedBrakes {
     this.#world.keep(this.#world.run);
   }
 
-  /** As at every save, and before a mark. */
+  /** Applies the freeze, as the engine does at every save and before a mark. */
   apply(run: Run): Run {
     return applyBrake(run, this.#world.ctx);
   }

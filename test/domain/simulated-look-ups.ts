@@ -1,4 +1,5 @@
-// What a simulated world is asked without a change: how many people can approve, and that the same was approved twice before.
+// The look-ups of a simulated world that change nothing: how many people can approve, and that the same request was
+// approved twice before.
 
 import type { Fate } from "./fates.ts";
 import { countKeyOf } from "#src/domain/applied-rule.ts";
@@ -8,7 +9,7 @@ import { APPROVER } from "../make/run.ts";
 
 type World = { readonly able: number | null; readonly now: number };
 
-/** Null: the effect looks nothing up. */
+/** Returns null if the effect looks nothing up. */
 export function lookedUp(
   run: Run,
   effect: Effect,

@@ -1,4 +1,4 @@
-// People who open forms, submit them, take approvals back and leave, on a simulated world.
+// People who open forms, submit them, undo approvals and lose their rights, in a simulated world.
 
 import { ruleOf } from "#src/domain/applied-rule.ts";
 import { applyOutcome } from "#src/domain/apply-outcome.ts";
@@ -24,13 +24,13 @@ type Modal = {
   readonly saw: Request;
   readonly by: UserId;
 };
-/** A decision, or one approval among several, that a form's answer said is taken in. */
+/** A decision, or one approval among several, that the answer to a form confirmed. */
 type Committed = { readonly approval: ApprovalId; readonly decision: Decision };
 
 export class SimulatedPeople {
   readonly committed: Committed[] = [];
   readonly undone: Committed[] = [];
-  /** They may decide nothing any more. */
+  /** People who may no longer decide anything. */
   readonly gone = new Set<UserId>();
   /** Slack does not say who anyone is. */
   silent = false;
@@ -47,7 +47,10 @@ export class SimulatedPeople {
     return { team: TEAM, user, kind, seesChannel: true };
   }
 
-  /** What becomes of a decision that is not its givers' to give any more, by what Slack says of them. Null: it may leave. */
+  /**
+   * Returns the run after a decision whose givers may no longer give it, judged by what Slack says about them. Null
+   * if it may leave.
+   */
   fallen(effect: Effect): Run | null {
     if (effect.type !== "send-decision") return null;
     const { run, ctx } = this.#world;
@@ -59,7 +62,7 @@ export class SimulatedPeople {
     const state = findApproval(run, effect.approval)?.state;
     const approves = state?.type === "decided" && state.decision.verdict === "approve";
     if (approves && allVotes(state.decision).some(({ by }) => by === null || this.gone.has(by.user)))
-      throw new Error("the approval of someone who may not give it any more leaves");
+      throw new Error("an approval leaves although its giver may no longer give it");
     return null;
   }
 
@@ -70,12 +73,12 @@ export class SimulatedPeople {
     if (approval === null) return;
     const { version, request } = approval;
     const rule = ruleOf(ctx, run, approval);
-    const wish = { run, rule, by: this.person(by), verdict, monotonic: ctx.monotonic };
-    if (refusalToOpen(approval, wish, { version, was: null }) !== null) return;
+    const attempt = { run, rule, by: this.person(by), verdict, monotonic: ctx.monotonic };
+    if (refusalToOpen(approval, attempt, { version, was: null }) !== null) return;
     this.#modals.push({ approval: approval.id, version, saw: request, by });
   }
 
-  /** The form that was opened `back` forms ago, after a best-effort look. */
+  /** Submits the form that was opened `back` forms ago, after a best-effort look. */
   submit(back: number, verdict: Verdict, look: () => void): void {
     const modal = this.#modals.at(-1 - back);
     if (modal === undefined) return;
@@ -91,11 +94,11 @@ export class SimulatedPeople {
     const result = decide(run, { ...seen, verdict, reason, by: this.person(user), voters }, ctx);
     if (!result.ok) return;
     const decision = taken(result.value, approval, reason);
-    if (decision === undefined) throw new Error("a decision was taken in, and nothing holds it");
+    if (decision === undefined) throw new Error("a submitted decision is not stored");
     this.committed.push({ approval, decision });
     const counted = (decision.votes ?? []).flatMap(({ by }) => (by === null ? [] : [by.user]));
     if (counted.some((each) => this.gone.has(each)))
-      throw new Error("the approval of someone who may not decide any more was counted");
+      throw new Error("an approval counted although its giver may no longer decide");
     this.#world.keep(result.value);
   }
 
@@ -118,14 +121,14 @@ export class SimulatedPeople {
     const by = { team: TEAM, user: PEOPLE[who] ?? APPROVER };
     const result = undo(run, { approval: id, version, by }, ctx);
     if (!result.ok || result.value === run) return;
-    const given = findApproval(result.value, id)?.past.at(-1);
-    if (given === undefined) throw new Error("taken back, and nothing tells of it");
-    this.undone.push({ approval: id, decision: given.decision });
+    const undone = findApproval(result.value, id)?.past.at(-1);
+    if (undone === undefined) throw new Error("an undo is not recorded");
+    this.undone.push({ approval: id, decision: undone.decision });
     this.#world.keep(result.value);
   }
 }
 
-/** The approval that people see under this id of the service's. */
+/** Returns the approval that people see under this id of the service. */
 export function newest({ approvals }: Run, serviceId: ApprovalId): Approval | null {
   return approvals.findLast((each) => each.serviceId === serviceId) ?? null;
 }

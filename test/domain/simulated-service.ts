@@ -1,4 +1,4 @@
-// The agent service as a value that can be asked, changed and made to lag: no I/O, no clock of its own.
+// The agent service as a value that can be asked, changed and made to lag. It has no I/O and no clock.
 
 import type { Decision } from "#src/domain/approval.ts";
 import type { Outcome } from "#src/domain/effect.ts";
@@ -6,7 +6,7 @@ import type { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Ending, Snapshot } from "#src/domain/snapshot.ts";
 
-/** One request. Its id may have been another's before. */
+/** One request. Its id may have belonged to an earlier request. */
 type Item = { content: Json; listed: boolean; resolved: boolean; readonly reused: boolean };
 type Said = Omit<Snapshot, "askedAt">;
 export type Look =
@@ -14,15 +14,16 @@ export type Look =
   | { readonly type: "missing"; readonly askedAt: number };
 
 /**
- * How a look may be answered: "stale": by a replica that lags behind; "missing": 404, though the run is known; "untold": approval is
- * awaited, and it is not said of what; "spoiled": the first item of the list cannot be read, its id included.
+ * How a look may be answered. "stale": by a replica that lags behind. "missing": 404, though the run exists.
+ * "untold": approval is awaited, but the list is missing. "spoiled": the first item of the list cannot be read, not
+ * even its id.
  */
 export type Answer = "fresh" | "stale" | "missing" | "untold" | "spoiled";
 
 const SPOILED = { ids: [], code: "no-id", why: "it has no id", source: "{}", hidden: 0 };
 
 export class SimulatedService {
-  /** False: every question about the run is answered 404. */
+  /** If false, every question about the run is answered 404. */
   known = true;
   readonly created: RunId[] = [];
   readonly items = new Map<ApprovalId, Item>();
@@ -38,12 +39,12 @@ export class SimulatedService {
     return { ...this.#says(), askedAt: now };
   }
 
-  /** After each change: what a lagging reader still gets to see for a while. */
+  /** To be called after each change: keeps the earlier state, which a lagging reader sees for a while. */
   note(now: number): void {
     this.#past.push({ at: now, said: this.#says() });
   }
 
-  /** Pending from now on: new, with another content, or under the id of one that is resolved. */
+  /** Makes a request pending: a new one, changed content, or a new one under the id of a resolved request. */
   raise(id: ApprovalId, content: Json, now: number): void {
     if (this.ended) return;
     const before = this.items.get(id);
@@ -53,13 +54,13 @@ export class SimulatedService {
     this.note(now);
   }
 
-  /** Something under this id was resolved before. */
+  /** Whether a request under this id was resolved before. */
   isUsed(id: ApprovalId): boolean {
     const item = this.items.get(id);
     return item !== undefined && (item.resolved || item.reused);
   }
 
-  /** No longer listed, though nobody resolved it; or listed again. */
+  /** Hides a request from the list though nobody resolved it, or lists it again. */
   list(id: ApprovalId, listed: boolean, now: number): void {
     const item = this.items.get(id);
     if (item === undefined || this.ended) return;

@@ -1,4 +1,4 @@
-// Slack as far as one run sees it: messages that say something, files, private words.
+// Slack as one run sees it: messages with their content, files, and private notices.
 
 import { MessageTs } from "#src/domain/ids.ts";
 import { cardSlot, type Run, type Slot } from "#src/domain/run.ts";
@@ -6,7 +6,7 @@ import { renderKey } from "#src/domain/render-key.ts";
 
 type Message = { readonly slot: Slot; readonly ts: MessageTs; text: string };
 
-/** What a reader of the message learns: for a card, beside its state, which version of which request it is about. */
+/** What a reader of the message learns: the state and, for a card, which version of which request it shows. */
 export function drawn(run: Run, slot: Slot): string {
   const approval = run.approvals.find((each) => cardSlot(each.id) === slot);
   const request = approval === undefined ? "" : ` ${approval.version} ${approval.request.digest}`;
@@ -17,13 +17,16 @@ export class SimulatedSlack {
   readonly messages: Message[] = [];
   readonly files = new Map<string, { readonly slot: Slot; shared: number }>();
   readonly told: string[] = [];
-  /** Whose message an administrator has deleted: we learn of it only when we change that message. */
+  /** Slots whose message an administrator deleted. We notice only when we change the message. */
   readonly deleted = new Set<Slot>();
-  /** We were removed from the channel. */
+  /** The app was removed from the channel. */
   closed = false;
-  /** Whose extra copies Slack did not let us look for: an accepted risk, as a click on a copy decides nothing. */
+  /**
+   * Slots for which Slack did not let us look for extra copies. This risk is accepted, because a click on a copy
+   * decides nothing.
+   */
   readonly unswept = new Set<Slot>();
-  /** Whose update was under way when we died. */
+  /** Slots whose update was under way when the process died. */
   readonly torn = new Set<Slot>();
   #count = 0;
 

@@ -1,6 +1,6 @@
-// A whole world in one value: a service, a Slack, a store that holds one run, and our own side, which carries effects out
-// in separate steps (as engine/effect-executor.ts does), so that anything may happen between any two of them.
-// Not imagined here: a chat.update that arrives after a newer one (an accepted risk, healed by the next change).
+// A whole world in one value: a service, a Slack, a store that holds one run, and our own side. Our side carries effects out in separate
+// steps (as engine/effect-executor.ts does), so that anything may happen between any two of them. Not simulated: a chat.update that arrives
+// after a newer one (an accepted risk, corrected by the next change).
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { isSettled } from "#src/domain/approval.ts";
 import type { Context } from "#src/domain/context.ts";
@@ -42,7 +42,7 @@ export class SimulatedWorld {
   readonly sent: Sent[] = [];
   readonly people = new SimulatedPeople(this);
   readonly learnt = new Learnt();
-  /** So many people can approve, as Slack says; null: it does not say. */
+  /** How many people can approve, according to Slack. Null if Slack does not say. */
   able: number | null = 20;
   readonly brakes = new SimulatedBrakes(this);
   readonly #options: WorldOptions;
@@ -61,7 +61,7 @@ export class SimulatedWorld {
     this.#onSave.push(hears);
   }
 
-  /** The digest is the text itself: two texts never share one. */
+  /** The digest is the text itself, so two texts never share one. */
   get ctx(): Context {
     const { rule } = this.#options;
     const policy = rule === undefined ? BUILT_IN : aPolicy(rule);
@@ -84,7 +84,7 @@ export class SimulatedWorld {
     return reconcile(this.run, this.now);
   }
 
-  /** Takes one effect one step on: look (decisions only), mark, perform, settle. */
+  /** Advances one effect by one step: look (decisions only), mark, perform, settle. */
   carry(pick: number, fate: Fate): Carried | null {
     const [key, carried] = [...this.carried][pick % Math.max(this.carried.size, 1)] ?? [];
     if (key === undefined || carried === undefined) return null;
@@ -114,7 +114,7 @@ export class SimulatedWorld {
       this.carry(0, first.stage === "marked" ? fate : "done");
   }
 
-  /** An effect leaves, and we die before its answer is stored. */
+  /** An effect leaves, and the process dies before its answer is stored. */
   carryAndDie(pick: number, fate: Fate): void {
     const carried = [...this.carried.values()][pick % Math.max(this.carried.size, 1)];
     if (carried === undefined) return;
@@ -128,7 +128,7 @@ export class SimulatedWorld {
     this.takeIn(this.#read(fate));
   }
 
-  /** Asks now, and is answered when `slowLook` is called again. */
+  /** Starts a look that is answered when `slowLook` is called again. */
   slowLook(): void {
     const answer = this.#slowLook;
     this.#slowLook = answer === null && isWatched(this.run) ? this.#read("fresh") : null;
@@ -143,9 +143,9 @@ export class SimulatedWorld {
     this.keep(missing ? observeMissing(run, askedAt, ctx) : observe(run, fetched.snapshot, ctx));
   }
 
-  /** The process dies: what was under way is forgotten, what had left us goes on. Another one takes up the run. */
+  /** The process dies. Effects under way are forgotten, but requests that have left still arrive. Another process takes over the run. */
   crash(): void {
-    // An update is not marked: whether it took effect is not known afterwards. The next change of the message mends it.
+    // An update is not marked, so it is unknown afterwards whether it took effect. The next change of the message corrects it.
     for (const { effect, stage } of this.carried.values())
       if (effect.type === "update" && stage === "answered") this.slack.torn.add(effect.slot);
     this.carried.clear();
@@ -167,7 +167,7 @@ export class SimulatedWorld {
     this.keep(expire(this.run, this.ctx));
   }
 
-  /** From here on everything obeys, until nothing is left to be done, or only after `patience` (ms). Throws when that never comes. */
+  /** No more faults. Runs until nothing is left to do, or nothing within `patience` (ms). Throws if the world never comes to rest. */
   drain(patience = Number.POSITIVE_INFINITY): void {
     this.slack.closed = false;
     this.service.known = true;
@@ -186,7 +186,7 @@ export class SimulatedWorld {
       if (next === null || next - this.now > patience) return;
       this.wait(Math.max(next - this.now, 0));
     }
-    throw new Error("an obedient world finds no rest");
+    throw new Error("a world without faults never comes to rest");
   }
 
   #nextTime(): number | null {
@@ -198,9 +198,9 @@ export class SimulatedWorld {
   readonly #serviceId = (id: ApprovalId): ApprovalId => findApproval(this.run, id)?.serviceId ?? id;
 
   /**
-   * Asked for at the service. An id is used again only when no decision on its way to it can arrive any more, be it sent or compared
-   * and about to be sent: the interface has no condition that a POST could carry. Nor is it used for the very content whose decision is
-   * still unsettled: our side could not tell the two requests apart.
+   * The service asks for an approval. It reuses an id only when no decision for that id can still arrive, whether it was sent or is about
+   * to be sent after its check: the interface lets a POST carry no condition. Nor does it reuse an id for the very content whose decision
+   * is still unsettled: our side could not tell the two requests apart.
    */
   raise(id: ApprovalId, content: Json): void {
     const { run, service, sent, carried, now } = this;
@@ -230,7 +230,7 @@ export class SimulatedWorld {
   }
 
   readonly #holds = (carried: Carried): boolean => [...this.carried.values()].includes(carried);
-  /** Stored, as one transaction. */
+  /** Stores the run in one transaction. */
   keep(changed: Run): void {
     const before = this.run;
     const next = (this.run = applyFollowUp(this.brakes.apply(changed), this.ctx));
@@ -334,7 +334,7 @@ export class SimulatedWorld {
 
   #leaves(marked: Run, id: ApprovalId, asked: string | null): Sent {
     const state = findApproval(marked, id)?.state;
-    if (state?.type !== "decided") throw new Error("a decision leaves that nobody took");
+    if (state?.type !== "decided") throw new Error("a decision leaves that nobody made");
     const { now: at } = this;
     const { decision } = state;
     const sent = { approval: id, decision, at, asked, disproved: false, arrivesBy: at };

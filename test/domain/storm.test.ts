@@ -1,4 +1,5 @@
-// Many approvals at once: what is listed in digests, what gets a card, and that never two messages hold the buttons of one approval.
+// Many approvals at once: which are listed in digests, which get a card, and that no two messages ever hold the
+// buttons of one approval.
 
 import { describe, expect, test } from "vitest";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
@@ -60,7 +61,7 @@ describe("approvals that come at once", () => {
     expect(reconcile(run, NOON).effects.filter(({ type }) => type === "post")).toHaveLength(8);
   });
 
-  test("are listed when they are many, in as few messages as Slack's blocks allow", () => {
+  test("are listed when they are many, in as few messages as Slack's block limit allows", () => {
     const run = asking(started(), ids(100), 0);
     expect(listed(run)).toHaveLength(100);
     expect(digestPages(run)).toEqual([1, 2, 3, 4, 5]);
@@ -81,7 +82,7 @@ describe("approvals that come at once", () => {
     expect(lines.slice(0, 4)).toEqual(["c", "d", "b", "a"]);
   });
 
-  test("become cards once few are left, and a card comes only when its line is gone", () => {
+  test("become cards once few are left, and a card appears only when its line is gone", () => {
     const slot = digestSlot(1);
     const effect = { type: "post", slot } as const;
     let run = asking(started(), ids(12), 0);
@@ -105,7 +106,7 @@ describe("approvals that come at once", () => {
   });
 });
 
-/** Which messages are in Slack, and the buttons on each. */
+/** The messages that are in Slack, and the buttons on each. */
 type There = { readonly slot: Slot; readonly ts: MessageTs; buttons: readonly string[] };
 
 function buttonsOf(run: Run, slot: Slot): string[] {
@@ -115,7 +116,10 @@ function buttonsOf(run: Run, slot: Slot): string[] {
   return card?.state.type === "pending" ? [card.id] : [];
 }
 
-/** A Slack that answers as it likes: yes, later, or not at all, whether it did what was asked or not. */
+/**
+ * Plays a storm against a Slack that answers at random: yes, later, or not at all, whether or not it did what was
+ * asked.
+ */
 function play(seed: number): void {
   const chance = chanceOf(seed);
   const int = (below: number): number => chance.below(below);
@@ -207,9 +211,9 @@ function play(seed: number): void {
   }
   for (const [slot, post] of Object.entries(run.posts))
     if (slot !== OPENING && post.type === "up" && !there.some(({ ts }) => ts === post.ts))
-      throw new Error(`seed ${seed}: ${slot} is not there`);
+      throw new Error(`seed ${seed}: ${slot} is missing`);
 }
 
-test("one message at a time holds the buttons of an approval, whatever is lost, and at rest exactly one", () => {
+test("one message at a time holds the buttons of an approval, whatever is lost, and exactly one at rest", () => {
   for (let seed = 1; seed <= 60; seed += 1) play(seed);
 });

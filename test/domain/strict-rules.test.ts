@@ -1,4 +1,4 @@
-// Which of two rules is the stricter one, in each thing that a rule says, and what two rules want together.
+// Which of two rules is stricter, in each property of a rule, and what two rules ask for together.
 
 import { describe, expect, test } from "vitest";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
@@ -7,7 +7,7 @@ import type { Principals } from "#src/domain/policy/named-people.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { aRule } from "../make/policy.ts";
 
-describe("of two rules that differ in one thing", () => {
+describe("two rules that differ in one property", () => {
   const ANA = { users: [UserId("U0ANA")], groups: [], channels: [] };
   const TWO = { ...ANA, users: [...ANA.users, UserId("U0BEN")] };
   const OPS = { users: [], groups: [], channels: [ChannelId("C0OPS")] };
@@ -39,7 +39,7 @@ describe("of two rules that differ in one thing", () => {
       { approvers: OPS, followUp: followUp({ ...stage, afterMs: 61 }) },
       { approvers: OPS, followUp: followUp(stage) },
     ],
-  ])("%s: one is stricter, and both together are that one", (says, more, less) => {
+  ])("%s: one is stricter, and the combination equals it", (says, more, less) => {
     const [strict, lax] = [aRule({ ...more, name: "strict" }), aRule({ ...less, name: "lax" })];
     expect([isStricter(strict, lax), isStricter(lax, strict), isStricter(lax, lax)]).toEqual([
       true,
@@ -50,7 +50,7 @@ describe("of two rules that differ in one thing", () => {
     expect(combineStrictly([lax, strict, lax])).toBe(strict);
   });
 
-  test("one that lets no one approve is as strict as any other", () => {
+  test("a rule that lets no one approve is as strict as any other", () => {
     const nobody = aRule({ approvers: { users: [], groups: [], channels: [] } });
     const strict = aRule({ approvers: ANA, needs: 3, holdMs: 9, except: OPS });
     expect(laxerFields(nobody, strict)).toEqual([]);
@@ -65,13 +65,13 @@ describe("of two rules that differ in one thing", () => {
       { approvers: TWO },
       { approvers: { ...TWO, users: TWO.users.toReversed() } },
     ],
-  ])("%s: none is stricter", (_what, one, other) => {
+  ])("%s: neither is stricter", (_what, one, other) => {
     const [a, b] = [aRule(one), aRule(other)];
     expect([isAsStrict(a, b), isAsStrict(b, a), isStricter(a, b)]).toEqual([true, true, false]);
     expect(combineStrictly([a, b])).toBe(a);
   });
 
-  test("different words to type: none covers the other, none is stricter, and both must be typed", () => {
+  test("different words to type: neither rule covers the other, neither is stricter, and both words must be typed", () => {
     const [a, b] = ["yes", "now"].map((word) => aRule({ friction: { readFirst: false, word } }));
     if (a === undefined || b === undefined) throw new Error("two rules");
     expect([isAsStrict(a, b), isAsStrict(b, a), isStricter(a, b), isStricter(b, a)]).toEqual([
@@ -96,7 +96,7 @@ describe("of two rules that differ in one thing", () => {
     expect(isAsStrict(aRule({ approvers: one }), aRule({ approvers: other }))).toBe(isAs);
   });
 
-  test("one covers an escalation whose people may approve anyway, or after an earlier stage", () => {
+  test("a rule covers an escalation whose people may approve anyway, or after an earlier stage", () => {
     const later = aRule({ approvers: OPS, followUp: followUp({ ...stage, afterMs: 90 }) });
     expect(isAsStrict(later, aRule({ approvers: OPS }))).toBe(false);
     expect(isAsStrict({ ...later, approvers: ANA }, aRule({ approvers: ANA }))).toBe(true);
@@ -108,7 +108,7 @@ describe("of two rules that differ in one thing", () => {
   });
 });
 
-test("two rules of which none covers the other want together everything that each wants", () => {
+test("two rules that do not cover each other ask together for everything that each asks for", () => {
   const named = (...ids: string[]) => ({
     users: ids.map((id) => UserId(`U0${id}`)),
     groups: ids.map((id) => GroupId(`S0${id}`)),
@@ -158,7 +158,7 @@ test("two rules of which none covers the other want together everything that eac
     denyReasons: ["No", "Late", "Never"],
   };
   expect(combineStrictly([one, other])).toEqual(both);
-  // Where one of them leaves a thing open, what the other says stands.
+  // If one of them leaves a property open, the other's value stands.
   expect(combineStrictly([one, { ...other, except: null, expiry: null, parts: [] }])).toMatchObject({
     except: one.except,
     expiry: one.expiry,
@@ -175,7 +175,7 @@ test("two rules of which none covers the other want together everything that eac
     expiry: other.expiry,
     friction: { word: "now yes" },
   });
-  // Where both say the same, so does their combination.
+  // If both have the same value, so does their combination.
   const easy = { selfApproval: true, receiptAtOnce: false, friction: { readFirst: false, word: null } };
   expect(
     combineStrictly([

@@ -12,17 +12,17 @@ const anyText = fc.oneof(
 );
 
 describe("visible", () => {
-  test.for(INVISIBLE)("shows what hides in %j by its number", (text) => {
+  test.for(INVISIBLE)("shows the hidden characters in %j by number", (text) => {
     const shown = visible(text);
     expect(shown).toMatch(/⟨U\+[0-9A-F]{4,6}⟩/);
     expect(shown).not.toBe(text);
   });
 
-  test.for(STAYS)("leaves %j alone", (text) => {
+  test.for(STAYS)("leaves %j unchanged", (text) => {
     expect(visible(text)).toBe(text);
   });
 
-  test("never makes two different texts one, save for line ends and number signs typed by hand", () => {
+  test("never makes two different texts equal, except for line ends and number signs typed by hand", () => {
     fc.assert(
       fc.property(anyText, anyText, (a, b) => {
         fc.pre(![a, b].some((text) => text.includes("\r\n") || text.includes("⟨U+")));
@@ -31,7 +31,7 @@ describe("visible", () => {
     );
   });
 
-  test("leaves nothing unseen, and shows the shown as it is", () => {
+  test("leaves nothing unseen, and does not change text that was already shown", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const shown = visible(text);
@@ -54,7 +54,7 @@ describe("isBlank", () => {
 });
 
 describe("clip", () => {
-  test("keeps the beginning, tells how much is missing, and cuts no character in two", () => {
+  test("keeps the beginning, says how much is missing, and splits no character", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 20 }), (text, max) => {
         const { shown, hidden } = clip(text, max);
@@ -67,7 +67,7 @@ describe("clip", () => {
 });
 
 describe("pieces", () => {
-  test("put together are the text again; each fits, and cuts no character in two", () => {
+  test("joined are the text again; each fits, and none splits a character", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 2, max: 20 }), (text, max) => {
         const cut = pieces(text, max);
@@ -79,17 +79,17 @@ describe("pieces", () => {
       }),
     );
   });
-  test("of nothing are one empty piece; of a short text, the text", () => {
+  test("of an empty text are one empty piece; of a short text, the text", () => {
     expect(pieces("", 10)).toEqual([""]);
     expect(pieces("0123456789", 10)).toEqual(["0123456789"]);
   });
-  test("end at a newline where one is near", () => {
+  test("end at a newline if one is near", () => {
     expect(pieces("12345678\nabcdef", 12)).toEqual(["12345678\n", "abcdef"]);
   });
 });
 
 describe("oneLine", () => {
-  test("is one line that fits, with nothing unseen in it", () => {
+  test("returns one line that fits, with nothing unseen in it", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 2, max: 60 }), (text, max) => {
         const line = oneLine(text, max);
@@ -98,7 +98,7 @@ describe("oneLine", () => {
       }),
     );
   });
-  test("says when it is cut", () => {
+  test("says when it cuts", () => {
     expect(oneLine("delete everything", 10)).toBe("delete ev…");
     expect(oneLine(`delete ${"x".repeat(2_000)}`, 40)).toBe(`delete ${"x".repeat(19)}… (1,981 more)`);
     expect(oneLine(" two\n\nlines ", 10)).toBe("two lines");

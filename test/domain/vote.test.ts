@@ -1,4 +1,4 @@
-// Several allVotes, a hold, an expiry, friction and volatile fields, as the core decides them.
+// Several votes, a hold, an expiry, friction and volatile fields, as the core decides them.
 
 import { describe, expect, test } from "vitest";
 import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";
@@ -46,11 +46,11 @@ function done(result: ReturnType<typeof decide>): Run {
 const refusal = (result: ReturnType<typeof decide>): Refusal["type"] | null =>
   result.ok ? null : result.error.type;
 
-describe("of two who must approve", () => {
+describe("two people who must approve", () => {
   const { submit, run } = under({ needs: 2 });
   const one = done(submit(run));
 
-  test("the first sends nothing, and can't be the second", () => {
+  test("the first sends nothing, and cannot be the second", () => {
     expect(approvalOf(one).state.type).toBe("pending");
     expect(reconcile(one, LATER).effects.map(({ type: does }) => does)).not.toContain("send-decision");
     expect(refusal(submit(one, { reason: "again" }))).toBe("already-voted");
@@ -60,11 +60,11 @@ describe("of two who must approve", () => {
     expect(done(submit(one))).toBe(one);
   });
 
-  test("the second is refused when nobody can say whether the first still may", () => {
+  test("the second is refused while it is unknown whether the first may still decide", () => {
     expect(refusal(submit(one, { by: member(SECOND) }))).toBe("unverified");
   });
 
-  test("the first does not count any more once they may not decide", () => {
+  test("the first no longer counts once they may not decide", () => {
     const voters = [member(APPROVER, { kind: "deactivated" })];
     const next = done(submit(one, { by: member(SECOND), voters }));
     const { state, votes, past } = approvalOf(next);
@@ -75,7 +75,7 @@ describe("of two who must approve", () => {
     ]);
   });
 
-  test("both together are the decision", () => {
+  test("both together make the decision", () => {
     const both = done(submit(one, { by: member(SECOND), voters: [member(APPROVER)] }));
     expect(approvalOf(both).state).toMatchObject({
       type: "decided",
@@ -91,7 +91,7 @@ describe("an approval that is held", () => {
   const { version } = approvalOf(held);
   const by = (user: UserId) => ({ approval: ID, version, by: { team: TEAM, user } });
 
-  test("can be taken back by who gave it alone, twice with one effect", () => {
+  test("can be undone only by the person who gave it, and a second undo changes nothing", () => {
     expect(undo(held, by(SECOND), at())).toMatchObject({ ok: false, error: { type: "not-yours" } });
     const back = undo(held, by(APPROVER), at());
     if (!back.ok) throw new Error(back.error.type);
@@ -100,7 +100,7 @@ describe("an approval that is held", () => {
     expect(refusal(submit(back.value, { version }))).toBe("undone");
   });
 
-  test("can't be taken back once its time is up and it is on its way", () => {
+  test("cannot be undone once its time is up and it is on its way", () => {
     const { state } = approvalOf(held);
     if (state.type !== "decided") throw new Error("not decided");
     const sending = { type: "sending", at: 0, tries: 1, lost: false } as const;
@@ -120,10 +120,10 @@ describe("an approval that is held", () => {
   });
 });
 
-describe("when its time is up an approval", () => {
+describe("an approval whose time is up", () => {
   const afterMs = 60_000;
 
-  test("is refused even before anyone has looked after it, and closes", () => {
+  test("is refused even before it was closed, and then closes", () => {
     const { at, submit, run } = under({ expiry: { afterMs, outcome: "nothing" } });
     const since = approvalOf(run).since - at().now;
     expect(refusal(submit(run, {}, since + afterMs))).toBe("closed");
@@ -131,7 +131,7 @@ describe("when its time is up an approval", () => {
     expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({ cause: "expired" });
   });
 
-  test("is denied by the policy where the rule says so", () => {
+  test("is denied by the policy if the rule says so", () => {
     const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
     const since = approvalOf(run).since - at().now;
     expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({
@@ -139,7 +139,7 @@ describe("when its time is up an approval", () => {
     });
   });
 
-  test("tells the agent the time that it had, extensions included", () => {
+  test("reports to the agent the time that it had, extensions included", () => {
     const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
     const approval = approvalOf(run);
     const extensions = [{ by: APPROVER, at: approval.since, byMs: 30_000 }];
@@ -157,7 +157,7 @@ describe("friction", () => {
   const { digest } = approvalOf(run).request;
   const read = markRead(run, ID, digest, APPROVER);
 
-  test("wants the request read by this very person, and the word", () => {
+  test("requires that this very person has read the request and types the word", () => {
     expect(refusal(submit(run, { word: "yes" }))).toBe("read-first");
     expect(refusal(submit(read, { by: member(SECOND), word: "yes" }))).toBe("read-first");
     expect(refusal(submit(read, { word: "Yes" }))).toBe("word-needed");
@@ -165,17 +165,17 @@ describe("friction", () => {
     expect(refusal(submit(read, { word: " yes " }))).toBe(null);
   });
 
-  test("is not asked for a denial, nor remembered of another request", () => {
+  test("is not required for a denial, and a reading of another request does not count", () => {
     expect(refusal(submit(run, { verdict: "deny", reason: "no" }))).toBe(null);
     expect(markRead(run, ID, "another", APPROVER)).toBe(run);
   });
 });
 
-describe("too few who can approve", () => {
+describe("too few people who can approve", () => {
   const { at, run } = under({ needs: 2, approvers: these([APPROVER], [GroupId("S0SOME")]) });
   const of = `0123456789ab a rule v1`;
 
-  test("are told of once, to the requester and in the fallback channel", () => {
+  test("are reported once, to the requester and in the fallback channel", () => {
     const few = applyApproverCount(run, ID, { type: "counted", of, able: 1, grows: false }, at());
     expect(tooFewApprovers(approvalOf(few))).toEqual({ able: 1, needs: 2, grows: false });
     expect(few.notices.map(({ to }) => to)).toEqual([run.requester, "C0FALLBACK"]);
@@ -183,7 +183,7 @@ describe("too few who can approve", () => {
     expect(again.notices).toEqual(few.notices);
   });
 
-  test("are not told of when nobody could be asked, or another rule was counted for", () => {
+  test("are not reported if the people could not be counted, or were counted for another rule", () => {
     const unknown = applyApproverCount(run, ID, { type: "counted", of, able: null, grows: false }, at());
     expect([tooFewApprovers(approvalOf(unknown)), unknown.notices]).toEqual([null, []]);
     const other = { type: "counted", of: "another", able: 0, grows: false } as const;
@@ -191,8 +191,8 @@ describe("too few who can approve", () => {
   });
 });
 
-describe("what is volatile", () => {
-  test("is left out by name or path, and what is asked for never is", () => {
+describe("volatile fields", () => {
+  test("are left out of the digest by name or path, but never the request itself", () => {
     const content = { id: "1", action: { type: "x" }, at: 1, "a.b": 2, a: { b: 3, c: 4 } };
     expect(withoutFields(content, ["at", "a.b", "a.c"])).toEqual({
       id: "1",
@@ -205,7 +205,7 @@ describe("what is volatile", () => {
   });
 });
 
-describe("a decision that is submitted once more", () => {
+describe("a decision that is submitted again", () => {
   const { at, submit, run } = under({});
   const reason = "because";
   const denied = done(submit(run, { verdict: "deny", reason }));
@@ -215,16 +215,16 @@ describe("a decision that is submitted once more", () => {
     ["with another reason", { reason: "because of it" }],
     ["about another request", { digest: "other" }],
     ["by another person", { by: member(SECOND) }],
-  ])("%s is another one, and refused", ([, other]) => {
+  ])("%s is another decision, and refused", ([, other]) => {
     expect(refusal(submit(denied, { verdict: "deny", reason, ...other }))).toBe("already-decided");
   });
 
-  test("under the same id in another workspace is another person's", () => {
+  test("under the same id in another workspace belongs to another person", () => {
     const by = member(APPROVER, { team: TeamId("T0ELSEWHERE") });
     expect(refusal(submit(denied, { verdict: "deny", reason, by }))).toBe("outsider");
   });
 
-  test("counts for each of the people on whose approvals the decision rests", () => {
+  test("counts for each person on whose approvals the decision rests", () => {
     const two = under({ needs: 2 });
     const one = done(two.submit(two.run, { reason: "one" }));
     const voters = [member(APPROVER)];
@@ -236,7 +236,7 @@ describe("a decision that is submitted once more", () => {
     });
   });
 
-  test("is none of the policy's: what the policy denied, a person did not", () => {
+  test("is never the policy's: what the policy denied, no person denied", () => {
     const ruled = under({ expiry: { afterMs: 60_000, outcome: "deny" } });
     const over = expire(ruled.run, at(60_000 + approvalOf(ruled.run).since - at().now));
     const { state } = approvalOf(over);
@@ -245,7 +245,7 @@ describe("a decision that is submitted once more", () => {
     expect(refusal(ruled.submit(over, same))).toBe("already-decided");
   });
 
-  test("about what is not there is unknown", () => {
+  test("is unknown if the approval does not exist", () => {
     expect(refusal(submit(run, { approval: ApprovalId("apr_9") }))).toBe("unknown");
   });
 });
@@ -257,7 +257,7 @@ describe("an undo", () => {
   const { version } = approvalOf(held);
   const by = (user: UserId) => ({ approval: ID, version, by: { team: TEAM, user } });
 
-  test.for([APPROVER, SECOND])("by one of two (%s) leaves the other's approval", (user) => {
+  test.for([APPROVER, SECOND])("by one of two (%s) keeps the other's approval", (user) => {
     const back = done(undo(held, by(user), at()));
     const other = user === APPROVER ? SECOND : APPROVER;
     expect(approvalOf(back).votes.map((vote) => vote.by?.user)).toEqual([other]);
@@ -266,18 +266,18 @@ describe("an undo", () => {
     ]);
   });
 
-  test("by the same id in another workspace is not theirs", () => {
+  test("by the same id in another workspace is refused", () => {
     const elsewhere = { ...by(APPROVER), by: { team: TeamId("T0ELSEWHERE"), user: APPROVER } };
     expect(undo(held, elsewhere, at())).toMatchObject({ error: { type: "not-yours" } });
   });
 
-  test("of what is pending, or was undone by another person, comes too late", () => {
+  test("comes too late if the approval is pending, or was undone by another person", () => {
     expect(undo(run, { ...by(APPROVER), version: 1 }, at())).toMatchObject({ error: { type: "too-late" } });
     const back = done(undo(held, by(APPROVER), at()));
     expect(undo(back, by(SECOND), at())).toMatchObject({ error: { type: "too-late" } });
   });
 
-  test("of what was changed meanwhile comes too late, and of what is not there is unknown", () => {
+  test("comes too late if the approval changed, and is unknown if the approval does not exist", () => {
     const changed = replaceApproval(held, { ...approvalOf(held), version: version + 1 });
     expect(undo(changed, by(APPROVER), at())).toMatchObject({ error: { type: "too-late" } });
     const other = { ...by(APPROVER), approval: ApprovalId("apr_9") };
@@ -285,7 +285,7 @@ describe("an undo", () => {
   });
 });
 
-test("people whose earlier approval no longer counts are told, each once, and why", () => {
+test("people whose earlier approval no longer counts are notified, once each and with the reason", () => {
   const { submit, run } = under({ needs: 2 });
   const one = done(submit(run));
   const voters = [member(APPROVER, { kind: "guest" })];
@@ -295,7 +295,7 @@ test("people whose earlier approval no longer counts are told, each once, and wh
   ]);
 });
 
-test("they are told, too, where the rule of now wants more of their approval", () => {
+test("they are also notified if the current rule asks for more", () => {
   const { submit, run } = under({ needs: 2 });
   const one = done(submit(run));
   const stricter = under({ needs: 2, reason: { approve: 4, deny: 4 } });
@@ -304,7 +304,7 @@ test("they are told, too, where the rule of now wants more of their approval", (
   expect(notices).toMatchObject([{ to: APPROVER, says: { type: "decision-void", cause: "rule-changed" } }]);
 });
 
-test("the word is kept with an approval, and with no denial", () => {
+test("the typed word is stored with an approval, and not with a denial", () => {
   const { submit, run } = under({ friction: { readFirst: false, word: "yes" } });
   const approved = done(submit(run, { word: " yes " }));
   expect(approvalOf(approved).state).toMatchObject({ decision: { word: "yes" } });
@@ -312,7 +312,7 @@ test("the word is kept with an approval, and with no denial", () => {
   expect(denied.type === "decided" && "word" in denied.decision).toBe(false);
 });
 
-test("of two requests the one expires whose time is over, under the rule's name, and its people are told", () => {
+test("of two requests, the one whose time is over expires, under the rule's name, and its people are notified", () => {
   const { at } = under({ expiry: { afterMs: 60_000, outcome: "deny" } });
   const both = applyPolicy(listedRun("apr_1", "apr_2"), at());
   const [first, second] = both.approvals;
@@ -326,8 +326,8 @@ test("of two requests the one expires whose time is over, under the rule's name,
   expect(findApproval(over, second.id)?.state).toEqual({ type: "pending" });
 });
 
-describe("what an approval says and what its people are told", () => {
-  test("the person whose approval no longer counts is told once, however many follow", () => {
+describe("an approval's text and its notices", () => {
+  test("the person whose approval no longer counts is notified once, however many follow", () => {
     const { submit, run } = under({ needs: 2 });
     const [third, fourth] = [toUser("U0THIRD"), toUser("U0FOURTH")];
     const gone = (user: UserId): Person => member(user, { kind: "deactivated" });
@@ -337,7 +337,7 @@ describe("what an approval says and what its people are told", () => {
     expect(last.notices.map(({ to }) => to)).toEqual([SECOND, third]);
   });
 
-  test("an empty reason is asked for, for the verdict that needs it", () => {
+  test("an empty reason is refused for the verdict that needs a reason", () => {
     const { submit, run } = under({ reason: { approve: 3, deny: 3 } });
     expect(submit(run)).toMatchObject({ error: { type: "reason-needed", verdict: "approve" } });
     const denied = submit(run, { verdict: "deny" });

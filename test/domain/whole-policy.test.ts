@@ -1,4 +1,4 @@
-// The ids that a policy names, and what holds without a policy file.
+// The ids that a policy names, and the defaults without a policy file.
 
 import { describe, expect, test } from "vitest";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
@@ -17,7 +17,7 @@ describe("a policy", () => {
   });
   const all = (...names: string[]) => names.flatMap((name) => [`U0${name}`, `S0${name}`, `C0${name}`]);
 
-  test("names the ids of its rules, its starters, its tasks and all who have a say in it", () => {
+  test("returns the ids of its rules, its starters, its tasks and everyone who has a say in it", () => {
     const { users, groups } = people("MENTIONED");
     const { channels } = people("ASKED");
     const when = {
@@ -64,7 +64,7 @@ describe("a policy", () => {
     expect(idsNamedIn(BUILT_IN)).toEqual([]);
   });
 
-  test("that is built in lets anyone but the requester decide at once, and asks a denial for a reason", () => {
+  test("that is built in lets anyone but the requester decide at once, and requires a reason for a denial", () => {
     const { users, groups } = people("MENTIONED");
     const { rules, ...rest } = builtInFor({ users, groups });
     expect(rules).toEqual([

@@ -32,8 +32,8 @@ const ASKED_FOR = { channel: CHANNEL, requester: { team: TEAM, user: REQUESTER }
 
 async function all({ store }: Bench): Promise<KeptEntry["entry"][]> {
   const head = (await store.auditHead())?.seq ?? 0;
-  const kept = await Promise.all(Array.from({ length: head }, (_, index) => store.auditEntry(index + 1)));
-  return kept.flatMap((each) => (each === null ? [] : [each.entry]));
+  const entries = await Promise.all(Array.from({ length: head }, (_, index) => store.auditEntry(index + 1)));
+  return entries.flatMap((each) => (each === null ? [] : [each.entry]));
 }
 
 test("every entry of a run names the run, its channel and its requester, whoever acted", async () => {
@@ -49,15 +49,15 @@ test("every entry of a run names the run, its channel and its requester, whoever
   bench.people.channels = new Set();
   await bench.flow.adoptRun.unwatch(HERE, id);
   await bench.flow.exportEvidence({ ...HERE, user: ADMIN }, id);
-  const told = await all(bench);
-  expect([...new Set(told.map(({ what }) => what))].toSorted()).toEqual(
+  const recorded = await all(bench);
+  expect([...new Set(recorded.map(({ what }) => what))].toSorted()).toEqual(
     ["audit-read", "decided", "disputed", "opened", "refused", "sent", "settled", "watched"].toSorted(),
   );
   const run = await bench.run(id);
-  for (const each of told) expect(each).toMatchObject({ ...ASKED_FOR, run: run.key, runId: id });
+  for (const each of recorded) expect(each).toMatchObject({ ...ASKED_FOR, run: run.key, runId: id });
 });
 
-test("an attempt that is about no run of ours names where it was made", async () => {
+test("a refused attempt that is not about a run of ours names where it was made", async () => {
   const bench = await createBench();
   const { click } = await bench.withCard();
   const elsewhere = ChannelId("C0ELSEWHERE");
@@ -70,7 +70,7 @@ test("an attempt that is about no run of ours names where it was made", async ()
   ]);
 });
 
-test("who asked for a run is told with the task, whose text is kept by its digest", async () => {
+test("the requester's attempt is recorded with the task, whose text is stored by its digest", async () => {
   const bench = await createBench();
   await bench.flow.startRun.start(HERE, { input: "rotate the keys", intention: "1", answerUrl: null });
   const started = (await all(bench)).find(({ what }) => what === "started");
@@ -78,7 +78,7 @@ test("who asked for a run is told with the task, whose text is kept by its diges
   expect(await bench.store.auditText(started?.digest ?? "")).toBe("rotate the keys");
 });
 
-test("a start that was refused is told with the task too", async () => {
+test("a refused start is recorded with the task too", async () => {
   const bench = await createBench();
   bench.people.facts = { kind: "guest" };
   await bench.flow.startRun.start(HERE, { input: "drop it all", intention: "1", answerUrl: null });
@@ -87,7 +87,7 @@ test("a start that was refused is told with the task too", async () => {
   expect(await bench.store.auditText(refused?.digest ?? "")).toBe("drop it all");
 });
 
-test("the task of a run that was started elsewhere is told when the service names it", async () => {
+test("the task of a run that was started elsewhere is recorded when the service names it", async () => {
   const bench = await createBench();
   const id = aRunId();
   bench.agents.inputs.set(id, null);
@@ -96,12 +96,12 @@ test("the task of a run that was started elsewhere is told when the service name
   expect(watched).toMatchObject({ ...ASKED_FOR, requester: BY, digest: null });
   bench.agents.inputs.set(id, "move the data");
   await bench.clock.pass(20_000);
-  const told = (await all(bench)).filter(({ what }) => what === "task-told");
-  expect(told).toMatchObject([{ by: null, runId: id, textKept: true }]);
-  expect(await bench.store.auditText(told[0]?.digest ?? "")).toBe("move the data");
+  const recorded = (await all(bench)).filter(({ what }) => what === "task-told");
+  expect(recorded).toMatchObject([{ by: null, runId: id, textKept: true }]);
+  expect(await bench.store.auditText(recorded[0]?.digest ?? "")).toBe("move the data");
 });
 
-test("a decision that rests on several people keeps each one's words under their own name", () => {
+test("a decision that rests on several people stores each one's words under their own name", () => {
   const vote = (user: string, reason: string): Decision => ({
     verdict: "approve",
     reason,
@@ -123,12 +123,12 @@ test("a decision that rests on several people keeps each one's words under their
     sentReason: "I checked the backup",
   });
   const { text: _, ...entry } = sent ?? failed("nothing is sent");
-  const told = entryStory({ seq: 1, link: "0".repeat(64), entry });
-  expect(told).toContain("approved before by T0ACME:U0BEN at 2026-11-20T12:00:00.000Z");
-  expect(told).toContain("reason: I checked the backup · sent to the service: I checked the backup");
+  const story = entryStory({ seq: 1, link: "0".repeat(64), entry });
+  expect(story).toContain("approved before by T0ACME:U0BEN at 2026-11-20T12:00:00.000Z");
+  expect(story).toContain("reason: I checked the backup · sent to the service: I checked the backup");
 });
 
-test("the evidence of a run holds the policy that its entries name, as it was before they used it", async () => {
+test("the evidence of a run contains the policy that its entries name, as it was before they used it", async () => {
   const [old, other] = ["rules: [old]", "rules: [other]"];
   const loaded = [old, other, old].map((text, index) => {
     const { text: _, ...entry } = policyLoadedEntry(
@@ -152,7 +152,7 @@ test("the evidence of a run holds the policy that its entries name, as it was be
   expect(story).toContain(`policy ${other}:\n${other}`);
 });
 
-test("the evidence of a run begins with whose run it is, and ends with its task", async () => {
+test("the evidence of a run begins with its owner, and ends with its task", async () => {
   const bench = await createBench();
   const { id } = await bench.withCard();
   await bench.flow.exportEvidence({ ...HERE, user: ADMIN }, id);

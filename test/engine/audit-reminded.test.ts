@@ -1,4 +1,5 @@
-// Reminders are entries that no person caused. They leave the end of a request its own entry, and are no approvals that closed.
+// Reminders have entries that no person caused. They do not replace the entry about the end of a request, and do not
+// count as closed approvals.
 
 import { expect, test } from "vitest";
 import { NO_FOLLOW_UP, type Reminders } from "#src/domain/policy/follow-up-rule.ts";
@@ -22,13 +23,13 @@ async function waiting(remind: Reminders, afterMs: number): Promise<Bench> {
   return bench;
 }
 
-const told = async ({ store }: Bench) =>
+const recordedEntries = async ({ store }: Bench) =>
   (await store.auditAfter(0, ["reminded", "closed", "coalesced"], 100)).map(({ entry }) => entry);
 
 test("a request that expires after its reminders has an entry of its own, and its requester is told", async () => {
-  // At 5, 15 and 35 min, and the last one a quarter of an hour before the end.
+  // At 5, 15 and 35 minutes, and the last one a quarter of an hour before the end.
   const bench = await waiting({ afterMs: 5 * MIN, doubles: true, atMost: 4 }, 60 * MIN);
-  expect((await told(bench)).map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
+  expect((await recordedEntries(bench)).map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
     ...Array<string>(3).fill("reminded it still waits"),
     "reminded the last one before the time is up",
     "closed expired",
@@ -38,7 +39,7 @@ test("a request that expires after its reminders has an entry of its own, and it
 
 test("reminders beyond the limit of an hour are not counted as approvals that closed", async () => {
   const bench = await waiting({ afterMs: 5 * MIN, doubles: false, atMost: 20 }, 58 * MIN);
-  const entries = await told(bench);
+  const entries = await recordedEntries(bench);
   expect(entries.filter(({ what }) => what === "closed")).toHaveLength(1);
   expect(entries.filter(({ what }) => what === "coalesced")).toEqual([]);
 });

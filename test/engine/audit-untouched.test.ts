@@ -1,5 +1,5 @@
-// What no person touched does not grow the audit without bound: an agent that asks and takes back, again and again, is told in
-// full a few times an hour, and then as a number.
+// Approvals that no person touched do not let the audit grow without bound. If an agent asks and withdraws again and
+// again, a few closings per hour are recorded in full, and the rest as a number.
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,11 +12,12 @@ import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-const closed = (told: readonly AuditEntry[]): AuditEntry[] => told.filter(({ what }) => what === "closed");
-const counted = (told: readonly AuditEntry[]): number =>
-  told.reduce((sum, { what, times = 0 }) => (what === "coalesced" ? sum + times : sum), 0);
+const closed = (recorded: readonly AuditEntry[]): AuditEntry[] =>
+  recorded.filter(({ what }) => what === "closed");
+const counted = (recorded: readonly AuditEntry[]): number =>
+  recorded.reduce((sum, { what, times = 0 }) => (what === "coalesced" ? sum + times : sum), 0);
 
-test("every closing is told or counted, and an hour tells no more than its share", () => {
+test("every closing is recorded or counted, and an hour records no more than its share", () => {
   const step = fc.record({
     after: fc.integer({ min: 1, max: HOUR_MS / 4 }),
     id: fc.integer({ min: 1, max: 30 }).map((of) => `apr_${of}`),
@@ -24,11 +25,11 @@ test("every closing is told or counted, and an hour tells no more than its share
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
-      const told = flicker(steps);
-      expect(closed(told).length + counted(told)).toBe(steps.length);
-      const hours = Map.groupBy(closed(told), ({ at }) => Math.floor(at / HOUR_MS));
+      const recorded = flicker(steps);
+      expect(closed(recorded).length + counted(recorded)).toBe(steps.length);
+      const hours = Map.groupBy(closed(recorded), ({ at }) => Math.floor(at / HOUR_MS));
       for (const each of hours.values()) {
-        // A window of an hour may begin anywhere, so a clock hour meets two of them.
+        // A window of an hour may begin at any time, so a clock hour overlaps two of them.
         expect(each.length).toBeLessThanOrEqual(2 * MAX_ENTRIES_PER_RUN);
         const most = Math.max(
           ...[...Map.groupBy(each, ({ approval }) => approval).values()].map((all) => all.length),
@@ -40,44 +41,46 @@ test("every closing is told or counted, and an hour tells no more than its share
   );
 });
 
-test("the first closings of an hour are told in full, the rest as one number when the hour is over", () => {
+test("the first closings of an hour are recorded in full, the rest as one number when the hour is over", () => {
   const quick = Array.from({ length: 20 }, () => ({ after: 1_000, id: "apr_1", chars: 0 }));
-  const told = flicker([...quick, { after: HOUR_MS, id: "apr_1", chars: 0 }]);
-  expect(told.map(({ what }) => what)).toEqual([
+  const recorded = flicker([...quick, { after: HOUR_MS, id: "apr_1", chars: 0 }]);
+  expect(recorded.map(({ what }) => what)).toEqual([
     ...Array<string>(MAX_ENTRIES_PER_APPROVAL).fill("closed"),
     "coalesced",
     "closed",
   ]);
-  const summary = told[MAX_ENTRIES_PER_APPROVAL];
+  const summary = recorded[MAX_ENTRIES_PER_APPROVAL];
   expect(summary).toMatchObject({ times: 20 - MAX_ENTRIES_PER_APPROVAL, by: null });
-  const entry = summary ?? told[0];
-  if (entry === undefined) throw new Error("nothing is told");
+  const entry = summary ?? recorded[0];
+  if (entry === undefined) throw new Error("nothing was recorded");
   expect(entryStory({ seq: 1, link: "0".repeat(64), entry })).toContain(
     "16 approvals that closed undecided or had too few approvers",
   );
 });
 
-test("requests under ever new ids are bounded too", () => {
-  const told = flicker(Array.from({ length: 200 }, (_, of) => ({ after: 1_000, id: `apr_${of}`, chars: 0 })));
-  expect(closed(told)).toHaveLength(MAX_ENTRIES_PER_RUN);
-  expect(counted(told)).toBe(200 - MAX_ENTRIES_PER_RUN);
+test("requests with ever new ids are bounded too", () => {
+  const recorded = flicker(
+    Array.from({ length: 200 }, (_, of) => ({ after: 1_000, id: `apr_${of}`, chars: 0 })),
+  );
+  expect(closed(recorded)).toHaveLength(MAX_ENTRIES_PER_RUN);
+  expect(counted(recorded)).toBe(200 - MAX_ENTRIES_PER_RUN);
 });
 
-test.for(["__proto__", "constructor"])("an approval with the id %s is counted like every other", (id) => {
+test.for(["__proto__", "constructor"])("an approval with the id %s is counted like any other", (id) => {
   const agent = aFlickering();
   for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id, chars: 0 });
   expect(closed(agent.told)).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
   expect(agent.run().untouched?.omitted).toBe(10 - MAX_ENTRIES_PER_APPROVAL);
 });
 
-test("long texts are kept up to a limit; after that the digest alone stands for them", () => {
-  const told = flicker(
+test("long texts are stored up to a limit; after that, only their digest", () => {
+  const recorded = flicker(
     Array.from({ length: 10 }, (_, of) => ({ after: 1_000, id: `apr_${of}`, chars: 400_000 })),
   );
-  expect(closed(told)).toHaveLength(10);
-  const kept = closed(told).filter(({ text }) => text !== undefined);
+  expect(closed(recorded)).toHaveLength(10);
+  const kept = closed(recorded).filter(({ text }) => text !== undefined);
   expect(kept).toHaveLength(3);
-  for (const { digest } of closed(told)) expect(digest).not.toBeNull();
+  for (const { digest } of closed(recorded)) expect(digest).not.toBeNull();
 });
 
 test("a change that is not about them leaves the run as it is, though an hour has passed", () => {
@@ -89,7 +92,7 @@ test("a change that is not about them leaves the run as it is, though an hour ha
   expect(later.run).toBe(run);
 });
 
-test("what a person ends is told every time", async () => {
+test("closings that a person caused are recorded every time", async () => {
   const bench = await createBench();
   const id = aRunId();
   const by = { team: TEAM, user: REQUESTER, channel: CHANNEL };
@@ -100,12 +103,12 @@ test("what a person ends is told every time", async () => {
     await bench.flow.adoptRun.unwatch(by, id);
     await bench.clock.pass(20_000);
   }
-  const told = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
-  expect(told.map(({ entry }) => entry.outcome)).toEqual(Array<string>(8).fill("unwatched"));
+  const recorded = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
+  expect(recorded.map(({ entry }) => entry.outcome)).toEqual(Array<string>(8).fill("unwatched"));
 });
 
 test(
-  "a flickering request of a running bot leaves few entries and a number",
+  "a flickering request of a running bot leaves a few entries and a number",
   { timeout: 60_000 },
   async () => {
     const bench = await createBench();
@@ -118,9 +121,9 @@ test(
     bench.agents.pending.set(id, []);
     bench.agents.statuses.set(id, "succeeded");
     await bench.clock.pass(30_000);
-    const told = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
-    expect(told.filter(({ entry }) => entry.what === "closed")).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
-    expect(told.at(-1)?.entry).toMatchObject({
+    const recorded = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
+    expect(recorded.filter(({ entry }) => entry.what === "closed")).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
+    expect(recorded.at(-1)?.entry).toMatchObject({
       what: "coalesced",
       times: 11 - MAX_ENTRIES_PER_APPROVAL,
       runId: id,

@@ -1,4 +1,5 @@
-// Authority at the moment of sending: a decision that waited leaves only if whoever gave it may still give it, by the policy of now.
+// Authority at the moment of sending: a decision that waited is sent only if its approver may still give it under the
+// current policy.
 
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "#src/domain/approval.ts";
@@ -12,7 +13,7 @@ import { APPROVER, TEAM } from "../make/run.ts";
 const SECOND = toUserId("U0SECOND");
 const HOLD_MS = 10_000;
 const HELD = { holdMs: HOLD_MS };
-/** Until what Slack said at the submit is too old for the sending. */
+/** After this time, Slack's answers at the submit are too old for the sending. */
 const OLD_MS = 6_000;
 
 type Asked = {
@@ -22,7 +23,7 @@ type Asked = {
   readonly reason?: string;
 };
 
-/** Decided by each in turn, under a rule that holds it. */
+/** Has each person decide in turn, under a rule that holds the decision. */
 async function decided({
   policy = aPolicy(HELD),
   by = [APPROVER],
@@ -62,7 +63,7 @@ async function decide(
 
 const approvalOf = async (bench: Bench, { id }: Card) => (await bench.run(id)).approvals[0];
 const newer = (policy: Policy): Policy => ({ ...policy, version: "ba9876543210" });
-const told = ({ chat }: Bench) =>
+const noticesSent = ({ chat }: Bench) =>
   chat.told
     .filter(({ says }) => says.type !== "nobody-can-approve")
     .map(({ to, says }) => [to, says.type, "cause" in says ? says.cause : null]);
@@ -73,7 +74,7 @@ async function outcomes(bench: Bench): Promise<string[]> {
 }
 
 describe("an approval that is held", () => {
-  test("is void when its giver is deactivated: the card opens again, they are told, the audit says why", async () => {
+  test("is void when its giver is deactivated: the card reopens, they are notified, and the audit says why", async () => {
     const { bench, ...card } = await decided({});
     bench.people.facts = { kind: "deactivated" };
     await bench.clock.pass(HOLD_MS + 5_000);
@@ -84,7 +85,7 @@ describe("an approval that is held", () => {
       votes: [],
       past: [{ cause: "voter-may-not", decision: { by: { user: APPROVER }, reason: "go" } }],
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-void", "voter-may-not"]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-void", "voter-may-not"]]);
     expect(await outcomes(bench)).toEqual([
       `decided ${APPROVER} recorded`,
       `settled ${APPROVER} void: voter-may-not`,
@@ -92,9 +93,9 @@ describe("an approval that is held", () => {
   });
 
   test.for<[string, Policy]>([
-    ["whom the policy of now does not name", aPolicy({ ...HELD, approvers: these([SECOND]) })],
-    ["who is in no group that it names", aPolicy({ approvers: { users: [], groups: [], channels: [] } })],
-  ])("is void when it was given by someone %s", async ([, policy]) => {
+    ["does not name its approver", aPolicy({ ...HELD, approvers: these([SECOND]) })],
+    ["names no one at all", aPolicy({ approvers: { users: [], groups: [], channels: [] } })],
+  ])("is void when the current policy %s", async ([, policy]) => {
     const { bench, ...card } = await decided({});
     bench.policy = newer(policy);
     await bench.clock.pass(HOLD_MS + 5_000);
@@ -105,7 +106,7 @@ describe("an approval that is held", () => {
     });
   });
 
-  test("is void when its giver does not see the channel any more", async () => {
+  test("is void when its approver can no longer see the channel", async () => {
     const { bench, ...card } = await decided({});
     bench.people.facts = { seesChannel: false };
     await bench.clock.pass(HOLD_MS + 5_000);
@@ -116,7 +117,7 @@ describe("an approval that is held", () => {
     ["a longer reason", { reason: { approve: 20, deny: 1 } }],
     ["a typed word", { friction: { readFirst: false, word: "production" } }],
     ["the request read in full", { friction: { readFirst: true, word: null } }],
-  ])("is void when the rule of now wants %s", async ([, more]) => {
+  ])("is void when the current rule requires %s", async ([, more]) => {
     const { bench, ...card } = await decided({});
     bench.policy = newer(aPolicy({ ...HELD, ...more }));
     await bench.clock.pass(HOLD_MS + 5_000);
@@ -125,10 +126,10 @@ describe("an approval that is held", () => {
       state: { type: "pending" },
       past: [{ cause: "rule-changed" }],
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-void", "rule-changed"]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-void", "rule-changed"]]);
   });
 
-  test("counts as one of two when the rule of now wants two", async () => {
+  test("counts as one of two when the current rule requires two", async () => {
     const { bench, ...card } = await decided({});
     bench.policy = newer(aPolicy({ needs: 2 }));
     await bench.clock.pass(HOLD_MS + 5_000);
@@ -138,18 +139,18 @@ describe("an approval that is held", () => {
       votes: [{ by: { user: APPROVER } }],
       past: [],
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-void", "others-needed"]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-void", "others-needed"]]);
     expect((await outcomes(bench)).at(-1)).toBe(`settled ${APPROVER} waits: others must approve`);
   });
 
-  test("leaves when nothing has changed, however old what Slack said before is", async () => {
+  test("is sent if nothing has changed, however old Slack's earlier answers are", async () => {
     const { bench } = await decided({});
     await bench.clock.pass(HOLD_MS + 5_000);
     expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "approve", reason: "go" }]);
-    expect(told(bench)).toEqual([]);
+    expect(noticesSent(bench)).toEqual([]);
   });
 
-  test("waits while Slack does not say, tells so, and leaves when it does", async () => {
+  test("waits while Slack does not answer, says so, and is sent when Slack does", async () => {
     const { bench, ...card } = await decided({});
     bench.people.before = () => Promise.reject(failure("timeout"));
     await bench.clock.pass(HOLD_MS + 20_000);
@@ -163,7 +164,7 @@ describe("an approval that is held", () => {
     expect((await outcomes(bench)).filter((each) => each.includes("void"))).toEqual([]);
   });
 
-  test("is asked about with answers no older than a submit's", async () => {
+  test("is checked with answers no older than those of a submit", async () => {
     const { bench } = await decided({});
     const ages: number[] = [];
     bench.people.before = (maxAgeMs) => Promise.resolve(void ages.push(maxAgeMs));
@@ -177,7 +178,7 @@ describe("an approval of two", () => {
   const policy = aPolicy({ needs: 2, holdMs: HOLD_MS });
   const both = [APPROVER, SECOND];
 
-  test("waits for another when one of them may not any more: the other's stays", async () => {
+  test("waits for another when one approver may no longer approve: the other approval stays", async () => {
     const { bench, ...card } = await decided({ policy, by: both });
     const lookUp = bench.people.lookUp.bind(bench.people);
     bench.people.lookUp = async (team, user, ...more) => ({
@@ -191,13 +192,13 @@ describe("an approval of two", () => {
       votes: [{ by: { user: SECOND } }],
       past: [{ cause: "voter-may-not", decision: { by: { user: APPROVER } } }],
     });
-    expect(told(bench)).toEqual([
+    expect(noticesSent(bench)).toEqual([
       [APPROVER, "decision-void", "voter-may-not"],
       [SECOND, "decision-void", "others-needed"],
     ]);
   });
 
-  test("leaves whole when both may", async () => {
+  test("is sent whole when both may", async () => {
     const { bench } = await decided({ policy, by: both });
     await bench.clock.pass(HOLD_MS + 5_000);
     expect(bench.agents.resolved).toMatchObject([{ reason: "go\n\ngo" }]);
@@ -211,7 +212,7 @@ describe("a decision that waits for the service", () => {
       bench.clock.now() < back ? Promise.reject(failure("http_503")) : Promise.resolve();
   };
 
-  test("is void when its giver lost the right meanwhile", async () => {
+  test("is void when its approver lost the right meanwhile", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
     awayUntil(bench, 30_000);
@@ -223,7 +224,7 @@ describe("a decision that waits for the service", () => {
     expect((await approvalOf(bench, card))?.past).toMatchObject([{ cause: "voter-may-not" }]);
   });
 
-  test("leaves if it is a denial, whoever gave it: a no never becomes a perhaps", async () => {
+  test("is sent if it is a denial, whoever gave it", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
     awayUntil(bench, 30_000);
@@ -234,7 +235,7 @@ describe("a decision that waits for the service", () => {
     expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "deny", reason: "no" }]);
   });
 
-  test("is not sent again after a lost answer when its giver lost the right: nobody can say whether it holds", async () => {
+  test("is not sent again after a lost answer if its approver lost the right, as it may already hold", async () => {
     const bench = await createBench();
     const answers: DecisionAnswer[] = [{ type: "unsure", why: "timeout" }];
     bench.agents.answer = () => Promise.resolve(answers.shift() ?? { type: "confirmed" });
@@ -248,10 +249,10 @@ describe("a decision that waits for the service", () => {
       type: "decided",
       delivery: { type: "unconfirmed", cause: "no-longer-authorised" },
     });
-    expect(told(bench)).toEqual([[APPROVER, "decision-stopped", null]]);
+    expect(noticesSent(bench)).toEqual([[APPROVER, "decision-stopped", null]]);
   });
 
-  test("is void after a restart just as well", async () => {
+  test("is void after a restart as well", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(HELD);
     const card = await bench.withCard();

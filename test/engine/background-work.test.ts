@@ -3,7 +3,7 @@ import { createBackgroundLoop, type LoopOptions } from "#src/engine/background-w
 import { createAlarm, endedWithin } from "#src/engine/clock.ts";
 import { createHandClock } from "../make/clock.ts";
 
-/** A loop whose passes are counted, and end when the test says so. */
+/** A loop that counts its passes, and whose passes end when the test says so. */
 function createTried(options: Partial<LoopOptions> = {}) {
   const clock = createHandClock();
   const began = clock.monotonic();
@@ -30,7 +30,7 @@ function createTried(options: Partial<LoopOptions> = {}) {
       ...options,
     },
   );
-  /** The next passes last until the function returned is called. */
+  /** Makes the following passes last until the returned function is called. */
   function hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     state.work = () => promise;
@@ -40,7 +40,7 @@ function createTried(options: Partial<LoopOptions> = {}) {
 }
 
 describe("a background loop", () => {
-  test("begins its first pass when it is told to, and each next one an interval after the end of the last", async () => {
+  test("begins its first pass when told to, and each further one an interval after the end of the last", async () => {
     const { clock, loop, passes, hold } = createTried();
     loop.start(300);
     await clock.pass(299);
@@ -53,7 +53,7 @@ describe("a background loop", () => {
     expect(passes).toEqual([300, 6_299]);
   });
 
-  test("stops only when the pass under way has ended, tells that pass, and begins no other", async () => {
+  test("stops only when the current pass has ended, tells that pass to stop, and begins no other", async () => {
     const { clock, loop, passes, hold, state } = createTried();
     loop.start(0);
     const release = hold();
@@ -69,7 +69,7 @@ describe("a background loop", () => {
     expect([passes, state.stopping, clock.waiting()]).toEqual([[0], [true], 0]);
   });
 
-  test("stops although the pass under way fails", async () => {
+  test("stops even if the current pass fails", async () => {
     const { clock, loop, state, errors } = createTried();
     const { promise, reject } = Promise.withResolvers<void>();
     state.work = () => promise;
@@ -82,7 +82,7 @@ describe("a background loop", () => {
     expect([errors, clock.waiting()]).toEqual([["it failed"], 0]);
   });
 
-  test("goes on after a failing pass: the waits double up to the longest, and start anew after a good one", async () => {
+  test("goes on after a failed pass: the waits double up to the longest, and start over after a success", async () => {
     const { clock, loop, passes, state } = createTried();
     state.work = () => Promise.reject(new Error("no"));
     loop.start(0);
@@ -105,7 +105,7 @@ describe("a background loop", () => {
     expect([passes, errors]).toEqual([[0, 500], ["it failed"]]);
   });
 
-  test("tells each cause of failure once a minute, and when a pass succeeds again", async () => {
+  test("logs each cause of failure once a minute, and the next success", async () => {
     const { clock, loop, errors, infos, state } = createTried();
     let cause = "the server cannot be reached";
     state.work = () => Promise.reject(new Error(cause));
@@ -146,7 +146,7 @@ describe("a background loop", () => {
     expect(passes).toEqual([200, 1_200]);
   });
 
-  test("without an interval passes only when it is woken", async () => {
+  test("without an interval runs only when it is woken", async () => {
     const { clock, loop, passes } = createTried({ everyMs: null });
     await clock.pass(60_000);
     expect(passes).toEqual([]);
@@ -189,7 +189,7 @@ describe("a background loop", () => {
 });
 
 describe("an alarm", () => {
-  test("rings once, at the earliest time that it was set for", async () => {
+  test("rings once, at the earliest time it was set for", async () => {
     const clock = createHandClock();
     const rung: number[] = [];
     const start = clock.monotonic();
@@ -206,13 +206,13 @@ describe("an alarm", () => {
 });
 
 describe("waiting for work to end", () => {
-  test("ends with the work, well or not, and leaves no alarm behind", async () => {
+  test("ends with the work, successful or not, and leaves no timer behind", async () => {
     const clock = createHandClock();
     await endedWithin(clock, 1_000, [Promise.resolve(), Promise.reject(new Error("no"))]);
     expect(clock.waiting()).toBe(0);
   });
 
-  test("ends in time although the work does not", async () => {
+  test("ends in time even if the work does not", async () => {
     const clock = createHandClock();
     const ended = endedWithin(clock, 1_000, [new Promise(() => undefined)]);
     await clock.pass(1_000);

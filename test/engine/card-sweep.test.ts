@@ -1,4 +1,4 @@
-// The card of a pending approval stays in Slack: whoever deletes it gets it back, and there are never two.
+// The card of a pending approval stays in Slack: if it is deleted, it is posted again, and there are never two.
 
 import { describe, expect, test } from "vitest";
 import type { ChannelId, MessageTs } from "#src/domain/ids.ts";
@@ -9,7 +9,7 @@ import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const MINUTE = 60_000;
 
-/** A bench whose Slack can lose messages, and one run with its card up. */
+/** A bench whose Slack can lose messages, and a run with its card up. */
 async function stage() {
   const bench = await createBench();
   const deleted = new Set<MessageTs>();
@@ -33,7 +33,7 @@ const first = ([ts]: readonly MessageTs[]): MessageTs => {
 };
 
 describe("a card that was deleted while its approval is pending", () => {
-  test("is posted again within a minute, although Slack does not tell", async () => {
+  test("is posted again within a minute, even if Slack does not report it", async () => {
     const { bench, deleted, cards, run } = await stage();
     const old = first(cards());
     deleted.add(old);
@@ -45,7 +45,7 @@ describe("a card that was deleted while its approval is pending", () => {
     expect(approval).toMatchObject({ version: 1, state: { type: "pending" } });
   });
 
-  test("is posted again at once when Slack tells, or when someone asks what is pending", async () => {
+  test("is posted again at once when Slack reports it, or when someone asks what is pending", async () => {
     const { bench, deleted, cards, run } = await stage();
     const old = first(cards());
     deleted.add(old);
@@ -58,7 +58,7 @@ describe("a card that was deleted while its approval is pending", () => {
     expect(cards()).toHaveLength(1);
   });
 
-  test("is looked for at once when someone asked before Slack's answer to its post was stored", async () => {
+  test("is looked for at once if someone asked before Slack's answer to its post was stored", async () => {
     const { bench, deleted, cards } = await stage();
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const post = bench.chat.post.bind(bench.chat);
@@ -89,7 +89,7 @@ describe("a card that was deleted while its approval is pending", () => {
     }
   });
 
-  test("is posted once, whether one is told twice, of another message, or of one that is there", async () => {
+  test("is posted once, even if the deletion is reported twice, for another message, or falsely", async () => {
     const { bench, deleted, cards } = await stage();
     const old = first(cards());
     await bench.flow.cards.deleted(CHANNEL, old);
@@ -102,7 +102,7 @@ describe("a card that was deleted while its approval is pending", () => {
     expect(cards()).toHaveLength(1);
   });
 
-  test("is posted again although it was deleted before Slack had answered its post", async () => {
+  test("is posted again even if it was deleted before Slack answered its post", async () => {
     const { bench, id, deleted, cards } = await stage();
     const post = bench.chat.post.bind(bench.chat);
     bench.chat.post = async (run, slot) => {
@@ -147,7 +147,7 @@ describe("looking for cards", () => {
     expect(bench.errors).toEqual([]);
   });
 
-  test("waits for its turn at Slack, and whoever asks what is pending goes first", async () => {
+  test("waits for its turn at Slack, and a person who asks what is pending goes first", async () => {
     const { bench, asked, run } = await stage();
     const turns: string[] = [];
     bench.chat.waitForTurn = ({ kind, urgency }) => Promise.resolve(void turns.push(`${kind} ${urgency}`));
@@ -158,7 +158,7 @@ describe("looking for cards", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("of other runs nothing is asked after a stop", async () => {
+  test("asks nothing after a stop", async () => {
     const { bench, asked } = await stage();
     await bench.flow.stop(0);
     await bench.clock.pass(10 * MINUTE);
@@ -166,7 +166,7 @@ describe("looking for cards", () => {
   });
 });
 
-test("what a channel refused is posted as soon as the app is let in again", async () => {
+test("a message that a channel refused is posted as soon as the app is let in again", async () => {
   const bench = await createBench();
   const post = bench.chat.post.bind(bench.chat);
   const id = aRunId();

@@ -1,4 +1,4 @@
-// Changes of many runs, of which one cannot be changed; and the service gives a run the id of an earlier one.
+// Changes of many runs, one of which cannot be changed, and a service that reuses the id of an earlier run.
 
 import { describe, expect, test } from "vitest";
 import type { RunId, RunKey } from "#src/domain/ids.ts";
@@ -9,7 +9,7 @@ import { aRun, aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run
 
 const BY = { team: TEAM, user: REQUESTER, channel: CHANNEL };
 
-/** Every run is given this id from now on. */
+/** From now on, every run gets this id. */
 function alwaysNamed(bench: Bench, id: RunId): void {
   bench.agents.create = (input) => {
     bench.agents.created.push(input);
@@ -48,20 +48,20 @@ describe("a change of many runs", () => {
     return { keys, logged };
   }
 
-  test("reaches those behind one that cannot be changed, which is logged", async () => {
+  test("reaches the runs after one that cannot be changed, which is logged", async () => {
     expect(await changed(new RangeError("too many"))).toEqual({
       keys: [runs[0]?.key, runs[2]?.key],
       logged: 1,
     });
   });
 
-  test("ends when the store fails, and leaves the others for the next try", async () => {
+  test("ends when the store fails, and leaves the other runs for the next attempt", async () => {
     expect(await changed(failure("store_down"))).toEqual({ keys: [runs[0]?.key], logged: 0 });
   });
 });
 
-describe("a run that the service gives the id of an earlier one", () => {
-  test("which is over: is followed in a thread of its own, and its approvals are shown", async () => {
+describe("a run that gets the id of an earlier run from the service", () => {
+  test("that is over is followed in a thread of its own, and its approvals are shown", async () => {
     const bench = await createBench();
     const id = aRunId();
     alwaysNamed(bench, id);
@@ -82,7 +82,7 @@ describe("a run that the service gives the id of an earlier one", () => {
     expect(bench.chat.posts.map(({ slot }) => slot)).toEqual(["opening", "outcome", "opening", "card apr_1"]);
   });
 
-  test("which the service had forgotten: is followed, and the earlier one is given up", async () => {
+  test("that the service had forgotten is followed, and the earlier one is given up", async () => {
     const bench = await createBench();
     const id = aRunId();
     alwaysNamed(bench, id);
@@ -101,7 +101,7 @@ describe("a run that the service gives the id of an earlier one", () => {
     expect((await loaded(bench, second)).approvals).toMatchObject([{ state: { type: "pending" } }]);
   });
 
-  test("which is still followed: is told to be so, and nothing of the other changes", async () => {
+  test("that is still followed is reported as such, and nothing of the earlier one changes", async () => {
     const bench = await createBench();
     const id = aRunId();
     alwaysNamed(bench, id);
@@ -126,7 +126,7 @@ describe("a run that has ended", () => {
     return id;
   }
 
-  test("is not watched again when the service tells of another one under its id; whoever asks is told so", async () => {
+  test("is not watched again when the service reports another under its id, and the person who asks is told so", async () => {
     const bench = await createBench();
     const id = await ended(bench);
     await bench.clock.pass(60_000);
@@ -134,7 +134,7 @@ describe("a run that has ended", () => {
     expect(again).toMatchObject({ ok: false, error: { type: "id-used-again" } });
   });
 
-  test("is only over while a replica may still call it unfinished", async () => {
+  test("is reported as already watched while a replica may still call it unfinished", async () => {
     const bench = await createBench();
     const again = await bench.flow.adoptRun.adopt(BY, await ended(bench));
     expect(again).toMatchObject({ ok: false, error: { type: "already-watched" } });

@@ -1,5 +1,5 @@
-// A decision leaves only if its signed entry says the same. The store here hands out what someone without the key could bring
-// about: a row that was put back to an earlier state, or a decision that no entry decides.
+// A decision is sent only if its signed entry says the same. The store here returns what someone without the key
+// could bring about: a row that was put back to an earlier state, or a decision that no entry decides.
 
 import { describe, expect, test } from "vitest";
 import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
@@ -15,7 +15,7 @@ const BY = { team: TEAM, user: APPROVER };
 const CAT = UserId("U0CAT");
 const FROZEN = auditEntry(null, { at: NOON, what: "frozen", outcome: "frozen", channel: CHANNEL, by: BY });
 
-/** The run's first approval as if it were decided so, and not sent. */
+/** Returns the run with its first approval decided by `decision`, and not sent. */
 function decidedSo(run: Run, decision: Partial<Decision>): Run {
   const [approval] = run.approvals;
   if (approval === undefined) throw new Error("no approval");
@@ -54,44 +54,41 @@ async function decides(bench: Bench, verdict: "approve" | "deny", reason: string
   return { ...card, submit };
 }
 
-const found = async ({ store }: Bench) =>
+const findings = async ({ store }: Bench) =>
   (await store.auditAfter(0, ["tampering-found"], 9)).map(({ entry }) => entry);
 
 describe("a stored decision that no entry decides", () => {
-  test.for(["approve", "deny"] as const)(
-    "to %s does not leave, and everyone hears of it",
-    async (verdict) => {
-      const bench = await createBench();
-      const { id } = await bench.withCard();
-      await forge(bench, id, { verdict, by: { team: TEAM, user: CAT }, reason: "I am Cat" });
-      expect(bench.agents.resolved).toEqual([]);
-      expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
-      const [entry] = await found(bench);
-      expect(entry?.outcome).toContain("no entry of the audit decides it");
-      const health = await bench.flow.queries.health(ADMIN);
-      expect(health.audit.open).toHaveLength(1);
-      // The approval waits again, under a new card.
-      expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, version: 2 });
-      await bench.clock.pass(60_000);
-      const told = bench.notificationSender.posted.filter(
-        ({ notification }) => notification.kind === "tampering",
-      );
-      expect(told.map(({ notification }) => notification.to)).toEqual([ADMIN, AUDIT_CHANNEL]);
-    },
-  );
+  test.for(["approve", "deny"] as const)("to %s is not sent, and everyone is notified", async (verdict) => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    await forge(bench, id, { verdict, by: { team: TEAM, user: CAT }, reason: "I am Cat" });
+    expect(bench.agents.resolved).toEqual([]);
+    expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
+    const [entry] = await findings(bench);
+    expect(entry?.outcome).toContain("no entry of the audit decides it");
+    const health = await bench.flow.queries.health(ADMIN);
+    expect(health.audit.open).toHaveLength(1);
+    // The approval waits again, under a new card.
+    expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, version: 2 });
+    await bench.clock.pass(60_000);
+    const notifications = bench.notificationSender.posted.filter(
+      ({ notification }) => notification.kind === "tampering",
+    );
+    expect(notifications.map(({ notification }) => notification.to)).toEqual([ADMIN, AUDIT_CHANNEL]);
+  });
 
-  test("does not leave though it names an entry of another kind, run or approval", async () => {
+  test("is not sent even if it names an entry of another kind, run or approval", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     const head = await bench.store.auditHead();
     await forge(bench, id, { entry: head?.seq ?? 0 });
     expect(bench.agents.resolved).toEqual([]);
-    expect((await found(bench))[0]?.outcome).toContain("says something else");
+    expect((await findings(bench))[0]?.outcome).toContain("says something else");
   });
 });
 
-describe("a decision that differs from its entry", () => {
-  /** Denied by its approver, and kept here because the service does not answer. */
+describe("a decision compared with its entry", () => {
+  /** Denied by its approver, and not sent yet because the service does not answer. */
   async function waiting() {
     const bench = await createBench();
     const { id, submit } = await decides(bench, "deny", "far too much");
@@ -108,22 +105,22 @@ describe("a decision that differs from its entry", () => {
     ["verdict", { verdict: "approve" }],
     ["reason", { reason: "go ahead" }],
     ["person", { by: { team: TEAM, user: CAT } }],
-  ])("in its %s does not leave", async ([, change]) => {
+  ])("that differs in its %s is not sent", async ([, change]) => {
     const { bench, id, decision } = await waiting();
     await forge(bench, id, { ...decision, ...change });
     expect(bench.agents.resolved).toEqual([]);
-    expect((await found(bench))[0]?.outcome).toContain("says something else");
+    expect((await findings(bench))[0]?.outcome).toContain("says something else");
   });
 
-  test("in nothing leaves", async () => {
+  test("that differs in nothing is sent", async () => {
     const { bench, id, decision } = await waiting();
     await forge(bench, id, decision);
     expect(bench.agents.resolved).toHaveLength(1);
-    expect(await found(bench)).toEqual([]);
+    expect(await findings(bench)).toEqual([]);
   });
 });
 
-test("a decision that was sent before is not sent once more from a row that was put back", async () => {
+test("a decision that was already sent is not sent again from a row that was put back", async () => {
   const bench = await createBench();
   const { id, submit } = await decides(bench, "approve", "once");
   await submit();
@@ -133,16 +130,16 @@ test("a decision that was sent before is not sent once more from a row that was 
   expect(bench.agents.resolved).toHaveLength(1);
   await forge(bench, id, state.decision);
   expect(bench.agents.resolved).toHaveLength(1);
-  expect((await found(bench))[0]?.outcome).toContain("it is over: confirmed");
+  expect((await findings(bench))[0]?.outcome).toContain("it is over: confirmed");
 });
 
-test("a decision that another replica has sent meanwhile is no finding, and is not sent again", async () => {
+test("a decision that another replica has sent meanwhile is not a finding, and is not sent again", async () => {
   const bench = await createBench();
   const { id, submit } = await decides(bench, "approve", "once");
   let looks = 0;
   bench.agents.beforeLook = async () => {
     looks += 1;
-    // The first look is that of the submit; the second comes right before the decision would be sent.
+    // The first look belongs to the submit. The second comes right before the decision would be sent.
     if (looks !== 2) return;
     const key = await bench.store.byRunId(id);
     const stored = key === null ? null : await bench.store.load(key);
@@ -160,7 +157,7 @@ test("a decision that another replica has sent meanwhile is no finding, and is n
   await bench.clock.pass(5_000);
   expect(looks).toBeGreaterThan(1);
   expect(bench.agents.resolved).toEqual([]);
-  expect(await found(bench)).toEqual([]);
+  expect(await findings(bench)).toEqual([]);
   expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
 });
 
@@ -173,7 +170,7 @@ test.for(["look at the service", "look at the audit", "mark"])(
     const freezeAt = async (at: string): Promise<void> => {
       if (looks === 2 && at === where) await store.audit([FROZEN]);
     };
-    // As with two processes: what the other writes is read before a decision leaves, and every second.
+    // As with two processes: entries of the other are read before a decision is sent, and every second.
     bench.store = {
       ...store,
       settledAfter: async (...given) => {
@@ -203,7 +200,7 @@ test.for(["look at the service", "look at the audit", "mark"])(
   },
 );
 
-test("a decision that no look lets leave is kept as never sent", async () => {
+test("a decision that no look lets through is stored as never sent", async () => {
   const bench = await createBench();
   const { id, submit } = await decides(bench, "approve", "go");
   bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
@@ -218,7 +215,7 @@ test("a decision that no look lets leave is kept as never sent", async () => {
   expect(bench.agents.resolved).toHaveLength(1);
 });
 
-describe("while a finding is not acknowledged", () => {
+describe("before a finding is acknowledged", () => {
   async function alarmed() {
     const bench = await createBench();
     const first = await bench.withCard();
@@ -228,7 +225,7 @@ describe("while a finding is not acknowledged", () => {
     return { bench, code };
   }
 
-  test("no approval leaves, and its card says so; it leaves once an admin acknowledges", async () => {
+  test("no approval is sent, and its card says so; it is sent once an admin acknowledges", async () => {
     const { bench, code } = await alarmed();
     const { id, submit } = await decides(bench, "approve", "go");
     expect(await submit()).toMatchObject({ ok: true });
@@ -248,7 +245,7 @@ describe("while a finding is not acknowledged", () => {
     ]);
   });
 
-  test("health does not call the database untouched once it is acknowledged", async () => {
+  test("health does not call the database unchanged once it is acknowledged", async () => {
     const { bench, code } = await alarmed();
     await bench.flow.acknowledge({ team: TEAM, user: ADMIN, channel: CHANNEL }, code, "seen");
     const shown = textOf(healthReport(await bench.flow.queries.health(ADMIN), bench.clock.now()).blocks);
@@ -256,7 +253,7 @@ describe("while a finding is not acknowledged", () => {
     expect(shown).toContain("1 finding of tampering, acknowledged");
   });
 
-  test("a denial leaves", async () => {
+  test("a denial is sent", async () => {
     const { bench } = await alarmed();
     const { submit } = await decides(bench, "deny", "no");
     await submit();
@@ -264,7 +261,7 @@ describe("while a finding is not acknowledged", () => {
     expect(bench.agents.resolved).toEqual([{ approval: "apr_1", verdict: "deny", reason: "no" }]);
   });
 
-  test("a restart forgets neither the finding nor the acknowledgement", async () => {
+  test("a restart forgets neither the finding nor the acknowledgment", async () => {
     const { bench, code } = await alarmed();
     await bench.restart();
     expect((await bench.flow.queries.health(ADMIN)).audit.code).toBe(code);
@@ -274,7 +271,7 @@ describe("while a finding is not acknowledged", () => {
   });
 
   test.for([
-    ["someone who is no admin", APPROVER, "", "I looked", "not-admin"],
+    ["someone who is not an admin", APPROVER, "", "I looked", "not-admin"],
     ["the code of other findings", ADMIN, "0000000000", "I looked", "other-findings"],
     ["no words", ADMIN, "", " ", "acknowledge-why"],
   ] as const)("%s acknowledges nothing", async ([, user, other, reason, because]) => {
@@ -285,7 +282,7 @@ describe("while a finding is not acknowledged", () => {
     expect((await bench.flow.queries.health(ADMIN)).audit.code).toBe(code);
   });
 
-  test("a further finding needs an acknowledgement of its own", async () => {
+  test("a further finding needs an acknowledgment of its own", async () => {
     const { bench, code } = await alarmed();
     const by = { team: TEAM, user: ADMIN, channel: CHANNEL };
     await bench.flow.acknowledge(by, code, "seen");

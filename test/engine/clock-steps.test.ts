@@ -1,4 +1,4 @@
-// The wall clock is set forward or back, as NTP or an operator does it. What the bot does, and when, does not depend on it.
+// The wall clock is set forward or back, as NTP or an operator does. This changes neither what the bot does nor when.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ function aFile(): string {
   return join(folder, "bot.db");
 }
 
-/** What happened, and when: ms by a clock that never steps. */
+/** What happened, and when (ms, by a clock that is never set). */
 type Event = { readonly at: number; readonly what: string };
 
 type Scene = {
@@ -32,7 +32,10 @@ type Scene = {
   readonly pass: (ms: number) => Promise<void>;
 };
 
-/** A run with its card up, and a record of what reaches Slack and the service. The answer to the first decision is lost. */
+/**
+ * A run with its card up, and a record of what reaches Slack and the service. The answer to the first decision is
+ * lost.
+ */
 async function aScene(database: string): Promise<Scene> {
   const bench = await createBench({}, 0.5, database);
   const { agents, chat, clock } = bench;
@@ -74,7 +77,10 @@ async function approve({ bench, id }: Scene): Promise<void> {
   expect((await bench.flow.submitDecision(by, opened.value.ticket.nonce, "fine")).ok).toBe(true);
 }
 
-/** A lost answer, a card that Slack takes at the third try, a run that ends; `between` waits that have begun. */
+/**
+ * A lost answer, a card that Slack accepts at the third attempt, and a run that ends. `between` runs while waits are
+ * under way.
+ */
 async function story(
   between: (bench: Bench) => Promise<void> | void,
   database = ":memory:",
@@ -98,7 +104,7 @@ async function story(
 const RUN = aRunId();
 
 describe("the wall clock is set while the bot runs", () => {
-  test.each(STEPS)("%i ms: everything happens when it would have", async (ms) => {
+  test.each(STEPS)("%i ms: everything happens at the usual time", async (ms) => {
     const undisturbed = await story(() => undefined);
     expect(undisturbed.map(({ what }) => what)).toEqual(
       expect.arrayContaining(["decision", "post card apr_2", "post outcome"]),
@@ -109,7 +115,7 @@ describe("the wall clock is set while the bot runs", () => {
 
 describe("the wall clock is set while the bot is down", () => {
   test.each(STEPS)(
-    "%i ms: everything happens, and no wait begins again from more than its own length",
+    "%i ms: everything happens, and no wait is longer than its full length after the restart",
     async (ms) => {
       const undisturbed = await story((bench) => bench.restart(), aFile());
       const stepped = await story((bench) => bench.restart(ms), aFile());
@@ -121,7 +127,7 @@ describe("the wall clock is set while the bot is down", () => {
     },
   );
 
-  test("time goes on where it stopped, however often", async () => {
+  test("time continues from where it stopped, however often", async () => {
     const bench = await createBench({}, 0.5, aFile());
     const before = bench.clock.monotonic();
     for (const ms of [-HOUR, -HOUR, HOUR, -24 * HOUR]) {
@@ -132,26 +138,23 @@ describe("the wall clock is set while the bot is down", () => {
   });
 });
 
-describe("what people were promised", () => {
+describe("time limits that people were promised", () => {
   const held = aPolicy(aRule({ holdMs: 30_000 }));
   const expiring = aPolicy(aRule({ expiry: { afterMs: 10 * MINUTE, outcome: "deny" } }));
 
-  test.each(STEPS)(
-    "%i ms: an approval is held as long as the policy says, by a clock of its own",
-    async (ms) => {
-      const scene = await aScene(":memory:");
-      scene.bench.policy = held;
-      await scene.pass(20_000);
-      await approve(scene);
-      scene.bench.clock.step(ms);
-      await scene.pass(29_000);
-      expect(scene.bench.agents.resolved).toEqual([]);
-      await scene.pass(2_000);
-      expect(scene.bench.agents.resolved).toHaveLength(1);
-    },
-  );
+  test.each(STEPS)("%i ms: an approval is held as long as the policy says", async (ms) => {
+    const scene = await aScene(":memory:");
+    scene.bench.policy = held;
+    await scene.pass(20_000);
+    await approve(scene);
+    scene.bench.clock.step(ms);
+    await scene.pass(29_000);
+    expect(scene.bench.agents.resolved).toEqual([]);
+    await scene.pass(2_000);
+    expect(scene.bench.agents.resolved).toHaveLength(1);
+  });
 
-  test.each(STEPS)("%i ms: time to decide runs out after as long as the policy says", async (ms) => {
+  test.each(STEPS)("%i ms: an approval expires after as long as the policy says", async (ms) => {
     const scene = await aScene(":memory:");
     scene.bench.policy = expiring;
     await scene.bench.flow.policyChanged();
@@ -165,7 +168,7 @@ describe("what people were promised", () => {
 });
 
 describe("the clock is set back while", () => {
-  test.each(STEPS)("calls to Slack wait their turn (%i ms): they go when they would have", async (ms) => {
+  test.each(STEPS)("calls to Slack wait their turn (%i ms): they are made at the usual time", async (ms) => {
     const clock = createHandClock();
     const limiter = createRateLimiter(clock);
     const gone: number[] = [];
@@ -181,7 +184,7 @@ describe("the clock is set back while", () => {
     expect(gone).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test.each(STEPS)("the service is left alone (%i ms): it is probed when it would have been", async (ms) => {
+  test.each(STEPS)("the service is left alone (%i ms): it is probed at the usual time", async (ms) => {
     const clock = createHandClock();
     const guard = createServiceBreaker(clock, LIMITS.maxMs);
     for (let time = 0; time < 5; time += 1)

@@ -8,7 +8,7 @@ test("monotonic time is whole milliseconds, also after a stored time that was no
   expect(clock.monotonic() % 1).toBe(0);
 });
 
-test("a clock that begins at another time goes on from there, backwards too", () => {
+test("a clock that starts from another time continues from there, also backwards", () => {
   const clock = createClock();
   clock.beginAt(1_000_000);
   expect(clock.monotonic()).toBeGreaterThanOrEqual(1_000_000);

@@ -1,4 +1,5 @@
-// After a restore of an older copy: what the store does not know loses its buttons, and nothing else is touched.
+// After an older copy was restored, messages that the store does not know lose their buttons, and nothing else is
+// touched.
 
 import { describe, expect, test } from "vitest";
 import { cardSlot, OPENING } from "#src/domain/run.ts";
@@ -32,20 +33,20 @@ const closed = ({ ownMessages }: Bench) => ownMessages.closed.map(({ ts, orphan 
 const entries = async ({ store }: Bench) => store.auditAfter(0, ["restored"], 10);
 
 describe("the first start on a copy", () => {
-  test("says so in the log and in the audit, once, and forgets the mark when all is done", async () => {
+  test("is reported in the log and in the audit, once, and the mark is forgotten when all is done", async () => {
     const { bench } = await stage();
     await restored(bench);
     await bench.clock.pass(MINUTE);
-    const told = await entries(bench);
-    expect(told.map(({ entry }) => entry.since)).toEqual([COPIED]);
+    const recorded = await entries(bench);
+    expect(recorded.map(({ entry }) => entry.since)).toEqual([COPIED]);
     expect(bench.warnings.join()).toContain("restored from a back-up");
     expect(await bench.store.document(BACKUP_MARK)).toBeNull();
     await bench.restart();
-    expect(await entries(bench)).toEqual(told);
+    expect(await entries(bench)).toEqual(recorded);
     expect(bench.ownMessages.asked.every((at) => at === COPIED)).toBe(true);
   });
 
-  test("is remembered through a crash in the middle, with one entry", async () => {
+  test("is remembered across a crash in the middle, with one entry", async () => {
     const { bench, run } = await stage();
     bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001"));
     let isBroken = true;
@@ -71,8 +72,8 @@ describe("the first start on a copy", () => {
   });
 });
 
-describe("what the store does not know is closed", () => {
-  test("a second card of a request, with the way to the one that the store knows", async () => {
+describe("messages that the store does not know are closed:", () => {
+  test("a second card of a request, with a link to the one that the store knows", async () => {
     const { bench, run, card } = await stage();
     const runId = aRunId();
     bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001", { runId }));
@@ -107,7 +108,7 @@ describe("what the store does not know is closed", () => {
     expect(closed(bench)).toMatchObject([{ current: post?.type === "up" ? post.ts : "" }]);
   });
 
-  test("a card of a request that was decided meanwhile, without a way to another", async () => {
+  test("a card of a request that was decided meanwhile, without a link to another", async () => {
     const { bench, id, run } = await stage();
     bench.ownMessages.messages.push(anOwnMessage(run, cardSlot(ApprovalId("apr_2")), "1800000000.000001"));
     bench.agents.pending.set(id, []);
@@ -116,7 +117,7 @@ describe("what the store does not know is closed", () => {
     expect(closed(bench)).toMatchObject([{ isFollowed: true, current: null }]);
   });
 
-  test("a card whose run cannot be asked for, after five minutes", async () => {
+  test("a card whose run cannot be looked up, after five minutes", async () => {
     const { bench, run } = await stage();
     bench.ownMessages.messages.push(anOwnMessage(run, cardSlot(ApprovalId("apr_2")), "1800000000.000001"));
     bench.agents.beforeLook = () => Promise.reject(failure("timeout"));
@@ -142,7 +143,7 @@ describe("what the store does not know is closed", () => {
     ]);
   });
 
-  test("although Slack refuses at first, and once each", async () => {
+  test("even if Slack refuses at first, and once each", async () => {
     const { bench, run } = await stage();
     for (const ts of ["1800000000.000001", "1800000000.000002"])
       bench.ownMessages.messages.push(anOwnMessage(run, CARD, ts));
@@ -156,7 +157,7 @@ describe("what the store does not know is closed", () => {
   });
 });
 
-test("one message that Slack does not let us change holds up no other one", async () => {
+test("a message that Slack does not let us change does not hold up the others", async () => {
   const { bench, run } = await stage();
   for (const ts of ["1800000000.000001", "1800000000.000002"])
     bench.ownMessages.messages.push(anOwnMessage(run, CARD, ts));
@@ -171,7 +172,7 @@ test("one message that Slack does not let us change holds up no other one", asyn
   expect(await bench.store.document(BACKUP_MARK)).toBe(COPIED);
 });
 
-describe("what is left alone", () => {
+describe("messages that are left alone:", () => {
   async function leftAlone(bench: Bench): Promise<void> {
     await restored(bench);
     await bench.clock.pass(MINUTE);
@@ -179,7 +180,7 @@ describe("what is left alone", () => {
     expect(await bench.store.document(BACKUP_MARK)).toBeNull();
   }
 
-  test("a message that the store knows, and one that has no buttons", async () => {
+  test("one that the store knows, and one without buttons", async () => {
     const { bench, run, card } = await stage();
     bench.ownMessages.messages.push(
       anOwnMessage(run, CARD, card),
@@ -188,7 +189,7 @@ describe("what is left alone", () => {
     await leftAlone(bench);
   });
 
-  test("a message of a run that was deleted in its time: the audit knows it", async () => {
+  test("one of a run that was deleted on time, which the audit knows", async () => {
     const { bench } = await stage();
     const old = aRun();
     await bench.store.audit([anAuditEntry(old)]);
@@ -202,7 +203,7 @@ describe("what is left alone", () => {
     bench.agents.pending.set(id, ["apr_1"]);
     const post = bench.chat.post.bind(bench.chat);
     const [posted, answered] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
-    // Slack has the card, and its answer is on its way.
+    // Slack has the card, but its answer is still on its way.
     bench.chat.post = async (run, slot) => {
       const ts = await post(run, slot);
       if (slot !== CARD) return ts;
@@ -225,7 +226,7 @@ describe("what is left alone", () => {
 });
 
 describe("a button that the store does not know", () => {
-  test("closes its message when it is pressed, without any mark", async () => {
+  test("closes its message when it is clicked, even without the mark", async () => {
     const { bench, run, card } = await stage();
     bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001"));
     const ts = MessageTs("1800000000.000001");
@@ -233,7 +234,7 @@ describe("a button that the store does not know", () => {
     expect(closed(bench)).toMatchObject([{ ts, current: card, copiedAt: null }]);
   });
 
-  test("leaves a known message alone, one of others, and one that is gone", async () => {
+  test("leaves known messages, messages of others and deleted messages alone", async () => {
     const { bench, run, card } = await stage();
     bench.ownMessages.messages.push(anOwnMessage(run, CARD, card));
     await bench.flow.orphans.pressed(CHANNEL, card);
@@ -242,7 +243,7 @@ describe("a button that the store does not know", () => {
   });
 });
 
-describe("what the copy still intends is asked for again, because it may have been done or taken back since", () => {
+describe("plans in the copy are confirmed again, because they may have been carried out or undone since", () => {
   async function held(marked: number) {
     const bench = await createBench();
     bench.policy = aPolicy(aRule({ holdMs: 10 * MINUTE }));
@@ -257,7 +258,7 @@ describe("what the copy still intends is asked for again, because it may have be
     return { bench, run: await bench.run(id), approval };
   }
 
-  test("an approval that was not sent: its card opens again, and its person is told", async () => {
+  test("an approval that was not sent: its card opens again, and its approver is notified", async () => {
     const { bench, run, approval } = await held(NOON + MINUTE);
     expect(bench.agents.resolved).toEqual([]);
     expect(run.approvals).toMatchObject([
@@ -268,7 +269,7 @@ describe("what the copy still intends is asked for again, because it may have be
     ]);
   });
 
-  test("but not an approval that was given after the restore, which another crash interrupts", async () => {
+  test("an approval that was given after the restore is not asked for again, even after another crash", async () => {
     const { bench } = await held(NOON - MINUTE);
     expect(bench.agents.resolved).toHaveLength(1);
   });

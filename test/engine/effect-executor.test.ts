@@ -1,4 +1,5 @@
-// How effects are carried out: still wanted, looked at before, marked, performed once, stored whatever it takes.
+// How effects are carried out: only if still wanted, after a look and a mark, performed once, and stored whatever it
+// takes.
 
 import { describe, expect, test } from "vitest";
 import { ALONE } from "#src/engine/lease-keeper.ts";
@@ -8,7 +9,7 @@ import { APPROVER, CHANNEL, aRunId, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 
-/** An approval is decided; nothing of it has left unless nothing holds it back. */
+/** Decides an approval. It leaves at once unless something holds it back. */
 async function decided(bench: Bench, reason = "go") {
   const card = await bench.withCard();
   const opened = await bench.flow.openForm.open(card.click, "approve");
@@ -40,7 +41,7 @@ describe("a message", () => {
     expect(bench.chat.posts.map(({ slot }) => slot)).toEqual(["opening"]);
   });
 
-  test("is drawn from the run as it is when its turn comes", async () => {
+  test("shows the run as it is when its turn comes", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     const turns: (() => void)[] = [];
@@ -60,7 +61,7 @@ describe("a message", () => {
     expect(drawn).toEqual(["three"]);
   });
 
-  test("whose answer was lost is read back, and not posted again when it is there", async () => {
+  test("whose answer was lost is looked for, and not posted again if it is there", async () => {
     const bench = await createBench();
     const post = bench.chat.post.bind(bench.chat);
     let lost = 0;
@@ -83,7 +84,7 @@ describe("a message", () => {
 });
 
 describe("a decision", () => {
-  test("leaves right after a look, with the full time limit", async () => {
+  test("is sent right after a look, with the full time limit", async () => {
     const bench = await createBench();
     const order: string[] = [];
     bench.agents.beforeLook = (_id, timeoutMs) =>
@@ -97,7 +98,7 @@ describe("a decision", () => {
     expect(order.slice(0, order.indexOf("sent") + 1).slice(-2)).toEqual(["look full", "sent"]);
   });
 
-  test("is void when that look shows a change: nothing leaves, and the approver is told once", async () => {
+  test("is void if that look shows a change: nothing is sent, and the approver is notified once", async () => {
     const bench = await createBench();
     bench.agents.beforeLook = (id, timeoutMs) => {
       const content = { action: "delete everything" };
@@ -114,7 +115,7 @@ describe("a decision", () => {
     expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, version: 2 });
   });
 
-  test("waits while that look fails, and leaves when it succeeds", async () => {
+  test("waits while that look fails, and is sent when it succeeds", async () => {
     const bench = await createBench();
     let down = false;
     bench.agents.beforeLook = (_id, timeoutMs) =>
@@ -134,7 +135,7 @@ describe("a decision", () => {
     expect(await delivery(bench, id)).toBe("confirmed");
   });
 
-  test("waits while the run is unknown for 2.5 s and is sent once; nobody is told otherwise", async () => {
+  test("waits while the run is unknown for 2.5 s and is sent once; no one is told otherwise", async () => {
     const bench = await createBench();
     const { click, id } = await bench.withCard();
     const opened = await bench.flow.openForm.open(click, "approve");
@@ -150,7 +151,7 @@ describe("a decision", () => {
     expect(bench.chat.told).toEqual([]);
   });
 
-  test("does not leave while the service says that approval is awaited and not of what", async () => {
+  test("is not sent while the service says that it awaits approval, but not of what", async () => {
     const bench = await createBench();
     const { click, id } = await bench.withCard();
     const opened = await bench.flow.openForm.open(click, "approve");
@@ -164,7 +165,7 @@ describe("a decision", () => {
     expect(bench.agents.resolved).toHaveLength(1);
   });
 
-  test("whose answer was lost goes again, the same, only while it is listed well after", async () => {
+  test("whose answer was lost is sent again unchanged, only if it is still listed well after that", async () => {
     const bench = await createBench();
     const answers: DecisionAnswer[] = [{ type: "unsure", why: "timeout" }];
     bench.agents.answer = () => Promise.resolve(answers.shift() ?? { type: "confirmed" });
@@ -177,7 +178,7 @@ describe("a decision", () => {
     expect(await delivery(bench, id)).toBe("confirmed");
   });
 
-  test("under way when we die is not sent again when it is no longer listed", async () => {
+  test("that was under way when the process died is not sent again if it is no longer listed", async () => {
     const bench = await createBench();
     bench.agents.answer = () => new Promise(() => undefined);
     const { id } = await decided(bench);
@@ -190,7 +191,7 @@ describe("a decision", () => {
     expect(await delivery(bench, id)).toBe("unconfirmed");
   });
 
-  test("does not leave when its process stood still after the mark: another one may act by now", async () => {
+  test("is not sent if its process stood still after the mark, as another may act by now", async () => {
     const bench = await createBench();
     const save = bench.store.save.bind(bench.store);
     let stands = 1;
@@ -206,7 +207,7 @@ describe("a decision", () => {
     expect(bench.agents.resolved).toEqual([]);
   });
 
-  test("that is slow holds up no poll of its run", async () => {
+  test("that is slow delays no poll of its run", async () => {
     const bench = await createBench();
     bench.agents.answer = () =>
       new Promise((resolve) => void bench.clock.after(10_000, () => resolve({ type: "confirmed" })));
@@ -258,7 +259,7 @@ describe("a decision", () => {
   });
 });
 
-test("an effect that fails for a reason of our own is tried again, and everything else goes on", async () => {
+test("an effect that fails because of a bug is tried again, and everything else goes on", async () => {
   const bench = await createBench();
   const update = bench.chat.update.bind(bench.chat);
   bench.chat.update = () => Promise.reject(new TypeError("a fault in this program"));

@@ -1,4 +1,5 @@
-// Reminders and escalation as the engine carries them out: who may decide by a stage, what is posted, and what the audit holds.
+// Reminders and escalation as the engine carries them out: who may decide because of a stage, what is posted, and
+// what the audit records.
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -37,7 +38,7 @@ const posted = ({ chat }: Bench) =>
   chat.posts.filter(({ slot }) => /^(call|announcement) /.test(slot)).map(({ channel }) => channel);
 
 describe("a person whom a stage names", () => {
-  test("may decide from then on and not before, also without seeing the channel, and the service gets it", async () => {
+  test("may decide from then on and not before, even without seeing the channel, and the service gets the decision", async () => {
     const { bench, id, click } = await waiting({ escalate: STAGE });
     const cat = { ...click, user: "U0CAT" as typeof click.user };
     bench.people.facts = { seesChannel: false };
@@ -55,7 +56,7 @@ describe("a person whom a stage names", () => {
     expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
   });
 
-  test("may not decide if the policy no longer names them, although the stage was reached", async () => {
+  test("may not decide if the policy no longer names them, even after the stage was reached", async () => {
     const { bench, click } = await waiting({ escalate: STAGE });
     bench.people.sets = new Set([ON_CALL]);
     const cat = { ...click, user: "U0CAT" as typeof click.user };
@@ -65,7 +66,7 @@ describe("a person whom a stage names", () => {
     expect(await refusalTo(bench, cat)).toBe("not-approver");
   });
 
-  test("may not decide where they are only called", async () => {
+  test("may not decide if they are only called", async () => {
     const { bench, click } = await waiting({ escalate: STAGE });
     bench.people.sets = new Set([LEADS]);
     await bench.clock.pass(61 * MIN);
@@ -73,7 +74,7 @@ describe("a person whom a stage names", () => {
   });
 });
 
-describe("a person whom a stage names and no part of the rule", () => {
+describe("a person whom a stage names, but no part of the rule", () => {
   const SRE = { users: [APPROVER], groups: [], channels: [] };
   const SECURITY = { users: [], groups: [GroupId("S0SECURITY")], channels: [] };
   const CAT = UserId("U0CAT");
@@ -106,20 +107,20 @@ describe("a person whom a stage names and no part of the rule", () => {
     expect(seen.card).not.toContain("who can decide too");
   });
 
-  test("can decide where the rule wants an approval beyond its parts", async () => {
+  test("can decide if the rule requires an approval beyond its parts", async () => {
     const seen = await inParts(3, { users: [], groups: [ON_CALL], channels: [] });
     expect(seen).toMatchObject({ approves: null, denies: true, outcome: "may decide from here on" });
     expect(seen.card).toContain("who can decide too");
   });
 
-  test("is told apart from those of the stage who are in a part", async () => {
+  test("is named apart from people of the stage who are in a part", async () => {
     const seen = await inParts(2, { users: [], groups: [ON_CALL, ...SECURITY.groups], channels: [] });
     expect(seen.outcome).toBe("may decide from here on; S0ONCALL may only deny");
     expect(seen.card).toMatch(/S0SECURITY.*who can decide too.*S0ONCALL.*who can deny it/s);
   });
 });
 
-describe("the queue of a person whom a stage names, who is not in the run's channel", () => {
+describe("the queue of a person whom a stage names, but who is not in the run's channel", () => {
   const ASKER = { team: TEAM, user: UserId("U0CAT") };
   const inLeads = (bench: Bench) => {
     bench.people.facts = { seesChannel: false };
@@ -127,7 +128,7 @@ describe("the queue of a person whom a stage names, who is not in the run's chan
     bench.people.channels = new Set([LEADS]);
   };
 
-  test("holds the request once the stage is reached, and Review opens its form", async () => {
+  test("has the request once the stage is reached, and Review opens its form", async () => {
     const { bench } = await waiting({ escalate: STAGE });
     inLeads(bench);
     const queue = () => bench.flow.queries.pending(ASKER, LEADS);
@@ -143,7 +144,7 @@ describe("the queue of a person whom a stage names, who is not in the run's chan
     expect(opened.ok).toBe(true);
   });
 
-  test("holds nothing for someone else who is not in the channel", async () => {
+  test("has nothing for someone else who is not in the channel", async () => {
     const { bench } = await waiting({ escalate: STAGE });
     inLeads(bench);
     bench.people.sets = new Set();
@@ -170,7 +171,7 @@ describe("the queue of a person whom a stage names, who is not in the run's chan
 });
 
 describe("a stage", () => {
-  test("has an entry each, is told in the thread and in the channel that it names, once, also after a restart", async () => {
+  test("has one entry, and is announced in the thread and in its channel, once, also after a restart", async () => {
     const { bench } = await waiting({ escalate: STAGE });
     await bench.clock.pass(31 * MIN);
     expect(await entries(bench, "escalated")).toMatchObject([{ stageMs: 30 * MIN, mentioned: [ON_CALL] }]);
@@ -182,7 +183,7 @@ describe("a stage", () => {
     expect(posted(bench)).toEqual([CHANNEL, LEADS]);
   });
 
-  test("that no entry confirms lets nobody's approval leave", async () => {
+  test("without an entry lets no approval leave", async () => {
     const { bench, id, click } = await waiting({ escalate: STAGE });
     await forge(bench, id);
     bench.people.sets = new Set([ON_CALL]);
@@ -200,7 +201,7 @@ describe("a stage", () => {
   });
 });
 
-/** As if the first stage had been reached; no entry says so. */
+/** Stores the first stage as reached, without an entry. */
 async function forge(bench: Bench, id: RunId): Promise<void> {
   const key = await bench.store.byRunId(id);
   const stored = key === null ? null : await bench.store.load(key);
@@ -228,7 +229,7 @@ describe("a reminder", () => {
     expect((await bench.run(id)).approvals[0]?.calls?.[0]?.who?.users).toEqual([APPROVER]);
   });
 
-  test("does not mention who is deactivated, and comes once each, also after a restart", async () => {
+  test("does not mention deactivated people, and is posted once, also after a restart", async () => {
     const { bench } = await waiting({ remind });
     bench.people.facts = { kind: "deactivated" };
     await bench.clock.pass(15 * MIN + 1_000);
@@ -240,7 +241,7 @@ describe("a reminder", () => {
     expect(posted(bench)).toEqual([CHANNEL, CHANNEL]);
   });
 
-  test("comes no more once the request is decided", async () => {
+  test("is not posted once the request is decided", async () => {
     const { bench, click } = await waiting({ remind });
     const opened = await bench.flow.openForm.open(click, "deny");
     if (!opened.ok) throw new Error(opened.error.refusal.type);

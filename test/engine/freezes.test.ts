@@ -1,4 +1,4 @@
-// The freezes in force, over a store that fails for a moment.
+// The freezes in force, with a store that fails for a moment.
 
 import { expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -10,7 +10,7 @@ import { APPROVER, CHANNEL, NOON, TEAM } from "../make/run.ts";
 const BY = { team: TEAM, user: APPROVER };
 const frozen = auditEntry(null, { at: NOON, what: "frozen", outcome: "frozen", channel: CHANNEL, by: BY });
 
-test("a freeze that is written is in force, although reading it back fails at first", async () => {
+test("a freeze that is written is in force, even if reading it back fails at first", async () => {
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: () => NOON });
   let fails = 2;
   const freezes = createFreezes({

@@ -1,4 +1,4 @@
-// Several requests of a channel that wait are one reminder, and a crash in between loses and doubles none.
+// Several waiting requests of a channel share one reminder, and a crash in between neither loses nor duplicates any.
 
 import { describe, expect, test } from "vitest";
 import { callSlot, callsOf, joinCalls } from "#src/domain/call.ts";
@@ -34,8 +34,8 @@ async function deny(bench: Bench, id: RunId): Promise<void> {
   await bench.clock.pass(3_000);
 }
 
-describe("requests of a channel that wait", () => {
-  test("are one reminder, which ends once none of them waits", async () => {
+describe("waiting requests of a channel", () => {
+  test("share one reminder, which ends once none of them waits", async () => {
     const { bench, ids } = await waiting(3);
     await bench.clock.pass(16 * MIN);
     expect(singles(bench)).toEqual([]);
@@ -49,7 +49,7 @@ describe("requests of a channel that wait", () => {
     expect(await carried()).toMatchObject([{ over: true }]);
   });
 
-  test("are one reminder if they were asked within a few minutes", async () => {
+  test("share one reminder if they were asked within a few minutes", async () => {
     const { bench } = await waiting(1, { ...remind, atMost: 2 });
     await bench.clock.pass(4 * MIN);
     const { id } = await bench.withCard();
@@ -62,7 +62,7 @@ describe("requests of a channel that wait", () => {
     expect(singles(bench)).toEqual([]);
   });
 
-  test("are reminders of their own if a long time lies between them", async () => {
+  test("have reminders of their own if they are far apart in time", async () => {
     const { bench } = await waiting(1);
     await bench.clock.pass(6 * MIN);
     await bench.withCard();
@@ -71,7 +71,7 @@ describe("requests of a channel that wait", () => {
     expect(singles(bench)).toHaveLength(2);
   });
 
-  test("a later reminder of them ends the earlier one", async () => {
+  test("replace their earlier reminder by the later one", async () => {
     const { bench, ids } = await waiting(2, { ...remind, atMost: 2 });
     await bench.clock.pass(31 * MIN);
     const runs = await Promise.all(ids.map((id) => bench.run(id)));
@@ -79,14 +79,14 @@ describe("requests of a channel that wait", () => {
     expect(carried.map(({ over }) => over === true)).toEqual([true, false]);
   });
 
-  test("one alone is a reminder in its thread", async () => {
+  test("have a reminder in the thread if there is only one", async () => {
     const { bench } = await waiting(1);
     await bench.clock.pass(16 * MIN);
     expect(singles(bench)).toHaveLength(1);
     expect(several(bench)).toEqual([]);
   });
 
-  test("a crash before the carrier has the message posts each of them after all, once", async () => {
+  test("are each posted, once, if a crash comes before the carrier has the message", async () => {
     const { bench, ids } = await waiting(2);
     await bench.clock.pass(15 * MIN);
     const [first, second] = await Promise.all(ids.map((id) => bench.run(id)));
@@ -100,17 +100,17 @@ describe("requests of a channel that wait", () => {
     expect(callsOf(second).map(({ call }) => call.within)).toEqual([undefined]);
     const stored = await bench.store.load(second.key);
     if (stored === null) throw new Error("no run");
-    // Marked, and the carrier was never told.
+    // Marked, but the carrier was never updated.
     await bench.store.save(stored, joinCalls(stored.run, of, first.key));
     await bench.restart();
     await bench.clock.pass(5 * MIN);
     expect(singles(bench).length + several(bench).length).toBeGreaterThan(0);
-    const told = [...singles(bench).map(({ slot }) => slot), ...several(bench).flatMap(() => ["a", "b"])];
-    expect(told).toHaveLength(2);
-    expect(new Set(told).size).toBe(2);
+    const reminded = [...singles(bench).map(({ slot }) => slot), ...several(bench).flatMap(() => ["a", "b"])];
+    expect(reminded).toHaveLength(2);
+    expect(new Set(reminded).size).toBe(2);
   });
 
-  test("one whose own message has begun to leave is not told of once more, whichever run carries the message", async () => {
+  test("are left out if their own message has begun to leave, whichever run carries the message", async () => {
     for (const nth of [0, 1]) {
       const { bench, ids } = await waiting(3);
       // The requests were made a few seconds ago: their reminders are due now, and not gathered yet.
@@ -125,13 +125,13 @@ describe("requests of a channel that wait", () => {
       await bench.store.save(stored, { ...stored.run, posts });
       await bench.clock.pass(4_000);
       const runs = await Promise.all(ids.map((id) => bench.run(id)));
-      const told = runs.flatMap(({ gathered = [] }) => gathered).flatMap(({ of }) => of);
-      expect(told).toHaveLength(2);
-      expect(told.map(({ run }) => run)).not.toContain(key);
+      const reminded = runs.flatMap(({ gathered = [] }) => gathered).flatMap(({ of }) => of);
+      expect(reminded).toHaveLength(2);
+      expect(reminded.map(({ run }) => run)).not.toContain(key);
     }
   });
 
-  test("a restart right after they were gathered doubles nothing", async () => {
+  test("are not duplicated by a restart right after they were gathered", async () => {
     const { bench } = await waiting(3);
     await bench.clock.pass(15 * MIN + 3_500);
     for (let time = 0; time < 4; time += 1) {

@@ -1,4 +1,4 @@
-// How each part is told, and which faults take a process out of service.
+// How the health of each part is reported, and which faults take a process out of service.
 
 import { expect, test } from "vitest";
 import { createHealth } from "#src/engine/health.ts";
@@ -80,7 +80,7 @@ test("all parts are well", async () => {
   });
 });
 
-test("Slack counts as untried only until it was reached first", async () => {
+test("Slack counts as untried only until it was first reached", async () => {
   const { world, health } = aHealth();
   const untried = async () =>
     (await health.parts()).flatMap(({ part, untried: isUntried }) => (isUntried === true ? [part] : []));
@@ -118,11 +118,11 @@ test.each<[string, Told, (world: World) => void]>([
     (on) => (on.figures = { ...NO_RUNS, unsent: { count: 2, oldestMs: 61_000, late: 1 } }),
   ],
   [
-    "a fault of the store, although it takes writes again",
+    "a fault of the store, although it accepts writes again",
     ["store_calls", "degraded", /store_busy/],
     (on) => (on.faults = { count: 2, code: "store_busy" }),
   ],
-])("%s is told", async (_what, [part, status, says], strike) => {
+])("%s is reported", async (_what, [part, status, says], strike) => {
   const { world, readiness } = aHealth();
   strike(world);
   const answer = await readiness();
@@ -132,7 +132,7 @@ test.each<[string, Told, (world: World) => void]>([
   expect(Object.values(answer.checks).filter((each) => each !== "ok")).toHaveLength(1);
 });
 
-test("a store that never answers is told within the time of a probe", async () => {
+test("a store that never answers is reported within the time of a probe", async () => {
   const { world, readiness, clock } = aHealth();
   world.stored = () => new Promise(quiet);
   const asked = readiness();
@@ -140,7 +140,7 @@ test("a store that never answers is told within the time of a probe", async () =
   expect((await asked).checks["store"]).toMatch(/did not answer/);
 });
 
-test("however many ask, the store is written to once a second", async () => {
+test("the store is probed by a write at most once a second, however many ask", async () => {
   const { world, readiness, clock } = aHealth();
   await Promise.all([readiness(), readiness(), readiness()]);
   expect(world.writes).toBe(1);
@@ -149,7 +149,7 @@ test("however many ask, the store is written to once a second", async () => {
   expect(world.writes).toBe(2);
 });
 
-test("the words of an unknown fault of the store are not told, since they may hold an address", async () => {
+test("the words of an unknown fault of the store are not shown, since they may contain an address", async () => {
   const { world, readiness } = aHealth();
   const facts = { applied: "no", retry: "later", code: "store_failed" } as const;
   world.stored = () => Promise.reject(new PortError("the database failed: no route to 10.0.0.7", facts));
@@ -157,7 +157,7 @@ test("the words of an unknown fault of the store are not told, since they may ho
   expect(checks["store"]).not.toContain("10.0.0.7");
 });
 
-test("the token and the key are checked every minute, although no one asks", async () => {
+test("the token and the key are checked every minute, even if no one asks", async () => {
   const { world, health, clock } = aHealth();
   health.start();
   await clock.pass(59_000);
@@ -168,7 +168,7 @@ test("the token and the key are checked every minute, although no one asks", asy
   expect(clock.waiting()).toBe(0);
 });
 
-test("a process lives while its watching makes progress, and not once a turn of it never ends", async () => {
+test("a process counts as live while its watching makes progress, and not once a turn never ends", async () => {
   const { health, clock, watchdog } = aHealth();
   watchdog.start();
   const slow = watchdog.begin();
@@ -183,7 +183,7 @@ test("a process lives while its watching makes progress, and not once a turn of 
   watchdog.stop();
 });
 
-test("a process whose timers no longer ring does not live", () => {
+test("a process whose timers no longer fire does not count as live", () => {
   let now = 0;
   const watchdog = createWatchdog({ now: () => now, monotonic: () => now, after: () => quiet });
   watchdog.start();
@@ -193,7 +193,7 @@ test("a process whose timers no longer ring does not live", () => {
   expect(watchdog.stuckMs()).toBeGreaterThanOrEqual(STUCK_AFTER_MS);
 });
 
-test("a poll that never ends makes the bot call itself dead; one that fails does not", async () => {
+test("a poll that never ends makes the bot report itself dead; one that fails does not", async () => {
   const bench = await createBench();
   await bench.withCard();
   bench.agents.beforeLook = () => new Promise(quiet);
@@ -207,7 +207,7 @@ test("a poll that never ends makes the bot call itself dead; one that fails does
   expect(other.flow.health.live()).toBe(true);
 });
 
-test("a decision that the service does not take is late after a minute, whatever the wall clock does", async () => {
+test("a decision that the service does not accept is late after a minute, whatever the wall clock does", async () => {
   const bench = await createBench();
   const { click } = await bench.withCard();
   bench.agents.answer = () =>

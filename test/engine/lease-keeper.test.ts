@@ -9,7 +9,7 @@ import { aRun } from "../make/run.ts";
 const quiet = () => undefined;
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
-test("claims no run any more once it has stopped: what is handed back stays handed back", async () => {
+test("claims no run once it has stopped: runs that were handed back stay handed back", async () => {
   const clock = createHandClock();
   const stored = { run: aRun(), revision: 1 };
   const { promise, resolve } = Promise.withResolvers<readonly (typeof stored)[]>();
@@ -47,7 +47,7 @@ test("claims no run any more once it has stopped: what is handed back stays hand
   await keeper.release();
 });
 
-test("a replica that stops keeps its lease until it lets go, so that a call on its way is taken for lost by no other", async () => {
+test("a replica that stops keeps its lease until it releases it, so that no other replica takes a call on its way for lost", async () => {
   const clock = createHandClock();
   const store = slowStore(clock);
   const keeper = createLeaseKeeper(
@@ -61,9 +61,9 @@ test("a replica that stops keeps its lease until it lets go, so that a call on i
   await clock.pass(3 * SHARED.leaseMs);
   await stopping;
   expect([keeper.holdsLease(), store.endsAt() > clock.monotonic()]).toEqual([true, true]);
-  const letting = keeper.release();
+  const releasing = keeper.release();
   await clock.pass(2 * SHARED.leaseMs);
-  await letting;
+  await releasing;
   expect([keeper.holdsLease(), store.endsAt() > clock.monotonic(), clock.waiting()]).toEqual([
     false,
     false,
@@ -71,7 +71,7 @@ test("a replica that stops keeps its lease until it lets go, so that a call on i
   ]);
 });
 
-test("a run that came before its shard was looked after is claimed again", async () => {
+test("a run that arrived before its shard was held is claimed again", async () => {
   const clock = createHandClock();
   const renewals = [
     { shards: [1, 2], surplus: 0, replicas: 1, nextEndMs: null },
@@ -89,7 +89,7 @@ test("a run that came before its shard was looked after is claimed again", async
   };
   const engine = {
     resume: () => Promise.resolve(),
-    setHeldShards: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
+    setHeldShards: (shards: ReadonlySet<number>) => void steps.push(`hold ${[...shards].join(" ")}`),
     shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper(
@@ -99,14 +99,7 @@ test("a run that came before its shard was looked after is claimed again", async
   await keeper.start();
   await clock.pass(3 * ALONE.renewEveryMs);
   await keeper.stop();
-  expect(steps).toEqual([
-    "look after 1 2",
-    "again 1 2",
-    "look after 1",
-    "look after 1 2 3",
-    "again 2 3",
-    "look after 1 2 3",
-  ]);
+  expect(steps).toEqual(["hold 1 2", "again 1 2", "hold 1", "hold 1 2 3", "again 2 3", "hold 1 2 3"]);
 });
 
 test("a run is claimed again when the answer to its claim was lost", async () => {
@@ -144,7 +137,7 @@ test("a run is claimed again when the answer to its claim was lost", async () =>
   expect(resumed).toEqual([stored.run.key]);
 });
 
-/** A store each of whose statements takes 500 ms, on a database that keeps one lease. */
+/** A store each of whose statements takes 500 ms, on a database with one lease. */
 function slowStore(clock: HandClock) {
   let endsAt = 0;
   let lapses = 0;
@@ -199,7 +192,7 @@ test("a replica keeps its lease while every statement of the database takes 500 
   expect(store.lapses()).toBe(1);
 });
 
-test("a replica gives its lease up before it ends in the database, and is not misled by a late answer", async () => {
+test("a replica gives up its lease before it ends in the database, and is not misled by a late answer", async () => {
   const clock = createHandClock();
   const store = slowStore(clock);
   const answers: (() => void)[] = [];
@@ -224,7 +217,7 @@ test("a replica gives its lease up before it ends in the database, and is not mi
   expect(keeper.holdsLease()).toBe(false);
 });
 
-test("a replica looks after nothing any more before it begins a new lease", async () => {
+test("a replica releases everything before it begins a new lease", async () => {
   const clock = createHandClock();
   const steps: string[] = [];
   const store = {
@@ -240,7 +233,7 @@ test("a replica looks after nothing any more before it begins a new lease", asyn
   };
   const engine = {
     ...idle,
-    setHeldShards: (shards: ReadonlySet<number>) => void steps.push(`look after ${[...shards].join(" ")}`),
+    setHeldShards: (shards: ReadonlySet<number>) => void steps.push(`hold ${[...shards].join(" ")}`),
   };
   const keeper = createLeaseKeeper(
     { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
@@ -250,11 +243,11 @@ test("a replica looks after nothing any more before it begins a new lease", asyn
   const first = steps.splice(0);
   await clock.pass(SHARED.renewEveryMs);
   await keeper.stop();
-  expect(first).toEqual(["look after ", "new lease", "look after 1", "again 1"]);
+  expect(first).toEqual(["hold ", "new lease", "hold 1", "again 1"]);
   expect(steps).toEqual(first);
 });
 
-test("runs of a shard that could not be given back are claimed again when the shard stays", async () => {
+test("runs of a shard that could not be handed back are claimed again if the shard stays", async () => {
   const clock = createHandClock();
   const renewals = [
     { shards: [1, 2], surplus: 0, replicas: 1, nextEndMs: null },
@@ -280,7 +273,7 @@ test("runs of a shard that could not be given back are claimed again when the sh
   expect(again).toEqual([[1, 2], [2]]);
 });
 
-test("a replica looks for free shards as soon as the lease of another one ends", async () => {
+test("a replica looks for free shards as soon as the lease of another ends", async () => {
   const clock = createHandClock();
   const looked: number[] = [];
   const begun = clock.monotonic();

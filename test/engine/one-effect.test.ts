@@ -1,4 +1,4 @@
-// The way of one effect: its turn, its mark, its outcome in the store, and what the engine is asked for.
+// The path of one effect: its turn, its mark, its outcome in the store, and its calls to the engine.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApprovalId, MessageTs, RunId, shardOf } from "#src/domain/ids.ts";
@@ -17,7 +17,7 @@ const APR = ApprovalId("apr_1");
 const COUNT: Effect = { type: "count-approvers", approval: APR };
 const SEND: Effect = { type: "send-decision", approval: APR };
 
-/** Decided by a person, as the audit has it. */
+/** Decided by a person, as the audit says. */
 function decision(): Run {
   const run = decidedRun();
   const [approval] = run.approvals;
@@ -32,7 +32,7 @@ function decision(): Run {
 const planned = (): Run => ({ ...aRun(), posts: { [OPENING]: UP } });
 
 describe("an effect under way", () => {
-  test("is not started twice, but its urgency is raised, and its run is looked at again when it has ended", async () => {
+  test("is not started twice, but its urgency is raised, and its run is reconciled again when it has ended", async () => {
     const stage = createEffectStage(aRun());
     const gate = Promise.withResolvers<void>();
     stage.turn = () => gate.promise;
@@ -49,7 +49,7 @@ describe("an effect under way", () => {
     expect(stage.run.posts[OPENING]).toMatchObject({ type: "up", ts: "2.2" });
   });
 
-  test("that waits for no turn keeps its urgency", async () => {
+  test("that does not wait for a turn keeps its urgency", async () => {
     const stage = createEffectStage(listedRun("apr_1"));
     const gate = Promise.withResolvers<Outcome>();
     stage.perform = () => gate.promise;
@@ -59,7 +59,7 @@ describe("an effect under way", () => {
     expect(stage.wanted).toEqual([]);
   });
 
-  test("keeps its run busy and its shard sending until the last one ends", async () => {
+  test("keeps its run busy and its shard sending until the last effect ends", async () => {
     const stage = createEffectStage({ ...listedRun("apr_1"), posts: {} });
     const { executor, run } = stage;
     const gates = [Promise.withResolvers<Outcome>(), Promise.withResolvers<Outcome>()];
@@ -77,7 +77,7 @@ describe("an effect under way", () => {
     expect(stage.told.filter((each) => each !== "queued post")).toEqual(["idle"]);
   });
 
-  test("is waited for by a stop, no longer than it is told; nothing starts any more", async () => {
+  test("is awaited by a stop, only for the given time, and nothing else starts", async () => {
     const stage = createEffectStage(listedRun("apr_1"));
     const gate = Promise.withResolvers<void>();
     stage.turn = () => gate.promise;
@@ -89,7 +89,7 @@ describe("an effect under way", () => {
     expect(stopped).toBe(0);
     await stage.clock.pass(1);
     expect(stopped).toBe(1);
-    // What waited for its turn is not begun.
+    // The effect that waited for its turn is not begun.
     gate.resolve();
     await stage.settle();
     expect([stage.performed, stage.saved]).toEqual([[], []]);
@@ -98,8 +98,8 @@ describe("an effect under way", () => {
   });
 });
 
-describe("before its mark an effect", () => {
-  test("tells the requester of a queue only if nothing of the run is in Slack", async () => {
+describe("an effect before its mark", () => {
+  test("tells the requester about a queue only if nothing of the run is in Slack", async () => {
     const queued = async (run: Run, effect: Effect) => {
       const stage = createEffectStage(run);
       await stage.act(effect);
@@ -114,7 +114,7 @@ describe("before its mark an effect", () => {
     expect(await queued(planned(), CREATE)).toBe(false);
   });
 
-  test("is left alone by a process that may have lost its lease, or that does not look after the run", async () => {
+  test("is left alone by a process that may have lost its lease, or does not follow the run", async () => {
     const stage = createEffectStage(aRun());
     stage.holds = () => false;
     await stage.act(POST);
@@ -127,7 +127,7 @@ describe("before its mark an effect", () => {
     expect(stage.told.slice(3)).toEqual(["queued post", "idle"]);
   });
 
-  test("reads what other processes froze, if it starts a run, and is marked under no later freeze", async () => {
+  test("that starts a run reads what other processes froze, and is not marked under a later freeze", async () => {
     const stage = createEffectStage(planned());
     stage.perform = () => Promise.resolve({ type: "refused", words: "no", code: "x" });
     await stage.act(CREATE);
@@ -140,7 +140,7 @@ describe("before its mark an effect", () => {
     expect(message.saved).toEqual([{ audit: [] }]);
   });
 
-  test("is not performed once its run needs it no more, or if another process has the run", async () => {
+  test("is not performed if its run no longer needs it, or if another process has the run", async () => {
     const unwanted = createEffectStage({
       ...aRun(),
       posts: { [OPENING]: { type: "sending", at: NOON, tries: 1 } },
@@ -155,7 +155,7 @@ describe("before its mark an effect", () => {
     expect(lost.logged).toEqual([]);
   });
 
-  test("that fails for a reason of ours is told, and settled as lost", async () => {
+  test("that fails because of a bug is logged, and settled as lost", async () => {
     const stage = createEffectStage(aRun());
     stage.turn = () => Promise.reject(new TypeError("a fault"));
     await stage.act(POST);
@@ -177,7 +177,7 @@ describe("a decision", () => {
     return state?.type === "decided" ? state.delivery : state?.type;
   };
 
-  test("is sent as it was checked, under no later freeze", async () => {
+  test("is sent as it was checked, and under no later freeze", async () => {
     const stage = createEffectStage(decision());
     stage.perform = () => Promise.resolve({ type: "confirmed" });
     await stage.act(SEND);
@@ -198,7 +198,7 @@ describe("a decision", () => {
     expect(stage.told).toEqual(["catch up", "idle"]);
   });
 
-  test("waits while Slack does not say whether its person may decide", async () => {
+  test("waits while Slack does not say whether its approver may decide", async () => {
     const stage = createEffectStage(decision());
     stage.lookUp = () => Promise.reject(failure("slack_down"));
     await stage.act(SEND);
@@ -211,7 +211,7 @@ describe("a decision", () => {
     });
   });
 
-  test("is void once its person may decide no more", async () => {
+  test("is void once its approver may no longer decide", async () => {
     const stage = createEffectStage(decision());
     stage.lookUp = () => Promise.resolve({ kind: "deactivated", seesChannel: true });
     await stage.act(SEND);
@@ -220,7 +220,7 @@ describe("a decision", () => {
     expect(stage.run.approvals[0]?.past).toMatchObject([{ cause: "voter-may-not" }]);
   });
 
-  test("that is held back by its check is told as that", async () => {
+  test("that is held back by its check is recorded as held back", async () => {
     const stage = createEffectStage(decision());
     stage.catchUp = () => Promise.reject(failure("database_locked"));
     await stage.act(SEND);
@@ -237,7 +237,7 @@ function withReason(run: Run, reason: string): Run {
 }
 
 describe("the outcome of an effect", () => {
-  test("is unsure, and told, where our own code fails; unsure, and no call, where the lease was lost", async () => {
+  test("is unsure, and logged, if our own code fails; unsure, and without a call, if the lease was lost", async () => {
     const faulty = createEffectStage(aRun());
     faulty.perform = () => Promise.reject(new TypeError("a fault"));
     await faulty.act(POST);
@@ -246,7 +246,7 @@ describe("the outcome of an effect", () => {
     expect(faulty.told).toContain("error post opening a fault in Countersign");
     expect(faulty.run.posts[OPENING]).toMatchObject({ type: "unsure" });
     const late = createEffectStage(aRun());
-    // It stands still while its mark is saved.
+    // The process stands still while its mark is saved.
     let looks = 0;
     late.holds = () => (looks += 1) === 1;
     await late.act(POST);
@@ -255,7 +255,7 @@ describe("the outcome of an effect", () => {
     expect(late.performed).toEqual([]);
   });
 
-  test("of a start under an id that is followed is that the id is taken, unless its run gives it up", async () => {
+  test("of a start with an id that is already followed is that the id is taken, unless its run gives it up", async () => {
     const answer = async (other: Run | null) => {
       const stage = createEffectStage(planned());
       const id = RunId("run_1");
@@ -278,7 +278,7 @@ describe("the outcome of an effect", () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
     afterEach(() => void vi.useRealTimers());
 
-    /** The outcome of a post, of which the saves fail like this one after the other. */
+    /** Settles the outcome of a post while the saves fail with these errors, one after the other. */
     async function settling(...fails: (Error | null)[]) {
       const stage = createEffectStage(aRun());
       const { perform } = stage;
@@ -303,7 +303,7 @@ describe("the outcome of an effect", () => {
       "idle",
     ];
 
-    test("is not called a taken id where the store failed for another reason", async () => {
+    test("is not reported as a taken id if the store failed for another reason", async () => {
       const stage = createEffectStage(planned());
       stage.other = aWatchedRun();
       stage.perform = () => {
@@ -317,7 +317,7 @@ describe("the outcome of an effect", () => {
       expect(stage.run.creation).toMatchObject({ type: "created", id: "run_1" });
     });
 
-    test("is stored once the store takes it", async () => {
+    test("is stored once the store accepts it", async () => {
       const { stage, passes, lines } = await settling(failure("database_locked"), failure("database_locked"));
       expect(stage.executor.isBusy(stage.run.key)).toBe(true);
       await passes();
@@ -328,7 +328,7 @@ describe("the outcome of an effect", () => {
 
     test.each<[string, Error]>([
       ["for good", failure("disk_full", { retry: "never" })],
-      ["by a fault of ours", new TypeError("a fault")],
+      ["because of a bug", new TypeError("a fault")],
     ])("%s is settled by the next change of the run", async (_how, error) => {
       const { lines, passes } = await settling(error, failure("database_locked"));
       await passes();
@@ -347,7 +347,7 @@ describe("the outcome of an effect", () => {
       const { stage, lines, passes } = await settling(null, null, failure("database_locked"), null);
       await stage.clock.pass(89_999);
       await passes();
-      // The store fails otherwise: it is not the lease.
+      // Another failure of the store does not count as a lost lease.
       await stage.clock.pass(100_000);
       await passes();
       await passes();

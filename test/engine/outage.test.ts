@@ -1,4 +1,4 @@
-// What outlives a process: runs are taken up again, and an outage is told once per channel.
+// What survives a process: runs are taken up again, and an outage is announced once per channel.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ChannelId, type RunId } from "#src/domain/ids.ts";
@@ -12,11 +12,11 @@ import { aRunId, aWatchedRun, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run
 
 const OTHER = ChannelId("C0OTHER");
 
-// The breaker reads the machine's clock, so that one is turned by hand too.
+// The breaker reads the machine's clock, so it is controlled by the test as well.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: NOON }));
 afterEach(() => void vi.useRealTimers());
 
-/** Lets time pass on both clocks, half a second at a time. */
+/** Advances both clocks, half a second at a time. */
 async function pass(clock: HandClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 500) {
     await clock.pass(Math.min(left, 500));
@@ -42,7 +42,7 @@ const back = (bench: Bench): void => {
 const health = async ({ flow }: Bench): Promise<string> =>
   (await flow.queries.health(ADMIN)).poller.service.type;
 
-/** The notices of each channel, in order, without the time they name. */
+/** Returns the notices of a channel, in order, without the times that they name. */
 function notices({ chat }: Bench, channel: ChannelId): string[] {
   return chat.posts.flatMap(({ slot, channel: where }) =>
     where === channel && slot.startsWith("service-") ? [slot.replace(/ .*/, "")] : [],
@@ -62,7 +62,7 @@ describe("an outage of the service", () => {
     expect([await health(bench), bench.outages.at(-1)]).toEqual(["answers", false]);
   });
 
-  test("of less than a minute is not mentioned", async () => {
+  test("of less than a minute is not announced", async () => {
     const bench = await createBench();
     await adopt(bench, CHANNEL);
     away(bench);
@@ -72,7 +72,7 @@ describe("an outage of the service", () => {
     expect(notices(bench, CHANNEL)).toEqual([]);
   });
 
-  test("is told once per channel after a minute, whatever the number of runs, and its end once", async () => {
+  test("is announced once per channel after a minute, whatever the number of runs, and its end once", async () => {
     const bench = await createBench();
     for (const channel of [CHANNEL, CHANNEL, CHANNEL, OTHER]) await adopt(bench, channel);
     away(bench);
@@ -85,7 +85,7 @@ describe("an outage of the service", () => {
     expect(notices(bench, OTHER)).toEqual(["service-down", "service-back"]);
   });
 
-  test("is told anew when it comes again", async () => {
+  test("is announced again when it returns", async () => {
     const bench = await createBench();
     await adopt(bench, CHANNEL);
     for (let time = 0; time < 2; time += 1) {
@@ -98,7 +98,7 @@ describe("an outage of the service", () => {
   });
 
   test.each(["garbled", "too_large", "http_400", "http_403", "http_422"])(
-    "is one too when every look fails with %s: the service answers, and is of no use",
+    "also counts when every look fails with %s: the service answers, but is unusable",
     async (code) => {
       const bench = await createBench();
       for (const channel of [CHANNEL, CHANNEL, OTHER]) await adopt(bench, channel);
@@ -119,7 +119,7 @@ describe("an outage of the service", () => {
     },
   );
 
-  test("is none when one run of several is answered so", async () => {
+  test("does not count when only one run of several gets such answers", async () => {
     const bench = await createBench();
     const ids: RunId[] = [];
     for (const channel of [CHANNEL, CHANNEL, CHANNEL]) ids.push(await adopt(bench, channel));
@@ -129,7 +129,7 @@ describe("an outage of the service", () => {
     expect(notices(bench, CHANNEL)).toEqual([]);
   });
 
-  test("is told once although we restart in the middle, and its end is told by the new process", async () => {
+  test("is announced once even if the process restarts, and its end is announced by the new process", async () => {
     const bench = await createBench();
     await adopt(bench, CHANNEL);
     away(bench);
@@ -143,10 +143,10 @@ describe("an outage of the service", () => {
     expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
   });
 
-  test("that another replica told of ends here, once this process looks after its channel", async () => {
+  test("that another replica announced ends here, once this process follows its channel", async () => {
     const clock = createHandClock();
-    const told = aWatchedRun(aRunId());
-    let run: Run = { ...told, outage: { since: NOON, why: "away", until: null } };
+    const announced = aWatchedRun(aRunId());
+    let run: Run = { ...announced, outage: { since: NOON, why: "away", until: null } };
     let isOurs = false;
     const store = {
       channelsInUse: () => Promise.resolve([run.channel]),
@@ -177,7 +177,7 @@ describe("an outage of the service", () => {
     await outage.stop();
   });
 
-  test("is looked for no more once stopped, not even by a check that was under way", async () => {
+  test("is not checked after a stop, not even by a check that was under way", async () => {
     const clock = createHandClock();
     const answer: { release: () => void } = { release: () => undefined };
     let checks = 0;
@@ -212,7 +212,7 @@ describe("an outage of the service", () => {
 });
 
 describe("after a restart", () => {
-  test("every unfinished run is watched again, with nobody typing anything", async () => {
+  test("every unfinished run is watched again, without a command", async () => {
     const bench = await createBench();
     const ids = [await adopt(bench, CHANNEL), await adopt(bench, OTHER)];
     await bench.restart();
@@ -234,7 +234,7 @@ describe("after a restart", () => {
     expect(await bench.revision(id)).toBe(before);
   });
 
-  test("a message that was being posted is read back, and there is one of it", async () => {
+  test("a message that was being posted is looked for, and exists once", async () => {
     const bench = await createBench();
     const post = bench.chat.post.bind(bench.chat);
     bench.chat.post = async (run, slot) => {
@@ -251,7 +251,7 @@ describe("after a restart", () => {
     expect((await bench.run(id)).posts["opening"]).toMatchObject({ type: "up" });
   });
 
-  test("and after the lease has lapsed while we slept, runs are taken up again", async () => {
+  test("runs are taken up again after the lease has lapsed while the process slept", async () => {
     const bench = await createBench();
     const id = await adopt(bench, CHANNEL);
     const renew = bench.store.renew.bind(bench.store);

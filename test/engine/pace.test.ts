@@ -1,4 +1,4 @@
-// Which effects go first to Slack.
+// Which effects go to Slack first.
 
 import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
@@ -41,7 +41,7 @@ describe("the update of a card", () => {
   const recorded = decided({ type: "recorded" });
   const confirmed = decided({ type: "confirmed", at: 2, stillListed: false });
 
-  test("is most urgent while the card may show buttons that do nothing any more", () => {
+  test("is most urgent while the card may show buttons that no longer work", () => {
     for (const shows of [keyOf(pending), keyOf(held), ""]) {
       expect(urgencyOf(recorded, shows)).toBe(0);
       expect(urgencyOf(confirmed, shows)).toBe(0);
@@ -54,13 +54,13 @@ describe("the update of a card", () => {
   });
 });
 
-describe("the update of the thread's message about a stop", () => {
+describe("an update of the thread's message about a stop", () => {
   const urgencyAt = (stop: Run["stop"] & {}): number | undefined => {
     const run: Run = { ...aWatchedRun(), stop, posts: { [STOPPED]: posted("") } };
     return paceOf(run, { type: "update", slot: STOPPED })?.urgency;
   };
 
-  test("is as urgent as an end once the stop is lifted, because its button does nothing any more", () => {
+  test("is as urgent as an end once the stop is lifted, because its button no longer works", () => {
     expect(urgencyAt({ by: APPROVER, at: 1, lifted: { by: APPROVER, at: 2 } })).toBe(1);
   });
 
@@ -69,7 +69,7 @@ describe("the update of the thread's message about a stop", () => {
   });
 });
 
-test("the notice of many requests goes before the cards, and its number before the states of runs", () => {
+test("the notice of many requests goes before the cards, and an update of its number before the states of runs", () => {
   const storm = { since: 1, waiting: 9, at: 1, until: null };
   const run: Run = { ...withApprovals(aWatchedRun(), pending), storm };
   const urgency = (type: "post" | "update", slot: string) => paceOf(run, { type, slot })?.urgency ?? -1;
@@ -78,7 +78,7 @@ test("the notice of many requests goes before the cards, and its number before t
   expect(urgency("update", "storm 1")).toBeLessThan(urgency("update", OPENING));
 });
 
-test("a notice to another channel keeps the pace of that channel", () => {
+test("a notice to another channel follows the rate limit of that channel", () => {
   const to = ChannelId("C0FALLBACK");
   const says = { type: "cannot-post", words: "" } as const;
   const notice = (id: string, addressee: typeof to | typeof APPROVER) =>

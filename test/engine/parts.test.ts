@@ -1,4 +1,5 @@
-// A rule that wants approvals from two parts, from the click to the sending: Slack says where people are each time.
+// A rule that requires approvals from two parts, from the click to the sending. Each time, Slack is asked which
+// groups people are in.
 
 import { expect, test } from "vitest";
 import { GroupId, UserId } from "#src/domain/ids.ts";
@@ -40,7 +41,7 @@ async function approve({ bench, click }: Card, user: UserId): Promise<string> {
 
 const approvalOf = async ({ bench, id }: Card) => (await bench.run(id)).approvals[0];
 
-test("one of each part approves, and the decision leaves", async () => {
+test("one person of each part approves, and the decision is sent", async () => {
   const card = await withCard();
   expect([await approve(card, ANA), await approve(card, CLEO)]).toEqual(["ok", "ok"]);
   await card.bench.clock.pass(15_000);
@@ -55,7 +56,7 @@ test("a second person of one part is refused at the click, and the audit has the
   expect((await approvalOf(card))?.votes).toHaveLength(1);
 });
 
-test("two forms of one part at once: the second submit is refused", async () => {
+test("of two forms from one part at once, the second submit is refused", async () => {
   const card = await withCard();
   const { flow } = card.bench;
   const forms = await Promise.all(
@@ -71,7 +72,7 @@ test("two forms of one part at once: the second submit is refused", async () => 
   expect(answers).toEqual(["ok", "part-filled"]);
 });
 
-test("a held approval is void when both of its people are in one part by then", async () => {
+test("a held approval is void if both of its people are in one part by then", async () => {
   const card = await withCard();
   await approve(card, ANA);
   await approve(card, CLEO);

@@ -1,4 +1,4 @@
-// Time in which people cannot act is not held against them: the clocks of waiting requests stand still.
+// Time in which people cannot act does not count: the clocks of waiting requests stop.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const minutesOld = async (bench: Bench, id: RunId) =>
   Math.round(ageAt(await approvalOf(bench, id), bench.clock.monotonic()) / MIN);
 
 describe("while the service is away", () => {
-  test("the clocks stand still from its first failure until it answers again", async () => {
+  test("the clocks stop from its first failure until it answers again", async () => {
     const { bench, id } = await waiting();
     await bench.clock.pass(5 * MIN);
     bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
@@ -87,7 +87,7 @@ describe("while the service is away", () => {
   });
 });
 
-test("while Slack's connection is lost, the clocks stand still, also of a request that comes meanwhile", async () => {
+test("while the connection to Slack is lost, the clocks stop, also for a request that arrives meanwhile", async () => {
   const { bench, id } = await waiting();
   bench.connection = "lost";
   await bench.clock.pass(10 * MIN);
@@ -101,7 +101,7 @@ test("while Slack's connection is lost, the clocks stand still, also of a reques
 });
 
 describe("while nothing runs", () => {
-  test("the clocks stand still, so neither a reminder nor the end of the time comes at the start", async () => {
+  test("the clocks stop, so neither a reminder nor the expiry comes at the start", async () => {
     const { bench, id } = await waiting(aFile());
     await bench.clock.pass(10 * MIN);
     await bench.restart(180 * MIN);
@@ -116,7 +116,7 @@ describe("while nothing runs", () => {
     expect(reminders(bench)).toHaveLength(1);
   });
 
-  test("a short restart is no pause", async () => {
+  test("a short restart is not a pause", async () => {
     const { bench, id } = await waiting(aFile());
     await bench.clock.pass(10 * MIN);
     await bench.restart(20_000);
@@ -129,7 +129,7 @@ describe("while nothing runs", () => {
     await bench.clock.pass(10 * MIN);
     const { store } = bench;
     const putDocument = store.putDocument.bind(store);
-    // The runs are changed, and the process dies before it has noted that it runs.
+    // The runs are changed, but the process dies before it records that it is running.
     const stopped = bench.flow.stop(0);
     await bench.clock.pass(1);
     await stopped;

@@ -1,4 +1,4 @@
-// One effect in Slack, and what came of it.
+// One effect in Slack, and its outcome.
 
 import { describe, expect, test } from "vitest";
 import { MessageTs } from "#src/domain/ids.ts";
@@ -11,7 +11,7 @@ import { anApproval, aWatchedRun, withApprovals } from "../make/run.ts";
 
 const TS = MessageTs("1700000000.000100");
 
-/** Slack lets nobody change these messages any more. */
+/** Slack no longer lets anyone change these messages. */
 function unchangeable() {
   const removed: string[] = [];
   const chat = {
@@ -29,7 +29,7 @@ function unchangeable() {
   return { perform, removed };
 }
 
-describe("a message that nobody may change any more", () => {
+describe("a message that can no longer be changed", () => {
   const approval = anApproval();
   const card = cardSlot(approval.id);
   const up = { type: "up", ts: TS, shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
@@ -41,7 +41,7 @@ describe("a message that nobody may change any more", () => {
     expect(removed).toEqual([]);
   });
 
-  test("gives way to a new one when it is a card, and takes its buttons along", async () => {
+  test("is replaced by a new one if it is a card, whose buttons it takes along", async () => {
     const { perform, removed } = unchangeable();
     expect(await perform(run, { type: "update", slot: card })).toEqual({ type: "gone" });
     expect(removed).toEqual([TS]);

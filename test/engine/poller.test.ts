@@ -1,4 +1,4 @@
-// How runs are watched: how often, within which limits, and that a poll which learns nothing writes nothing.
+// How runs are watched: how often, within which limits, and that a poll without news writes nothing.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type RunId, UserId } from "#src/domain/ids.ts";
@@ -9,11 +9,11 @@ import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts
 
 const HOUR = 60 * 60_000;
 
-// The breaker reads the machine's clock, so that one is turned by hand too.
+// The breaker reads the machine's clock, so it is controlled by the test as well.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: NOON }));
 afterEach(() => void vi.useRealTimers());
 
-/** Lets time pass on both clocks, a quarter of a second at a time. */
+/** Advances both clocks, a quarter of a second at a time. */
 async function pass(clock: HandClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 250) {
     await clock.pass(Math.min(left, 250));
@@ -37,7 +37,7 @@ function gaps({ agents }: Bench): number[] {
 const RUN = aRunId();
 
 describe("a run that is quiet", () => {
-  test("is asked for ever more seldom, between the fastest and the slowest", async () => {
+  test("is polled ever less often, between the fastest and the slowest interval", async () => {
     const bench = await createBench();
     await watched(bench);
     await bench.clock.pass(HOUR);
@@ -48,7 +48,7 @@ describe("a run that is quiet", () => {
   });
 
   test.for([0, 0.999_999])(
-    "is asked for at most 15 %% earlier and never later, whatever chance says (%d)",
+    "is polled at most 15 %% early and never late, whatever the random number (%d)",
     async (random) => {
       const bench = await createBench({}, random);
       await watched(bench);
@@ -60,7 +60,7 @@ describe("a run that is quiet", () => {
     },
   );
 
-  test("is written once, however often it is asked for", async () => {
+  test("is written once, however often it is polled", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     await bench.clock.pass(60_000);
@@ -71,7 +71,7 @@ describe("a run that is quiet", () => {
     expect(await bench.revision(id)).toBe(before);
   });
 
-  test("is asked for quickly again after news", async () => {
+  test("is polled quickly again after news", async () => {
     const bench = await createBench();
     const [id] = await watched(bench);
     await bench.clock.pass(HOUR);
@@ -84,7 +84,7 @@ describe("a run that is quiet", () => {
 });
 
 describe("a watched run", () => {
-  test("that is over is asked for no more", async () => {
+  test("that is over is no longer polled", async () => {
     const bench = await createBench();
     const [id] = await watched(bench);
     if (id !== undefined) bench.agents.statuses.set(id, "succeeded");
@@ -94,7 +94,7 @@ describe("a watched run", () => {
     expect(bench.agents.looks).toEqual([]);
   });
 
-  test("that the service no longer knows is asked for more and more seldom, down to once a minute", async () => {
+  test("that the service no longer knows is polled ever less often, down to once a minute", async () => {
     const bench = await createBench();
     const [id] = await watched(bench);
     if (id !== undefined) bench.agents.statuses.set(id, "missing");
@@ -107,7 +107,7 @@ describe("a watched run", () => {
     expect(bench.agents.looks.length).toBeLessThanOrEqual(11);
   });
 
-  test("has one look under way at a time, and all together no more than the cap", async () => {
+  test("has one look under way at a time, and all runs together no more than the cap", async () => {
     const bench = await createBench({ maxInFlight: 3 });
     const asking: RunId[] = [];
     let most = 0;
@@ -124,7 +124,7 @@ describe("a watched run", () => {
     expect(new Set(bench.agents.looks.map(({ id }) => id)).size).toBe(8);
   });
 
-  test("opens an approval again that another look believed gone, when polls list it as before", async () => {
+  test("opens an approval again that a look took for gone, when polls list it as before", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     await bench.clock.pass(5_000);
@@ -139,7 +139,7 @@ describe("a watched run", () => {
     expect((await bench.run(id)).approvals[0]?.state.type).toBe("pending");
   });
 
-  test("with a refused decision whose approval is gone is asked for no oftener than others", async () => {
+  test("with a refused decision whose approval is gone is polled no more often than others", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     const opened = await bench.flow.openForm.open(click, "approve");
@@ -160,7 +160,7 @@ describe("an approval that every poll lists", () => {
   const BY = { team: TEAM, user: APPROVER };
   const listed = async (bench: Bench, id: RunId) => (await bench.run(id)).approvals.map((each) => each.id);
 
-  /** A poll is under way and hangs; what is returned lets it be answered with what the service then says. */
+  /** Leaves a poll hanging. The returned function lets it be answered with what the service then says. */
   async function hangingPoll(bench: Bench): Promise<() => void> {
     const held: { release: (() => void) | null } = { release: null };
     bench.agents.beforeLook = (_id, timeoutMs) =>
@@ -172,7 +172,7 @@ describe("an approval that every poll lists", () => {
     return held.release;
   }
 
-  test("gets its card although a slow answer that listed it first was overtaken by a newer look", async () => {
+  test("gets its card even if a slow answer that listed it first was overtaken by a newer look", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     const opened = await bench.flow.openForm.open(click, "deny");
@@ -181,7 +181,7 @@ describe("an approval that every poll lists", () => {
     const release = await hangingPoll(bench);
     await bench.clock.pass(4_000);
     bench.agents.pending.set(id, ["apr_1", "apr_2"]);
-    // A denial without a reason is refused; the look that it came with is taken in all the same.
+    // A denial without a reason is refused, but its look is taken in all the same.
     await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "");
     expect(await listed(bench, id)).toEqual(["apr_1", "apr_2"]);
     await bench.clock.pass(4_500);
@@ -194,7 +194,7 @@ describe("an approval that every poll lists", () => {
 });
 
 describe("a service that fails", () => {
-  test("is asked nothing, for any run, before the time it named in Retry-After", async () => {
+  test("is not asked anything, for any run, before the time in its Retry-After", async () => {
     const bench = await createBench();
     await watched(bench, 3);
     bench.agents.beforeLook = () => Promise.reject(failure("http_429", { retryAfterMs: 60_000 }));
@@ -207,7 +207,7 @@ describe("a service that fails", () => {
     for (const { at } of bench.agents.looks) expect(at).toBeGreaterThanOrEqual(until);
   });
 
-  test("is left in peace after five failures, probed within the slowest interval, and found again", async () => {
+  test("is left alone after five failures, probed within the slowest interval, and found again", async () => {
     const bench = await createBench();
     await watched(bench, 8);
     bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
@@ -222,7 +222,7 @@ describe("a service that fails", () => {
     expect(new Set(bench.agents.looks.map(({ id }) => id)).size).toBe(8);
   });
 
-  test("is not thought to be away because one run's answers are garbled or refused", async () => {
+  test("does not count as away because one run's answers are garbled or refused", async () => {
     const guard = createServiceBreaker(createHandClock(), LIMITS.maxMs);
     await guard.through(aRunId(), () => Promise.resolve());
     for (const code of ["garbled", "too_large", "http_404", "http_400", "http_429", "bad_id"]) {
@@ -233,7 +233,7 @@ describe("a service that fails", () => {
     expect(guard.pausedMs()).toBe(0);
   });
 
-  test("is of no use while most runs are answered so, whatever else fails meanwhile", async () => {
+  test("counts as unusable while most runs get such answers, whatever else fails meanwhile", async () => {
     const clock = createHandClock();
     const guard = createServiceBreaker(clock, LIMITS.maxMs);
     const [one, two, three] = [aRunId(), aRunId(), aRunId()];
@@ -256,7 +256,7 @@ describe("a service that fails", () => {
     expect(guard.state().type).toBe("answers");
   });
 
-  test("or refuses our key five times in a row, is away since the first of them", async () => {
+  test("that refuses our key five times in a row counts as away since the first refusal", async () => {
     const clock = createHandClock();
     const guard = createServiceBreaker(clock, LIMITS.maxMs);
     expect(guard.state()).toEqual({ type: "unknown" });
@@ -269,7 +269,7 @@ describe("a service that fails", () => {
   });
 });
 
-test("a stopped watch asks for nothing, and drops what comes late", async () => {
+test("a stopped watch asks for nothing, and drops late answers", async () => {
   const bench = await createBench();
   const [id] = await watched(bench);
   const release: (() => void)[] = [];

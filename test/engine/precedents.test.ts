@@ -1,4 +1,5 @@
-// Earlier decisions on the same request, on its card and in its form: over a real store, with the people and channels of a bench.
+// Earlier decisions on the same request, on its card and in its form, with a real store and the people and channels
+// of a bench.
 
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "#src/domain/approval.ts";
@@ -12,7 +13,7 @@ import { APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const OTHER = ChannelId("C0OTHER");
 
-/** A run with this one request, its card up. */
+/** Starts a run with only this request, and its card up. */
 async function ask(bench: Bench, target = "db-1", channel = CHANNEL): Promise<RunId> {
   const id = aRunId();
   bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "delete it", target } }]);
@@ -29,7 +30,7 @@ async function open(bench: Bench, id: RunId, verdict: Verdict = "approve", user 
   return opened.value.ticket;
 }
 
-/** The service confirms it. */
+/** Decides the request; the service confirms it. */
 async function decide(
   bench: Bench,
   id: RunId,
@@ -55,7 +56,7 @@ async function onCard(bench: Bench, id: RunId): Promise<Precedents> {
 const NONE = { denied: null, approved: null };
 
 describe("a card", () => {
-  test("says who denied and who approved the same before, and nothing about other requests", async () => {
+  test("shows who denied and who approved the same before, and nothing about other requests", async () => {
     const bench = await createBench();
     await decide(bench, await ask(bench), "deny", { reason: "change freeze" });
     await decide(bench, await ask(bench), "approve");
@@ -87,7 +88,7 @@ describe("a card", () => {
     expect(await onCard(bench, await ask(bench))).toMatchObject(NONE);
   });
 
-  test("tells of a public channel, and of no private one", async () => {
+  test("shows decisions of a public channel, and none of a private one", async () => {
     const bench = await createBench();
     bench.people.isPublic = (channel) => Promise.resolve(channel === CHANNEL);
     await decide(bench, await ask(bench), "approve");
@@ -96,7 +97,7 @@ describe("a card", () => {
     expect((await onCard(bench, await ask(bench))).approved).toMatchObject({ times: 1 });
   });
 
-  test("tells of no other channel where a guest reads it, or where Slack does not say who does", async () => {
+  test("names no other channel if a guest reads it, or if Slack does not say who does", async () => {
     const bench = await createBench();
     await decide(bench, await ask(bench, "db-1", OTHER), "approve");
     const before = { ...bench.people };
@@ -112,7 +113,7 @@ describe("a card", () => {
     expect((await onCard(bench, await ask(bench))).approved).toMatchObject({ times: 1 });
   });
 
-  test("is posted although they cannot be looked up", async () => {
+  test("is posted even if they cannot be looked up", async () => {
     const bench = await createBench();
     bench.store.decidedBefore = () => Promise.reject(failure("store_down"));
     const id = await ask(bench);
@@ -128,7 +129,7 @@ describe("a card", () => {
     expect(await onCard(bench, await ask(bench))).toMatchObject(NONE);
   });
 
-  test("says nothing of a request whose text was erased", async () => {
+  test("shows nothing about a request whose text was erased", async () => {
     const bench = await createBench();
     await decide(bench, await ask(bench), "deny", { reason: "change freeze" });
     bench.store.auditText = () => Promise.resolve(null);
@@ -137,7 +138,7 @@ describe("a card", () => {
 });
 
 describe("a form", () => {
-  test("tells of the channels that its person sees", async () => {
+  test("shows decisions from the channels that its person sees", async () => {
     const bench = await createBench();
     bench.people.isPublic = () => Promise.resolve(false);
     await decide(bench, await ask(bench, "db-1", OTHER), "deny", { reason: "change freeze" });
@@ -148,7 +149,7 @@ describe("a form", () => {
     expect((await open(bench, id)).precedents).toBeUndefined();
   });
 
-  test("opens without them where Slack does not answer", async () => {
+  test("opens without them if Slack does not answer", async () => {
     const bench = await createBench();
     await decide(bench, await ask(bench, "db-1", OTHER), "deny", { reason: "change freeze" });
     const id = await ask(bench);

@@ -1,4 +1,4 @@
-// What is counted of the runs of this process, and how old it is.
+// What is counted about the runs of this process, and how old it is.
 
 import { expect, test } from "vitest";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
@@ -40,7 +40,7 @@ function aCount() {
 
 const RETRY: Delivery = { type: "retry", notBefore: 0, tries: 1, lost: false, why: "down" };
 
-/** The same run with its one decision delivered so far. */
+/** Returns the same run with its only decision delivered so far. */
 function delivered(run: Run, delivery: Delivery): Run {
   const approvals = run.approvals.map((approval) =>
     approval.state.type === "decided" ? withDelivery(approval, approval.state.decision, delivery) : approval,
@@ -48,7 +48,7 @@ function delivered(run: Run, delivery: Delivery): Run {
   return { ...run, approvals };
 }
 
-test("runs are counted by state, until they are over or another process looks after them", () => {
+test("runs are counted by state, until they are over or another process follows them", () => {
   const { figures, plan, drop } = aCount();
   const [starting, running, waiting] = [aRun(), aWatchedRun(), listedRun("apr_1")];
   for (const run of [starting, running, waiting]) plan(run);
@@ -112,21 +112,21 @@ test("after a restart a decision is as old as the wall clock says", async () => 
   expect(figures().unsent.late).toBe(1);
 });
 
-test("a decision that the service refused, or that another one overtook, is not unsent", () => {
+test("a decision that the service refused, or that another one overtook, does not count as unsent", () => {
   const { figures, plan } = aCount();
   plan(deliveredRun({ type: "refused", at: 0, words: "no", absent: false }));
   plan(deliveredRun({ type: "elsewhere", at: 0, words: "denied" }));
   expect(figures().unsent.count).toBe(0);
 });
 
-test("while the database takes calls and answers none, the metrics come within the time of a scrape, and say so", async () => {
+test("while the database accepts calls but answers none, the metrics come within the time of a scrape, and say so", async () => {
   const bench = await createBench();
   bench.store.ping = () => new Promise(() => undefined);
   bench.store.auditHead = () => new Promise(() => undefined);
-  let told: Readings | null = null;
-  void bench.flow.readings().then((readings) => (told = readings));
+  let latest: Readings | null = null;
+  void bench.flow.readings().then((readings) => (latest = readings));
   await bench.clock.pass(5_000);
-  expect(told).toMatchObject({
+  expect(latest).toMatchObject({
     auditHead: null,
     parts: expect.arrayContaining([expect.objectContaining({ part: "store", unready: true })]) as unknown,
   });

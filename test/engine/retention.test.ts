@@ -1,4 +1,4 @@
-// Finished runs go after the time that the operator has chosen.
+// Finished runs are deleted after the time that the operator chose.
 
 import { expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const nothing = (): void => undefined;
 const LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-test.each([2, 5])("a run that ended is there for %i days and gone after that", async (days) => {
+test.each([2, 5])("a run that ended is kept for %i days and deleted after that", async (days) => {
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const run = aWatchedRun();

@@ -1,5 +1,5 @@
-// Which rule applies can change by itself: the requester joins a group, or hours begin. The card follows; a decision is judged by what
-// holds when it counts.
+// The rule that applies can change by itself: the requester joins a group, or its hours begin. The card follows. A
+// decision is judged by the rule at the time when it is made and when it is sent.
 
 import { describe, expect, test } from "vitest";
 import { GroupId, UserId } from "#src/domain/ids.ts";
@@ -12,7 +12,7 @@ import { APPROVER, NOON, REQUESTER, TEAM } from "../make/run.ts";
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 const SRE = GroupId("S0SRE");
 const SECOND = UserId("U0SECOND");
-/** What Slack said before is too old after this. */
+/** After this time, Slack's earlier answers are too old. */
 const OLD_MS = 70_000;
 
 const byGroup = aPolicy(
@@ -54,7 +54,7 @@ describe("a rule for the requester's groups", () => {
     return { bench, ...card };
   }
 
-  test("shows on the card once Slack has said where they are", async () => {
+  test("shows on the card once Slack has said which groups they are in", async () => {
     const { bench, id } = await withRequesterIn([SRE]);
     expect(await ruleShown(bench, id)).toBe("trusted");
   });
@@ -64,14 +64,14 @@ describe("a rule for the requester's groups", () => {
     expect(await ruleShown(bench, id)).toBe("others");
   });
 
-  test("is asked about again while the request waits", async () => {
+  test("is looked up again while the request waits", async () => {
     const { bench, id } = await withRequesterIn([SRE]);
     bench.people.ownSets = new Map();
     await bench.clock.pass(6 * 60_000);
     expect(await ruleShown(bench, id)).toBe("others");
   });
 
-  test("counts by what Slack says at the submit, whatever the card shows", async () => {
+  test("applies according to Slack's answer at the submit, whatever the card shows", async () => {
     const { bench, id, click } = await withRequesterIn([SRE]);
     const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no form");
@@ -83,7 +83,7 @@ describe("a rule for the requester's groups", () => {
     expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, votes: [{}] });
   });
 
-  test("holds the request to the stricter rule where Slack does not say", async () => {
+  test("holds the request to the stricter rule if Slack does not answer", async () => {
     const bench = await createBench();
     bench.policy = byGroup;
     bench.people.memberOf = () => Promise.reject(failure("timeout"));
@@ -104,7 +104,7 @@ describe("a rule for the requester's groups", () => {
     expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, votes: [{}] });
   });
 
-  test("keeps a held approval waiting while Slack does not say, and sends it then", async () => {
+  test("keeps a held approval waiting while Slack does not answer, and sends it then", async () => {
     const { bench, click } = await withRequesterIn([SRE]);
     await approve(bench, click);
     bench.people.memberOf = () => Promise.reject(failure("timeout"));
@@ -115,7 +115,7 @@ describe("a rule for the requester's groups", () => {
     expect(bench.agents.resolved).toMatchObject([{ verdict: "approve" }]);
   });
 
-  test("asks Slack nothing about the requester under a policy that does not ask", async () => {
+  test("asks Slack nothing about the requester under a policy that does not need it", async () => {
     const bench = await createBench();
     bench.people.memberOf = () => Promise.reject(new Error("asked"));
     bench.policy = byTime;
@@ -132,14 +132,14 @@ describe("a rule for certain hours", () => {
     return { bench, ...(await bench.withCard()) };
   }
 
-  test("gives way on the card when they end, although nothing else happens", async () => {
+  test("is replaced on the card when they end, even if nothing else happens", async () => {
     const { bench, id } = await atNoon();
     expect(await ruleShown(bench, id)).toBe("day");
     await bench.clock.pass(10 * 60_000 + 2_000);
     expect(await ruleShown(bench, id)).toBe("night");
   });
 
-  test("judges a decision by the moment in which it is made", async () => {
+  test("judges a decision by the time at which it is made", async () => {
     const { bench, id, click } = await atNoon();
     const opened = await bench.flow.openForm.open(click, "approve");
     if (!opened.ok) throw new Error("no form");
@@ -151,7 +151,7 @@ describe("a rule for certain hours", () => {
     expect((await bench.run(id)).approvals[0]?.state.type).toBe("decided");
   });
 
-  test("lets no approval leave that it would not allow when it leaves", async () => {
+  test("does not let an approval leave that it would not allow at that time", async () => {
     const { bench, id, click } = await atNoon();
     await bench.clock.pass(10 * 60_000 - 8_000);
     expect((await approve(bench, click)).ok).toBe(true);

@@ -1,4 +1,4 @@
-// A run is changed only by the process that holds it, unless the caller says that it need not.
+// Only the process that holds a run changes it, unless the caller does not require that.
 
 import { expect, test } from "vitest";
 import { type Run } from "#src/domain/run.ts";
@@ -17,7 +17,7 @@ const IDLE = {
   stop: () => Promise.resolve(),
 };
 
-test("a run whose lease is another's is left as it is, unless it need not be held", async () => {
+test("a run whose lease another process has is left as it is, unless holding is not required", async () => {
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor: IDLE });
@@ -35,13 +35,13 @@ test("a run whose lease is another's is left as it is, unless it need not be hel
   await store.close();
 });
 
-test("a run that another process has saved is claimed as that process left it, also while an effect is under way", async () => {
+test("a run that another process has saved is claimed in its newest state, also while an effect is under way", async () => {
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const executor = { ...IDLE, isBusy: () => true };
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor });
-  const seen: string[] = [];
-  engine.onPlan(({ input }) => void seen.push(input));
+  const steps: string[] = [];
+  engine.onPlan(({ input }) => void steps.push(input));
   const run = aWatchedRun();
   await store.insert(run, {});
   await engine.resume({ run, revision: 1 });
@@ -51,7 +51,7 @@ test("a run that another process has saved is claimed as that process left it, a
   if (stored === null) throw new Error("the run is gone");
   await store.save(stored, { ...stored.run, input: "theirs" });
   await engine.resume({ ...stored, run: { ...stored.run, input: "theirs" } });
-  expect(seen.at(-1)).toBe("theirs");
+  expect(steps.at(-1)).toBe("theirs");
   expect(await engine.change(run.key, (newest) => newest)).toMatchObject({ input: "theirs" });
   await store.close();
 });
@@ -90,28 +90,28 @@ test("a stop waits for a run that is being reconciled, because the store is clos
   expect(errors).toEqual([]);
 });
 
-test("a run that a fault of ours keeps from being reconciled is tried again, and keeps no other from being taken up", async () => {
+test("a run that a bug keeps from being reconciled is tried again, and does not hold up other runs", async () => {
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (facts: object) => void errors.push(facts) };
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log, executor: IDLE });
   const [faulty, other] = [aWatchedRun(), aWatchedRun()];
-  const seen: string[] = [];
+  const steps: string[] = [];
   engine.onPlan(({ key }) => {
     if (key === faulty.key && errors.length < 2) throw new Error("a fault");
-    seen.push(key);
+    steps.push(key);
   });
   for (const run of [faulty, other]) {
     await store.insert(run, {});
     await engine.resume({ run, revision: 1 });
   }
-  expect(seen).toEqual([other.key]);
-  // What is stored is not called a failure.
+  expect(steps).toEqual([other.key]);
+  // A change that was stored is not reported as a failure.
   const renamed = await engine.change(faulty.key, (run) => ({ ...run, input: "stored" }));
   expect(renamed).toMatchObject({ input: "stored" });
   expect(errors).toMatchObject([{ run: faulty.key }, { run: faulty.key }]);
   await clock.pass(1_000);
-  expect(seen).toEqual([other.key, faulty.key]);
+  expect(steps).toEqual([other.key, faulty.key]);
   await store.close();
 });

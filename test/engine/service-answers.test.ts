@@ -1,4 +1,4 @@
-// One `Retry-After` of the service, whichever call it answered, holds back every call to it.
+// A `Retry-After` from the service, whichever call it answered, holds back every call to the service.
 
 import { describe, expect, test } from "vitest";
 import type { AgentService, DecisionAnswer } from "#src/ports.ts";
@@ -70,7 +70,7 @@ test('a new run that is answered "not now" holds back decisions', async () => {
   expect(bench.agents.resolved).toHaveLength(1);
 });
 
-test("the service's health is asked all the same, and it does not count as away", async () => {
+test("the service's health is still asked for, and the service does not count as away", async () => {
   const bench = await createBench();
   await bench.withCard();
   bench.agents.beforeLook = () => Promise.reject(failure("http_429", { retryAfterMs: WAIT_MS }));
@@ -81,7 +81,7 @@ test("the service's health is asked all the same, and it does not count as away"
   expect(bench.clock.now()).toBeGreaterThan(NOON);
 });
 
-test("a decision whose answers are lost again and again goes at least every slowest interval", async () => {
+test("a decision whose answers are lost again and again is sent at least every slowest interval", async () => {
   const bench = await createBench();
   bench.agents.answer = () => Promise.resolve({ type: "unsure", why: "reset" });
   await decide(bench, await bench.withCard());
@@ -100,7 +100,7 @@ describe("a key that the service refuses", () => {
     ["a decision", (agents) => agents.sendDecision(run, approval, { verdict: "approve", reason: "go" })],
   ];
 
-  test.each(calls)("is known from the answer to %s, as is one that it takes", async (_what, call) => {
+  test.each(calls)("is noticed in the answer to %s, and so is an accepted key", async (_what, call) => {
     const bench = await createBench();
     const { clock, agents: takes } = bench;
     let says: AgentService = takes;

@@ -1,4 +1,4 @@
-// A replica that has more than its fair share of the runs hands some over: which ones, and what it still does for them.
+// A replica with more than its fair share of the runs hands some over: which ones, and what it still does for them.
 
 import { expect, test } from "vitest";
 import { MessageTs, shardOf } from "#src/domain/ids.ts";
@@ -9,20 +9,20 @@ import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const SHARD = shardOf({ team: TEAM, channel: CHANNEL });
 
-/** From the next renewal on, every shard is beyond its share. Returns those that it has given back. */
+/** From the next renewal on, every shard is surplus. Returns the shards that the replica has handed back. */
 function tooMany({ store }: Bench): Set<number> {
   const renew = store.renew.bind(store);
   const giveBack = store.giveBack.bind(store);
-  const given = new Set<number>();
+  const handedBack = new Set<number>();
   store.renew = async (now, leaseMs) => {
-    const shards = (await renew(now, leaseMs)).shards.filter((shard) => !given.has(shard));
+    const shards = (await renew(now, leaseMs)).shards.filter((shard) => !handedBack.has(shard));
     return { shards, surplus: shards.length, replicas: 2, nextEndMs: null };
   };
   store.giveBack = async (shards) => {
-    for (const shard of shards) given.add(shard);
+    for (const shard of shards) handedBack.add(shard);
     await giveBack(shards);
   };
-  return given;
+  return handedBack;
 }
 
 async function adopted(bench: Bench) {
@@ -37,9 +37,9 @@ test("runs whose messages wait for Slack's turn are handed over at once, and non
   const turns: (() => void)[] = [];
   bench.chat.waitForTurn = () => new Promise((resolve) => void turns.push(resolve));
   const id = await adopted(bench);
-  const given = tooMany(bench);
+  const handedBack = tooMany(bench);
   await bench.clock.pass(ALONE.renewEveryMs);
-  expect(given.has(SHARD)).toBe(true);
+  expect(handedBack.has(SHARD)).toBe(true);
   for (const turn of turns) turn();
   await bench.clock.rest();
   expect(bench.chat.posts).toEqual([]);
@@ -53,20 +53,20 @@ test("a run with a message on its way to Slack is followed until Slack has answe
   const post = bench.chat.post.bind(bench.chat);
   bench.chat.post = async (run, slot) => (await promise, post(run, slot));
   const id = await adopted(bench);
-  const given = tooMany(bench);
+  const handedBack = tooMany(bench);
   await bench.clock.pass(ALONE.renewEveryMs);
-  expect([given.size, given.has(SHARD)]).toEqual([255, false]);
+  expect([handedBack.size, handedBack.has(SHARD)]).toEqual([255, false]);
   const looks = bench.agents.looks.length;
   await bench.clock.pass(ALONE.renewEveryMs);
   expect(bench.agents.looks.length).toBeGreaterThan(looks);
   resolve(undefined);
   await bench.clock.pass(ALONE.renewEveryMs);
-  expect(given.has(SHARD)).toBe(true);
+  expect(handedBack.has(SHARD)).toBe(true);
   expect((await bench.run(id)).posts).toMatchObject({ opening: { type: "up" } });
   expect(bench.errors).toEqual([]);
 });
 
-test("a deletion that Slack reports here of a card whose run another replica follows is written down for that one", async () => {
+test("a deleted card that Slack reports here, of a run that another replica follows, is recorded for that replica", async () => {
   const bench = await createBench();
   const { id, approval, click } = await bench.withCard();
   tooMany(bench);

@@ -1,4 +1,4 @@
-// How often a run is loaded and saved for a card and for a decision, and that what is not loaded is not trusted either.
+// How often a run is loaded and saved for a card and for a decision, and that what is not loaded is still checked.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 
-/** A bench on which every load and save of a run is written down: "load", "save", or "lost" for a save that was refused. */
+/** A bench that records every load and save of a run: "load", "save", or "lost" for a save that was refused. */
 async function createCounted(): Promise<{ bench: Bench; calls: string[] }> {
   const bench = await createBench({ minMs: 2_000, maxMs: 2_000 });
   const calls: string[] = [];
@@ -52,10 +52,10 @@ async function adopted(bench: Bench) {
   return id;
 }
 
-describe("the store is asked for a run", () => {
-  // Observed; earlier decisions looked up; the card and the new status of the opening message marked and settled; the approvers
-  // counted.
-  test("at most twice from the approval to its card, and saves it seven times", async () => {
+describe("a run is loaded", () => {
+  // The saves: observed; earlier decisions looked up; the card and the new status of the opening message marked and
+  // settled; the approvers counted.
+  test("at most twice, and saved at most seven times, from the approval to its card", async () => {
     const { bench, calls } = await createCounted();
     const id = await adopted(bench);
     calls.length = 0;
@@ -68,8 +68,9 @@ describe("the store is asked for a run", () => {
     expect(saves).toBeLessThanOrEqual(7);
   });
 
-  // Decided; checked before it is sent; marked, and settled; the card and the opening message marked and settled.
-  test("at most three times from a submit to the answer of the service, and saves it seven times", async () => {
+  // The saves: decided; checked before it is sent; marked, and settled; the card and the opening message marked and
+  // settled.
+  test("at most three times, and saved at most seven times, from a submit to the answer of the service", async () => {
     const { bench, calls } = await createCounted();
     const { id, click } = await bench.withCard();
     await bench.clock.pass(5_000);
@@ -86,7 +87,7 @@ describe("the store is asked for a run", () => {
 });
 
 describe("a run that is saved without being loaded again", () => {
-  /** What the store would read, and what `save` says that it wrote. */
+  /** Compares what the store would read with what `save` says that it wrote. */
   async function compared(bench: Bench, checked: RunKey[]): Promise<void> {
     const { store } = bench;
     bench.store = {
@@ -113,7 +114,7 @@ describe("a run that is saved without being loaded again", () => {
     await bench.restart();
   }
 
-  test("is what the store would have read", async () => {
+  test("equals what the store would have read", async () => {
     const bench = await createBench();
     const checked: RunKey[] = [];
     await compared(bench, checked);
@@ -126,7 +127,7 @@ describe("a run that is saved without being loaded again", () => {
     expect(bench.errors).toEqual([]);
   });
 
-  test("is condemned when someone changes it while its card is being posted", async () => {
+  test("is marked as tampered with if someone changes it while its card is being posted", async () => {
     const folder = mkdtempSync(join(tmpdir(), "calls-"));
     const file = join(folder, "bot.db");
     const bench = await createBench({}, 0.5, file);

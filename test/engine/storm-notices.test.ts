@@ -1,11 +1,11 @@
-// When a channel gets the notice that many requests wait for their cards, and when it ends.
+// When a channel gets the notice that many requests wait for their cards, and when the notice ends.
 
 import { expect, test } from "vitest";
 import { isStorming } from "#src/domain/storm.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
-/** So many watched runs whose threads are open. */
+/** Watches `many` runs and opens their threads. */
 async function followed(bench: Bench, many: number) {
   const ids = Array.from({ length: many }, () => aRunId());
   for (const id of ids)
@@ -14,7 +14,7 @@ async function followed(bench: Bench, many: number) {
   return ids;
 }
 
-/** No card is posted any more, as when the channel's turn does not come. */
+/** Holds back all cards, as if the channel's turn never came. */
 function holdCards(bench: Bench): () => void {
   const waitForTurn = bench.chat.waitForTurn.bind(bench.chat);
   const held: (() => void)[] = [];
@@ -37,7 +37,7 @@ const carriers = async (bench: Bench) =>
     ({ storm }) => storm !== undefined,
   );
 
-test("more than eight that wait get one notice, with their number; it ends once when they have cards", async () => {
+test("more than eight waiting requests get one notice, with their number; it ends once when they have cards", async () => {
   const bench = await createBench();
   const ids = await followed(bench, 12);
   const release = holdCards(bench);
@@ -52,7 +52,7 @@ test("more than eight that wait get one notice, with their number; it ends once 
   expect(ended.map((run) => [run.key, isStorming(run)])).toEqual([[carrier?.key, false]]);
 });
 
-test("eight get none: their cards come within seconds", async () => {
+test("eight waiting requests get none: their cards come within seconds", async () => {
   const bench = await createBench();
   const ids = await followed(bench, 8);
   holdCards(bench);

@@ -1,4 +1,4 @@
-// Approvals that the service lists and nobody can read: told of, counted, logged, and never decided.
+// Approvals that the service lists and that cannot be read: reported, counted, logged, and never decided.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApprovalId, type RunId } from "#src/domain/ids.ts";
@@ -36,7 +36,7 @@ async function adopted(bench: Bench): Promise<RunId> {
 const posted = ({ chat }: Bench): string[] => chat.posts.map(({ slot }) => slot);
 
 describe("an item that cannot be read", () => {
-  test("has a message of its own, is waited for, counted, and logged once", async () => {
+  test("has a message of its own, keeps its run waiting, is counted, and is logged once", async () => {
     const bench = await createBench();
     const id = await adopted(bench);
     bench.agents.pending.set(id, ["apr_good"]);
@@ -57,7 +57,7 @@ describe("an item that cannot be read", () => {
     expect(await bench.revision(id)).toBe(before);
   });
 
-  test("leaves its neighbours decidable", async () => {
+  test("does not keep the other approvals from being decided", async () => {
     const bench = await createBench();
     const { id, approval, click } = await bench.withCard();
     bench.agents.unreadable.set(id, [item("apr_other")]);
@@ -70,7 +70,7 @@ describe("an item that cannot be read", () => {
     expect(bench.agents.resolved).toMatchObject([{ approval, verdict: "approve" }]);
   });
 
-  test("closes the card that its id has, and what has not left does not leave", async () => {
+  test("closes the card with its id, and decisions that have not left do not leave", async () => {
     const bench = await createBench();
     const { id, approval, click } = await bench.withCard();
     const opened = await bench.flow.openForm.open(click, "approve");
@@ -99,7 +99,7 @@ describe("an item that cannot be read", () => {
     });
   });
 
-  test("without an id may be any of those that are not listed: they stay, and nothing is sent", async () => {
+  test("without an id may be any approval that is not listed: they stay, and nothing is sent", async () => {
     const bench = await createBench();
     const { id, approval, click } = await bench.withCard();
     const opened = await bench.flow.openForm.open(click, "approve");
@@ -123,7 +123,7 @@ describe("an item that cannot be read", () => {
 });
 
 describe("answers that cannot be read", () => {
-  test.each(["garbled", "too_large"])("are told of after ten seconds, not at once: %s", async (code) => {
+  test.each(["garbled", "too_large"])("are reported after ten seconds, not at once: %s", async (code) => {
     const bench = await createBench();
     const id = await adopted(bench);
     bench.agents.beforeLook = () => Promise.reject(failure(code));
@@ -142,7 +142,7 @@ describe("answers that cannot be read", () => {
     expect((await bench.run(id)).unreadable).toBeNull();
   });
 
-  test("now and then are not told of", async () => {
+  test("are not reported if they occur only now and then", async () => {
     const bench = await createBench();
     await adopted(bench);
     let looks = 0;
@@ -153,8 +153,8 @@ describe("answers that cannot be read", () => {
   });
 });
 
-describe("a run that waits for approval, and lists none", () => {
-  test("is told of after a minute, once", async () => {
+describe("a run that waits for approval, but lists none", () => {
+  test("is reported after a minute, once", async () => {
     const bench = await createBench();
     const id = await adopted(bench);
     bench.agents.statuses.set(id, "awaiting_approval");

@@ -1,4 +1,4 @@
-// The look back at a week: one message for each, whatever happens, with figures that the audit says.
+// The weekly look back: one message per week, whatever happens, with figures from the audit.
 
 import { describe, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
@@ -19,7 +19,7 @@ const withRules = (...names: readonly string[]) => ({
   lookBack: TIME,
 });
 
-/** Sets the wall clock, and lets a look follow. */
+/** Sets the wall clock to `at`, and lets the next check run. */
 async function reach(bench: Bench, at: number): Promise<void> {
   bench.clock.step(at - bench.clock.now());
   await bench.clock.pass(30_000);
@@ -34,7 +34,7 @@ async function lookBack(bench: Bench) {
 }
 
 describe("the end of a week", () => {
-  test("is told once in the audit channel, and not before; so is the next one", async () => {
+  test("is announced once in the audit channel, and not early; so is the next one", async () => {
     const bench = await createBench();
     await decided(bench);
     await reach(bench, MONDAY - 60_000);
@@ -47,7 +47,7 @@ describe("the end of a week", () => {
     expect(lookBacks(bench).map(({ facts }) => facts.lookBack?.week.to)).toEqual([MONDAY, MONDAY + 7 * DAY]);
   });
 
-  test("is told late, and once, by a process that was down then, also after weeks", async () => {
+  test("is announced late, and once, by a process that was down then, even after weeks", async () => {
     const bench = await createBench();
     await decided(bench);
     await bench.restart(MONDAY + 15 * DAY - bench.clock.now());
@@ -60,7 +60,7 @@ describe("the end of a week", () => {
     expect(lookBacks(bench)).toHaveLength(1);
   });
 
-  test("is told once although its answer was lost and the process died", async () => {
+  test("is announced once although its answer was lost and the process died", async () => {
     const bench = await createBench();
     await decided(bench);
     const post = bench.notificationSender.post;
@@ -74,7 +74,7 @@ describe("the end of a week", () => {
     expect(lookBacks(bench)).toHaveLength(1);
   });
 
-  test("is not told of a time before the first entry, and not where the policy says off", async () => {
+  test("is not announced for a time before the first entry, nor if the policy says off", async () => {
     const bench = await createBench();
     await bench.clock.pass(60_000);
     expect(lookBacks(bench)).toEqual([]);
@@ -86,7 +86,7 @@ describe("the end of a week", () => {
 });
 
 describe("the picture", () => {
-  test("stands in the thread, with its text", async () => {
+  test("is in the thread, with its text", async () => {
     const bench = await createBench();
     await decided(bench);
     await bench.clock.pass(20_000);
@@ -96,7 +96,7 @@ describe("the picture", () => {
     expect(picture?.alt).toContain("1 approved, 0 denied, 0 not decided in time");
   });
 
-  test("is left out where it cannot be uploaded, and the text goes out once", async () => {
+  test("is left out if it cannot be uploaded, and the text is sent once", async () => {
     const bench = await createBench();
     await decided(bench);
     await bench.clock.pass(20_000);
@@ -135,22 +135,22 @@ describe("the figures", () => {
 
   test("count confirmed decisions of people by rule and by day", async () => {
     const policy = { version: "0123456789ab", rule: "database" };
-    const told = await weekOf([
+    const figures = await weekOf([
       settled,
       { ...settled, at: NOON + DAY + HOUR },
       { ...settled, verdict: "deny", policy },
       { ...settled, verdict: "deny", by: null },
       { ...settled, outcome: "elsewhere" },
     ]);
-    expect(told).toMatchObject({ approved: 2, denied: 1 });
-    expect(told.rules).toEqual([
+    expect(figures).toMatchObject({ approved: 2, denied: 1 });
+    expect(figures.rules).toEqual([
       { rule: "production", approved: 2, denied: 0 },
       { rule: "database", approved: 0, denied: 1 },
     ]);
-    expect(told.days.map(({ approved, denied }) => approved + denied)).toEqual([0, 0, 0, 0, 2, 1, 0, 0]);
+    expect(figures.days.map(({ approved, denied }) => approved + denied)).toEqual([0, 0, 0, 0, 2, 1, 0, 0]);
   });
 
-  test("tell how long people took, by nearest rank", async () => {
+  test("report how long people took, by nearest rank", async () => {
     const waits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 100].map((minutes) => ({
       what: "decided" as const,
       at: NOON + 2 * HOUR,
@@ -161,7 +161,7 @@ describe("the figures", () => {
 
   test("count what went wrong, each approval once", async () => {
     const same = { approval: "apr_x" as NonNullable<AuditEntry["approval"]> };
-    const told = await weekOf([
+    const figures = await weekOf([
       { what: "closed", outcome: "expired", by: null },
       { what: "decided", outcome: "no decision in time", verdict: "deny", by: null },
       { what: "decided", outcome: "the run is stopped", verdict: "deny", by: null },
@@ -174,7 +174,7 @@ describe("the figures", () => {
       { what: "too-few-approvers", outcome: "0 of 1", ...same },
       { what: "too-few-approvers", outcome: "0 of 1", ...same },
     ]);
-    expect(told).toMatchObject({
+    expect(figures).toMatchObject({
       expired: 2,
       refused: 1,
       unconfirmed: 1,
@@ -182,31 +182,31 @@ describe("the figures", () => {
       escalated: 1,
       tooFew: 1,
     });
-    expect(told.days.reduce((sum, { expired }) => sum + expired, 0)).toBe(2);
+    expect(figures.days.reduce((sum, { expired }) => sum + expired, 0)).toBe(2);
   });
 
-  test("name the rules that no entry names, alone or with another one", async () => {
+  test("name the rules that no entry names, alone or combined", async () => {
     const policy = { version: "0123456789ab", rule: "production and staging" };
-    const told = await weekOf([{ ...settled, policy }], ["production", "staging", "payments"]);
-    expect(told.unused).toEqual(["payments"]);
+    const figures = await weekOf([{ ...settled, policy }], ["production", "staging", "payments"]);
+    expect(figures.unused).toEqual(["payments"]);
   });
 
-  test('name no rule as unused whose own name has an "and"', async () => {
+  test('do not call a rule unused because its own name contains an "and"', async () => {
     const policy = { version: "0123456789ab", rule: "deploys and rollbacks and staging" };
-    const told = await weekOf([{ ...settled, policy }], ["deploys and rollbacks", "staging", "payments"]);
-    expect(told.unused).toEqual(["payments"]);
+    const figures = await weekOf([{ ...settled, policy }], ["deploys and rollbacks", "staging", "payments"]);
+    expect(figures.unused).toEqual(["payments"]);
   });
 
   test.for(["reminded", "claimed", "asked", "extended"] as const)(
-    "name no rule as unused under which a request was %s and waits",
+    "do not call a rule unused under which a request was %s and waits",
     async (what) => {
-      const told = await weekOf([{ what }], ["production", "payments"]);
-      expect(told.unused).toEqual(["payments"]);
+      const figures = await weekOf([{ what }], ["production", "payments"]);
+      expect(figures.unused).toEqual(["payments"]);
     },
   );
 
   test("leave out other weeks", async () => {
-    const told = await weekOf([{ ...settled, at: MONDAY - 8 * DAY }, settled, { ...settled, at: MONDAY }]);
-    expect(told.approved).toBe(1);
+    const figures = await weekOf([{ ...settled, at: MONDAY - 8 * DAY }, settled, { ...settled, at: MONDAY }]);
+    expect(figures.approved).toBe(1);
   });
 });

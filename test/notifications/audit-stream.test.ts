@@ -52,8 +52,8 @@ const copied = (): Line[] => linesIn(readFileSync(copy(), "utf8"));
 const numbers = (lines: readonly Line[]): number[] => lines.map(({ unmapped }) => unmapped.seq);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, at) => at + 1);
 
-/** Streams to this sink until the test says that it stops. `mine`: this replica holds the shard. */
-function streaming(auditSink: AuditSink, mine: () => boolean = () => true, from: Store = store) {
+/** Streams to this sink until the test stops it. */
+function streaming(auditSink: AuditSink, isShardHolder: () => boolean = () => true, from: Store = store) {
   const clock = createHandClock();
   const seen = { failures: 0, lag: -1, errors: 0 };
   const metrics = {
@@ -65,7 +65,7 @@ function streaming(auditSink: AuditSink, mine: () => boolean = () => true, from:
   const stream = createAuditStream({
     store: from,
     auditSink,
-    engine: { holdsShard: mine },
+    engine: { holdsShard: isShardHolder },
     metrics,
     clock,
     log,
@@ -107,7 +107,7 @@ test("each entry is one line with its number, its link and the link before, and 
   expect(text).not.toContain("the full request");
 });
 
-test("a word that someone typed into a refused command is no part of its line", async () => {
+test("a word typed into a refused command is not part of its line", async () => {
   await append(1, { what: "refused", outcome: "refused: xoxb-typed", refusal: "unknown-command" });
   const { stop, pass } = streaming(toFile());
   await vi.waitFor(async () => {
@@ -118,7 +118,7 @@ test("a word that someone typed into a refused command is no part of its line", 
   expect(readFileSync(copy(), "utf8")).not.toContain("xoxb-typed");
 });
 
-test("a restart goes on where the sink stopped, and one before the cursor moves repeats, never skips", async () => {
+test("a restart continues where the sink stopped; one before the cursor moves repeats lines, and never skips any", async () => {
   await append(450);
   const first = streaming(toFile());
   await vi.waitFor(async () => {
@@ -142,7 +142,7 @@ test("a restart goes on where the sink stopped, and one before the cursor moves 
   await again.stop();
 });
 
-test("half a line that a crash has left spoils no further line", async () => {
+test("half a line that a crash left does not break later lines", async () => {
   writeFileSync(copy(), '{"class_uid":3004,"unma');
   await append(1);
   const { stop, pass } = streaming(toFile());
@@ -156,7 +156,7 @@ test("half a line that a crash has left spoils no further line", async () => {
   ]);
 });
 
-test("another sink, and an audit that is not the one it took, get everything from the beginning", async () => {
+test("another sink, or another audit than the sink's last one, gets everything from the beginning", async () => {
   await append(3);
   const first = streaming(toFile());
   await vi.waitFor(async () => {
@@ -176,12 +176,12 @@ test("another sink, and an audit that is not the one it took, get everything fro
 
 test("only the replica that holds the shard sends", async () => {
   await append(2);
-  let mine = false;
-  const { stop, pass } = streaming(toFile(), () => mine);
+  let isShardHolder = false;
+  const { stop, pass } = streaming(toFile(), () => isShardHolder);
   await pass();
   await pass();
   expect(() => copied()).toThrow("ENOENT");
-  mine = true;
+  isShardHolder = true;
   await vi.waitFor(async () => {
     await pass();
     expect(numbers(copied())).toEqual([1, 2]);
@@ -229,7 +229,7 @@ test("an address that fails raises both metrics, and gets every entry once it is
   expect(new Set(headers)).toEqual(new Set(["Bearer siem-token", "application/x-ndjson"]));
 });
 
-test("a sink that has taken nothing is on record from the first round, so no archive passes it over", async () => {
+test("a sink that has accepted nothing is on record from the first round, so no archive skips it", async () => {
   await append(2);
   const refuses: AuditSink = {
     name: "https://siem.example/in",
@@ -245,7 +245,7 @@ test("a sink that has taken nothing is on record from the first round, so no arc
   expect(await store.document("audit stream")).toMatchObject({ to: refuses.name, seq: 0 });
 });
 
-test("an address that redirects gets no token sent on, and took nothing", async () => {
+test("an address that redirects does not get the token, and counts as having accepted nothing", async () => {
   const asked: string[] = [];
   const { server, url } = await aServer((request, _, response) => {
     asked.push(request.url ?? "");

@@ -1,4 +1,4 @@
-// What follows from the audit outside of it: receipts, "This was not me", and the daily head.
+// The audit's effects outside of it: receipts, "This was not me", and the daily head.
 
 import { describe, expect, test } from "vitest";
 import { MessageTs, UserId } from "#src/domain/ids.ts";
@@ -10,7 +10,7 @@ import { aNonce, APPROVER, CHANNEL, NOON, type TEAM } from "../make/run.ts";
 import { BY, decided, disputes, receiptOf, sent } from "../make/receipts.ts";
 
 describe("a receipt", () => {
-  test("goes to whoever decided, once, and tells of their entry", async () => {
+  test("is sent to the person who decided, once, and names their entry", async () => {
     const bench = await createBench();
     const { id } = await decided(bench);
     const receipt = await receiptOf(bench);
@@ -26,7 +26,7 @@ describe("a receipt", () => {
     expect(sent(bench, "receipt")).toHaveLength(1);
   });
 
-  test("does not go to who was refused", async () => {
+  test("is not sent to a person who was refused", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     bench.people.facts = { kind: "guest" };
@@ -35,7 +35,7 @@ describe("a receipt", () => {
     expect(sent(bench, "receipt")).toEqual([]);
   });
 
-  test("is written after a restart when the process died with the decision", async () => {
+  test("is written after a restart if the process died with the decision", async () => {
     const bench = await createBench();
     await decided(bench);
     expect(sent(bench, "receipt")).toEqual([]);
@@ -46,7 +46,7 @@ describe("a receipt", () => {
     expect(sent(bench, "receipt")).toHaveLength(1);
   });
 
-  test("goes again when its answer was lost: a missing one would be silent", async () => {
+  test("is sent again if its answer was lost, since a missing receipt would go unnoticed", async () => {
     const bench = await createBench();
     const post = bench.notificationSender.post.bind(bench.notificationSender);
     bench.notificationSender.post = () => Promise.reject(failure("timeout", { applied: "maybe" }));
@@ -72,7 +72,7 @@ describe("a receipt", () => {
     );
   });
 
-  test("of decisions that are older than the first start with letters is not written", async () => {
+  test("is not written for decisions from before the first start with notifications", async () => {
     const bench = await createBench();
     await decided(bench);
     await bench.store.putDocument("audit letters", (await bench.store.auditHead())?.seq ?? 0);
@@ -83,7 +83,7 @@ describe("a receipt", () => {
 });
 
 describe('"This was not me"', () => {
-  test("marks the entry with a further one and alerts the admins and the audit channel, once", async () => {
+  test("adds an entry to the marked one and alerts the admins and the audit channel, once", async () => {
     const bench = await createBench();
     const { id, approval } = await decided(bench);
     const receipt = await receiptOf(bench);
@@ -112,7 +112,7 @@ describe('"This was not me"', () => {
       expect(facts).toMatchObject({ action: "delete it", about: { seq: receipt.entry } });
   });
 
-  test("takes nothing back: what was decided stays decided", async () => {
+  test("changes no decision: what was decided stays decided", async () => {
     const bench = await createBench();
     const { id } = await decided(bench);
     const receipt = await receiptOf(bench);
@@ -126,9 +126,9 @@ describe('"This was not me"', () => {
   test.for([
     ["someone else", { ...BY, user: UserId("U0SECOND") }, "theirs"],
     ["a person of another workspace", { ...BY, team: "T0OTHER" as typeof TEAM }, "theirs"],
-    ["who made up a button", BY, "made up"],
-    ["whose button carries nothing", BY, "none"],
-  ] as const)("is not heard from %s, and the attempt is an entry", async ([, by, which]) => {
+    ["a person who made up a button", BY, "made up"],
+    ["a person whose button carries nothing", BY, "none"],
+  ] as const)("is not accepted from %s, and the attempt is recorded", async ([, by, which]) => {
     const bench = await createBench();
     await decided(bench);
     const receipt = await receiptOf(bench);
@@ -141,7 +141,7 @@ describe('"This was not me"', () => {
     expect(sent(bench, "dispute")).toEqual([]);
   });
 
-  test("is not heard from the alert about it, which carries no button of its reader's", async () => {
+  test("is not accepted from the alert about it, which carries no button of its reader's", async () => {
     const bench = await createBench();
     await decided(bench);
     await bench.flow.dispute(BY, (await receiptOf(bench)).id);
@@ -152,7 +152,7 @@ describe('"This was not me"', () => {
   });
 });
 
-test("an erased text is told to the admins and the audit channel, with who asked for it", async () => {
+test("an erased text is reported to the admins and the audit channel, with the person who asked for it", async () => {
   const bench = await createBench();
   await bench.clock.pass(2_000);
   const digest = "ab".repeat(32);
@@ -164,13 +164,13 @@ test("an erased text is told to the admins and the audit channel, with who asked
   const notifications = sent(bench, "redaction");
   expect(notifications.map(({ to }) => to).toSorted()).toEqual([AUDIT_CHANNEL, ADMIN].toSorted());
   const [notification] = notifications;
-  if (notification === undefined) throw new Error("no letter");
+  if (notification === undefined) throw new Error("no notification");
   const drawn = JSON.stringify(notificationMessage(notification, notification.facts));
   for (const words of [digest, outcome, "Ana asked"]) expect(drawn).toContain(words);
 });
 
 describe("the audit's head", () => {
-  test("is told once a day in the audit channel, and not while there is nothing to tell", async () => {
+  test("is posted once a day in the audit channel, and not while there is nothing new", async () => {
     const bench = await createBench();
     await bench.clock.pass(5_000);
     expect(sent(bench, "head")).toEqual([]);
@@ -246,7 +246,7 @@ describe("the audit's head", () => {
     },
   );
 
-  test("whose outcome the store did not take is looked for, and not posted again", async () => {
+  test("whose outcome could not be stored is looked for, and not posted again", async () => {
     const bench = await createBench();
     const save = bench.store.saveNotification.bind(bench.store);
     let fails = 1;

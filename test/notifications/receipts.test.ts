@@ -1,4 +1,4 @@
-// When the receipts of one person are sent, and how many share a message.
+// When a person's receipts are sent, and how many share a message.
 
 import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
@@ -11,7 +11,7 @@ import { BY, decided, disputes, receiptOf, sent } from "../make/receipts.ts";
 const QUARTER_MS = 15 * 60_000;
 
 describe("receipts of one person", () => {
-  test("share one message for each quarter of an hour; the first after a calm time goes at once", async () => {
+  test("share one message per quarter of an hour; the first after a quiet time is sent at once", async () => {
     const bench = await createBench();
     await decided(bench);
     await receiptOf(bench);
@@ -27,7 +27,7 @@ describe("receipts of one person", () => {
     expect(await bench.store.notifications(100)).toEqual([]);
   });
 
-  test("take several messages only where one has no room for them", async () => {
+  test("need several messages only if one has no room for them", async () => {
     const bench = await createBench();
     await decided(bench);
     await receiptOf(bench);
@@ -51,7 +51,7 @@ describe("receipts of one person", () => {
     expect(new Set(entries).size).toBe(3);
   });
 
-  test("go again together when the answer was lost", async () => {
+  test("are sent again together if the answer was lost", async () => {
     const bench = await createBench();
     await decided(bench);
     await receiptOf(bench);
@@ -66,7 +66,7 @@ describe("receipts of one person", () => {
     expect(await bench.store.notifications(100)).toEqual([]);
   });
 
-  test("go at once, each by itself, where the rule asks for that", async () => {
+  test("are sent at once, one by one, if the rule asks for that", async () => {
     const bench = await createBench();
     bench.policy = {
       ...BUILT_IN,
@@ -79,7 +79,7 @@ describe("receipts of one person", () => {
     expect(bench.notificationSender.together).toEqual([]);
   });
 
-  test("do not keep an alarm waiting, however many wait", async () => {
+  test("do not delay an alarm, however many are waiting", async () => {
     const bench = await createBench();
     await decided(bench);
     const receipt = await receiptOf(bench);

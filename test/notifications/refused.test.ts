@@ -1,4 +1,4 @@
-// A notification that Slack refuses is tried again for a while, whatever failed before the first refusal.
+// A notification that Slack refuses is retried for a while, whatever failed before the first refusal.
 
 import { expect, test } from "vitest";
 import { REFUSED_RETRY_MS, REFUSED_TRIES } from "#src/domain/posted-message.ts";
@@ -7,7 +7,7 @@ import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
 
 const MIN = 60_000;
 
-/** The alert about a dispute, after Slack has taken nothing for half an hour. It refuses what comes next. */
+/** The alert about a dispute, after an outage of Slack of half an hour. Slack then refuses it. */
 async function refusedAfterOutage() {
   const bench = await createBench();
   await decided(bench);
@@ -29,7 +29,7 @@ test("an alert that waited through an outage and is then refused is posted once 
   expect(sent(bench, "dispute").map(({ to }) => to)).toContain(AUDIT_CHANNEL);
 });
 
-test("one that is refused all the time is given up, also after an outage", async () => {
+test("an alert that is always refused is given up, also after an outage", async () => {
   const { bench } = await refusedAfterOutage();
   await bench.clock.pass((REFUSED_TRIES + 2) * REFUSED_RETRY_MS);
   expect(await bench.store.notifications(100)).toEqual([]);

@@ -1,4 +1,4 @@
-// Who asked for a run does not approve it because another person watches it later.
+// The requester of a run cannot approve it because another person watches it later.
 
 import { expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
@@ -15,7 +15,7 @@ async function opens(bench: Bench, id: ReturnType<typeof aRunId>, user: UserId):
   return opened.ok ? "opened" : opened.error.refusal.type;
 }
 
-test("who watched a run first does not approve it after it was forgotten and watched by another person", async () => {
+test("the first watcher of a run cannot approve it after it was forgotten and another person watched it", async () => {
   const bench = await createBench();
   const id = aRunId();
   bench.agents.pending.set(id, ["apr_1"]);
@@ -31,7 +31,7 @@ test("who watched a run first does not approve it after it was forgotten and wat
   expect(await opens(bench, id, OTHER)).toBe("opened");
 });
 
-test("who lost the answer to a start does not approve a run that another person watches, which may be theirs", async () => {
+test("a person whose start lost its answer cannot approve a run that another person watches, which may be theirs", async () => {
   const bench = await createBench();
   bench.agents.create = () => Promise.reject(failure("timeout", { applied: "maybe" }));
   await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
@@ -46,7 +46,7 @@ test("who lost the answer to a start does not approve a run that another person 
   expect(await opens(bench, id, APPROVER)).toBe("requester");
 });
 
-test("a record that is found changed while a person watches the run again is not believed, and nor is its requester", async () => {
+test("a found run that changes while it is watched again is not trusted, and neither is its requester", async () => {
   const bench = await createBench();
   const id = aRunId();
   bench.agents.pending.set(id, ["apr_1"]);
@@ -55,7 +55,7 @@ test("a record that is found changed while a person watches the run again is not
   expect((await bench.flow.adoptRun.unwatch(BY, id)).ok).toBe(true);
   await bench.clock.pass(1_000);
   let looks = 0;
-  // The first look asks who the person is, the second one whether they may know of the run, which is read in between.
+  // The first look-up asks who the person is, the second whether they may see the run, which is read in between.
   bench.people.before = async () => {
     looks += 1;
     const stored = looks === 2 ? await bench.store.load((await bench.run(id)).key) : null;

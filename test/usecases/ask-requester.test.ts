@@ -1,4 +1,4 @@
-// A question to the requester, from the press to the answer, and what it does to the clocks.
+// A question to the requester, from the click to the answer, and its effect on the clocks.
 
 import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
@@ -42,7 +42,7 @@ const first = async (bench: Bench, { id }: Card): Promise<Approval> => {
   return approval;
 };
 
-/** A press on Answer, below this question. */
+/** A click on Answer, below this question. */
 async function answerClick(bench: Bench, card: Card, question: Nonce, user = REQUESTER): Promise<Click> {
   const post = (await bench.run(card.id)).posts[questionSlot(question)];
   if (post?.type !== "up") throw new Error("the question is not posted");
@@ -62,7 +62,7 @@ const entries = async ({ store }: Bench): Promise<readonly string[]> =>
   );
 
 describe("a question", () => {
-  test("is posted once, and its text stands in the audit by digest and can be erased", async () => {
+  test("is posted once, and its text is in the audit by digest and can be erased", async () => {
     const { bench, card } = await ready();
     const nonce = await asked(bench, card);
     await bench.flow.askRequester.ask(who(APPROVER), nonce, "Is there a back-up?");
@@ -91,7 +91,7 @@ describe("a question", () => {
     expect(bench.agents.resolved).toEqual([]);
   });
 
-  test("changes neither the request nor who decides it", async () => {
+  test("changes neither the request nor who may decide it", async () => {
     const { bench, card } = await ready();
     const { request, version, nonce } = await first(bench, card);
     await asked(bench, card);
@@ -103,7 +103,7 @@ describe("a question", () => {
     expect(bench.agents.resolved).toEqual([{ approval: card.approval, verdict: "approve", reason: "fine" }]);
   });
 
-  test("is asked at most ten times, by who may approve, with a text", async () => {
+  test("may be asked at most ten times, by people who may approve, and needs a text", async () => {
     const { bench, card } = await ready();
     expect(await bench.flow.askRequester.open({ ...card.click, user: REQUESTER })).toMatchObject({
       error: { refusal: { type: "requester" } },
@@ -119,7 +119,7 @@ describe("a question", () => {
     });
   });
 
-  test("is a form that decides nothing, and a form to decide asks nothing", async () => {
+  test("has a form that decides nothing, and a form to decide asks nothing", async () => {
     const { bench, card } = await ready();
     const opened = await bench.flow.askRequester.open(card.click);
     const decides = await bench.flow.openForm.open(card.click, "approve");
@@ -139,7 +139,7 @@ describe("a question", () => {
 });
 
 describe("an answer", () => {
-  test("is given only by the requester, below the question, once", async () => {
+  test("is accepted only from the requester, below the question, once", async () => {
     const { bench, card } = await ready();
     const question = await asked(bench, card);
     const { askRequester } = bench.flow;
@@ -167,7 +167,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("is a message in the thread that names Countersign, also when Slack delivers it twice", async () => {
+  test("may be a message in the thread that mentions Countersign, also when Slack delivers it twice", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);
     const thread = await threadOf(bench, card);
@@ -183,7 +183,7 @@ describe("an answer", () => {
     expect(await answerInThread({ ...thread, text: "deploy it again" })).toBeNull();
   });
 
-  test("is recognised in the thread of a run that has many newer ones", async () => {
+  test("is recognized in the thread of a run that has many newer ones", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);
     const thread = await threadOf(bench, card);
@@ -196,7 +196,7 @@ describe("an answer", () => {
     expect(questionsOf(await first(bench, card))).toMatchObject([{ answer: { text: "Yes" } }]);
   });
 
-  test("in the same words as an earlier one answers the next question, and not when Slack repeats the earlier one", async () => {
+  test("with the same words as an earlier one answers the next question, but a redelivery of the earlier one does not", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);
     const message = { ...(await threadOf(bench, card)), text: "Yes" };
@@ -212,7 +212,7 @@ describe("an answer", () => {
     expect((await entries(bench)).filter((each) => each.startsWith("answered"))).toHaveLength(2);
   });
 
-  test("in the thread that comes after the decision is refused, and is no task", async () => {
+  test("in the thread after the decision is refused, and does not start a run", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);
     const opened = await bench.flow.openForm.open(card.click, "deny");
@@ -226,7 +226,7 @@ describe("an answer", () => {
     expect(await entries(bench)).toContain("refused answer: already-decided");
   });
 
-  test("in the thread names one question, so with two open ones it is none", async () => {
+  test("in the thread counts for one open question only, so with two it is refused", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);
     await asked(bench, card, "And who is on call?");

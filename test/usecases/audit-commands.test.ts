@@ -1,4 +1,4 @@
-// The evidence of a run: who is given it, what it holds, and that the giving is an entry.
+// The evidence of a run: who gets it, what it contains, and the audit entry that says it was given out.
 
 import { expect, test } from "vitest";
 import { RunId, UserId } from "#src/domain/ids.ts";
@@ -19,10 +19,10 @@ async function decided(bench: Bench) {
 
 const last = async ({ store }: Bench) => (await store.auditHead())?.entry;
 
-test("an admin is given all that is known of the run, and that is an entry, in the file too", async () => {
+test("an admin gets everything that is known about the run, and an entry says so, in the file too", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
-  const given = await bench.flow.exportEvidence(asks(ADMIN), id);
+  const evidence = await bench.flow.exportEvidence(asks(ADMIN), id);
   const [file] = bench.notificationSender.given;
   expect(file).toMatchObject({ to: ADMIN, name: `evidence-${id}.txt` });
   const text = file?.text ?? "";
@@ -36,7 +36,7 @@ test("an admin is given all that is known of the run, and that is an entry, in t
     expect(text).toContain(words);
   expect(text).not.toContain("\u202E");
   const proofs = text.split("\n").filter((line) => line.startsWith("{"));
-  expect(given).toEqual({ ok: true, value: proofs.length });
+  expect(evidence).toEqual({ ok: true, value: proofs.length });
   for (const line of proofs) expect(Object.keys(JSON.parse(line) as object)).toContain("signature");
   expect(await last(bench)).toMatchObject({ what: "audit-read", by: { user: ADMIN }, runId: id });
 });
@@ -44,8 +44,8 @@ test("an admin is given all that is known of the run, and that is an entry, in t
 test.for([
   ["a stranger", STRANGER, "not-auditor"],
   ["the requester", REQUESTER, "own-audit"],
-  ["whoever decided", APPROVER, "own-audit"],
-] as const)("%s is refused with words of their own, and that is an entry", async ([, user, because]) => {
+  ["the approver", APPROVER, "own-audit"],
+] as const)("%s is refused with a message of its own, and an entry says so", async ([, user, because]) => {
   const bench = await createBench();
   const { id } = await decided(bench);
   expect(await bench.flow.exportEvidence(asks(user), id)).toEqual({ ok: false, error: { type: because } });
@@ -54,13 +54,13 @@ test.for([
   expect(bench.refusals).toContain(because);
 });
 
-test("who may not read the audit does not learn which runs there are", async () => {
+test("a person who may not read the audit does not learn which runs exist", async () => {
   const bench = await createBench();
   const no = await bench.flow.exportEvidence(asks(STRANGER), RunId("run_nobody_knows"));
   expect(no).toEqual({ ok: false, error: { type: "not-auditor" } });
 });
 
-test("a guest is refused though named, and so is everyone while Slack does not say who they are", async () => {
+test("a guest is refused even if named, and everyone is refused while Slack does not say who they are", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
   bench.people.facts = { kind: "guest" };
@@ -72,13 +72,13 @@ test("a guest is refused though named, and so is everyone while Slack does not s
   expect(bench.notificationSender.given).toEqual([]);
 });
 
-test("a run that nobody knows is said to be unknown", async () => {
+test("an unknown run is reported as unknown", async () => {
   const bench = await createBench();
   const no = await bench.flow.exportEvidence(asks(ADMIN), RunId("run_nobody_knows"));
   expect(no).toEqual({ ok: false, error: { type: "unknown-run" } });
 });
 
-test("a file that Slack does not take is said not to be sent", async () => {
+test("a file that Slack does not accept is reported as not sent", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
   bench.notificationSender.file = () => Promise.reject(failure("http_500"));
@@ -88,7 +88,7 @@ test("a file that Slack does not take is said not to be sent", async () => {
   });
 });
 
-test("a run that is forgotten still has its evidence", async () => {
+test("a forgotten run still has its evidence", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
   await bench.flow.adoptRun.unwatch(asks(APPROVER), id);
@@ -99,7 +99,7 @@ test("a run that is forgotten still has its evidence", async () => {
   expect(bench.notificationSender.given[0]?.text).toContain("delete it");
 });
 
-test("an acknowledgement, which lets approvals leave, rests on fresh facts about the admin", async () => {
+test("an acknowledgment, which lets approvals leave, rests on fresh facts about the admin", async () => {
   const bench = await createBench();
   const ages: number[] = [];
   bench.people.before = (maxAgeMs) => Promise.resolve(void ages.push(maxAgeMs));

@@ -1,4 +1,4 @@
-// Stop and freeze, from the press to what reaches the service.
+// Stop and freeze, from the click to what the service receives.
 
 import { expect, test, describe } from "vitest";
 import { STOP_REASON } from "#src/domain/brake.ts";
@@ -35,7 +35,7 @@ const kinds = async ({ store }: Bench): Promise<readonly string[]> =>
   );
 
 describe("a stopped run", () => {
-  test("has what waits denied with a set reason, by no approver's name, and shows it on the card", async () => {
+  test("has its waiting approvals denied with a set reason, under no approver's name, and shows it on the card", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     const run = await bench.run(id);
@@ -54,7 +54,7 @@ describe("a stopped run", () => {
     });
   });
 
-  test("has what it asks for later denied at once, without a card, and counted", async () => {
+  test("has later approvals denied at once, without a card, and counts them", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
@@ -73,7 +73,7 @@ describe("a stopped run", () => {
     expect(decided.map(({ entry }) => entry.outcome)).toEqual(Array(3).fill("the run is stopped"));
   });
 
-  test("takes back an approval that is held, and denies instead", async () => {
+  test("undoes an approval that is held, and denies instead", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(HELD);
     const { id, run } = await approved(bench);
@@ -88,7 +88,7 @@ describe("a stopped run", () => {
     ]);
   });
 
-  test("sends an approval whose answer was lost no second time", async () => {
+  test("does not send an approval again whose answer was lost", async () => {
     const bench = await createBench();
     bench.agents.answer = () => Promise.resolve(lost);
     const { id, run } = await approved(bench);
@@ -102,7 +102,7 @@ describe("a stopped run", () => {
     });
   });
 
-  test("replaces an approval that the service surely did not take", async () => {
+  test("replaces an approval that the service certainly did not accept", async () => {
     const bench = await createBench();
     bench.agents.answer = () =>
       Promise.resolve({ type: "later", afterMs: 5_000, why: "HTTP 429", code: "http_429" });
@@ -114,7 +114,7 @@ describe("a stopped run", () => {
     expect(sent(bench)).toEqual(["approve", "deny"]);
   });
 
-  test("stays stopped over a restart, until someone who may decide lifts it", async () => {
+  test("stays stopped across a restart, until someone who may decide lifts the stop", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     const run = await bench.run(id);
@@ -136,7 +136,7 @@ describe("a stopped run", () => {
     expect(await kinds(bench)).toEqual(["stopped", "refused lift requester", "stop-lifted"]);
   });
 
-  test("does not repeat a denial that the service refused, and a person may deny", async () => {
+  test("does not repeat a denial that the service refused, but a person may deny", async () => {
     const bench = await createBench();
     bench.agents.answer = () => Promise.resolve({ type: "refused", words: "HTTP 409", code: "http_409" });
     const { id, click } = await bench.withCard();
@@ -155,7 +155,7 @@ describe("a stopped run", () => {
     ["without a key", { run: null }],
     ["in another channel", { channel: ChannelId("C0OTHER") }],
     ["in another team", { team: TeamId("T0OTHER") }],
-  ])("is not stopped by a press %s", async ([, facts]) => {
+  ])("is not stopped by a click %s", async ([, facts]) => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     const run = await bench.run(id);
@@ -183,7 +183,7 @@ describe("a stopped run", () => {
 });
 
 describe("a freeze", () => {
-  test("takes back what is held, refuses approvals and starts, and lets denials go", async () => {
+  test("undoes held approvals, refuses approvals and starts, and lets denials go", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(HELD);
     const { id, ...card } = await approved(bench);
@@ -210,7 +210,7 @@ describe("a freeze", () => {
     expect(sent(bench)).toEqual(["deny"]);
   });
 
-  test("holds for a form that was open before it", async () => {
+  test("applies to a form that was opened before it", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     const form = await bench.flow.openForm.open(click, "approve");
@@ -240,7 +240,7 @@ describe("a freeze", () => {
     expect(sent(bench)).toEqual([]);
   });
 
-  test("outlives a restart, and is lifted by a second person only", async () => {
+  test("survives a restart, and is lifted by a second person only", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     await bench.flow.freeze.freeze(asker(ADMIN), null, "");
@@ -264,7 +264,7 @@ describe("a freeze", () => {
     ]);
   });
 
-  test("is lifted on fresh facts about the person, and made on those that are at hand", async () => {
+  test("is lifted on fresh facts about the person, and made on cached facts", async () => {
     const bench = await createBench();
     const ages: number[] = [];
     bench.people.before = (maxAgeMs) => Promise.resolve(void ages.push(maxAgeMs));
@@ -284,12 +284,16 @@ describe("a freeze", () => {
     expect(await bench.flow.openForm.open(click, "approve")).toMatchObject({ ok: true });
   });
 
-  test("is told to the admins and to the frozen channel", async () => {
+  test("notifies the admins and the frozen channel", async () => {
     const bench = await createBench();
     await bench.clock.pass(10_000);
     await bench.flow.freeze.freeze(asker(ADMIN), CHANNEL, "it loops");
     await bench.clock.pass(10_000);
-    const told = bench.notificationSender.posted.filter(({ notification }) => notification.kind === "freeze");
-    expect(told.map(({ notification }) => notification.to)).toEqual(expect.arrayContaining([ADMIN, CHANNEL]));
+    const notifications = bench.notificationSender.posted.filter(
+      ({ notification }) => notification.kind === "freeze",
+    );
+    expect(notifications.map(({ notification }) => notification.to)).toEqual(
+      expect.arrayContaining([ADMIN, CHANNEL]),
+    );
   });
 });

@@ -1,4 +1,4 @@
-// A claim, its end, a hand-over and more time, from the press to the audit.
+// A claim, its end, a hand-over and more time, from the click to the audit.
 
 import { describe, expect, test } from "vitest";
 import { claimOf } from "#src/domain/handling.ts";
@@ -56,7 +56,7 @@ describe("a claim", () => {
     expect(await entries(bench)).toEqual([`claimed ${APPROVER}`]);
   });
 
-  test("is taken over by a second person, and both are named", async () => {
+  test("can be taken over by a second person, and both are named", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
     await bench.flow.claimRequest.claim(card.click);
@@ -65,7 +65,7 @@ describe("a claim", () => {
     expect(await entries(bench)).toEqual([`claimed ${APPROVER}`, `claimed ${CLEO} ${APPROVER}`]);
   });
 
-  test("counts once when the press is delivered twice, and is ended only by its person", async () => {
+  test("counts once if the click is delivered twice, and can be ended only by its owner", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
     await bench.flow.claimRequest.claim(card.click);
@@ -80,7 +80,7 @@ describe("a claim", () => {
     ]);
   });
 
-  test("is refused to the requester, to a guest, for an old card and for a decided request", async () => {
+  test("is refused to the requester, to a guest, on an old card and on a decided request", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
     const claim = (click: Click) => bench.flow.claimRequest.claim(click);
@@ -97,7 +97,7 @@ describe("a claim", () => {
     expect(refusalOf(await claim(card.click))).toBe("closed");
   });
 
-  test("does not outlive a change of the request", async () => {
+  test("ends when the request changes", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
     await bench.flow.claimRequest.claim(card.click);
@@ -108,7 +108,7 @@ describe("a claim", () => {
 });
 
 describe("a snooze", () => {
-  test("is for the claimer, once for each form, and ends at the deadline", async () => {
+  test("is for the claimer, once per form, and ends at the deadline", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(EXTENDABLE);
     const card = await bench.withCard();
@@ -145,7 +145,7 @@ describe("a hand-over", () => {
     expect(await entries(bench)).toEqual([`claimed ${APPROVER}`, `handed-over ${APPROVER} ${CLEO}`]);
   });
 
-  test("goes to nobody who may not decide, and not on to a third person", async () => {
+  test("to a person who may not decide is refused, and so is one on to a third person", async () => {
     const bench = await createBench();
     bench.policy = aPolicy({ approvers: { users: [APPROVER, CLEO], groups: [], channels: [] } });
     const card = await bench.withCard();
@@ -163,7 +163,7 @@ describe("a hand-over", () => {
 });
 
 describe("more time", () => {
-  test("is added up to the cap of the rule, once for each press, and moves the expiry", async () => {
+  test("is added up to the cap of the rule, once for each click, and moves the expiry", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(EXTENDABLE);
     const card = await bench.withCard();
@@ -182,7 +182,7 @@ describe("more time", () => {
     expect(bench.agents.resolved).toMatchObject([{ verdict: "deny" }]);
   });
 
-  test("is refused where the rule allows none, to who may not approve, and after the expiry", async () => {
+  test("is refused if the rule allows none, to people who may not approve, and after the expiry", async () => {
     const bench = await createBench();
     const card = await bench.withCard();
     const extend = (click: Click, times: number) => bench.flow.claimRequest.extend(click, times);

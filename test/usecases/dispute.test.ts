@@ -1,4 +1,4 @@
-// What follows when someone says "This was not me": marks on the card, the alarm, the receipt, and how an admin closes it.
+// The effects of "This was not me": marks on the card, the alarm, the receipt, and how an admin closes the dispute.
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -53,7 +53,7 @@ const entriesOf = (bench: Bench, what: "disputed" | "dispute-closed") =>
   bench.store.auditAfter(0, [what], 100);
 
 describe("a disputed decision", () => {
-  test("is marked on its card and on the opening, once, and both are drawn again", async () => {
+  test("is marked on its card and on the opening, once, and both are redrawn", async () => {
     const bench = await createBench();
     const { id, receipt } = await receiptOf(bench);
     const [card, opening] = [(await cardOf(bench, id)).key, renderKey(await bench.run(id), OPENING)];
@@ -75,7 +75,7 @@ describe("a disputed decision", () => {
     expect(drawn).toEqual(expect.arrayContaining([OPENING, cardSlot(approval.id)]));
   });
 
-  test("is marked after a restart, when the process died with the report", async () => {
+  test("is marked after a restart if the process died with the report", async () => {
     const bench = await createBench();
     const { id, receipt } = await receiptOf(bench);
     await bench.flow.dispute(BY, receipt.id);
@@ -97,7 +97,7 @@ describe("a disputed decision", () => {
     expect((await cardOf(bench, id)).shown).toContain("⚠️ Disputed by");
   });
 
-  test("leaves no other entry than its own", async () => {
+  test("leaves no entry other than its own", async () => {
     const bench = await createBench();
     const { receipt } = await receiptOf(bench);
     const before = (await bench.store.auditHead())?.seq ?? 0;
@@ -106,7 +106,7 @@ describe("a disputed decision", () => {
     expect((await bench.store.auditHead())?.seq).toBe(before + 1);
   });
 
-  test("keeps no notification waiting whose run is gone", async () => {
+  test("keeps no notification waiting if its run is gone", async () => {
     const bench = await createBench();
     const { id, receipt } = await receiptOf(bench);
     bench.agents.statuses.set(id, "succeeded");
@@ -119,14 +119,14 @@ describe("a disputed decision", () => {
 });
 
 describe("the receipt", () => {
-  test("asks once before it raises an alarm", async () => {
+  test("asks for confirmation before it raises an alarm", async () => {
     const bench = await createBench();
     const { receipt, facts } = await receiptOf(bench);
     const drawn = JSON.stringify(notificationMessage(receipt, facts).blocks);
     for (const words of ["Raise an alarm?", "Yes, it was not me", "Cancel"]) expect(drawn).toContain(words);
   });
 
-  test("has no button once it is reported, and says when", async () => {
+  test("has no button after the report, and says when it was made", async () => {
     const bench = await createBench();
     const { answer, receipt } = await disputed(bench);
     const again = await bench.flow.dispute(BY, receipt.id);
@@ -143,7 +143,7 @@ describe("the receipt", () => {
 });
 
 describe("the alarm", () => {
-  test("links the card, names the run and the command for its evidence, in six lines at most", async () => {
+  test("links to the card, names the run and the command for its evidence, in at most six lines", async () => {
     const bench = await createBench();
     const { id } = await disputed(bench);
     const { run, approval } = await cardOf(bench, id);
@@ -210,10 +210,10 @@ describe("an admin", () => {
   });
 
   test.for([
-    ["who reported it", { ...BY, channel: CHANNEL }],
+    ["the person who reported it", { ...BY, channel: CHANNEL }],
     ["someone else", { ...ADMIN_HERE, user: UserId("U0SECOND") }],
     ["an admin's id in another workspace", { ...ADMIN_HERE, team: "T0OTHER" as typeof TEAM }],
-  ] as const)("is not %s, and the attempt is an entry", async ([, by]) => {
+  ] as const)("is required: %s is refused, and the attempt is recorded", async ([, by]) => {
     const bench = await createBench();
     const { id } = await disputed(bench);
     expect(await bench.flow.closeDispute(by, id, "all well")).toMatchObject({ error: { type: "not-admin" } });

@@ -1,4 +1,4 @@
-// What people ask for when the database has taken it, and the answer to the commit was lost.
+// Requests of people that the database stored, although the answer to the commit was lost.
 
 import { expect, test } from "vitest";
 import { type Bench, createBench, failure } from "../make/bot.ts";
@@ -9,7 +9,7 @@ const TASK = { input: "rotate", intention: "a", answerUrl: null };
 const LOST = failure("store_down", { applied: "maybe" });
 const DOWN = failure("store_down", { applied: "no" });
 
-test("a run that was stored is started, and its person is told so", async () => {
+test("a run that was stored is started, and its requester is told so", async () => {
   const bench = await createBench();
   losesInsert(bench);
   const started = await bench.flow.startRun.start(BY, TASK);
@@ -18,7 +18,7 @@ test("a run that was stored is started, and its person is told so", async () => 
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 
-test("a run that was stored is started when its command comes again", async () => {
+test("a run that was stored is started when its command is repeated", async () => {
   const bench = await createBench();
   const before = { ...bench.store };
   let tries = 0;
@@ -35,7 +35,7 @@ test("a run that was stored is started when its command comes again", async () =
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 
-test("a run that was stored is started, though its person was told nothing certain", async () => {
+test("a run that was stored is started, though its requester was told nothing certain", async () => {
   const bench = await createBench();
   losesInsert(bench, () => Promise.reject(DOWN));
   await expect(bench.flow.startRun.start(BY, TASK)).rejects.toBe(DOWN);
@@ -44,7 +44,7 @@ test("a run that was stored is started, though its person was told nothing certa
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 
-test("a run that was stored is started, and its person is told so, though it cannot be read at once", async () => {
+test("a run that was stored is started, and its requester is told so, though it cannot be read at once", async () => {
   const bench = await createBench();
   losesInsert(bench);
   failsToLoad(bench);
@@ -64,7 +64,7 @@ test("a message whose mark was stored is posted, though the failure could not be
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 
-test("a decision that was stored is sent, though its person was not told so", async () => {
+test("a decision that was stored is sent, though its approver was not told so", async () => {
   const bench = await createBench();
   const { click } = await bench.withCard();
   const opened = await bench.flow.openForm.open(click, "approve");
@@ -77,7 +77,7 @@ test("a decision that was stored is sent, though its person was not told so", as
   expect(bench.agents.resolved).toHaveLength(1);
 });
 
-/** The next insert is done, and its answer is lost. `then`: how those after it go; left out: as usual. */
+/** The next insert is stored, but its answer is lost. `then` replaces the inserts after it. */
 function losesInsert({ store }: Bench, then?: Bench["store"]["insert"]): void {
   const usual = { ...store };
   store.insert = async (...given) => {
@@ -87,7 +87,7 @@ function losesInsert({ store }: Bench, then?: Bench["store"]["insert"]): void {
   };
 }
 
-/** The next save is done, and its answer is lost; `meanwhile` something else happens. */
+/** The next save is stored, but its answer is lost. `meanwhile` runs in between. */
 function losesSave({ store }: Bench, meanwhile = (): void => undefined): void {
   const usual = { ...store };
   store.save = async (stored, next, { onSaved: _unheard, ...facts } = {}) => {

@@ -1,4 +1,4 @@
-// The queue of a person whom a stage of an escalation lets decide, where more runs wait than are read.
+// The queue of a person who may decide because of an escalation stage, when more runs wait than are read.
 
 import { expect, test } from "vitest";
 import { withFollowUp } from "#src/domain/follow-up.ts";
@@ -21,7 +21,7 @@ const escalated = (): Run => {
   return withApprovals(aWatchedRun(aRunId()), withFollowUp(anApproval(), { stages: reached }));
 };
 
-/** Cat is in another channel than the runs. */
+/** Cat is in a different channel from the runs. */
 function queueAmong(runs: readonly Run[]) {
   const deps: QueueDeps = {
     store: {
@@ -38,14 +38,14 @@ function queueAmong(runs: readonly Run[]) {
   return readQueue(deps, { team: TEAM, user: CAT });
 }
 
-test("the queue says that more waits where runs of other channels were not all read", async () => {
-  const few = await queueAmong([waiting(), escalated()]);
-  expect([few.yours.length, few.more]).toEqual([1, false]);
-  const many = await queueAmong([...Array.from({ length: 301 }, waiting), escalated()]);
-  expect([many.yours.length, many.more]).toEqual([0, true]);
+test("the queue says that more is waiting if runs of other channels were not all read", async () => {
+  const queueAfterFew = await queueAmong([waiting(), escalated()]);
+  expect([queueAfterFew.yours.length, queueAfterFew.more]).toEqual([1, false]);
+  const queue = await queueAmong([...Array.from({ length: 301 }, waiting), escalated()]);
+  expect([queue.yours.length, queue.more]).toEqual([0, true]);
 });
 
-test("a queue that was not read whole is not called empty", () => {
+test("a queue that was not read in full is not called empty", () => {
   const cut = aQueuePage([], {}, { more: true });
   expect([isEmpty(aQueuePage([])), isEmpty(cut)]).toEqual([true, false]);
   expect(JSON.stringify(queueBlocks(cut))).not.toContain(NOTHING_WAITS);

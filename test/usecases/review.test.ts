@@ -1,4 +1,5 @@
-// Review of several requests in one form, over a real store: what is recorded, refused and sent, and nothing twice.
+// The review of several requests in one form, over a real store: what is recorded, refused and sent, and that nothing
+// happens twice.
 
 import { describe, expect, test } from "vitest";
 import { reviewSeveralModal } from "#src/adapters/slack/blocks/review-modal.ts";
@@ -13,7 +14,7 @@ const BY = { team: TEAM, user: APPROVER };
 const OTHER = { team: TEAM, user: UserId("U0OTHER") };
 const REASONS = { approve: "fine", deny: "not today" };
 
-/** A watched run with so many approvals. */
+/** Watches a run with `many` pending approvals. */
 async function waiting(bench: Bench, many: number): Promise<RunId> {
   const id = aRunId();
   bench.agents.pending.set(
@@ -59,7 +60,7 @@ const refusalsOf = (result: Awaited<ReturnType<typeof reviewed>>) =>
   result.ok ? result.value.refused.map(({ refusal }) => refusal.type) : [result.error.refusal.type];
 
 describe("Review of several", () => {
-  test("a person clears 100 requests, each seen in full, with one press for each and two for each form", async () => {
+  test("a person clears 100 requests, each seen in full, with one click for each and two for each form", async () => {
     const bench = await createBench();
     const id = await waiting(bench, 100);
     let presses = 1;
@@ -82,7 +83,7 @@ describe("Review of several", () => {
     expect(await audited(bench, "decided")).toHaveLength(100);
   }, 60_000);
 
-  test("decides nothing for what is left, and each of the others by itself", async () => {
+  test("decides nothing for the requests that are left open, and each of the others by itself", async () => {
     const bench = await createBench();
     const form = await opened(bench, await waiting(bench, 3));
     const [first, second] = form.forms;
@@ -143,7 +144,7 @@ describe("Review of several", () => {
     ]);
   });
 
-  test("refuses each by the rule of now", async () => {
+  test("judges each request by the current rule", async () => {
     const bench = await createBench();
     const form = await opened(bench, await waiting(bench, 2));
     bench.policy = aPolicy({ friction: { readFirst: false, word: "yes" } });
@@ -154,7 +155,7 @@ describe("Review of several", () => {
     expect(await audited(bench, "refused")).toHaveLength(4);
   });
 
-  test("refuses all while Slack does not say who the person is, with an entry for each", async () => {
+  test("refuses everything while Slack does not say who the person is, with an entry for each request", async () => {
     const bench = await createBench();
     const form = await opened(bench, await waiting(bench, 2));
     await bench.clock.pass(10_000);
@@ -183,14 +184,14 @@ describe("Review of several", () => {
     ]);
   });
 
-  test("keeps what has friction, a hold or a file in forms of their own", async () => {
+  test("leaves requests with friction, a hold or a file to forms of their own", async () => {
     const bench = await createBench();
     bench.policy = aPolicy({ holdMs: 1_000 });
     const form = await opened(bench, await waiting(bench, 2));
     expect([form.forms.length, form.apart.length]).toEqual([0, 2]);
   });
 
-  test("keeps what is frozen apart as soon as the freeze is stored, and can only deny it", async () => {
+  test("sets frozen requests apart as soon as the freeze is stored, and can only deny them", async () => {
     const bench = await createBench();
     const id = await waiting(bench, 2);
     const frozen = await bench.flow.freeze.freeze({ team: TEAM, user: ADMIN, channel: CHANNEL }, CHANNEL, "");
@@ -211,7 +212,7 @@ describe("Review of several", () => {
     expect(await audited(bench, "refused")).toHaveLength(2);
   });
 
-  test("covers the runs of one rule in one channel, with one commit for each", async () => {
+  test("covers the runs of one rule in one channel, with one commit for each run", async () => {
     const bench = await createBench();
     const [id] = [await waiting(bench, 2), await waiting(bench, 1)];
     const value = await valueFor(bench, id, BY, "rule");
@@ -223,7 +224,7 @@ describe("Review of several", () => {
   });
 });
 
-describe("a button or form in another hand, or made up", () => {
+describe("a button or form of another person, or a forged one", () => {
   test.for([
     ["of another person", (bench: Bench, id: RunId) => valueFor(bench, id, OTHER)],
     ["of another kind", (bench: Bench, id: RunId) => valueFor(bench, id, BY, "rule")],
@@ -292,7 +293,7 @@ describe("Review of one", () => {
     return bench.flow.review.open(by, bench.flow.review.valueFor("one", by, approval?.nonce ?? aNonce()));
   };
 
-  test("decides what is chosen, and nothing while nothing is", async () => {
+  test("decides what is chosen, and nothing without a choice", async () => {
     const bench = await createBench();
     const id = await waiting(bench, 1);
     const form = await review(bench, id);
@@ -321,7 +322,7 @@ describe("Review of one", () => {
     expect(again.ok && again.value.ticket.choice).toBeUndefined();
   });
 
-  test("a verdict that comes along decides nothing in a form that was opened for the other one", async () => {
+  test("ignores a verdict in the submit of a form that was opened for the other verdict", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     const form = await bench.flow.openForm.open({ ...click, ts: MessageTs(click.ts) }, "deny");
@@ -331,7 +332,7 @@ describe("Review of one", () => {
     expect(bench.agents.resolved).toMatchObject([{ verdict: "deny" }]);
   });
 
-  test("waits for others while Slack does not say who the reader is, or whether they are in a group", async () => {
+  test("lists requests as waiting for others while Slack does not say who the reader is, or their groups", async () => {
     const bench = await createBench();
     await waiting(bench, 1);
     bench.policy = aPolicy({ approvers: { users: [], groups: ["S0OPS" as never], channels: [] } });

@@ -1,4 +1,4 @@
-// Run again: the task of a run that is over, for whoever presses.
+// Run again: starts the task of a finished run for the person who clicks.
 
 import { describe, expect, test } from "vitest";
 import type { Person } from "#src/domain/authorization.ts";
@@ -13,7 +13,7 @@ const task = (intention: string, input = "rotate") => ({ input, intention, answe
 
 const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a guest", { kind: "guest" }, "guest"],
-  ["a person of another organisation", { kind: "outsider" }, "outsider"],
+  ["a person of another organization", { kind: "outsider" }, "outsider"],
   ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
 ];
 
@@ -24,7 +24,7 @@ async function loaded({ store }: Bench, key: RunKey) {
 }
 
 describe("a run that is over", () => {
-  /** A run of REQUESTER's that the service refused to start. */
+  /** A finished run: one of REQUESTER's that the service refused to start. */
   async function over(bench: Bench) {
     const started = await bench.flow.startRun.start(BY, task("a", "  rotate\nit "));
     if (!started.ok) throw new Error("refused");
@@ -37,7 +37,7 @@ describe("a run that is over", () => {
   const again = (bench: Bench, key: ReturnType<typeof aRunKey>, by = BY) =>
     bench.flow.startRun.again(by, key, "https://hooks.slack.com/actions/x");
 
-  test("is started again once by a double click, with the same task, for the person who presses", async () => {
+  test("is started again once by a double click, with the same task, for the person who clicks", async () => {
     const bench = await createBench();
     const key = await over(bench);
     const pressed = await Promise.all([1, 2, 3].map(() => again(bench, key, SECOND)));
@@ -52,7 +52,7 @@ describe("a run that is over", () => {
     });
   });
 
-  test("is not started again while it runs again for someone else, and can be after that", async () => {
+  test("is not started again while someone else's repeat is running, and can be after that", async () => {
     const bench = await createBench();
     const key = await over(bench);
     expect(await again(bench, key)).toMatchObject({ ok: true });
@@ -69,7 +69,7 @@ describe("a run that is over", () => {
     expect(await again(bench, key)).toEqual({ ok: false, error: { type: because } });
   });
 
-  test("is not started again from another channel or workspace, nor one that is not over or not known", async () => {
+  test("is not started again from another channel or workspace, nor if it is not over or not known", async () => {
     const bench = await createBench();
     const key = await over(bench);
     const unknown = { ok: false, error: { type: "unknown-run" } };

@@ -1,4 +1,4 @@
-// Saved tasks of the policy: who is offered which, what is started, and what the audit holds.
+// The policy's saved tasks: who is offered which, what is started, and what the audit stores.
 
 import { describe, expect, test } from "vitest";
 import { ChannelId, GroupId } from "#src/domain/ids.ts";
@@ -36,7 +36,7 @@ const entries = async ({ store }: Bench) =>
   (await store.auditAfter(0, ["started", "refused"], 9)).map(({ entry }) => entry);
 
 describe("a saved task", () => {
-  test("starts a run with its filled text, which the audit holds beside its name", async () => {
+  test("starts a run with its filled-in text, which the audit stores beside its name", async () => {
     const bench = await benchWith(aTask());
     const started = await start(bench, {});
     if (!started.ok) throw new Error(started.error.type);
@@ -66,14 +66,14 @@ describe("a saved task", () => {
     expect((await start(bench, { digest: offered?.digest })).ok).toBe(true);
   });
 
-  test("lets nobody start who may start nothing", async () => {
+  test("cannot be started by a person who may start nothing", async () => {
     const bench = await benchWith(aTask());
     const only = { users: [APPROVER], groups: [], channels: [] };
     bench.policy = { ...bench.policy, starters: [{ channels: null, who: only }] };
     expect(await start(bench, {})).toMatchObject({ error: { type: "not-starter" } });
   });
 
-  test("starts nothing where Slack does not say whether the person may start anything", async () => {
+  test("starts nothing if Slack does not say whether the person may start anything", async () => {
     const bench = await benchWith(aTask());
     const only = { users: [], groups: [], channels: [ChannelId("C0HIDDEN")] };
     bench.policy = { ...bench.policy, starters: [{ channels: null, who: only }] };
@@ -81,7 +81,7 @@ describe("a saved task", () => {
     expect(await start(bench, {})).toMatchObject({ error: { type: "unverified" } });
   });
 
-  test("is offered where and to whom the policy says, and not where Slack does not say who someone is", async () => {
+  test("is offered in the channels and to the people that the policy names, and not if Slack does not say who someone is", async () => {
     const forDev = aTask({ name: "dev", who: { users: [], groups: [DEV], channels: [] } });
     const elsewhere = aTask({ name: "elsewhere", channels: [ChannelId("C0ELSE")] });
     const bench = await benchWith(aTask(), forDev, elsewhere);
@@ -93,7 +93,7 @@ describe("a saved task", () => {
     expect(await offered()).toEqual(["deploy"]);
   });
 
-  test("is found by its name in a typed line, ready or with fields that are missing", async () => {
+  test("is found by its name in a typed line, complete or with missing fields", async () => {
     const bench = await benchWith(aTask());
     const named = (line: string) => bench.flow.startRun.named(line);
     expect(named("deploy")).toMatchObject({ lacks: true });

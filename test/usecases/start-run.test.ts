@@ -1,4 +1,4 @@
-// Starting, adopting and letting go of runs, and who hears of them.
+// Starting, adopting and unwatching runs, and who can see them.
 
 import { describe, expect, test } from "vitest";
 import type { Person } from "#src/domain/authorization.ts";
@@ -21,7 +21,7 @@ async function loaded({ store }: Bench, key: ReturnType<typeof aRunKey>) {
 
 const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a guest", { kind: "guest" }, "guest"],
-  ["a person of another organisation", { kind: "outsider" }, "outsider"],
+  ["a person of another organization", { kind: "outsider" }, "outsider"],
   ["a bot", { kind: "bot" }, "bot"],
   ["a deactivated person", { kind: "deactivated" }, "deactivated"],
   ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
@@ -48,7 +48,7 @@ describe("a run", () => {
     expect(bench.agents.created).toEqual([input]);
   });
 
-  test("is started once by one intention, however often and however fast it comes", async () => {
+  test("is started once by one intention, however often and however fast it arrives", async () => {
     const bench = await createBench();
     const answers = await Promise.all([1, 2, 3, 4].map(() => bench.flow.startRun.start(BY, task("a"))));
     await bench.restart();
@@ -85,7 +85,7 @@ describe("a run", () => {
     expect(answer).toEqual({ ok: false, error: { type: "not-a-channel" } });
   });
 
-  test("is not created when its thread cannot be opened, and the requester is told", async () => {
+  test("is not created when its thread cannot be opened, and the requester is notified", async () => {
     const bench = await createBench();
     bench.chat.post = () => Promise.reject(failure("not_in_channel", { retry: "never" }));
     await bench.flow.startRun.start(BY, task("a"));
@@ -118,7 +118,7 @@ describe("a run that may have been created", () => {
     expect((await loaded(bench, key)).creation).toMatchObject({ type: "unknown", again: "asked" });
   });
 
-  test("is started anew by its requester once, however often the button is pressed", async () => {
+  test("is started again by its requester once, however often the button is clicked", async () => {
     const { bench, key } = await unknown();
     const answers = await Promise.all(
       [1, 2, 3].map(() => bench.flow.startRun.answerUnknownStart(BY, key, "started")),
@@ -133,7 +133,7 @@ describe("a run that may have been created", () => {
     expect(bench.agents.created).toHaveLength(2);
   });
 
-  test("is left alone when its requester says so", async () => {
+  test("is left alone if its requester says so", async () => {
     const { bench, key } = await unknown();
     expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toEqual({ ok: true, value: key });
     await bench.clock.pass(5_000);
@@ -141,7 +141,7 @@ describe("a run that may have been created", () => {
     expect(bench.agents.created).toHaveLength(1);
   });
 
-  test("is nobody else's to answer for", async () => {
+  test("can be answered for by its requester only", async () => {
     const { bench, key } = await unknown();
     const unheard = { ok: false, error: { type: "unknown-run" } };
     expect(await bench.flow.startRun.answerUnknownStart(SECOND, key, "started")).toEqual(unheard);
@@ -150,7 +150,7 @@ describe("a run that may have been created", () => {
 });
 
 describe("a run that was started elsewhere", () => {
-  test("belongs to whoever adopts it, and is watched from then on", async () => {
+  test("belongs to the person who adopts it, and is watched from then on", async () => {
     const bench = await createBench();
     const id = aRunId();
     expect(await bench.flow.adoptRun.adopt(BY, id)).toMatchObject({
@@ -174,7 +174,7 @@ describe("a run that was started elsewhere", () => {
     expect(await bench.run(id)).toMatchObject({ requester: REQUESTER, channel: CHANNEL });
   });
 
-  test("adopted by two at once belongs to one, and the other is told so", async () => {
+  test("adopted by two people at once belongs to one, and the other is told so", async () => {
     const bench = await createBench();
     const id = aRunId();
     const answers = await Promise.all([BY, SECOND].map((by) => bench.flow.adoptRun.adopt(by, id)));
@@ -203,8 +203,8 @@ describe("a run that was started elsewhere", () => {
   });
 });
 
-describe("a run that is let go", () => {
-  test("is asked for no more, and its card closes", async () => {
+describe("an unwatched run", () => {
+  test("is no longer polled, and its card closes", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     expect(await bench.flow.adoptRun.unwatch(SECOND, id)).toMatchObject({ ok: true });
@@ -218,7 +218,7 @@ describe("a run that is let go", () => {
     });
   });
 
-  test("is taken up again by the next who watches it: the approval opens under a new version", async () => {
+  test("is taken up again by the next person who watches it: the approval opens under a new version", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     await bench.flow.adoptRun.unwatch(BY, id);
@@ -232,7 +232,7 @@ describe("a run that is let go", () => {
     expect(clickOn(await bench.run(id)).click).toMatchObject({ ts: click.ts });
   });
 
-  test("is not while a decision is under way", async () => {
+  test("cannot be unwatched while a decision is under way", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     const opened = await bench.flow.openForm.open(click, "approve");
@@ -254,7 +254,7 @@ describe("a run whose rule has an expiry", () => {
     return { bench, ...(await bench.withCard()) };
   };
 
-  test("is let go and watched again, and the time goes on", async () => {
+  test("can be unwatched and watched again, and its time keeps running", async () => {
     const { bench, id } = await under("nothing");
     const since = (await bench.run(id)).approvals[0]?.since;
     await bench.clock.pass(40_000);
@@ -266,7 +266,7 @@ describe("a run whose rule has an expiry", () => {
     expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ type: "closed", cause: "expired" });
   });
 
-  test("is watched again after its time, and nobody can decide it", async () => {
+  test("can be watched again after its time, and no one can decide it", async () => {
     const { bench, id } = await under("nothing");
     await bench.flow.adoptRun.unwatch(BY, id);
     await bench.clock.pass(2 * afterMs);
@@ -275,7 +275,7 @@ describe("a run whose rule has an expiry", () => {
     expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ type: "closed", cause: "expired" });
   });
 
-  test("is not let go while the policy is to deny what nobody decides", async () => {
+  test("cannot be unwatched while the policy is to deny undecided requests", async () => {
     const { bench, id } = await under("deny");
     expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ error: { type: "denial-due" } });
     await bench.clock.pass(afterMs);
@@ -284,14 +284,14 @@ describe("a run whose rule has an expiry", () => {
     expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ ok: true });
   });
 
-  test("is not let go by the rule of now, whatever the card was drawn under", async () => {
+  test("cannot be unwatched because of the current rule, whatever the rule of its card", async () => {
     const { bench, id } = await under("nothing");
     bench.policy = { ...aPolicy({ expiry: { afterMs, outcome: "deny" } }), version: "ba9876543210" };
     expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ error: { type: "denial-due" } });
   });
 });
 
-test("a run is not let go while someone has approved and others must", async () => {
+test("a run cannot be unwatched while someone has approved and others must", async () => {
   const bench = await createBench();
   bench.policy = aPolicy({ needs: 2 });
   const { id, click } = await bench.withCard();
@@ -303,10 +303,10 @@ test("a run is not let go while someone has approved and others must", async () 
 
 const ASKER = { user: APPROVER, channel: CHANNEL };
 
-describe("of a run hear", () => {
+describe("who can see a run", () => {
   const unheard = { ok: false, error: { type: "unknown-run" } };
 
-  test("its channel's members, by status and list", async () => {
+  test("members of its channel see it, in status and list", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     const { queries } = bench.flow;
@@ -319,7 +319,7 @@ describe("of a run hear", () => {
   test.for<[string, ChannelId[]]>([
     ["members of another channel", [ChannelId("C0OTHER")]],
     ["members of none", []],
-  ])("%s nothing: it is an unknown run", async ([, channels]) => {
+  ])("%s see nothing: to them the run is unknown", async ([, channels]) => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     bench.people.channels = new Set(channels);
@@ -334,10 +334,10 @@ describe("of a run hear", () => {
     expect(await bench.flow.adoptRun.adopt(elsewhere, id)).toEqual(unheard);
   });
 
-  test("whoever has joined its channel since they were looked up last", async () => {
+  test("people who joined its channel since the last look-up see it", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
-    // Slack's answers of up to a minute ago say that they are in no channel.
+    // Cached answers of up to a minute ago say that they are in no channel.
     const old = new Set<ChannelId>();
     const { people } = bench;
     bench.people.channelsOf = (_user, maxAgeMs) => Promise.resolve(maxAgeMs > 2_000 ? old : people.channels);
@@ -346,7 +346,7 @@ describe("of a run hear", () => {
     expect(await bench.flow.adoptRun.unwatch(SECOND, id)).toMatchObject({ ok: true });
   });
 
-  test("whoever has joined it since, also when they start a run there", async () => {
+  test("people who joined it since can also start a run there", async () => {
     const bench = await createBench();
     const lookUp = bench.people.lookUp.bind(bench.people);
     bench.people.lookUp = async (...asked) => ({
@@ -357,7 +357,7 @@ describe("of a run hear", () => {
     expect(started.ok).toBe(true);
   });
 
-  test("nobody while Slack does not say who is where", async () => {
+  test("no one sees it while Slack does not say who is where", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
     bench.people.before = () => Promise.reject(failure("timeout"));
@@ -365,7 +365,7 @@ describe("of a run hear", () => {
     await expect(bench.flow.queries.list(ASKER, "all", 9)).rejects.toThrow("timeout");
   });
 
-  test("at most as many as were asked for, the newest first", async () => {
+  test("a list has at most the requested number of runs, newest first", async () => {
     const bench = await createBench();
     const ids = [aRunId(), aRunId(), aRunId()];
     for (const id of ids) {
@@ -377,7 +377,7 @@ describe("of a run hear", () => {
   });
 });
 
-test("health tells of the service, the gateway, the poller and the store, and of the store's failure", async () => {
+test("health reports the service, the gateway, the poller and the store, and the store's failure", async () => {
   const bench = await createBench();
   await bench.withCard();
   await bench.clock.pass(5_000);

@@ -1,4 +1,4 @@
-// From a click on a card to a decision that is stored: every refusal, and what is kept.
+// From a click on a card to a stored decision: every refusal, and what is stored.
 
 import { describe, expect, test } from "vitest";
 import type { Person } from "#src/domain/authorization.ts";
@@ -27,7 +27,7 @@ async function modal({ flow }: Bench, click: Click, verdict: "approve" | "deny" 
 describe("a click on a card", () => {
   test.for<[string, Partial<Person>, string]>([
     ["a guest", { kind: "guest" }, "guest"],
-    ["a person of another organisation", { kind: "outsider" }, "outsider"],
+    ["a person of another organization", { kind: "outsider" }, "outsider"],
     ["a bot", { kind: "bot" }, "bot"],
     ["a deactivated person", { kind: "deactivated" }, "deactivated"],
     ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
@@ -48,7 +48,7 @@ describe("a click on a card", () => {
     expect(result).toMatchObject({ ok: false, error: { refusal: { type: "requester" } } });
   });
 
-  test("opens nothing when Slack does not say who clicks", async () => {
+  test("opens nothing if Slack does not say who clicks", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     bench.people.before = () => Promise.reject(failure("timeout"));
@@ -61,7 +61,7 @@ describe("a click on a card", () => {
     ["under another message", { ts: MessageTs("1699999999.000001") }],
     ["in another channel", { channel: ChannelId("C0OTHER") }],
     ["in another team", { team: TeamId("T0OTHER") }],
-  ])("%s is nobody's button, to decide and to read", async ([, facts]) => {
+  ])("%s opens nothing, neither to decide nor to read", async ([, facts]) => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     const unknown = { ok: false, error: { refusal: { type: "unknown" }, run: null } };
@@ -69,7 +69,7 @@ describe("a click on a card", () => {
     expect(await bench.flow.openForm.read({ ...click, ...facts }, shown)).toMatchObject(unknown);
   });
 
-  test("on a version that was replaced is told that the request changed", async () => {
+  test("on a replaced version says that the request changed", async () => {
     const bench = await createBench();
     const { id, click } = await bench.withCard();
     bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "delete everything" } }]);
@@ -102,7 +102,7 @@ describe("a submitted modal", () => {
     expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
   });
 
-  test("survives a restart between the click and the submit, and one between the submit and the send", async () => {
+  test("survives a restart between the click and the submit, and another between the submit and the send", async () => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     await bench.restart();
@@ -124,7 +124,7 @@ describe("a submitted modal", () => {
   test.for<[string, { team?: TeamId; user?: UserId }]>([
     ["another person", { user: SECOND }],
     ["the same id of another team", { team: TeamId("T0OTHER") }],
-  ])("in the hand of %s is nobody's modal", async ([, facts]) => {
+  ])("submitted by %s is refused as unknown", async ([, facts]) => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     const result = await bench.flow.submitDecision({ ...BY, ...facts }, nonce, "");
@@ -132,7 +132,7 @@ describe("a submitted modal", () => {
     expect((await bench.run(id)).approvals[0]?.state.type).toBe("pending");
   });
 
-  test("by a person who lost the right since the click is refused, on facts at most 5 s old", async () => {
+  test("from a person who lost the right since the click is refused, on facts at most 5 s old", async () => {
     const bench = await createBench();
     const { nonce } = await opened(bench);
     const ages: number[] = [];
@@ -154,7 +154,7 @@ describe("a submitted modal", () => {
     expect(await bench.flow.submitDecision(BY, nonce, "")).toMatchObject({ ok: true });
   });
 
-  test("shows what changed while it was open, and nothing is sent", async () => {
+  test("shows what changed while it was open, and sends nothing", async () => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "delete everything" } }]);
@@ -172,7 +172,7 @@ describe("a submitted modal", () => {
     expect(clickOn(await bench.run(id)).click.nonce).not.toBe(nonce);
   });
 
-  test("of an approval that is gone is refused", async () => {
+  test("for an approval that is gone is refused", async () => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     bench.agents.pending.set(id, []);
@@ -181,7 +181,7 @@ describe("a submitted modal", () => {
     expect(result).toMatchObject({ ok: false, error: { refusal: { type: "closed" } } });
   });
 
-  test("of an approval that is not listed just now waits, and leaves when it is listed again", async () => {
+  test("for an approval that is briefly not listed waits, and is sent when it is listed again", async () => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     bench.agents.pending.set(id, []);
@@ -194,7 +194,7 @@ describe("a submitted modal", () => {
     expect(bench.chat.told).toEqual([]);
   });
 
-  test("of an approval that was resolved elsewhere meanwhile is void, and its approver is told", async () => {
+  test("for an approval that was resolved elsewhere meanwhile is void, and its approver is notified", async () => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
     bench.agents.pending.set(id, []);
@@ -204,13 +204,14 @@ describe("a submitted modal", () => {
     expect(bench.chat.told).toMatchObject([{ says: { type: "decision-void", cause: "no-longer-listed" } }]);
   });
 
-  test.for(["rejects", "says 404", "lists nothing it tells of"])(
-    "is kept when the service %s: the look is the best effort of 1.5 s",
+  test.for(["rejects", "says 404", "does not list what is pending"])(
+    "is stored even if the service %s: the look is best effort, with a limit of 1.5 s",
     async (way) => {
       const bench = await createBench();
       const { id, nonce } = await opened(bench);
       if (way === "rejects") bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
       if (way === "says 404") bench.agents.statuses.set(id, "missing");
+      if (way === "does not list what is pending") bench.agents.untold.add(id);
       bench.agents.looks.length = 0;
       expect(await bench.flow.submitDecision(BY, nonce, "")).toMatchObject({ ok: true });
       expect(bench.agents.looks[0]?.timeoutMs).toBe(SUBMIT_LOOK_MS);
@@ -229,7 +230,7 @@ describe("a submitted modal", () => {
     expect(await result).toMatchObject({ ok: true });
   });
 
-  test("denying without a reason is refused, and the modal may be submitted again", async () => {
+  test("that denies without a reason is refused, and may be submitted again", async () => {
     const bench = await createBench();
     const { click } = await bench.withCard();
     const nonce = await modal(bench, click, "deny");
@@ -249,7 +250,7 @@ describe("a submitted modal", () => {
     expect(bench.agents.resolved).toHaveLength(1);
   });
 
-  test("of two people at once the first wins, and the other learns of it", async () => {
+  test("from two people at once: the first wins, and the other is told so", async () => {
     const bench = await createBench();
     const { id, click, nonce } = await opened(bench);
     const other = await modal(bench, { ...click, user: SECOND }, "deny");

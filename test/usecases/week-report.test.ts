@@ -1,4 +1,4 @@
-// Who decided in the last week: whom that is told, and that it is an entry.
+// The report on who decided in the last week: who may read it, and its audit entry.
 
 import { expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
@@ -9,28 +9,28 @@ import { decided } from "../make/receipts.ts";
 const asks = (user: UserId) => ({ team: TEAM, user, channel: CHANNEL });
 const last = async ({ store }: Bench) => (await store.auditHead())?.entry;
 
-/** The next Monday is over. */
+/** Waits until the next Monday is over. */
 async function nextWeek(bench: Bench): Promise<void> {
   await bench.clock.pass(20_000);
   bench.clock.step(7 * 86_400_000);
 }
 
-test("an admin is told who decided what and who was refused, and that is an entry", async () => {
+test("an admin is told who decided what and who was refused, and an entry says so", async () => {
   const bench = await createBench();
   const { click } = await decided(bench);
   await decided(bench, "deny");
   await bench.flow.openForm.open({ ...click, user: UserId("U0LATE") }, "approve");
   await nextWeek(bench);
-  const told = await bench.flow.reportWeek(asks(ADMIN));
-  if (!told.ok) throw new Error(told.error.type);
-  expect(told.value.people).toEqual([
+  const report = await bench.flow.reportWeek(asks(ADMIN));
+  if (!report.ok) throw new Error(report.error.type);
+  expect(report.value.people).toEqual([
     { user: APPROVER, approved: 1, denied: 1, refused: 0 },
     { user: "U0LATE", approved: 0, denied: 0, refused: 1 },
   ]);
   expect(await last(bench)).toMatchObject({ what: "audit-read", run: null, by: { user: ADMIN } });
 });
 
-test("anyone else is refused, and that is an entry too", async () => {
+test("anyone else is refused, and an entry says so too", async () => {
   const bench = await createBench();
   await decided(bench);
   await nextWeek(bench);
@@ -39,7 +39,7 @@ test("anyone else is refused, and that is an entry too", async () => {
   expect(await last(bench)).toMatchObject({ what: "refused", step: "audit", refusal: "not-admin" });
 });
 
-test("so is an admin outside a channel, and one of whom Slack says nothing", async () => {
+test("an admin outside a channel is refused too, and so is one whom Slack does not identify", async () => {
   const bench = await createBench();
   bench.people.facts = { kind: "guest" };
   expect(await bench.flow.reportWeek(asks(ADMIN))).toEqual({ ok: false, error: { type: "guest" } });

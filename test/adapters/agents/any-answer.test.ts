@@ -25,7 +25,7 @@ const item = fc.oneof(
     { requiredKeys: [] },
   ),
 );
-/** Near enough to a real answer to get past the first checks. */
+/** Close enough to a real answer to pass the first checks. */
 const nearly = fc
   .record(
     {
@@ -62,12 +62,12 @@ function mock() {
   return { agent, service: serviceAt(BASE, { dispatcher: agent }) };
 }
 
-/** Says nothing of the key, and never to wait until yesterday. */
+/** Whether the error contains no key, and no wait that ends in the past. */
 function isClean(error: PortError): boolean {
   return !error.message.includes(KEY) && (error.retryAfterMs ?? 0) >= 0;
 }
 
-test("whatever is answered, a look is a snapshot of its run, a missing run, or a PortError", async () => {
+test("whatever the answer, a look returns a snapshot of its run, a missing run, or a PortError", async () => {
   const { agent, service } = mock();
   const holds = async (status: number, body: string, headers: Record<string, string>) => {
     agent.get(BASE).intercept({ path: RUN }).reply(status, body, { headers });
@@ -83,7 +83,7 @@ test("whatever is answered, a look is a snapshot of its run, a missing run, or a
   await fc.assert(fc.asyncProperty(status, body, headers, holds), { numRuns: 1_000 });
 });
 
-test("whatever is answered, a decision ends in one of its outcomes, and only a 2xx confirms it", async () => {
+test("whatever the answer, a decision ends in one of its outcomes, and only a 2xx confirms it", async () => {
   const { agent, service } = mock();
   const path = `${RUN}/approvals/${approval}`;
   const holds = async (status: number, body: string, verdict: "approve" | "deny") => {
@@ -100,7 +100,7 @@ test("whatever is answered, a decision ends in one of its outcomes, and only a 2
   await fc.assert(fc.asyncProperty(status, body, verdict, holds), { numRuns: 1_000 });
 });
 
-test("whatever is answered, a creation is a snapshot with an id, or a PortError", async () => {
+test("whatever the answer, a creation returns a snapshot with an id, or a PortError", async () => {
   const { agent, service } = mock();
   const holds = async (status: number, body: string) => {
     agent.get(BASE).intercept({ path: "/v1/agent/runs", method: "POST" }).reply(status, body);

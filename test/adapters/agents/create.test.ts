@@ -33,7 +33,7 @@ describe("creating a run", () => {
     expect(scope.isDone()).toBe(true);
   });
 
-  test.each([200, 201, 202, 299])("takes HTTP %i", async (status) => {
+  test.each([200, 201, 202, 299])("accepts HTTP %i", async (status) => {
     await expect(answers(status, { id: "run_1" })).resolves.toMatchObject({ id: "run_1", status: "queued" });
   });
 
@@ -42,7 +42,7 @@ describe("creating a run", () => {
     ["text", 200, "OK, thank you."],
     ["no id", 201, { status: "queued" }],
     ["an id that names another path", 201, { id: ".." }],
-  ])("may have made a run that nobody can name when the answer is %s", async (_what, status, body) => {
+  ])("may have made a run whose id is unknown when the answer is %s", async (_what, status, body) => {
     await expect(answers(status, body)).rejects.toMatchObject({ applied: "maybe", code: "garbled" });
   });
 
@@ -59,7 +59,7 @@ describe("creating a run", () => {
     },
   );
 
-  test("waits for another key at 401, and as long as told at 429", async () => {
+  test("waits for another key after 401, and as long as required after 429", async () => {
     await expect(answers(401, "")).rejects.toMatchObject({
       applied: "no",
       retry: "later",
@@ -73,13 +73,13 @@ describe("creating a run", () => {
   });
 
   test.each([302, 307, 408, 409, 499, 500, 502, 503])(
-    "may have been done when HTTP %i answers",
+    "may have succeeded when HTTP %i answers",
     async (status) => {
       await expect(answers(status, "")).rejects.toMatchObject({ applied: "maybe", retry: "never" });
     },
   );
 
-  test.each(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"])("was not done when %s ends it", async (code) => {
+  test.each(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"])("certainly failed when %s ends it", async (code) => {
     nock(BASE)
       .post("/v1/agent/runs")
       .replyWithError(Object.assign(new Error("no"), { code }));
@@ -89,7 +89,7 @@ describe("creating a run", () => {
     });
   });
 
-  test.each(["ECONNRESET", "EPIPE", "ETIMEDOUT"])("may have been done when %s ends it", async (code) => {
+  test.each(["ECONNRESET", "EPIPE", "ETIMEDOUT"])("may have succeeded when %s ends it", async (code) => {
     nock(BASE)
       .post("/v1/agent/runs")
       .replyWithError(Object.assign(new Error("no"), { code }));

@@ -1,4 +1,4 @@
-// Which records in an answer to a decision confirm it: every field of them must be known to say yes, or to say nothing of it.
+// Which records in an answer to a decision confirm it: every field must be known to agree, or to be irrelevant.
 
 import { describe, expect, test } from "vitest";
 import { readDecisionAnswer } from "#src/adapters/agents/decision-answer.ts";
@@ -20,7 +20,7 @@ function answered(body: object, sent = APPROVED) {
   return readDecisionAnswer(answer, sent, READER).type;
 }
 
-describe("a decision is not confirmed by a record", () => {
+describe("a record does not confirm a decision", () => {
   test.each([
     { status: "approved", approval_id: "some-other" },
     { status: "approved", approvalId: "some-other" },
@@ -30,12 +30,12 @@ describe("a decision is not confirmed by a record", () => {
     { runId: "run_2" },
     { run: "run_2" },
     { status: "approved", ID: "some-other" },
-  ])("of something else: %j", (body) => {
+  ])("if it is of something else: %j", (body) => {
     expect(answered(body)).toBe("unsure");
   });
 
   test.each([{ action: "denied" }, { action: " Deny " }, { output: "rejected" }, { metadata: "expired" }])(
-    "that has a contrary word as its only word about the request: %j",
+    "if its only word about the request is contrary: %j",
     (body) => {
       expect(answered(body)).toBe("unsure");
       expect(answered({ id: "a1", status: "approved", ...body })).toBe("unsure");
@@ -46,18 +46,18 @@ describe("a decision is not confirmed by a record", () => {
     { metadata: { status: "denied" } },
     { context: { approval: { decision: "Rejected" } } },
     { output: { steps: [{ outcome: "expired" }] } },
-  ])("that has a contrary word inside a field about the request: %j", (body) => {
+  ])("if a field about the request contains a contrary word: %j", (body) => {
     expect(answered(body)).toBe("unsure");
     expect(answered({ id: "run_1", status: "running", ...body })).toBe("unsure");
   });
 
-  test("because of words that the request has inside the same field", () => {
+  test("but does if the request has the contrary word inside the same field", () => {
     const metadata = { last: { status: "denied" } };
     const sent = { ...APPROVED, asked: { id: "a1", metadata } };
     expect(answered({ id: "a1", status: "approved", metadata }, sent)).toBe("confirmed");
   });
 
-  test("because of such a word, unless the request has it in the same field", () => {
+  test("but does if the request has the contrary word as the same field", () => {
     const sent = { ...APPROVED, asked: { id: "a1", action: "deny" } };
     expect(answered({ id: "a1", status: "approved", action: "deny" }, sent)).toBe("confirmed");
     expect(answered({ id: "a1", status: "approved", action: "deny all traffic" })).toBe("confirmed");
@@ -72,7 +72,7 @@ describe("a decision is not confirmed by a record", () => {
     { items: [{ id: "a1" }] },
     { a1: { action: "rm" } },
     "a1",
-  ])("that still lists it: %j", (list) => {
+  ])("if it still lists the approval: %j", (list) => {
     expect(answered({ id: "run_1", status: "running", pending_approvals: list })).toBe("unsure");
     expect(answered({ id: "run_1", status: "running", pending: list })).toBe("unsure");
     expect(answered({ id: "run_1", status: "running", pendingApprovals: list })).toBe("unsure");
@@ -82,7 +82,7 @@ describe("a decision is not confirmed by a record", () => {
     "ignored skipped noop duplicate unauthorized conflict dropped stale unchanged dry_run needs_second_approval whatever"
       .split(" ")
       .map((name) => [name, true] as const),
-  )("whose flag %s is %j", (name, value) => {
+  )("if its flag %s is %j", (name, value) => {
     expect(answered({ id: "a1", [name]: value })).toBe("unsure");
     expect(answered({ id: "a1", status: "approved", [name]: value })).toBe("unsure");
     expect(answered({ id: "run_1", status: "running", [name]: value })).toBe("unsure");
@@ -92,7 +92,7 @@ describe("a decision is not confirmed by a record", () => {
     "ack acknowledged valid changed effective recorded saved updated modified affected accepted whatever".split(
       " ",
     ),
-  )("whose flag %s is false or 0", (name) => {
+  )("if its flag %s is false or 0", (name) => {
     for (const value of [false, 0]) {
       expect(answered({ id: "a1", [name]: value })).toBe("unsure");
       expect(answered({ id: "a1", status: "approved", [name]: value })).toBe("unsure");
@@ -110,7 +110,7 @@ describe("a decision is not confirmed by a record", () => {
     "content",
     "whatever",
     "0",
-  ])("whose field %s holds a no or an unknown word", (name) => {
+  ])("if its field %s contains a no or an unknown word", (name) => {
     for (const word of ["no", "not done", "forbidden", "held"])
       expect(answered({ id: "a1", [name]: word })).toBe("unsure");
     for (const word of ["no", "It was not done", "forbidden"])
@@ -118,7 +118,7 @@ describe("a decision is not confirmed by a record", () => {
   });
 
   test.each(["phase", "disposition", "effect", "final_state", "type", "kind", "title"])(
-    "whose field %s says another outcome",
+    "if its field %s says another outcome",
     (name) => {
       expect(answered({ id: "a1", [name]: "denied" })).not.toBe("confirmed");
       expect(answered({ id: "a1", status: "approved", [name]: "denied" })).not.toBe("confirmed");
@@ -135,17 +135,17 @@ describe("a decision is not confirmed by a record", () => {
     { count: 0 },
     { list: ["denied"] },
     { tags: ["denied"] },
-  ])("that says something else: %j", (body) => {
+  ])("if it says something else: %j", (body) => {
     expect(answered(body)).not.toBe("confirmed");
   });
 
-  test("that says approved where it was denied", () => {
+  test("if it says approved and the decision was a denial", () => {
     for (const body of [{ whatever: "approved" }, { type: "approved" }, { phase: "approved" }])
       expect(answered(body, DENIED)).not.toBe("confirmed");
   });
 });
 
-describe("a decision is confirmed by a record", () => {
+describe("a record confirms a decision", () => {
   const OUTPUT = "It could not be done before. Denied twice, failed once.";
 
   test.each([
@@ -168,7 +168,7 @@ describe("a decision is confirmed by a record", () => {
     },
     { id: "run_1", status: "running", thread_title: "Tidy up" },
     { run: { id: "run_1", status: "running" }, approval: { id: "a1", status: "approved" } },
-  ])("of its run: %j", (body) => {
+  ])("if it is of the run: %j", (body) => {
     expect(answered(body)).toBe("confirmed");
   });
 
@@ -185,11 +185,11 @@ describe("a decision is confirmed by a record", () => {
     { approval: "a1", run: "run_1", updated: 1, recorded: true, ack: true, skipped: false },
     { success: true, message: "You need not do anything.", timestamp: "2026-11-20T10:00:01Z" },
     { id: "a1", status: "approved", updated: "2026-11-20T10:00:01Z", resolution_note: "because" },
-  ])("of the approval: %j", (body) => {
+  ])("if it is of the approval: %j", (body) => {
     expect(answered(body)).toBe("confirmed");
   });
 
-  test("that repeats the request's own fields", () => {
+  test("if it repeats the request's own fields", () => {
     const asked = {
       id: "a1",
       action: "rm",
@@ -202,7 +202,7 @@ describe("a decision is confirmed by a record", () => {
     expect(answered({ ...fields, status: "approved" }, { ...APPROVED, asked })).toBe("confirmed");
     expect(answered({ approval: fields }, { ...APPROVED, asked: { approval: asked } })).toBe("confirmed");
     expect(answered({ ...fields, hosts: 13 }, { ...APPROVED, asked })).toBe("unsure");
-    // Words on the outcome are no part of a request, whoever wrote it.
+    // Words on the outcome are never part of a request, whoever wrote it.
     expect(answered({ ...fields, applied }, { ...APPROVED, asked })).toBe("unsure");
   });
 });

@@ -24,7 +24,7 @@ async function faultOf(body: string, status = 200): Promise<string | null> {
 }
 
 describe("the service's health", () => {
-  test("is asked for without the key", async () => {
+  test("is requested without the key", async () => {
     const { url, seen } = await startServer((_request, response) =>
       response.end('{"status":"ok","version":"1.4.2"}'),
     );
@@ -42,7 +42,7 @@ describe("the service's health", () => {
 });
 
 describe("the gateway's health", () => {
-  test("tells what the gateway says, and how long it took", async () => {
+  test("contains what the gateway says, and how long it took", async () => {
     const { url, seen } = await startServer((_request, response) =>
       response.end(JSON.stringify({ ...BODY, more: 1 })),
     );
@@ -71,11 +71,11 @@ describe("the gateway's health", () => {
       "The token gateway answered HTTP 302 (Found), a redirect, which is not followed.",
     ],
     ["x".repeat(70_000), 200, "The token gateway sent an answer that is larger than 64 KiB."],
-  ])("is at fault when it says %.20j with HTTP %i", async (body, status, fault) => {
+  ])("counts as faulty when it says %.20j with HTTP %i", async (body, status, fault) => {
     await expect(faultOf(body, status)).resolves.toBe(fault);
   });
 
-  test("is at fault when nobody listens, in plain words", async () => {
+  test("counts as faulty when nothing listens, in plain words", async () => {
     const url = await nobody();
     await expect(gatewayAt(url).health()).resolves.toEqual({
       ok: false,
@@ -86,7 +86,7 @@ describe("the gateway's health", () => {
     });
   });
 
-  test("is at fault when it does not answer in time", async () => {
+  test("counts as faulty when it does not answer in time", async () => {
     const url = await startBytes(() => {});
     await expect(gatewayAt(url, { timeoutMs: 30 }).health()).resolves.toMatchObject({
       ok: false,
@@ -94,7 +94,7 @@ describe("the gateway's health", () => {
     });
   });
 
-  test("is at fault when its host name is unknown", async () => {
+  test("counts as faulty when its host name is unknown", async () => {
     const { fault } = await gatewayAt("http://gateway.invalid").health();
     expect(fault).toContain("gateway.invalid could not be looked up");
   });

@@ -27,30 +27,30 @@ async function fails(looking: Promise<unknown>): Promise<PortError> {
     () => null,
     (error: unknown) => error,
   );
-  if (!(error instanceof PortError)) throw new Error("did not fail as a port does", { cause: error });
+  if (!(error instanceof PortError)) throw new Error("did not fail with a PortError", { cause: error });
   expect(error.applied).toBe("no");
   expect(inspect(error, { depth: null, showHidden: true })).not.toContain(KEY);
   return error;
 }
 
 describe("a look", () => {
-  test("is a snapshot of the run, as of the moment before it was asked for", async () => {
+  test("returns a snapshot of the run, dated before the look was sent", async () => {
     await expect(answers(200, { id: run, status: "queued" })).resolves.toMatchObject({
       type: "snapshot",
       snapshot: { id: run, status: "queued", askedAt: NOW },
     });
   });
 
-  test("takes any 2xx", async () => {
+  test("accepts any 2xx", async () => {
     await expect(answers(206, { id: run, status: "queued" })).resolves.toMatchObject({ type: "snapshot" });
   });
 
-  test('is "missing" at 404, whatever its body', async () => {
+  test('returns "missing" after 404, whatever its body', async () => {
     await expect(answers(404, "<html>")).resolves.toEqual({ type: "missing", askedAt: NOW });
   });
 
   test.each([401, 403])(
-    "that HTTP %i answers says that the key is refused, and may be tried later",
+    "that HTTP %i answers reports that the key is refused, and may be tried later",
     async (status) => {
       await expect(
         fails(answers(status, { error: { code: "unauthorized", message: `no ${KEY}` } })),
@@ -72,7 +72,7 @@ describe("a look", () => {
     ["soon", null],
     ["", null],
     ["-5", null],
-  ])('that is asked to wait by "Retry-After: %s" says for how long', async (header, ms) => {
+  ])('that gets "Retry-After: %s" reports for how long', async (header, ms) => {
     const headers = { "retry-after": header };
     await expect(fails(answers(429, "", headers))).resolves.toMatchObject({
       code: "http_429",
@@ -93,7 +93,7 @@ describe("a look", () => {
     [599, "later"],
     [400, "never"],
     [422, "never"],
-  ])("that HTTP %i answers is worth another try: %s", async (status, retry) => {
+  ])("that HTTP %i answers is worth another attempt: %s", async (status, retry) => {
     await expect(fails(answers(status, ""))).resolves.toMatchObject({ code: `http_${status}`, retry });
   });
 
@@ -102,11 +102,11 @@ describe("a look", () => {
     ["nothing", ""],
     ["another run", { id: "run_2", status: "queued" }],
     ["no status", { id: run }],
-  ])("that brings %s is garbled", async (_what, body) => {
+  ])("that gets %s is garbled", async (_what, body) => {
     await expect(fails(answers(200, body))).resolves.toMatchObject({ code: "garbled", retry: "later" });
   });
 
-  test("tells errors in the service's words, clipped, on one line, with what is invisible made visible", async () => {
+  test("reports errors in the service's words, clipped, on one line, with invisible characters made visible", async () => {
     const { message } = await fails(
       answers(500, { error: { code: "x", message: `a\n\u202eb ${"c".repeat(900)}` } }),
     );
@@ -123,17 +123,17 @@ describe("a look", () => {
     ["  <!doctype html><p>broken", "(Internal Server Error): a page of HTML or XML"],
     [["broken"], "(Internal Server Error)."],
     ["", "(Internal Server Error)."],
-  ])("finds the words in %j", async (body, words) => {
+  ])("finds the error message in %j", async (body, words) => {
     const { message } = await fails(answers(500, body));
     expect(message).toBe(`The agent service answered HTTP 500 ${words}`);
   });
 
-  test.each(["..", ".", "\udfff"])("of the id %j is not sent", async (id) => {
+  test.each(["..", ".", "\udfff"])("for the id %j is not sent", async (id) => {
     const looking = serviceAt(BASE, { dispatcher: agent }).fetchRun(RunId(id));
     await expect(fails(looking)).resolves.toMatchObject({ code: "bad_id", retry: "never" });
   });
 
-  test("encodes any other id, and keeps the path in front of the service's own", async () => {
+  test("encodes any other id, and keeps the path before the service's own", async () => {
     const { url, seen } = await startServer((_request, response) => response.writeHead(404).end());
     const ids = ["a/b", "../../admin", "a b?c=d#e", "%2e%2e", "…", "a\u0000\r\nb", "'()*!"];
     for (const id of ids) await serviceAt(`${url}/team/a/`).fetchRun(RunId(id));

@@ -28,12 +28,12 @@ describe("an approval is pending", () => {
     [{ name: "approved" }, PAST],
     [7, PAST],
     [true, PAST],
-  ])("while its status is %j, although it has the time %s of its resolution", (status, resolved_at) => {
+  ])("while its status is %j, even with the resolution time %s", (status, resolved_at) => {
     expect(isPending({ status, resolved_at })).toBe(true);
   });
 
   test.each([DISTANT, "2026-11-20T10:06:00Z", Date.parse(DISTANT), Date.parse(DISTANT) / 1_000])(
-    "while the time of its resolution is still to come: %s",
+    "while its resolution time is in the future: %s",
     (resolved_at) => {
       expect(isPending({ resolved_at })).toBe(true);
       expect(isPending({ status: "", resolved_at })).toBe(true);
@@ -42,18 +42,18 @@ describe("an approval is pending", () => {
 });
 
 describe("an approval is resolved", () => {
-  test.each(["approved", " Approved\n", "expired"])("by the word %j, whatever its time", (status) => {
+  test.each(["approved", " Approved\n", "expired"])("if its status is %j, whatever its time", (status) => {
     for (const resolved_at of [undefined, null, PAST, DISTANT])
       expect(isPending({ status, resolved_at })).toBe(false);
   });
 
-  test.each([null, undefined, "", " ", false, 0])("by its time where its status is %j", (status) => {
+  test.each([null, undefined, "", " ", false, 0])("by its time if its status is %j", (status) => {
     for (const resolved_at of [PAST, Date.parse(PAST), Date.parse(PAST) / 1_000, "2026-11-20T10:04:00Z"])
       expect(isPending({ status, resolved_at })).toBe(false);
   });
 });
 
-test.each([0, false, ""])("an item that is nothing but %j is no approval that can be decided", (item) => {
+test.each([0, false, ""])("an item that is only %j is not an approval that can be decided", (item) => {
   const { pending, unreadable } = listing(item, { id: "a", action: "read" });
   expect(pending).toMatchObject([{ id: "a" }]);
   expect(unreadable).toMatchObject([{ code: "odd-id", ids: [] }]);
@@ -65,21 +65,21 @@ const look = (list: string) => {
 };
 const names = (count: number): string => Array.from({ length: count }, (_, at) => `"k${at}":1`).join();
 
-describe("very many values", () => {
+describe("too many values", () => {
   test.each([
     ["items", `["a"${",{}".repeat(200_000)}]`],
     ["names in one approval", `[{"id":"a",${names(50_000)}}]`],
-    ["names in a record of it", `[{"id":"a","o":{${names(50_000)}}}]`],
+    ["names in a record inside it", `[{"id":"a","o":{${names(50_000)}}}]`],
     ["numbers", `[{"id":"a","o":[${"1,".repeat(200_000)}1]}]`],
-  ])("make the whole answer unreadable, and it is said: %s", (_what, list) => {
+  ])("make the whole answer unreadable, with that reason: %s", (_what, list) => {
     expect(look(list)).toEqual({ ok: false, error: "it holds too many values" });
   });
 
   test.each([
     ["names", `{"id":"b",${names(5_100)}}`],
-    ["names in a record of it", `{"id":"b","o":{${names(5_100)}}}`],
+    ["names in a record inside it", `{"id":"b","o":{${names(5_100)}}}`],
     ["numbers", `{"id":"b","o":[${"1,".repeat(20_100)}1]}`],
-  ])("make one approval unreadable, and its neighbour is read: %s", (_what, item) => {
+  ])("make one approval unreadable, but not the next: %s", (_what, item) => {
     const read = look(`[{"id":"a"},${item}]`);
     expect(read).toMatchObject({
       value: { pending: [{ id: "a" }], unreadable: [{ code: "too-many-values", ids: ["b"] }] },
@@ -90,7 +90,7 @@ describe("very many values", () => {
     ["a list", (items: string) => `[${items}]`],
     ["lists in a list", (items: string) => `[[${items}]]`],
     ["a record around it", (items: string) => `{"items":[${items}]}`],
-    // It is read piece by piece.
+    // This list is read item by item.
     ["a list with a name twice", (items: string) => `[{"id":"z","x":1,"x":2},${items}]`],
   ])("in %s: the first 2,000 approvals are read, and one item stands for all others", (what, list) => {
     const read = look(list(Array.from({ length: 3_000 }, (_, at) => `"a${at}"`).join()));
@@ -104,7 +104,7 @@ describe("very many values", () => {
     expect(itemsUnreadable(null, read.value, NOW)).toMatchObject({ count: 1_000 + 2 * twice });
   });
 
-  test("are written out only of the five items that are told of", () => {
+  test("are written out only for the five items that are shown", () => {
     const { unreadable } = listing(...Array.from({ length: 1_000 }, () => ({ action: "x" })));
     expect(unreadable).toHaveLength(1_000);
     expect(unreadable.filter(({ source }) => source !== "")).toHaveLength(5);

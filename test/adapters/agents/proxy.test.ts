@@ -26,9 +26,9 @@ describe("a proxy that lets calls through", () => {
   });
 });
 
-describe("a decision that the proxy does not let through was surely not sent", () => {
+describe("a decision that the proxy blocks was certainly not sent", () => {
   test.each([
-    ["the proxy wants another password", 407],
+    ["the proxy requires another password", 407],
     ["the proxy forbids the host", 403],
     ["the proxy cannot reach the host", 502],
   ])("%s", async (_, status) => {
@@ -39,18 +39,18 @@ describe("a decision that the proxy does not let through was surely not sent", (
     expect(answer).toMatchObject({ why: expect.stringContaining(`HTTP ${status}`) as unknown });
   });
 
-  test("the proxy is not there", async () => {
-    const gone = createServer().listen(0, "127.0.0.1");
-    await once(gone, "listening");
-    const { port } = gone.address() as AddressInfo;
-    gone.close();
-    await once(gone, "close");
+  test("the proxy is down", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
     const service = serviceAt(`https://${HOST}`, { open: through(`http://127.0.0.1:${port}`) });
     const answer = await service.sendDecision(run, approval, decision);
     expect(answer).toMatchObject({ type: "later", code: "proxy" });
   });
 
-  test("the proxy takes the connection and says nothing", { timeout: 20_000 }, async () => {
+  test("the proxy accepts the connection and does not answer", { timeout: 20_000 }, async () => {
     const proxy = await startProxy({}, null);
     const service = serviceAt(`https://${HOST}`, { open: through(proxy.url) });
     const answer = await service.sendDecision(run, approval, decision);
@@ -58,7 +58,7 @@ describe("a decision that the proxy does not let through was surely not sent", (
   });
 });
 
-test("this machine is called directly, whatever the proxies are", async () => {
+test("this machine is called directly, whatever the proxy settings", async () => {
   const server = await startServer((_, response) => response.writeHead(404).end());
   const proxy = await startProxy({});
   for (const host of ["127.0.0.1", "localhost"]) {

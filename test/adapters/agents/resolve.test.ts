@@ -97,7 +97,7 @@ describe("a decision", () => {
   });
 
   test.each(["denied", "rejected", "declined", "deny", " BLOCK ", "expired", "withdrawn", "canceled"])(
-    "to approve was taken elsewhere when the record says %s",
+    "to approve was made elsewhere when the record says %s",
     async (status) => {
       const answer = await answers(200, { id: approval, status });
       expect(answer).toEqual({
@@ -108,7 +108,7 @@ describe("a decision", () => {
   );
 
   test.each(["approved", "approve", "Approved", "expired"])(
-    "to deny was taken elsewhere when the record says %s",
+    "to deny was made elsewhere when the record says %s",
     async (status) => {
       await expect(answers(200, { status }, "deny")).resolves.toMatchObject({ type: "elsewhere" });
     },
@@ -124,12 +124,12 @@ describe("a decision", () => {
     ["beside a yes", { ok: true, approval: { id: approval, status: "denied" } }],
     ["as its state", { id: approval, state: "denied" }],
     ["as a flag", { id: approval, denied: true }],
-    ["as the moment of it", { id: approval, denied_at: "2026-11-20T10:00:00Z" }],
-  ])("to approve was taken elsewhere when the answer says denied %s", async (_where, body) => {
+    ["as a timestamp", { id: approval, denied_at: "2026-11-20T10:00:00Z" }],
+  ])("to approve was made elsewhere when the answer says denied %s", async (_where, body) => {
     await expect(answers(200, body)).resolves.toMatchObject({ type: "elsewhere" });
   });
 
-  test("that the record spells otherwise was taken elsewhere", async () => {
+  test("to approve was made elsewhere when the record spells the opposite verdict differently", async () => {
     await expect(answers(200, { decision: "deny" })).resolves.toMatchObject({ type: "elsewhere" });
   });
 
@@ -141,11 +141,11 @@ describe("a decision", () => {
     ["a list", []],
     ["a text in JSON", '"ok"'],
     ["a text", "OK, thank you."],
-    ["a page", "<html>"],
+    ["an HTML page", "<html>"],
     ["null", "null"],
     ["cut off", '{"id":"apr_1","stat'],
     ["nested too deeply", "[".repeat(9_000) + "]".repeat(9_000)],
-  ])("is not known to have arrived when a 2xx brings a record that is %s", async (_what, body) => {
+  ])("may not have arrived when a 2xx brings a record that is %s", async (_what, body) => {
     await expect(answers(200, body)).resolves.toMatchObject({ type: "unsure" });
   });
 
@@ -158,13 +158,13 @@ describe("a decision", () => {
     ["errors", 200, { errors: [{ message: "no" }] }],
     ["an error beside a yes", 200, { status: "approved", error: "no quorum" }],
     ["not approved", 200, { approved: false }],
-    ["not approved, spelled otherwise", 200, { not_approved: true }],
-    ["an unset time of it", 200, { id: approval, resolved_at: "0001-01-01T00:00:00Z" }],
+    ["not approved, spelled differently", 200, { not_approved: true }],
+    ["an unset resolution time", 200, { id: approval, resolved_at: "0001-01-01T00:00:00Z" }],
     ["a list of words", 200, { status: ["denied"] }],
     ["a number", 200, { status: 403 }],
     ["a nested refusal", 200, { data: { result: { status: "denied_by_policy" } } }],
     ["a nested no", 200, { status: "approved", result: { ok: false } }],
-    ["another one's denial", 200, { decision: { id: "dec_1", verdict: "denied" } }],
+    ["the denial in another decision", 200, { decision: { id: "dec_1", verdict: "denied" } }],
     ["another approval in an envelope", 200, { approval: { id: "apr_2", status: "approved" } }],
     ["the approval, still pending", 200, { approval: { id: approval, status: "pending" } }],
     ["the run, which still lists it", 200, { id: run, status: "running", pending_approvals: [approval] }],
@@ -196,7 +196,7 @@ describe("a decision", () => {
   });
 
   test.each([{ approved: true }, { status: "approved" }])(
-    "to deny was taken elsewhere when the answer is %j",
+    "to deny was made elsewhere when the answer is %j",
     async (body) => {
       await expect(answers(200, body, "deny")).resolves.toMatchObject({ type: "elsewhere" });
     },
@@ -220,7 +220,7 @@ describe("a decision", () => {
     expect(answer).not.toHaveProperty("answered");
   });
 
-  test("goes again after 401 and, when told, after 429", async () => {
+  test("is sent again after 401 and, when allowed, after 429", async () => {
     await expect(answers(401, "")).resolves.toMatchObject({ type: "later", afterMs: null });
     await expect(answers(429, "", "deny", { "retry-after": "9" })).resolves.toMatchObject({
       type: "later",
@@ -240,7 +240,7 @@ describe("a decision", () => {
     },
   );
 
-  test("is refused in words without half a secret, however much white space stands before it", async () => {
+  test("is refused with a message that contains no half of a secret, however much white space precedes it", async () => {
     const code = `no${" ".repeat(580)}ghp_${"canary0123".repeat(4)}`;
     await expect(answers(409, { error: { code, message: "" } })).resolves.toMatchObject({
       words: expect.not.stringContaining("canary") as unknown,
@@ -248,13 +248,13 @@ describe("a decision", () => {
   });
 
   test.each([300, 301, 302, 307, 308, 408, 425, 499, 500, 502, 503, 504])(
-    "is not known to have arrived after HTTP %i",
+    "may not have arrived after HTTP %i",
     async (status) => {
       await expect(answers(status, { status: "approved" })).resolves.toMatchObject({ type: "unsure" });
     },
   );
 
-  test("about an id that cannot stand in an address is refused unsent", async () => {
+  test("about an id that cannot be part of a URL is refused unsent", async () => {
     const service = serviceAt(BASE);
     const decision = { verdict: "approve", reason: "" } as const;
     await expect(service.sendDecision(run, ApprovalId(".."), decision)).resolves.toMatchObject({

@@ -12,7 +12,7 @@ export const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
 export const run = RunId("run_1");
 export const approval = ApprovalId("apr_1");
 
-/** Closed when the test is over. */
+/** The client is closed when the test is over. */
 export function serviceAt(baseUrl: string, options: Partial<AgentServiceOptions> = {}) {
   const service = createAgentService({
     baseUrl,
@@ -28,7 +28,7 @@ export function serviceAt(baseUrl: string, options: Partial<AgentServiceOptions>
 
 export type Seen = { method: string; url: string; headers: http.IncomingHttpHeaders; body: string };
 
-/** A real server on this machine; `seen` holds what reached it. */
+/** Starts a real server on this machine. `seen` contains the requests that reached it. */
 export async function startServer(
   answer: (request: Seen, response: http.ServerResponse) => void,
 ): Promise<{ url: string; seen: Seen[] }> {
@@ -43,7 +43,7 @@ export async function startServer(
   return { url: await listening(server), seen };
 }
 
-/** Speaks bytes, not HTTP. */
+/** Starts a server that speaks raw bytes instead of HTTP. */
 export async function startBytes(talk: (socket: net.Socket) => void): Promise<string> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
@@ -54,7 +54,7 @@ export async function startBytes(talk: (socket: net.Socket) => void): Promise<st
   return listening(server);
 }
 
-/** An address on which nothing listens. */
+/** Returns an address on which nothing listens. */
 export async function nobody(): Promise<string> {
   const server = net.createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -74,10 +74,10 @@ async function listening(server: net.Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-// nock stands between the sockets of its whole process, which other files share, from its import on.
+// On import, nock patches the sockets of the whole process, which other test files share.
 nock.restore();
 
-/** nock is there for the tests of this file only. */
+/** Activates nock for the tests of this file only. */
 export function useNock(): void {
   beforeAll(() => nock.activate());
   afterEach(() => nock.cleanAll());

@@ -7,7 +7,7 @@ import { approval, KEY, nobody, run, serviceAt, startBytes, startServer } from "
 const LIMIT_MS = 80;
 const DECISION = { verdict: "approve", reason: "because" } as const;
 
-/** What each of the three calls makes of the same service. */
+/** Makes each of the three calls to the same service, and returns what came of them. */
 async function ask(url: string, options: Partial<AgentServiceOptions> = {}) {
   const service = serviceAt(url, { timeoutMs: LIMIT_MS, ...options });
   const failure = (call: Promise<unknown>) =>
@@ -26,7 +26,7 @@ async function ask(url: string, options: Partial<AgentServiceOptions> = {}) {
   return { fetchRun, create, resolve };
 }
 
-/** Answers once the head of a request is there. */
+/** Answers once the head of a request has arrived. */
 function afterHead(talk: (socket: Socket) => void) {
   return (socket: Socket) => {
     socket.once("data", () => talk(socket));
@@ -46,14 +46,14 @@ const unsent = (code: string) => ({
 });
 
 describe("an answer is lost", () => {
-  test("when the service says nothing within the limit", async () => {
+  test("when the service does not answer within the limit", async () => {
     const url = await startBytes(() => {});
     const asked = await ask(url);
     expect(asked).toMatchObject(lost("timeout"));
     expect(asked.fetchRun).toMatchObject({ message: "The agent service did not answer within 0.08 s." });
   });
 
-  test("when its body does not end within the limit, although bytes keep coming", async () => {
+  test("when its body does not end within the limit, even if bytes keep coming", async () => {
     const url = await startBytes(
       afterHead((socket) => {
         socket.write(
@@ -76,7 +76,7 @@ describe("an answer is lost", () => {
     expect(await ask(url)).toMatchObject(lost("reset"));
   });
 
-  test("when half of the body comes", async () => {
+  test("when only half of the body arrives", async () => {
     const url = await startBytes(
       afterHead((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"id":"run_1","sta')),
     );
@@ -88,7 +88,7 @@ describe("an answer is lost", () => {
     expect(await ask(url)).toMatchObject(lost("garbled"));
   });
 
-  test("when it is an echo, and the key it holds is not passed on", async () => {
+  test("when it echoes the request, and the key in it is not passed on", async () => {
     const url = await startBytes((socket) => socket.pipe(socket));
     expect(await ask(url)).toMatchObject(lost("garbled"));
   });
@@ -107,7 +107,7 @@ describe("an answer is lost", () => {
 });
 
 describe("nothing was sent", () => {
-  test("when nobody listens", async () => {
+  test("when nothing listens", async () => {
     const url = await nobody();
     const asked = await ask(url);
     expect(asked).toMatchObject(unsent("connection_refused"));
@@ -116,7 +116,7 @@ describe("nothing was sent", () => {
     });
   });
 
-  test("when the service speaks no TLS, or breaks off before the handshake is done", async () => {
+  test("when the service speaks no TLS, or hangs up before the handshake is done", async () => {
     const plain = await startBytes(afterHead((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));
     const broken = await startBytes(afterHead((socket) => socket.resetAndDestroy()));
     for (const url of [plain, broken])
@@ -134,7 +134,7 @@ describe("nothing was sent", () => {
 });
 
 describe("every call is one request", () => {
-  test.each([500, 503, 429, 408, 401, 404])("also when HTTP %i answers", async (status) => {
+  test.each([500, 503, 429, 408, 401, 404])("also if HTTP %i answers", async (status) => {
     const { url, seen } = await startServer((_request, response) => response.writeHead(status).end());
     await ask(url, { timeoutMs: 5_000 });
     expect(seen.map(({ method }) => method).sort()).toEqual(["GET", "POST", "POST"]);
@@ -152,7 +152,7 @@ describe("every call is one request", () => {
     expect([seen.length, elsewhere.seen.length]).toEqual([3, 0]);
   });
 
-  test("and a POST never goes over a connection that was kept", async () => {
+  test("and a POST never uses a kept-alive connection", async () => {
     const { url, seen } = await startServer((_request, response) =>
       response.end(JSON.stringify({ id: run, status: "queued" })),
     );
@@ -170,7 +170,7 @@ describe("every call is one request", () => {
   });
 });
 
-test("a POST does not wait behind polls that hang", async () => {
+test("a POST does not wait behind hanging polls", async () => {
   const hanging = Promise.withResolvers<void>();
   const { url } = await startServer(({ method }, response) => {
     if (method === "POST") response.writeHead(204).end();
@@ -197,7 +197,7 @@ test("closing waits for the answer to a decision that is under way", async () =>
   await closing;
 });
 
-test("a limit of one call's own shortens the usual one", async () => {
+test("a call's own limit shortens the usual one", async () => {
   const url = await startBytes(() => {});
   await expect(serviceAt(url).fetchRun(run, 30)).rejects.toThrow("did not answer within 0.03 s");
 });

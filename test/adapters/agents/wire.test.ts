@@ -17,7 +17,7 @@ function pendingOf(items: unknown, status = "awaiting_approval") {
 }
 
 describe("a run", () => {
-  test("becomes a snapshot with every field of the interface in its place", () => {
+  test("becomes a snapshot that has every field of the interface in its place", () => {
     const fields = {
       status: "succeeded",
       input: "task",
@@ -40,7 +40,7 @@ describe("a run", () => {
     });
   });
 
-  test("keeps unknown fields, and known ones of an unforeseen kind, as extra", () => {
+  test("keeps unknown fields, and known ones of an unexpected type, as extra", () => {
     const fields = { status: "failed", error: { code: "x" }, completed_at: 12, input: ["a"], note: null };
     expect(read(fields)).toMatchObject({
       ok: true,
@@ -52,7 +52,7 @@ describe("a run", () => {
     });
   });
 
-  test("has an output that is not text written out as JSON", () => {
+  test("has an output that is not text written as JSON", () => {
     expect(read({ status: "succeeded", output: { a: [1] } })).toMatchObject({
       value: { output: '{\n  "a": [\n    1\n  ]\n}' },
     });
@@ -60,11 +60,11 @@ describe("a run", () => {
     expect(read({ status: "succeeded", output: 0 })).toMatchObject({ value: { output: "0" } });
   });
 
-  test("may be in a state that nobody has heard of", () => {
+  test("may be in an unknown state", () => {
     expect(read({ status: "thinking" })).toMatchObject({ value: { status: "thinking", pending: [] } });
   });
 
-  test("may have a number for its id", () => {
+  test("may have a number as its id", () => {
     expect(readRun(text('{"id":42,"status":"queued"}'), RunId("42"), LOOKED)).toMatchObject({
       value: { id: "42" },
     });
@@ -75,19 +75,19 @@ describe("a run", () => {
     ["no id", '{"status":"queued"}'],
     ["no status", '{"id":"run_1"}'],
     ["an empty status", '{"id":"run_1","status":""}'],
-    ["a status that is no text", '{"id":"run_1","status":1}'],
+    ["a status that is not text", '{"id":"run_1","status":1}'],
     ["a list", "[]"],
     ["null", "null"],
     ["nothing", ""],
-    ["half a record", '{"id":"run_1","sta'],
-    ["a page", "<html>"],
-  ])("is not read out of %s", (_what, body) => {
+    ["a truncated record", '{"id":"run_1","sta'],
+    ["an HTML page", "<html>"],
+  ])("cannot be read from %s", (_what, body) => {
     expect(readRun(text(body), id, LOOKED)).toMatchObject({ ok: false });
   });
 });
 
 describe("a created run", () => {
-  test("is queued where the service gives no state", () => {
+  test("is queued if the service returns no state", () => {
     expect(readCreated(text('{"id":"run_1"}'), LOOKED)).toMatchObject({
       ok: true,
       value: { id, status: "queued", askedAt: 7 },
@@ -95,13 +95,13 @@ describe("a created run", () => {
   });
 
   test.each(["..", ".", "", "\ud800", "x".repeat(MAX_SERVICE_ID_CHARS + 1)])(
-    "has no id that cannot stand in an address: %j",
+    "must not have an id that cannot be part of a URL: %j",
     (odd) => {
       expect(readCreated(text(JSON.stringify({ id: odd })), LOOKED)).toMatchObject({ ok: false });
     },
   );
 
-  test("keeps an odd id that can be encoded", () => {
+  test("keeps an unusual id that can be encoded", () => {
     expect(readCreated(text(JSON.stringify({ id: "a/../b?c#d é" })), LOOKED)).toMatchObject({
       value: { id: "a/../b?c#d é" },
     });
@@ -122,7 +122,7 @@ function listing(items: string | Buffer, more = "") {
   return result.value;
 }
 
-describe("what the service sent", () => {
+describe("content from the service", () => {
   test.each(["1234567890123456789", "1000000000000000000000001", "1e400", "1e3", "1.0", "-0", "0.10"])(
     "keeps the number %s as it is written",
     (number) => {
@@ -131,14 +131,14 @@ describe("what the service sent", () => {
     },
   );
 
-  test("has an id of many digits with each of them", () => {
+  test("keeps every digit of a long id", () => {
     expect(listing('[{"id":1234567890123456789}, 9007199254740993]').pending).toMatchObject([
       { id: "1234567890123456789" },
       { id: "9007199254740993" },
     ]);
   });
 
-  test("is read anew out of what the store writes", () => {
+  test("is read back unchanged from what the store writes", () => {
     const { pending } = listing('[{"id":"a","n":[1e400,12345678901234567890,0.1,7]}]');
     const content = pending?.[0]?.content ?? null;
     expect(canonicalJson(parseJson(JSON.stringify(content)))).toBe(canonicalJson(content));
@@ -154,17 +154,17 @@ describe("an item that cannot be read", () => {
     ["two ids", '{"id":"a","id":"c"}', "name-twice", ["a", "c"]],
     ["bytes that are not UTF-8", Buffer.from('{"id":"a","action":"J\xe4rg"}', "latin1"), "not-utf8", ["a"]],
     ["half a character", '{"id":"a","action":"\\ud83d"}', "half-character", ["a"]],
-    ["half a character for a name", '{"id":"a","\\ude00":1}', "half-character", ["a"]],
+    ["half a character in a name", '{"id":"a","\\ude00":1}', "half-character", ["a"]],
     ["great depth", `{"id":"a","x":${"[".repeat(70)}${"]".repeat(70)}}`, "too-deep", ["a"]],
     ["too many values", `{"id":"a","x":[${"1,".repeat(100_000)}1]}`, "too-many-values", ["a"]],
     ["no id", '{"action":"read"}', "no-id", []],
     ["an empty id", '{"id":""}', "odd-id", []],
     ["an id that names another path", '{"id":".."}', "odd-id", []],
     ["an id that is a record", '{"id":{}}', "odd-id", []],
-    ["an id that is no whole number", '{"id":1.5}', "odd-id", []],
-    ["a truth value for an id", "true", "odd-id", []],
+    ["an id that is not an integer", '{"id":1.5}', "odd-id", []],
+    ["a boolean as an id", "true", "odd-id", []],
     ["an id that is too long", `"${"x".repeat(MAX_SERVICE_ID_CHARS + 1)}"`, "odd-id", []],
-  ])("because of %s is told of, and its neighbour is read", (_what, item, code, ids) => {
+  ])("because of %s is reported, and the next item is read", (_what, item, code, ids) => {
     const items = Buffer.concat([Buffer.from(`[${good},`), Buffer.from(item), Buffer.from("]")]);
     const { pending, unreadable } = listing(items);
     expect(pending).toMatchObject([{ id: "b", action: "read" }]);
@@ -172,20 +172,20 @@ describe("an item that cannot be read", () => {
     expect(unreadable[0]?.source.isWellFormed()).toBe(true);
   });
 
-  test("takes along a readable one of its id: one decision would decide both", () => {
+  test("discards a readable item with the same id, since one decision would decide both", () => {
     const { pending, unreadable } = listing('[{"id":"a","action":"read"},{"id":"a","x":1,"x":2},"b"]');
     expect(pending).toMatchObject([{ id: "b" }]);
     expect(unreadable).toHaveLength(1);
   });
 
-  test("is shown by its first part", () => {
+  test("is shown by its beginning", () => {
     const { unreadable } = listing(`[{"x":"${"y".repeat(5_000)}"}]`);
     expect(unreadable).toMatchObject([{ source: expect.stringContaining('"x": "yyy') as string }]);
     expect(unreadable[0]?.source).toHaveLength(2_000);
     expect(unreadable[0]?.hidden).toBeGreaterThan(3_000);
   });
 
-  test.each(["7", '"many"', "true"])("stands for a list that is %s", (list) => {
+  test.each(["7", '"many"', "true"])("replaces a list that is %s", (list) => {
     expect(listing(list)).toMatchObject({ pending: null, unreadable: [{ code: "odd-list" }] });
   });
 });
@@ -204,12 +204,12 @@ describe("a field of the run that cannot be read", () => {
   test.each([
     ['"half \\ud83d"', "half \ud83d"],
     ['{"a":1,"a":2}', '{"a":1,"a":2}'],
-  ])("is shown all the same where it is the output: %s", (output, shown) => {
+  ])("is still shown if it is the output: %s", (output, shown) => {
     const body = `{"id":"run_1","status":"succeeded","output":${output}}`;
     expect(readRun(text(body), id, LOOKED)).toMatchObject({ value: { output: shown, extra: {} } });
   });
 
-  test("makes the whole answer useless where it stands twice", () => {
+  test("makes the whole answer unusable if the list of approvals occurs twice", () => {
     const body =
       '{"id":"run_1","status":"awaiting_approval","pending_approvals":["a"],"pending_approvals":[]}';
     expect(readRun(text(body), id, LOOKED)).toEqual({
@@ -223,13 +223,13 @@ describe("the list of approvals", () => {
   test.each([
     ["a record around it", '{"count":1,"items":[{"id":"a","action":"rm"}]}'],
     ["a record by id", '{"a":{"action":"rm"}}'],
-    ["a record by id, of what is asked", '{"a":"rm"}'],
+    ["a record of requests by id", '{"a":"rm"}'],
     ["one approval alone", '{"id":"a","action":"rm"}'],
     ["lists in a list", '[[{"id":"a","action":"rm"}],[]]'],
     ["records around each record", '[{"approval":{"id":"a","action":"rm"}}]'],
     ["another name for the id", '[{"approval_id":"a","action":"rm"}]'],
     ["another name for the id beside an empty one", '[{"id":null,"approval_id":"a","action":"rm"}]'],
-    ["items that are nothing", '[null,{"id":"a","action":"rm"},null]'],
+    ["null items", '[null,{"id":"a","action":"rm"},null]'],
   ])("may be %s", (_what, list) => {
     expect(listing(list)).toMatchObject({ pending: [{ id: "a", action: "rm" }], unreadable: [] });
   });
@@ -244,18 +244,18 @@ describe("the list of approvals", () => {
 
 describe("pending approvals", () => {
   test.each(["null", "0", "0.0", "false", '""', '"null"', "{}", "[]", '"0001-01-01T00:00:00Z"', "true"])(
-    "are pending while the time of their resolution is %s",
+    "are pending while their resolution time is %s",
     (time) => {
       expect(listing(`[{"id":"a","resolved_at":${time}}]`).pending).toMatchObject([{ id: "a" }]);
     },
   );
 
-  test("are pending when their status says so, whatever time stands beside it", () => {
+  test("are pending if their status says so, whatever their resolution time", () => {
     const item = { id: "a", status: "pending", resolved_at: "2026-11-20T10:00:00Z" };
     expect(pendingOf([item])).toMatchObject([{ id: "a" }]);
   });
 
-  test("come as full records, with what is unknown kept in the content", () => {
+  test("may be full records, whose unknown fields are kept in the content", () => {
     const item = {
       id: "a",
       action: "rm",
@@ -267,7 +267,7 @@ describe("pending approvals", () => {
     expect(pendingOf([item])).toEqual([{ id: "a", action: "rm", requestedAt: "t", content: item }]);
   });
 
-  test("come as id and action, as bare ids and as numbers", () => {
+  test("may be an id and an action, bare ids, and numbers", () => {
     expect(pendingOf([{ id: "a", action: "rm" }, "b", 3, { id: 4 }])).toEqual([
       { id: "a", action: "rm", requestedAt: null, content: { id: "a", action: "rm" } },
       { id: "b", action: null, requestedAt: null, content: "b" },
@@ -280,7 +280,7 @@ describe("pending approvals", () => {
     expect(pendingOf([null, "a", null])).toHaveLength(1);
   });
 
-  test("have no action where it is missing, empty or no text; the content still shows it", () => {
+  test("have no action if it is missing, empty or not a text; the content still shows it", () => {
     for (const action of [undefined, "", { tool: "rm" }, null])
       expect(pendingOf([{ id: "a", action }])).toMatchObject([{ action: null, content: { id: "a" } }]);
     expect(pendingOf([{ id: "a", action: { tool: "rm" } }])).toMatchObject([
@@ -303,15 +303,15 @@ describe("pending approvals", () => {
     expect(pendingOf([{ id: "a", status }, "b"])).toMatchObject([{ id: "b" }]);
   });
 
-  test("leave out an item with the time of its resolution", () => {
+  test("leave out an item with a resolution time", () => {
     expect(pendingOf([{ id: "a", resolved_at: "2026-11-20T10:00:00Z" }])).toEqual([]);
   });
 
-  test("keep an item whose status is not known", () => {
+  test("keep an item whose status is unknown", () => {
     expect(pendingOf([{ id: "a", status: "waiting" }])).toHaveLength(1);
   });
 
-  test("of one id are one approval that shows them all", () => {
+  test("with the same id are one approval that shows them all", () => {
     const [one, two] = [
       { id: "a", action: "list files" },
       { id: "a", action: "delete files" },
@@ -322,14 +322,14 @@ describe("pending approvals", () => {
     ]);
   });
 
-  test("are unknown when an awaiting run does not list them, and none when a run in another state does not", () => {
+  test("are unknown if an awaiting run does not list them, and none if a run in another state does not", () => {
     expect(pendingOf(undefined)).toBeNull();
     expect(pendingOf(undefined, "running")).toEqual([]);
     expect(pendingOf(null, "queued")).toEqual([]);
     expect(pendingOf([], "awaiting_approval")).toEqual([]);
   });
 
-  test("many of one id are read in one pass", () => {
+  test("with the same id are read in one pass, however many", () => {
     const items = Array.from({ length: 100_000 }, () => "a");
     expect(pendingOf(items)).toHaveLength(1);
   });

@@ -24,7 +24,7 @@ function program(text: string): string {
   return path;
 }
 
-test("a week is a PNG of 1,200 by 800, and other figures are another picture", async () => {
+test("a week becomes a PNG of 1,200 by 800, and other figures another picture", async () => {
   const draw = createDrawLookBack();
   const picture = Buffer.from(await draw({ days }, "UTC"));
   expect(picture.subarray(1, 4).toString()).toBe("PNG");
@@ -38,20 +38,20 @@ test.each([
   ["says something else", "console.log('no picture')"],
   ["says nothing", ""],
   ["says too much", "process.stdout.write(Buffer.alloc(3 * 1024 * 1024))"],
-])("a process that %s is no picture, and ends nothing here", async (_what, text) => {
+])("a process that %s yields no picture, and does no further harm", async (_what, text) => {
   await expect(createDrawLookBack(program(text))({ days }, "UTC")).rejects.toThrow("the chart");
 });
 
 test("the process gets the figures and none of our environment", async () => {
   process.env["SECRET_OF_A_TEST"] = "xoxb-1";
   onTestFinished(() => void delete process.env["SECRET_OF_A_TEST"]);
-  const tells =
+  const script =
     "process.stdout.write(Buffer.from([0x89, 0x50, 0x4e, 0x47])); console.log(JSON.stringify(process.env))";
-  const told = Buffer.from(await createDrawLookBack(program(tells))({ days }, "UTC")).toString("latin1");
-  expect(told).not.toContain("SECRET_OF_A_TEST");
+  const output = Buffer.from(await createDrawLookBack(program(script))({ days }, "UTC")).toString("latin1");
+  expect(output).not.toContain("SECRET_OF_A_TEST");
 });
 
-test("the font is the one of the package, with its licence", () => {
+test("the font is the one in the package, with its license", () => {
   const ours = (name: string): Buffer =>
     readFileSync(new URL(`../../../src/adapters/chart/${name}`, import.meta.url));
   const theirs = (name: string): Buffer =>
@@ -60,7 +60,7 @@ test("the font is the one of the package, with its licence", () => {
   expect(ours("lato-license.txt").equals(theirs("LICENSE"))).toBe(true);
 });
 
-test("its words name each day in the time zone, with the same figures", () => {
+test("its text names each day in the time zone, with the same figures", () => {
   const [first] = days;
   if (first === undefined) throw new Error("no day");
   expect(dayName(first, "UTC")).toBe("Fri 20");

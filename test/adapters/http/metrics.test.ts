@@ -24,7 +24,7 @@ async function linesOf(metrics: ReturnType<typeof aSet>): Promise<string[]> {
   return (await metrics.expose()).body.split("\n");
 }
 
-test("what happened is counted under its name and labels", async () => {
+test("events are counted under their name and labels", async () => {
   const metrics = aSet();
   metrics.poll("snapshot", 0.02);
   metrics.poll("snapshot", 0.2);
@@ -67,7 +67,7 @@ test("what happened is counted under its name and labels", async () => {
   );
 });
 
-test("what is read at each scrape is shown in seconds and by name", async () => {
+test("values read at each scrape are shown in seconds and by name", async () => {
   const metrics = aSet();
   metrics.readFrom(() => Promise.resolve({ ...READINGS, policyVersion: null }));
   expect(await linesOf(metrics)).toContain('countersign_policy_info{version="built-in"} 1');
@@ -97,7 +97,7 @@ test("what is read at each scrape is shown in seconds and by name", async () => 
   expect(lines).not.toContain('countersign_policy_info{version="built-in"} 1');
 });
 
-test("every metric is there from the start, and every counter with its known labels at 0", async () => {
+test("every metric exists from the start, and every counter has its known labels at 0", async () => {
   const lines = await linesOf(aSet());
   const missing = METRICS.filter(({ name }) => !lines.some((line) => line.startsWith(`countersign_${name}`)));
   expect(missing.map(({ name }) => name)).toEqual(["part_healthy", "policy_info"]);
@@ -116,7 +116,7 @@ test("every metric is there from the start, and every counter with its known lab
     expect(lines).toContain(line);
 });
 
-test("a part has no value until something is known of it, so that a start looks like no fault", async () => {
+test("a part has no value until its state is known, so that a start does not look like a fault", async () => {
   const metrics = aSet();
   const ofParts = async () =>
     (await linesOf(metrics)).filter((line) => line.startsWith("countersign_part_healthy{"));
@@ -138,13 +138,13 @@ test("the table in docs/reference.md is the code's", () => {
   expect(reference.split("\n").filter((line) => line.startsWith("| `countersign_"))).toEqual(rows);
 });
 
-test("promtool finds nothing to say against our metrics", async () => {
+test("promtool has no complaints about our metrics", async () => {
   const metrics = aSet();
   metrics.readFrom(() => Promise.resolve(READINGS));
   const { body } = await metrics.expose();
   const ours = body.split("\n").filter((line) => /^(# (HELP|TYPE) )?countersign_/.test(line));
-  const said = execFileSync("promtool", ["check", "metrics"], { input: `${ours.join("\n")}\n` });
-  expect(said.toString()).toBe("");
+  const complaints = execFileSync("promtool", ["check", "metrics"], { input: `${ours.join("\n")}\n` });
+  expect(complaints.toString()).toBe("");
 });
 
 test("the process and its event loop are measured too", async () => {
@@ -153,7 +153,7 @@ test("the process and its event loop are measured too", async () => {
   expect(body).toContain("nodejs_eventloop_lag_p99_seconds");
 });
 
-test("two sets of metrics do not count into each other", async () => {
+test("two sets of metrics are independent", async () => {
   const [one, other] = [aSet(), aSet()];
   one.refusal("guest");
   expect(await linesOf(other)).toContain('countersign_refusals_total{reason="guest"} 0');

@@ -22,7 +22,7 @@ async function start(options: Partial<HttpOptions> = {}) {
 }
 
 describe("our HTTP side", () => {
-  test("tells whether the process is alive", async () => {
+  test("reports whether the process is alive", async () => {
     let live = true;
     const { get } = await start({ live: () => live });
     await expect(get("/livez")).resolves.toMatchObject({ status: 200, body: "alive\n" });
@@ -30,20 +30,20 @@ describe("our HTTP side", () => {
     await expect(get("/livez?verbose")).resolves.toMatchObject({ status: 503, body: "not alive\n" });
   });
 
-  test("tells whether it is ready, part by part", async () => {
+  test("reports whether it is ready, part by part", async () => {
     const checks = { store: "ok", slack: "not connected yet" };
     const { get } = await start({ ready: async () => ({ status: "not ready", version: "1.2.3", checks }) });
     const { status, body } = await get("/readyz");
     expect([status, JSON.parse(body)]).toEqual([503, { status: "not ready", version: "1.2.3", checks }]);
   });
 
-  test("shows the counts in their own content type", async () => {
+  test("shows the metrics in their own content type", async () => {
     const { get } = await start();
     const { headers, body } = await get("/metrics");
     expect([headers.get("content-type"), body]).toEqual(["text/plain; version=0.0.4", "up 1\n"]);
   });
 
-  test("is not ready, and goes on, when the question itself fails", async () => {
+  test("is not ready, but keeps running, when the check itself fails", async () => {
     const { get } = await start({ ready: () => Promise.reject(new Error("xoxb-secret")) });
     const { status, body } = await get("/readyz");
     expect([status, body]).toEqual([500, "Countersign could not answer this.\n"]);
@@ -69,7 +69,7 @@ describe("our HTTP side", () => {
     ]);
   });
 
-  test("gives Slack's path, and no other, to Slack's listener", async () => {
+  test("passes Slack's path, and no other, to Slack's listener", async () => {
     const paths: (string | undefined)[] = [];
     const listener: http.RequestListener = ({ url }, response) => {
       paths.push(url);
@@ -82,18 +82,18 @@ describe("our HTTP side", () => {
   });
 });
 
-test("a port in use is told in plain words", async () => {
+test("a port in use is reported in plain words", async () => {
   const { server } = await start();
   await expect(start({ port: server.port })).rejects.toThrow(
     `cannot listen on 127.0.0.1, port ${server.port}: another process uses this port. Stop it, or set PORT to another number.`,
   );
 });
 
-test("an address that this machine has not is told in plain words", async () => {
+test("an address that this machine does not have is reported in plain words", async () => {
   await expect(start({ host: "192.0.2.1" })).rejects.toThrow("this machine does not have that address");
 });
 
-test("closing ends idle connections, lets an answer under way finish, and may be repeated", async () => {
+test("closing ends idle connections, lets a response under way finish, and may be repeated", async () => {
   const asked = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const { server, get } = await start({
@@ -119,7 +119,7 @@ test("closing ends idle connections, lets an answer under way finish, and may be
 });
 
 describe("connections", () => {
-  /** Sends what is no HTTP, hears the refusal, and never closes its own side. */
+  /** Sends what is not HTTP, receives the refusal, and never closes its own side. */
   async function stubborn(port: number): Promise<net.Socket> {
     const socket = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     socket.on("error", () => undefined);
@@ -130,13 +130,13 @@ describe("connections", () => {
     return socket;
   }
 
-  test("that were refused and are kept half open give their places back", async () => {
+  test("that were refused and are kept half open free their slots", async () => {
     const { server, get } = await start({ connections: { inAll: 4, perAddress: 4 } });
     await Promise.all(Array.from({ length: 4 }, () => stubborn(server.port)));
     await vi.waitFor(() => expect(get("/livez")).resolves.toMatchObject({ status: 200 }), 5_000);
   });
 
-  test("beyond what one address may have are closed at once and counted, and places come back", async () => {
+  test("beyond the limit of one address are closed at once and counted, and slots are freed", async () => {
     const rejectedRequests: string[] = [];
     const { server, get } = await start({
       connections: { inAll: 100, perAddress: 3 },

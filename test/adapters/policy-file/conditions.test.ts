@@ -18,7 +18,7 @@ const doubts = async (text: string): Promise<string[]> =>
   (await lintPolicy(policyFile(`rules:\n${text}`).path)).map(({ says }) => says);
 
 describe("a policy file", () => {
-  test("names requesters by id and by group", () => {
+  test("may name requesters by id and by group", () => {
     expect(whenOf("{ requester: { users: [U0ANA], groups: [S0SRE] } }")).toMatchObject({
       requesters: ["U0ANA"],
       requesterGroups: ["S0SRE"],
@@ -26,13 +26,13 @@ describe("a policy file", () => {
     expect(whenOf("{ requester: U0ANA }")).toMatchObject({ requesters: ["U0ANA"] });
   });
 
-  test("compares numbers, and takes a text with a backslash as it is", () => {
+  test("may compare numbers, and takes a text with a backslash literally", () => {
     expect(whenOf(`{ field: { amount: ["> 1000", '\\> 1000', "1000"] } }`)).toMatchObject({
       fields: { amount: [{ bounds: [{ op: ">", than: "1000" }] }, "> 1000", "1000"] },
     });
   });
 
-  test("names hours and their opposite, one or several", () => {
+  test("may name hours and their opposite, one or several", () => {
     expect(whenOf(`{ hours: ${OFFICE}, outside-hours: [${OFFICE}] }`)).toMatchObject({
       hours: [{ tz: "UTC", from: "08:00" }],
       outsideHours: [{ to: "20:00" }],
@@ -68,7 +68,7 @@ describe("the linter", () => {
       /"b" never applies/,
     ],
     [
-      "hours that never come",
+      "hours that never occur",
       rule("a", `{ hours: ${OFFICE}, outside-hours: ${OFFICE} }`) + REST,
       /"a" never applies/,
     ],
@@ -107,7 +107,7 @@ describe("approvers in a policy file", () => {
     return policy.ok ? policy.value.rules[0] : policy.error.map(({ says }) => says);
   };
 
-  test("are parts of which each must approve, and imply how many", () => {
+  test("may consist of parts, each of which must approve, and then imply the quorum", () => {
     expect(
       read("{ all-of: [{ name: Ops, groups: [S0SRE] }, { users: [U0ANA], groups: [S0SEC] }] }"),
     ).toMatchObject({
@@ -122,7 +122,7 @@ describe("approvers in a policy file", () => {
     });
   });
 
-  test("may have exceptions, anyone too", () => {
+  test('may have exceptions, also with "anyone"', () => {
     expect(read("{ anyone: true, except: { groups: [S0TEMPS] } }")).toMatchObject({
       approvers: "anyone",
       except: { users: [], groups: ["S0TEMPS"], channels: [] },
@@ -148,7 +148,7 @@ describe("approvers in a policy file", () => {
     expect(Array.isArray(read(approvers))).toBe(true);
   });
 
-  test("that can't fill every part are found by the linter", async () => {
+  test("who cannot fill every part are found by the linter", async () => {
     const parts =
       "{ all-of: [{ users: [U0ANA, U0BEN] }, { name: Security, users: [U0CLEO] }], except: { users: [U0CLEO] } }";
     expect(await doubts(`  - name: a\n    approvers: ${parts}\n`)).toContainEqual(
@@ -164,7 +164,7 @@ describe("saved tasks in a policy file", () => {
   };
   const TASK = "  - { name: deploy, description: Deploys, text: 'Deploy {service} to {env}'";
 
-  test("have the fields of their text, also those that are not described", () => {
+  test("have the fields of their text, including those without a description", () => {
     expect(
       read(
         `${TASK}, fields: { env: { label: Environment, choices: [a, b] } }, channels: [C0OPS], who: { users: [U0ANA] } }`,

@@ -1,4 +1,4 @@
-// `npm run policy -- explain`: the policy in sentences, and which rule a stored run's approvals stand under.
+// `npm run policy -- explain`: the policy in sentences, and the rules of a stored run's approvals.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const POLICY = `rules:
   - { name: two, approvers: { users: [U0BEN, U0CAT] }, quorum: 2, hold: 30 s }
 `;
 
-test("every rule of the example in docs/policy.md is told in sentences", async () => {
+test("every rule of the example in docs/policy.md is explained in sentences", async () => {
   const docs = readFileSync(fileURLToPath(new URL("../../../docs/policy.md", import.meta.url)), "utf8");
   const { path } = policyFile(/```yaml\n([^]*?)```/.exec(docs)?.[1] ?? "");
   const { well, lines } = await explain(path, undefined, {});
@@ -34,7 +34,7 @@ test("every rule of the example in docs/policy.md is told in sentences", async (
     expect(text).toContain(each);
 });
 
-test("a rule says in sentences what happens while its request waits", async () => {
+test("a rule explains in sentences what happens while its request waits", async () => {
   const { path } = policyFile(`hours: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }
 rules:
   - name: production
@@ -62,7 +62,7 @@ rules:
     expect(text).toContain(each);
 });
 
-test("a rule says which people of a stage may only deny", async () => {
+test("a rule names the people of a stage who may only deny", async () => {
   const { path } = policyFile(`rules:
   - name: production
     approvers: { all-of: [{ groups: [S0SRE] }, { users: [U0BEN] }] }
@@ -73,7 +73,7 @@ test("a rule says which people of a stage may only deny", async () => {
   expect(text).toContain("After 30 min, members of S0ONCALL may deny, but not approve");
 });
 
-test("a stored run's approvals are told with their rule, while a bot has the database open", async () => {
+test("a stored run's approvals are listed with their rule, while a bot has the database open", async () => {
   const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const url = `sqlite:${join(folder, "a.db")}`;
@@ -89,7 +89,7 @@ test("a stored run's approvals are told with their rule, while a bot has the dat
   expect(await explain("run_nobody_knows", undefined, env)).toMatchObject({ well: false });
 });
 
-test("a policy that can't be used is told with the lines of its faults", async () => {
+test("a policy that can't be used is reported with the lines of its faults", async () => {
   const { path } = policyFile("rules: []");
   expect(await explain(path, undefined, {})).toMatchObject({
     well: false,

@@ -1,4 +1,4 @@
-// What the linter doubts about reminders and stages: they never happen, or change nothing.
+// What the linter doubts about reminders and stages: those that never happen, or change nothing.
 
 import { expect, test } from "vitest";
 import { lintPolicy } from "#src/adapters/policy-file/policy-holder.ts";
@@ -11,21 +11,21 @@ async function doubts(rule: string): Promise<readonly string[]> {
   return found.map(({ where }) => where);
 }
 
-test("a stage after the end of the time, unless an extension can reach it", async () => {
+test("a stage after the expiry, unless an extension can reach it", async () => {
   const stage = "    escalate: [{ after: 2 h, to: { groups: [S0ONCALL] } }]\n";
   expect(await doubts(`${stage}    expiry: { after: 1 h }\n`)).toEqual(["rules[0].escalate[0]"]);
   expect(await doubts(`${stage}    expiry: { after: 1 h, extend: { by: 1 h, at-most: 3 h } }\n`)).toEqual([]);
   expect(await doubts(stage)).toEqual([]);
 });
 
-test("a stage that lets in only people who may decide before", async () => {
+test("a stage that adds only people who may already decide", async () => {
   const again = "{ after: 1 h, to: { users: [U0BEN] } }";
   expect(await doubts(`    escalate: [${again}]\n`)).toEqual(["rules[0].escalate[0].to"]);
   const twice = "{ after: 1 h, to: { groups: [S0A] } }, { after: 2 h, to: { groups: [S0A] } }";
   expect(await doubts(`    escalate: [${twice}]\n`)).toEqual(["rules[0].escalate[1].to"]);
 });
 
-test("a stage whose people are in no part of the rule, unless further approvals are wanted", async () => {
+test("a stage whose people are in no part of the rule, unless further approvals are required", async () => {
   const parts = "approvers: { all-of: [{ groups: [S0A] }, { users: [U0BEN, U0CAT] }] }";
   const found = async (rule: string) =>
     (await lintPolicy(policyFile(`rules:\n  - { name: a, ${parts}, ${rule} }\n`).path)).map(
@@ -37,7 +37,7 @@ test("a stage whose people are in no part of the rule, unless further approvals 
   expect(await found("escalate: [{ after: 1 h, call: { groups: [S0ONCALL] } }]")).toEqual([]);
 });
 
-test("reminders after the end of the time, and a last one at its beginning", async () => {
+test("reminders after the expiry, and a last one at its beginning", async () => {
   expect(await doubts("    remind: { after: 2 h }\n    expiry: { after: 1 h }\n")).toEqual([
     "rules[0].remind",
   ]);

@@ -1,4 +1,4 @@
-// Two replicas that load a policy at the same moment: the one that the audit names last is in force.
+// Two replicas that load a policy at the same time: the one that the audit names last is in force.
 
 import { expect, onTestFinished, test } from "vitest";
 import {
@@ -28,7 +28,7 @@ async function createReplica() {
   return { file, holder, store, loadElsewhere, needs: () => holder.now().rules[0]?.needs };
 }
 
-test("an answer about an earlier policy that comes late does not undo a later one", async () => {
+test("a late answer about an earlier policy does not undo a later one", async () => {
   const { holder, store, loadElsewhere, needs } = await createReplica();
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let slow = true;
@@ -51,7 +51,7 @@ test("an answer about an earlier policy that comes late does not undo a later on
   expect(needs()).toBe(3);
 });
 
-test("the answer to this one's own commit that comes late does not undo a later policy", async () => {
+test("a late answer to our own commit does not undo a later policy", async () => {
   const { file, holder, store, loadElsewhere, needs } = await createReplica();
   const follow = createPolicyFollower(holder, store, log);
   file.write(wanting(2));
@@ -64,7 +64,7 @@ test("the answer to this one's own commit that comes late does not undo a later 
   expect([changed, needs()]).toEqual([true, 3]);
 });
 
-test("a policy that is taken over right before this one's own commit gives way to it", async () => {
+test("a policy that is taken over right before our own commit gives way to it", async () => {
   const { file, holder, store, loadElsewhere, needs } = await createReplica();
   const follow = createPolicyFollower(holder, store, log);
   file.write(wanting(2));

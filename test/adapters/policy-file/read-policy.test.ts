@@ -31,7 +31,7 @@ async function doubts(text: string): Promise<string[]> {
 
 const REST = "\n  - name: rest\n    approvers: anyone";
 
-describe("a policy file is refused, each fault with its line, for", () => {
+describe("a policy file is refused, each fault with its line, because of", () => {
   test.for<[string, string, string[]]>([
     ["nothing in it", "", ["p:1: the file is empty"]],
     ["no rules", "starters: [{ who: anyone }]", ["p:1: rules is missing"]],
@@ -49,7 +49,7 @@ describe("a policy file is refused, each fault with its line, for", () => {
       ["p:5: rules[0].approvers.users is empty, so no one is in it"],
     ],
     [
-      "approvers who are nobody",
+      "approvers without people",
       "rules:\n  - name: a\n    approvers: {}",
       ["p:3: rules[0].approvers names no one: give users, groups or channels, or the word anyone"],
     ],
@@ -59,7 +59,7 @@ describe("a policy file is refused, each fault with its line, for", () => {
       ["p:3: rules[0].when.channel is not a channel's id such as C0123ABCD; names are not ids"],
     ],
     [
-      "a key that nobody knows, and a wrong value, both at once",
+      "an unknown key and a wrong value at the same time",
       "rules:\n  - name: a\n    approvers: anyone\n    self-approval: maybe\n    colour: 2",
       [
         "p:4: rules[0].self-approval is neither true nor false",
@@ -84,19 +84,19 @@ describe("a policy file is refused, each fault with its line, for", () => {
   ])("%s", ([, text, told]) => expect(faults(text)).toEqual(told));
 });
 
-test("a hold of ten minutes is taken, and a longer one is refused", () => {
+test("a hold of ten minutes is accepted, and a longer one is refused", () => {
   const holding = (hold: string): string[] =>
     faults(`rules:\n  - name: a\n    approvers: anyone\n    hold: ${hold}`);
   expect(holding("10 min")).toEqual([]);
   for (const longer of ["601 s", "11 min", "100 min"]) {
-    const [says = "", ...others] = holding(longer);
-    expect(says).toContain("p:4: rules[0].hold");
+    const [message = "", ...others] = holding(longer);
+    expect(message).toContain("p:4: rules[0].hold");
     expect(others).toEqual([]);
   }
 });
 
 describe("the linter doubts", () => {
-  test("no rule whose requesters another one before it does not name", async () => {
+  test("no rule that an earlier rule covers only for some requesters", async () => {
     const text = `rules:
   - name: ben
     when: { action: "deploy *", requester: U0BEN }
@@ -107,7 +107,7 @@ describe("the linter doubts", () => {
     expect((await doubts(text)).filter((each) => each.includes("never applies"))).toEqual([]);
   });
 
-  test("a rule that never applies, and says by which", async () => {
+  test("a rule that never applies, and names the rule that covers it", async () => {
     const text = `rules:
   - name: deploys
     when: { action: "deploy *", channel: [C0OPS, C0REL] }
@@ -120,14 +120,14 @@ describe("the linter doubts", () => {
     ]);
   });
 
-  test("a policy in which no rule fits always", async () => {
+  test("a policy without a rule that always applies", async () => {
     const text = 'rules:\n  - name: a\n    when: { action: "*" }\n    approvers: anyone';
     expect(await doubts(text)).toEqual([
       'p:1: rules no rule matches every request, so a request that matches none cannot be decided. Add a last rule without "when"',
     ]);
   });
 
-  test("no rule that is only narrower, wider or beside another", async () => {
+  test("no rule that is only narrower than, wider than or beside another", async () => {
     const text = `rules:
   - name: production
     when: { action: "deploy * to production" }
@@ -142,17 +142,17 @@ describe("the linter doubts", () => {
   });
 });
 
-describe("a rule that nobody can satisfy", () => {
+describe("a rule that cannot be satisfied", () => {
   const rule = async (text: string) =>
     (await doubts(`rules:\n  - { name: a, ${text} }${REST}`)).filter((each) => each.includes("satisfied"));
 
-  test("is doubted: too few are named, or they alone ask", async () => {
-    const says = 'p:2: rules[0] "a" can never be satisfied';
-    expect((await rule("approvers: { users: [U0BEN] }, quorum: 2"))[0]).toContain(says);
-    expect((await rule("when: { requester: U0BEN }, approvers: { users: [U0BEN] }"))[0]).toContain(says);
+  test("is doubted: too few people are named, or they alone start the runs", async () => {
+    const message = 'p:2: rules[0] "a" can never be satisfied';
+    expect((await rule("approvers: { users: [U0BEN] }, quorum: 2"))[0]).toContain(message);
+    expect((await rule("when: { requester: U0BEN }, approvers: { users: [U0BEN] }"))[0]).toContain(message);
   });
 
-  test("is not doubted where a group may have enough people, or enough are named", async () => {
+  test("is not doubted if a group may have enough people, or enough are named", async () => {
     const here = "when: { channel: C0OPS }, quorum: 2";
     expect(await rule(`${here}, approvers: { users: [U0BEN], groups: [S0SOME] }`)).toEqual([]);
     expect(await rule(`${here}, approvers: { users: [U0BEN, U0CAT] }`)).toEqual([]);
@@ -167,15 +167,15 @@ describe("a rule that can be evaded", () => {
   };
   const lax = "approvers: anyone";
 
-  test("is doubted when other words fall to a laxer rule, and it is said what to do", async () => {
+  test("is doubted if other words match a laxer rule, with a suggestion", async () => {
     expect(await named(`when: { action: "deploy * to production" }, ${strict}`, lax)).toEqual([
       '0 "r0" can be evaded: other words for the same thing do not match it, and a request that does not match it may fall under "r1", which is laxer (who may approve). Make the last rule the strictest, and list harmless requests before it by exact values',
     ]);
   });
 
-  test("is doubted when a run can be started elsewhere", async () => {
-    const [says] = await named(`when: { channel: C0PAY }, ${strict}`, lax);
-    expect(says).toContain("a run can be started elsewhere, or by someone else");
+  test("is doubted if a run can be started elsewhere", async () => {
+    const [message] = await named(`when: { channel: C0PAY }, ${strict}`, lax);
+    expect(message).toContain("a run can be started elsewhere, or by someone else");
   });
 
   test.each([
@@ -183,27 +183,27 @@ describe("a rule that can be evaded", () => {
     ["any text matches its *", "when: { field: { target.env: [staging, 'test*'] } }"],
     ["the requester chooses the task", "when: { input: restart }"],
     ["the requester chooses the channel", "when: { channel: C0OPS }"],
-  ])("is doubted when it is lax and %s", async (why, when) => {
-    const [says] = await named(`${when}, ${lax}`, strict);
-    expect(says).toContain('is laxer than "r1" after it (who may approve)');
-    expect(says).toContain(why);
+  ])("is doubted if it is lax and %s", async (why, when) => {
+    const [message] = await named(`${when}, ${lax}`, strict);
+    expect(message).toContain('is laxer than "r1" after it (who may approve)');
+    expect(message).toContain(why);
   });
 
   test.each([
     ["exact values of a field", "when: { action: 'restart *', field: { target.env: [staging, 4] } }"],
     ["an exact action", "when: { action: restart billing-api }"],
     ["its requester", "when: { requester: U0BEN }"],
-  ])("is not doubted when %s hold a request there", async (_what, when) => {
+  ])("is not doubted if %s hold a request there", async (_what, when) => {
     expect(await named(`${when}, ${lax}`, strict)).toEqual([]);
   });
 
-  test("is not doubted when the policy names who may start runs in its channel", async () => {
+  test("is not doubted if the policy names who may start runs in its channel", async () => {
     const rules = `rules:\n  - { name: a, when: { channel: C0OPS }, ${lax} }\n  - { name: b, ${strict} }\n`;
     expect(await doubts(`${rules}starters: [{ channels: [C0OPS], who: { users: [U0BEN] } }]`)).toEqual([]);
     expect(await doubts(`${rules}starters: [{ channels: [C0OPS], who: anyone }]`)).toHaveLength(1);
   });
 
-  test("is not doubted when it is neither stricter nor laxer than what comes after it", async () => {
+  test("is not doubted if it is neither stricter nor laxer than the next rules", async () => {
     const other = "approvers: { users: [U0BEN] }";
     expect(await named(`when: { action: "deploy *" }, ${strict}`, other)).toEqual([]);
     expect(await named(`when: { action: "deploy *" }, ${lax}, quorum: 3`, strict)).toEqual([]);
@@ -216,7 +216,7 @@ describe("the policy in force", () => {
     return { debug: write, info: write, warn: write, error: write };
   };
 
-  test("is the built-in one without a file, and asking to read again changes nothing", async () => {
+  test("is the built-in one without a file, and reading again changes nothing", async () => {
     const holder = await createPolicyHolder(null, log([]));
     expect(holder.now()).toMatchObject({ version: null });
     expect(await holder.reload()).toBe(false);
@@ -239,7 +239,7 @@ describe("the policy in force", () => {
     expect(await holder.reload()).toBe(false);
   });
 
-  test("changes only after the new one was noted with its text; when that fails the old one stays", async () => {
+  test("changes only after the new one was recorded with its text; if that fails, the old one stays", async () => {
     const lines: string[] = [];
     const text = `rules:${REST}`;
     const file = policyFile(text);
@@ -262,7 +262,7 @@ describe("the policy in force", () => {
     expect(holder.now().rules[0]?.name).toBe("other");
   });
 
-  test("is what another replica has loaded last, as the signed audit has it", async () => {
+  test("is the one that another replica loaded last, according to the signed audit", async () => {
     const lines: string[] = [];
     const holder = await createPolicyHolder(null, log(lines));
     const store = await openStore({ url: "sqlite::memory:", owner: "test" });
@@ -280,7 +280,7 @@ describe("the policy in force", () => {
     expect(holder.now().version).toBeNull();
   });
 
-  test("stays when what another replica has loaded cannot be read here, and no decision leaves meanwhile", async () => {
+  test("stays if the policy of another replica cannot be read here, and no decision leaves meanwhile", async () => {
     const holder = await createPolicyHolder(null, log([]));
     const store = await openStore({ url: "sqlite::memory:", owner: "test" });
     onTestFinished(() => store.close());
@@ -288,12 +288,12 @@ describe("the policy in force", () => {
     const newer = { policy: BUILT_IN, text: "of-a-later-version: true" };
     await store.audit([policyLoadedEntry(newer, { now: 1, digest: digestOf })]);
     await expect(follow()).rejects.toThrow("cannot read");
-    // It is tried again: the answer stays the same.
+    // The second attempt has the same result.
     await expect(follow()).rejects.toThrow("cannot read");
     expect(holder.now().version).toBeNull();
   });
 
-  test("is none at all when the file can't be read or used at the start", async () => {
+  test("is missing if the file can't be read or used at the start", async () => {
     await expect(createPolicyHolder("/nowhere/policy.yaml", log([]))).rejects.toThrow(
       /can't be read: ENOENT/,
     );
@@ -302,7 +302,7 @@ describe("the policy in force", () => {
   });
 });
 
-test("docs/policy-example.yaml can be used, and the linter finds nothing wrong with it", async () => {
+test("docs/policy-example.yaml can be used, and the linter has no complaints", async () => {
   expect(await doubts(readFileSync(at("docs/policy-example.yaml"), "utf8"))).toEqual([]);
 });
 
@@ -310,12 +310,12 @@ describe("docs/policy.md", () => {
   const text = readFileSync(at("docs/policy.md"), "utf8");
   const examples = [...text.matchAll(/```yaml\n([^]*?)```/g)].map(([, yaml]) => yaml ?? "");
 
-  test("has examples, and the linter finds nothing wrong with any", async () => {
+  test("has examples, and the linter has no complaints about any", async () => {
     expect(examples.length).toBeGreaterThan(0);
     for (const each of examples) expect(await doubts(each)).toEqual([]);
   });
 
-  test("teaches a shape that other words do not evade", () => {
+  test("teaches a rule that other words do not evade", () => {
     const read = readPolicy(examples[0] ?? "", "v");
     if (!read.ok) throw new Error("the example can't be used");
     const asks = (action: string, more: object = {}) => {
@@ -331,20 +331,23 @@ describe("docs/policy.md", () => {
     );
   });
 
-  test("names every key that a policy knows", () => {
+  test("names every key of a policy", () => {
     const known = new Set(propertiesIn(JSON.parse(JSON.stringify(policySchema())) as Json));
     expect(known.size).toBeGreaterThan(8);
     expect([...known].filter((key) => !namesKey(text, key))).toEqual([]);
   });
 
-  test("stands beside the schema that editors read", () => {
+  test("matches the schema that editors read", () => {
     expect(JSON.parse(readFileSync(at("docs/policy.schema.json"), "utf8"))).toEqual(
       JSON.parse(JSON.stringify(policySchema())),
     );
   });
 });
 
-/** Returns whether the text has the key in backticks: alone, or before its value. The words of a sentence and an example do not count. */
+/**
+ * Whether the text has the key in backticks: alone, or before its value. Words of a sentence and examples do not
+ * count.
+ */
 function namesKey(text: string, key: string): boolean {
   const spans = text.replaceAll(/^```.*?^```/gms, "").match(/`[^`\n]+`/g) ?? [];
   return spans.some((span) => span === `\`${key}\`` || new RegExp(`[\`{, ]${key}:`).test(span));
@@ -357,7 +360,7 @@ function propertiesIn(schema: Json): string[] {
   return [...own, ...Object.values(schema).flatMap(propertiesIn)];
 }
 
-test("the version follows from the text alone", async () => {
+test("the version depends on the text alone", async () => {
   const [a, b] = [
     await loadPolicy(policyFile(`rules:${REST}`).path),
     await loadPolicy(policyFile(`rules:${REST}`).path),

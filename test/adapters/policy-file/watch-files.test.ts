@@ -15,14 +15,14 @@ const SILENT = {
 let folder: string;
 let clock: HandClock;
 let watch: FileWatch;
-let told: number;
+let changeCount: number;
 let looks: number;
 const at = (...names: string[]): string => join(folder, ...names);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "countersign-watch-"));
   clock = createHandClock();
-  told = 0;
+  changeCount = 0;
   looks = 0;
 });
 afterEach(async () => {
@@ -31,11 +31,11 @@ afterEach(async () => {
 });
 
 function watching(path: string, content: string, failing = (): boolean => false): void {
-  // Each look sets the alarm for the next one, so it is seen to have ended.
+  // Each look sets the timer for the next one, which shows that it has ended.
   const counting = { ...clock, after: (ms: number, what: () => void) => (looks++, clock.after(ms, what)) };
   const changed = (): Promise<void> => {
     if (failing()) return Promise.reject(new Error("not now"));
-    told += 1;
+    changeCount += 1;
     return Promise.resolve();
   };
   watch = createFileWatch({ clock: counting, log: SILENT }, [{ path, content, changed }]);
@@ -49,25 +49,25 @@ async function look(waitMs = LOOK_EVERY_MS): Promise<void> {
   await vi.waitFor(() => expect(looks).toBeGreaterThan(before), { interval: 1 });
 }
 
-test("a change is told once, when two looks have seen the same content", async () => {
+test("a change is reported once, when two looks have seen the same content", async () => {
   writeFileSync(at("file"), "one\n");
   watching(at("file"), "one");
   await look();
   await look();
-  expect(told).toBe(0);
+  expect(changeCount).toBe(0);
   writeFileSync(at("file"), "half of tw");
   await look();
   writeFileSync(at("file"), "two");
   await look();
-  expect(told).toBe(0);
+  expect(changeCount).toBe(0);
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
-test("a link that Kubernetes swaps two folders up is a change", async () => {
+test("a symbolic link that Kubernetes swaps two folders up is a change", async () => {
   for (const version of ["v1", "v2"]) {
     mkdirSync(at(version));
     writeFileSync(at(version, "key"), version);
@@ -80,10 +80,10 @@ test("a link that Kubernetes swaps two folders up is a change", async () => {
   renameSync(at("next"), at("data"));
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
-test("what the caller reads by itself is told no more", async () => {
+test("content that the caller has read itself is not reported again", async () => {
   writeFileSync(at("file"), "one");
   watching(at("file"), "one");
   writeFileSync(at("file"), "two");
@@ -91,27 +91,27 @@ test("what the caller reads by itself is told no more", async () => {
   await watch.mark();
   await look();
   await look();
-  expect(told).toBe(0);
+  expect(changeCount).toBe(0);
   writeFileSync(at("file"), "one");
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
-test("a file that is gone is a change, and so is its return with other content", async () => {
+test("a removed file is a change, and so is its return with other content", async () => {
   writeFileSync(at("file"), "one");
   watching(at("file"), "one");
   rmSync(at("file"));
   await look();
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
   writeFileSync(at("file"), "two");
   await look();
   await look();
-  expect(told).toBe(2);
+  expect(changeCount).toBe(2);
 });
 
-test("what could not be taken over is told again, ever less often", async () => {
+test("content that could not be taken over is reported again, ever less often", async () => {
   writeFileSync(at("file"), "two");
   let fails = true;
   watching(at("file"), "one", () => fails);
@@ -119,10 +119,10 @@ test("what could not be taken over is told again, ever less often", async () => 
   await look();
   fails = false;
   await look();
-  expect(told).toBe(1);
+  expect(changeCount).toBe(1);
 });
 
-test("what is no plain file is not watched", () => {
+test("a path that is not a regular file is not watched", () => {
   watching(folder, "");
   expect(clock.waiting()).toBe(0);
 });

@@ -11,7 +11,7 @@ import { PortError } from "#src/ports.ts";
 import { failureOf } from "./failing.ts";
 import { listening } from "./listening.ts";
 
-describe("an address is Slack's", () => {
+describe("whether an address is Slack's", () => {
   test.each([
     ["https://hooks.slack.com/commands/T0/1/x", null, true],
     ["https://hooks.slack.com:443/commands/T0/1/x", null, true],
@@ -63,18 +63,18 @@ describe("an address is Slack's", () => {
 });
 
 describe("a private answer", () => {
-  test("is posted as one to a person, whatever the message says of itself", async () => {
+  test("is posted to one person, whatever the message itself says", async () => {
     const slack = await listening();
     await createResponder(slack.url)(`${slack.url}response/1`, { text: "hello" });
-    expect(slack.heard).toMatchObject([{ method: "POST", url: "/response/1" }]);
-    expect(JSON.parse(slack.heard[0]?.body ?? "")).toMatchObject({
+    expect(slack.received).toMatchObject([{ method: "POST", url: "/response/1" }]);
+    expect(JSON.parse(slack.received[0]?.body ?? "")).toMatchObject({
       text: "hello",
       response_type: "ephemeral",
       replace_original: false,
     });
   });
 
-  test("goes to no foreign address: not one byte", async () => {
+  test("is not sent to a foreign address: not one byte", async () => {
     const stranger = await listening();
     const answerAt = createResponder("http://slack.sandbox.test/api/");
     expect(await failureOf(answerAt(`${stranger.url}x`, { text: "hello" }))).toMatchObject({
@@ -85,7 +85,7 @@ describe("a private answer", () => {
     expect(await failureOf(createResponder(null)(`${stranger.url}x`, { text: "hello" }))).toMatchObject({
       code: "foreign_response_url",
     });
-    expect(stranger.heard).toEqual([]);
+    expect(stranger.received).toEqual([]);
   });
 
   test("follows no redirect", async () => {
@@ -97,18 +97,18 @@ describe("a private answer", () => {
     expect(await failureOf(answerAt(`${slack.url}response/1`, { text: "x" }))).toMatchObject({
       code: "http_307",
     });
-    expect(stranger.heard).toEqual([]);
-    expect(slack.heard).toHaveLength(1);
+    expect(stranger.received).toEqual([]);
+    expect(slack.received).toHaveLength(1);
   });
 
-  test("that Slack refuses is a failure and not repeated", async () => {
+  test("that Slack refuses is a failure and is not repeated", async () => {
     const slack = await listening((_request, response) => response.writeHead(404).end("expired_url"));
     const answerAt = createResponder(slack.url);
     expect(await failureOf(answerAt(`${slack.url}response/1`, { text: "x" }))).toMatchObject({
       code: "http_404",
       retry: "never",
     });
-    expect(slack.heard).toHaveLength(1);
+    expect(slack.received).toHaveLength(1);
   });
 
   test("whose connection breaks may have arrived", async () => {
@@ -123,10 +123,10 @@ describe("a private answer", () => {
 describe("a replaced message", () => {
   const message = { text: "hello", blocks: [] };
 
-  test("is asked for, whatever the message says of itself, and not as a private answer", async () => {
+  test("is sent as a replacement, whatever the message itself says, and not as a private answer", async () => {
     const slack = await listening();
     await createReplacer(slack.url)(`${slack.url}response/1`, { ...message, replace_original: false });
-    const asked: unknown = JSON.parse(slack.heard[0]?.body ?? "");
+    const asked: unknown = JSON.parse(slack.received[0]?.body ?? "");
     expect(asked).toMatchObject({ text: "hello", replace_original: true });
     expect(asked).not.toHaveProperty("response_type");
   });
@@ -149,14 +149,14 @@ describe("a replaced message", () => {
       (error: unknown) => (error instanceof PortError ? error.applied : error),
     );
     expect(failure).toBe(applied);
-    expect(slack.heard).toHaveLength(1);
+    expect(slack.received).toHaveLength(1);
   });
 
-  test("goes to no foreign address, and its failure does not say where", async () => {
+  test("is not sent to a foreign address, and its failure does not say where", async () => {
     const stranger = await listening();
     const failed = await failureOf(createReplacer(null)(`${stranger.url}secret-path`, message));
     expect(failed).toMatchObject({ code: "foreign_response_url", applied: "no" });
-    expect(stranger.heard).toEqual([]);
+    expect(stranger.received).toEqual([]);
     const broken = await listening((request) => request.socket.destroy());
     const lost = await failureOf(createReplacer(broken.url)(`${broken.url}secret-path`, message));
     expect(lost).toMatchObject({ applied: "maybe" });

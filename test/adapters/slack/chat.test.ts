@@ -41,7 +41,7 @@ const clock: Clock = {
 };
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** A chat with the real clients on this token. */
+/** Creates a chat with the real clients on this token. */
 async function chatOn(token: string, apiUrl: string | null) {
   const { background, quick } = createClients(token, apiUrl, logger);
   const self = slackSelf(await quick("auth.test", {}));
@@ -90,7 +90,7 @@ async function onSandbox(): Promise<ChatUnderTest> {
         .map(shown)
         .toReversed();
     },
-    told: async (person, channel) => {
+    privateMessages: async (person, channel) => {
       const direct = workspace.dmOf(person).id;
       const texts = (where: string, only: string | null): string[] =>
         workspace.messages
@@ -110,7 +110,10 @@ describe("on the sandbox's Slack", () => {
   chatContract(onSandbox);
 });
 
-/** A real workspace: the app of manifest.yml is in CHAT_CHANNEL and not in CHAT_CLOSED_CHANNEL; CHAT_PERSON is in both. */
+/**
+ * A real workspace: the app of manifest.yml is in CHAT_CHANNEL and not in CHAT_CLOSED_CHANNEL; CHAT_PERSON is in
+ * both.
+ */
 const real = z
   .object({
     CHAT_BOT_TOKEN: z.string(),
@@ -159,14 +162,15 @@ async function onRealSlack(env: NonNullable<typeof real.data>): Promise<ChatUnde
         files: files.length,
       }));
     },
-    // Slack shows an app neither whispers nor, without a further scope, direct messages; nor can it post as another.
-    told: async () => null,
+    // Slack shows an app neither ephemeral messages nor, without a further scope, direct messages. Nor can the app
+    // post as another.
+    privateMessages: async () => null,
     forge: async () => null,
     stop: async () => undefined,
   };
 }
 
-describe("what goes to Slack", () => {
+describe("a message to Slack", () => {
   function recording(
     answer: (method: string) => { readonly [field: string]: unknown } = () => ({ ts: "1.000001" }),
   ) {
@@ -211,7 +215,7 @@ describe("what goes to Slack", () => {
     expect(asked[1]?.args).toMatchObject({ parse: "none", link_names: false });
   });
 
-  test("is marked with ids only, different for each message, the same at each try", async () => {
+  test("is marked with ids only, different for each message, the same at each attempt", async () => {
     const { chat, asked } = recording();
     const run = aWatchedRun(RunId("run_secret"), { input: "a secret task" });
     await chat.post(run, OPENING);
@@ -223,7 +227,7 @@ describe("what goes to Slack", () => {
     expect(marks[0]).not.toMatch(/secret/);
   });
 
-  test("rests as long as Slack asks", async () => {
+  test("is followed by as long a pause as Slack asks for", async () => {
     const { chat, rested } = recording(() => {
       throw new PortError("slow", { applied: "no", retry: "later", code: "http_429", retryAfterMs: 7_000 });
     });
@@ -236,12 +240,12 @@ describe("what goes to Slack", () => {
     ]);
   });
 
-  test("is not believed when Slack does not say which message it posted", async () => {
+  test("does not count as posted if Slack does not say which message it posted", async () => {
     const { chat } = recording(() => ({}));
     expect(await failureOf(chat.post(aRun(), OPENING))).toMatchObject({ applied: "maybe" });
   });
 
-  test("goes to the address of the command while that lives, and to the channel after", async () => {
+  test("is sent to the address of the command while that is valid, and to the channel afterwards", async () => {
     const answer = { url: "https://hooks.slack.com/x", until: NOON + 1 };
     const says = { type: "cannot-post", words: "x" } as const;
     const one = recording();
@@ -255,7 +259,7 @@ describe("what goes to Slack", () => {
     expect(one.asked.map(({ method }) => method)).toEqual(["chat.postEphemeral", "chat.postEphemeral"]);
   });
 
-  test("holds what the service said only where Slack reads no markup", async () => {
+  test("contains the service's words only where Slack reads no markup", async () => {
     const words = "*bold* https://evil.example `code` :tada:";
     const says = { type: "decision-refused", approval: ApprovalId("apr_1"), words } as const;
     const { chat, asked, answered } = recording();

@@ -36,7 +36,7 @@ beforeEach(() => {
   kept.keep(FORM, click);
 });
 
-test("an open form alone changes nothing; its submit serves the next change of that message, once", () => {
+test("an open form alone changes nothing; its submit is used for the next change of that message, once", () => {
   expect(kept.isReady(OPS, TS)).toBe(false);
   expect(kept.take(OPS, TS)).toBeNull();
   kept.ready(FORM, BEN);
@@ -48,14 +48,14 @@ test("an open form alone changes nothing; its submit serves the next change of t
   expect(kept.take(OPS, TS)).toBeNull();
 });
 
-test("the same form submitted again brings no second change", () => {
+test("the same form submitted again causes no second change", () => {
   kept.ready(FORM, BEN);
   kept.take(OPS, TS);
   kept.ready(FORM, BEN);
   expect(kept.take(OPS, TS)).toBeNull();
 });
 
-test("an update that waits goes once the decision is stored, not before: it would show the old state", () => {
+test("an update that waits is sent once the decision is stored, not before, when it would show the old state", () => {
   const changeCard = kept.ready(FORM, BEN);
   expect(excused).toEqual([]);
   changeCard();
@@ -65,7 +65,7 @@ test("an update that waits goes once the decision is stored, not before: it woul
   expect(excused).toHaveLength(1);
 });
 
-test("a form in another hand, or an unknown one, changes nothing", () => {
+test("a form of another person, or an unknown one, changes nothing", () => {
   kept.ready(FORM, CAT);
   kept.ready(SECOND, BEN);
   expect(kept.take(OPS, TS)).toBeNull();
@@ -73,7 +73,7 @@ test("a form in another hand, or an unknown one, changes nothing", () => {
   expect(kept.take(OPS, TS)).toBe(URL);
 });
 
-test("a form that gives way to another one hands its URL over", () => {
+test("a form that is replaced by another passes its URL on", () => {
   kept.handOver(FORM, SECOND);
   kept.ready(FORM, BEN);
   expect(kept.take(OPS, TS)).toBeNull();
@@ -81,7 +81,7 @@ test("a form that gives way to another one hands its URL over", () => {
   expect(kept.take(OPS, TS)).toBe(URL);
 });
 
-test("nothing is tried after Slack stops to accept the URL, nor a minute after the submit", () => {
+test("nothing is tried after Slack stops accepting the URL, nor a minute after the submit", () => {
   now += 29 * MINUTE;
   kept.ready(FORM, BEN);
   expect(kept.isReady(OPS, TS)).toBe(false);
@@ -91,7 +91,7 @@ test("nothing is tried after Slack stops to accept the URL, nor a minute after t
   expect(kept.take(OPS, TS)).toBeNull();
 });
 
-test("of very many open forms the oldest are forgotten", () => {
+test("of very many open forms, the oldest are forgotten", () => {
   for (let nth = 0; nth < 1_000; nth += 1) kept.keep(Nonce(String(nth).padStart(22, "A")), click);
   kept.ready(FORM, BEN);
   expect(kept.take(OPS, TS)).toBeNull();

@@ -4,7 +4,7 @@ import { parseCommandLine, pastedId } from "#src/adapters/slack/typed-command.ts
 import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";
 import { always, anyText } from "./blocks/hostile.ts";
 
-test("the task comes back byte for byte, whatever it is", () => {
+test("the task is returned byte for byte, whatever it is", () => {
   const before = fc.constantFrom("", " ", "\t", "  \n");
   const between = fc.constantFrom(" ", "\n", "\t", "\u00A0");
   always(fc.tuple(before, fc.constantFrom(...SUBCOMMANDS), between, anyText), ([start, word, gap, rest]) => {
@@ -12,7 +12,7 @@ test("the task comes back byte for byte, whatever it is", () => {
   });
 });
 
-test("any text at all is a form, a subcommand or an unknown word", () => {
+test("any text is parsed as a form, a subcommand or an unknown word", () => {
   always(anyText, (text) => {
     const typed = parseCommandLine(text);
     expect(text.trim() === "" ? ["form"] : [...SUBCOMMANDS, "unknown"]).toContain(typed.type);
@@ -33,7 +33,7 @@ describe("a command line", () => {
     ["runs", { type: "unknown", word: "runs" }],
     ["__proto__ x", { type: "unknown", word: "__proto__" }],
     ["constructor", { type: "unknown", word: "constructor" }],
-  ])("%j", (text, typed) => expect(parseCommandLine(text)).toEqual(typed));
+  ])("is parsed: %j", (text, typed) => expect(parseCommandLine(text)).toEqual(typed));
 });
 
 test.each([
@@ -45,4 +45,4 @@ test.each([
   ["``", ""],
   ["", ""],
   ["a`b`c", "a`b`c"],
-])("the id in %j is %j", (rest, id) => expect(pastedId(rest)).toBe(id));
+])("the pasted id in %j is %j", (rest, id) => expect(pastedId(rest)).toBe(id));

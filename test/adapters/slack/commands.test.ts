@@ -20,7 +20,7 @@ const payload = (text: string) => ({
   response_url: "https://hooks.slack.com/commands/x",
 });
 
-/** What a person who types this is answered; only the parts of the app that the test names are there. */
+/** Returns the answers to a command. Only the parts of the app that the test names exist. */
 async function typed(text: string, parts: Partial<ListenerDeps>) {
   const answers: Message[] = [];
   const acks: (string | undefined)[] = [];
@@ -46,7 +46,7 @@ const refusing = (words: string): Partial<ListenerDeps> => ({
 });
 
 describe("a private answer", () => {
-  test("holds what the service said only where Slack reads no markup", async () => {
+  test("contains the service's words only where Slack reads no markup", async () => {
     const words = "*bold* https://evil.example <!channel> :tada:";
     const { answers } = await typed("watch run_7", refusing(words));
     const [answer = { text: "", blocks: [] }] = answers;
@@ -54,7 +54,7 @@ describe("a private answer", () => {
     expect(JSON.stringify(markup)).not.toContain("evil.example");
   });
 
-  test("to a word that is no subcommand quotes it without letting it break out", async () => {
+  test("to an unknown subcommand quotes it without letting it break out", async () => {
     const { acks } = await typed("`<!channel>`&\u202Eapprove", {});
     expect(acks).toEqual([
       "Countersign does not know `'&lt;!channel&gt;'&amp;⟨U+202E⟩approve`. `/agent help` lists the commands. To start a run, type `/agent run` before the task.",
@@ -70,7 +70,7 @@ describe("a private answer", () => {
     expect(textOf(answer.blocks)).toMatch(/1 more/);
   });
 
-  test("holds no link where Slack does not give one", async () => {
+  test("contains no link if Slack does not return one", async () => {
     const up = { type: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };
     const run = { ...aWatchedRun(), posts: { [OPENING]: up } } as unknown as Run;
     for (const permalink of [undefined, null, 7, {}]) {
@@ -96,7 +96,7 @@ test("no command decides anything", async () => {
     expect((await typed(text, {})).acks[0]).toContain("nothing was decided");
 });
 
-describe("what was typed after the command", () => {
+describe("the text after the command", () => {
   test.each([
     ["run a &amp;&amp; b &lt;c&gt;", "a && b <c>"],
     ["run &amp;lt; &amp;amp;lt; &quot; & <", "&lt; &amp;lt; &quot; & <"],
@@ -116,7 +116,7 @@ describe("what was typed after the command", () => {
   });
 });
 
-test("a freeze that is lifted while another one still holds is not told as the end of both", async () => {
+test("a freeze that is lifted while another still holds is not reported as the end of both", async () => {
   const bench = await createBench();
   const by = { team: TEAM, user: ADMIN, channel: payload("").channel_id };
   await bench.flow.freeze.freeze(by, null, "a leak");

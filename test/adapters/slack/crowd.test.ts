@@ -1,4 +1,4 @@
-// Many people at the same second: nobody is left without an answer, and Slack is asked no more than it allows.
+// Many people in the same second: everyone gets an answer, and Slack is called no more than it allows.
 
 import { describe, expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
@@ -10,7 +10,7 @@ const TEAM = TeamId("T0ACME");
 const OPS = ChannelId("C0OPS");
 const PEOPLE = Array.from({ length: 300 }, (_, nth) => UserId(`U0CROWD${nth}`));
 const CHANNELS = PEOPLE.map((_, nth) => ChannelId(`C0CROWD${nth}`));
-/** docs.slack.dev, rate limits: what Slack takes in a minute. */
+/** docs.slack.dev, rate limits: calls that Slack allows per minute. */
 const MOST: { readonly [method: string]: number } = {
   "users.info": 100,
   "users.list": 20,
@@ -61,7 +61,7 @@ const expectWithinLimits = ({ perMinute }: ReturnType<typeof crowd>): void => {
 
 describe("a crowd", () => {
   test.for([false, true])(
-    "of 300 is known at once, at the click and at the submit; private: %s",
+    "of 300 is looked up at once, at the click and at the submit; private: %s",
     async (isPrivate) => {
       const world = crowd({ isPrivate });
       for (const maxAgeMs of [60_000, 5_000, 5_000]) {
@@ -74,7 +74,7 @@ describe("a crowd", () => {
     },
   );
 
-  test("gets no older answer than one person does", async () => {
+  test("gets no older answer than a single person does", async () => {
     const world = crowd();
     const last = PEOPLE.at(-1) ?? UserId("U0");
     await Promise.all(PEOPLE.slice(0, 20).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
@@ -88,7 +88,7 @@ describe("a crowd", () => {
     expect(world.asked.filter(({ method }) => method === "users.list")).toHaveLength(2);
   });
 
-  test("waits for its turn where Slack does not list someone", async () => {
+  test("waits for its turn if Slack does not list someone", async () => {
     const world = crowd({ listed: PEOPLE.slice(0, 100) });
     await Promise.all(PEOPLE.slice(0, 20).map((user) => world.people.lookUp(TEAM, user, OPS, 5_000)));
     const stranger = PEOPLE.at(-1) ?? UserId("U0");
@@ -98,14 +98,14 @@ describe("a crowd", () => {
     expectWithinLimits(world);
   });
 
-  test("shares one question about a group", async () => {
+  test("shares one look-up of a group", async () => {
     const world = crowd();
     const group = GroupId("S0APPROVERS");
     await Promise.all(PEOPLE.map((user) => world.people.memberOf(user, [group], 5_000)));
     expect(world.asked.filter(({ method }) => method === "usergroups.users.list")).toHaveLength(1);
   });
 
-  test("of twelve, each in another channel, is known at once however often they act, whichever of three replicas a click reaches", async () => {
+  test("of twelve, each in another channel, is looked up at once however often they act, whichever of three replicas a click reaches", async () => {
     const world = crowd();
     const replicas = [world.people, world.replica(), world.replica()];
     for (const each of replicas) each.shareLimits(replicas.length);

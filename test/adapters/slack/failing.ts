@@ -1,4 +1,4 @@
-/** What a promise is rejected with; a promise that resolves is a failed test. */
+/** Returns what a promise is rejected with. A promise that resolves fails the test. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   const outcome = await promise.then(
     (value) => ({ resolved: value }),

@@ -22,24 +22,24 @@ function calling(answer: (method: string) => Answer) {
 }
 
 describe("an upload", () => {
-  test("sends the whole text, byte for byte, to the address that Slack names", async () => {
+  test("sends the whole text, byte for byte, to the address that Slack returned", async () => {
     const slack = await listening();
     const { call, asked } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
     const output = "äöü 👩‍💻\n".repeat(2_000);
     expect(await createFiles(call, slack.url).upload(withOutput(output), OUTPUT)).toMatchObject({
       file: "F0",
     });
-    expect(slack.heard).toEqual([{ method: "POST", url: "/upload/1", body: output }]);
+    expect(slack.received).toEqual([{ method: "POST", url: "/upload/1", body: output }]);
     expect(asked[0]?.args).toEqual({ filename: "output-run_7.txt", length: Buffer.byteLength(output) });
   });
 
-  test("of a request holds all that is asked, made visible", async () => {
+  test("of a request contains the whole request, made visible", async () => {
     const slack = await listening();
     const { call } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
     const approval = { ...anApproval("apr_1"), request: requestOf("drop\u202E table", { risk: "high" }) };
     const run = withApprovals(aWatchedRun(RunId("run_7")), approval);
     await createFiles(call, slack.url).upload(run, requestSlot(approval));
-    expect(slack.heard[0]?.body).toBe("drop⟨U+202E⟩ table\n\nrisk: high");
+    expect(slack.received[0]?.body).toBe("drop⟨U+202E⟩ table\n\nrisk: high");
   });
 
   test.each([
@@ -52,7 +52,7 @@ describe("an upload", () => {
     ["the cloud's own address", "http://169.254.169.254/latest"],
     ["no address", "nonsense"],
     ["nothing", ""],
-  ])("goes nowhere when Slack names %s", async (_what, upload_url) => {
+  ])("is not sent if Slack returns %s", async (_what, upload_url) => {
     const { call } = calling(() => ({ upload_url, file_id: "F0" }));
     const upload = createFiles(call, null).upload(withOutput("x"), OUTPUT);
     expect(await failureOf(upload)).toMatchObject({
@@ -70,10 +70,10 @@ describe("an upload", () => {
     const { call } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));
     const upload = createFiles(call, slack.url).upload(withOutput("secret"), OUTPUT);
     expect(await failureOf(upload)).toMatchObject({ code: "http_308" });
-    expect(stranger.heard).toEqual([]);
+    expect(stranger.received).toEqual([]);
   });
 
-  test("that breaks may be tried again", async () => {
+  test("whose connection breaks may be tried again", async () => {
     const slack = await listening((request) => request.socket.destroy());
     const { call } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));
     expect(await failureOf(createFiles(call, slack.url).upload(withOutput("x"), OUTPUT))).toMatchObject({
@@ -82,7 +82,7 @@ describe("an upload", () => {
     });
   });
 
-  test("is named by us: of the run's id only harmless letters are left", async () => {
+  test("has a file name of ours: of the run's id only harmless letters are kept", async () => {
     const slack = await listening();
     const { call, asked } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));
     const id = RunId(`../../etc/passwd\u202E${"x".repeat(400)}`);
@@ -102,7 +102,7 @@ describe("sharing a file", () => {
   const up = { type: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };
   const run = { ...withOutput("x"), posts: { [OPENING]: up } } as unknown as Run;
 
-  test("puts it into the run's thread", async () => {
+  test("posts it in the run's thread", async () => {
     const { call, asked } = calling(() => ({}));
     expect(await createFiles(call, null).share(run, "F0", OUTPUT)).toBe("shared");
     expect(asked).toEqual([
@@ -116,7 +116,7 @@ describe("sharing a file", () => {
   test.each([
     ["file_not_found", "gone"],
     ["not_in_channel", "rejected"],
-  ])("says of %s: %s", async (code, says) => {
+  ])("returns for %s: %s", async (code, says) => {
     const { call } = calling(() => {
       throw new PortError("no", { applied: "no", retry: "never", code });
     });
@@ -127,7 +127,7 @@ describe("sharing a file", () => {
   });
 });
 
-test("a file that a newer one replaces is given up, and work on a long one leaves room for others", async () => {
+test("a file that a newer one replaces is given up, and a long upload leaves room for others", async () => {
   const slack = await listening();
   const { call } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
   const files = createFiles(call, slack.url);
@@ -142,7 +142,7 @@ test("a file that a newer one replaces is given up, and work on a long one leave
   const second = files.upload(...requestIn(2, "deploy it then"));
   expect(await failureOf(first)).toMatchObject({ code: "replaced", applied: "no", retry: "later" });
   expect(await second).toMatchObject({ file: "F0" });
-  expect(slack.heard.map(({ body }) => body)).toEqual(["deploy it then"]);
+  expect(slack.received.map(({ body }) => body)).toEqual(["deploy it then"]);
   await files.upload(...requestIn(3, "deploy it now ".repeat(200_000)));
   clearInterval(others);
   expect(turns).toBeGreaterThan(10);

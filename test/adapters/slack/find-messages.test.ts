@@ -49,7 +49,7 @@ describe("reading back finds", () => {
     ]);
   });
 
-  test("nothing in a message of others that bears our mark", async () => {
+  test("no message of others that carries our mark", async () => {
     const { deps } = reading([
       { ts: "101.000001", user: "U0EVE", metadata: ours.metadata },
       { ts: "102.000001", bot_id: "B0OTHER", user: "U0OTHER", metadata: ours.metadata },
@@ -58,7 +58,7 @@ describe("reading back finds", () => {
     expect(await findMessages(deps, opened, mark, { inChannel: false })).toEqual([]);
   });
 
-  test("what stands on a later page", async () => {
+  test("a message on a later page", async () => {
     const filler = Array.from({ length: 200 }, (_, at) => ({ ts: `${at}.000001`, user: "U0EVE" }));
     const { deps, asked } = reading(filler, filler, [{ ts: "999.000001", ...ours }]);
     expect(await findMessages(deps, opened, mark, { inChannel: false })).toEqual(["999.000001"]);
@@ -67,8 +67,8 @@ describe("reading back finds", () => {
   });
 });
 
-describe("reading back looks", () => {
-  test("into the thread for a reply, with all metadata", async () => {
+describe("reading back", () => {
+  test("looks into the thread for a reply, with all metadata", async () => {
     const { deps, asked } = reading([]);
     await findMessages(deps, opened, mark, { inChannel: false });
     expect(asked[0]).toMatchObject({
@@ -77,7 +77,7 @@ describe("reading back looks", () => {
     });
   });
 
-  test("into the channel for its own messages, from a little before the run was asked for", async () => {
+  test("looks into the channel for its own messages, from a little before the start of the run", async () => {
     const { deps, asked } = reading([]);
     await findMessages(deps, opened, mark, { inChannel: true });
     expect(asked[0]).toMatchObject({ method: "conversations.history", args: { channel: CHANNEL } });
@@ -86,7 +86,7 @@ describe("reading back looks", () => {
     expect(oldest).toBeGreaterThan(NOON - 10 * 60_000);
   });
 
-  test("and fails on an answer that is not a history, so that an absence is never guessed", async () => {
+  test("fails on an answer that is not a history, so that an absence is never guessed", async () => {
     for (const answer of [{}, { messages: null }, { messages: [{}] }, { messages: "none" }]) {
       const call: Call = async () => answer;
       expect(await failureOf(findMessages({ call, self }, opened, mark, { inChannel: false }))).toMatchObject(
@@ -97,19 +97,19 @@ describe("reading back looks", () => {
     }
   });
 
-  test("and fails rather than calling a channel read that has more pages than it reads", async () => {
+  test("fails if the channel has more pages than it reads, instead of reporting an absence", async () => {
     const call: Call = async () => ({ messages: [], response_metadata: { next_cursor: "more" } });
     const found = findMessages({ call, self }, opened, mark, { inChannel: true });
     expect(
       await found.then(
-        () => "says that it is not there",
+        () => "reports an absence",
         () => "fails",
       ),
     ).toBe("fails");
   });
 });
 
-test("a file is there when a message of ours in the thread holds it", async () => {
+test("a file exists if one of our messages in the thread contains it", async () => {
   const there = reading([{ ts: "101.000001", user: self.user, files: [{ id: "F1" }, { id: "F0" }] }]);
   expect(await hasFile(there.deps, opened, "F0")).toBe(true);
   const others = reading([{ ts: "101.000001", user: "U0EVE", files: [{ id: "F0" }] }]);

@@ -1,4 +1,4 @@
-// An answer to a question as a message in the thread: what the listener makes of it.
+// An answer to a question as a message in the thread, and how the listener handles it.
 
 import { describe, expect, test } from "vitest";
 import { idOf } from "../../make/message-id.ts";
@@ -13,12 +13,12 @@ import { CHANNEL, NOON, REQUESTER, TEAM } from "../../make/run.ts";
 
 const SELF = "U0COUNTERSIGN";
 
-/** What the person is told, and which tasks were started. */
+/** Returns the messages to the person, and the tasks that were started. */
 async function mentioned(
   answerInThread: AskRequester["answerInThread"],
   thread: boolean = true,
-): Promise<{ readonly told: readonly (string | null)[]; readonly started: readonly string[] }> {
-  const told: (string | null)[] = [];
+): Promise<{ readonly answers: readonly (string | null)[]; readonly started: readonly string[] }> {
+  const answers: (string | null)[] = [];
   const started: string[] = [];
   const deps = {
     team: TEAM,
@@ -26,7 +26,7 @@ async function mentioned(
     command: "/agent",
     askRequester: { answerInThread },
     startRun: { start: async (_by: unknown, { input }: { input: string }) => (started.push(input), ok({})) },
-    quick: async (_method: string, message: Message) => void told.push(idOf(message)),
+    quick: async (_method: string, message: Message) => void answers.push(idOf(message)),
     clock: { now: () => NOON },
     log: { warn() {}, error() {} },
   } as unknown as ListenerDeps;
@@ -39,38 +39,38 @@ async function mentioned(
     text: `<@${SELF}> deploy billing-api to production`,
     ...where,
   });
-  return { told, started };
+  return { answers, started };
 }
 
-describe("a message that names Countersign", () => {
-  test("is the answer where a question is open, and starts nothing", async () => {
+describe("a message that mentions Countersign", () => {
+  test("is the answer if a question is open, and starts nothing", async () => {
     const run = {} as never;
     expect(await mentioned(async () => ok(run))).toEqual({
-      told: ["answer:question-answered"],
+      answers: ["answer:question-answered"],
       started: [],
     });
   });
 
-  test("starts a run where none is, and outside a thread without asking", async () => {
+  test("starts a run if no question is open, and outside a thread without a look-up", async () => {
     expect(await mentioned(async () => null)).toEqual({
-      told: [],
+      answers: [],
       started: ["deploy billing-api to production"],
     });
     const never = () => Promise.reject(new Error("asked"));
     expect(await mentioned(never, false)).toEqual({
-      told: [],
+      answers: [],
       started: ["deploy billing-api to production"],
     });
   });
 
-  test("is told why it was no answer", async () => {
-    expect((await mentioned(async () => "several")).told).toEqual(["answer:several-questions"]);
+  test("is answered with the reason why it was not an answer", async () => {
+    expect((await mentioned(async () => "several")).answers).toEqual(["answer:several-questions"]);
     const refused = err({ refusal: { type: "answered-before" }, run: null } as const);
-    expect((await mentioned(async () => refused)).told).toEqual(["refusal:answered-before"]);
+    expect((await mentioned(async () => refused)).answers).toEqual(["refusal:answered-before"]);
     const over = err({ refusal: { type: "closed", why: "expired" }, run: null } as const);
-    expect(await mentioned(async () => over)).toEqual({ told: ["answer:question-over"], started: [] });
+    expect(await mentioned(async () => over)).toEqual({ answers: ["answer:question-over"], started: [] });
     const lost = new PortError("no", { applied: "maybe", retry: "later", code: "timeout" });
     const failed = await mentioned(() => Promise.reject(lost));
-    expect(failed).toEqual({ told: ["answer:answer-not-recorded"], started: [] });
+    expect(failed).toEqual({ answers: ["answer:answer-not-recorded"], started: [] });
   });
 });

@@ -33,12 +33,12 @@ const page = (runs: readonly Run[], choice: QueueChoice) =>
     choice,
   );
 
-const many = (count: number, facts: Parameters<typeof aWatchedRun>[1] = {}): Run =>
+const runWith = (count: number, facts: Parameters<typeof aWatchedRun>[1] = {}): Run =>
   withApprovals(aWatchedRun(undefined, facts), ...Array.from({ length: count }, () => anApproval()));
 
 describe("the pages of a queue", () => {
   test("have each request once, yours first, within Slack's limits", async () => {
-    const runs = [many(22), many(20, { requester: APPROVER })];
+    const runs = [runWith(22), runWith(20, { requester: APPROVER })];
     const seen: string[] = [];
     for (const at of [0, 1, 2]) {
       const drawn = await page(runs, { ...EVERYTHING, page: at });
@@ -52,12 +52,12 @@ describe("the pages of a queue", () => {
     expect(seen.findIndex((each) => each.startsWith(APPROVER))).toBe(22);
   });
 
-  test("end with the last one, however far someone asks", async () => {
-    expect((await page([many(3)], { ...EVERYTHING, page: 99 })).page).toBe(0);
+  test("end with the last one, however far someone pages", async () => {
+    expect((await page([runWith(3)], { ...EVERYTHING, page: 99 })).page).toBe(0);
   });
 
   test("show only what was chosen", async () => {
-    const runs = [many(2), many(3, { requester: APPROVER })];
+    const runs = [runWith(2), runWith(3, { requester: APPROVER })];
     expect((await page(runs, { ...EVERYTHING, show: SHOW_MINE })).counts).toEqual({ yours: 0, others: 3 });
     expect((await page(runs, { ...EVERYTHING, show: showRule("another") })).counts).toEqual({
       yours: 0,
@@ -71,14 +71,14 @@ describe("the pages of a queue", () => {
   });
 });
 
-describe("what was chosen", () => {
+describe("the chosen filters", () => {
   const choice: fc.Arbitrary<QueueChoice> = fc.record({
     show: fc.oneof(fc.constantFrom("all", SHOW_MINE), fc.string({ maxLength: 100 }).map(showRule)),
     channel: fc.constantFrom(null, CHANNEL),
     page: fc.integer({ min: 0, max: 9_999 }),
   });
 
-  test("survives a button", () => {
+  test("survive a button", () => {
     fc.assert(
       fc.property(choice, (each) => {
         expect(decodeChoice(encodeChoice(each))).toEqual(each);
@@ -86,12 +86,12 @@ describe("what was chosen", () => {
     );
   });
 
-  test("is everything, whatever else a button carries", () => {
+  test("fall back to everything, whatever else a button carries", () => {
     for (const text of ["", "all", "page=-1", "page=1e9", "channel=U0BEN", "show=constructor", "\u0000"])
       expect(decodeChoice(text)).toEqual(EVERYTHING);
   });
 
-  test("is read from the menus, and starts at the first page", () => {
+  test("are read from the menus, and start at the first page", () => {
     const values = {
       queue_filters: {
         queue_show: { selected_option: { value: SHOW_MINE } },
@@ -111,9 +111,9 @@ describe("what was chosen", () => {
   });
 });
 
-test("a page that is all filled stays within 50 blocks", async () => {
+test("a full page stays within 50 blocks", async () => {
   const unreadable = Array.from({ length: 6 }, (): Run => ({
-    ...many(3),
+    ...runWith(3),
     unreadable: { count: 1, items: [], sample: "?" } as unknown as Run["unreadable"],
   }));
   const blocks: Block[] = queueBlocks({ ...(await page(unreadable, EVERYTHING)), more: true, pages: 2 });

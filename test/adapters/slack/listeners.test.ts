@@ -1,4 +1,4 @@
-// What happens when Slack does not hear an acknowledgement, and when it delivers a click twice.
+// Acknowledgments that Slack does not receive, and clicks that Slack delivers twice.
 
 import { setImmediate } from "node:timers/promises";
 import type { App } from "@slack/bolt";
@@ -16,8 +16,8 @@ import { requestOf } from "./observed.ts";
 
 type Listener = (args: { body: object; ack: (answer?: object) => Promise<void> }) => Promise<void>;
 
-/** The listeners, called by name; only the parts of the app that the test names are there. */
-function heardBy(parts: Partial<ListenerDeps>) {
+/** Returns the listeners by name. Only the parts of the app that the test names exist. */
+function listenersWith(parts: Partial<ListenerDeps>) {
   const listeners = new Map<string, Listener>();
   const keep = (name: string, listener: Listener): unknown => listeners.set(name, listener);
   const app = { command: keep, action: keep, view: keep, event: keep, shortcut: keep } as unknown as App;
@@ -37,7 +37,7 @@ function heardBy(parts: Partial<ListenerDeps>) {
   } as unknown as ListenerDeps;
   listen(app, deps);
   const call = (name: string, body: object, ack = (): Promise<void> => Promise.resolve()): Promise<void> =>
-    listeners.get(name)?.({ body, ack }) ?? Promise.reject(new Error(`nobody listens to ${name}`));
+    listeners.get(name)?.({ body, ack }) ?? Promise.reject(new Error(`no listener for ${name}`));
   return { answers, call };
 }
 
@@ -56,27 +56,27 @@ const starting = (start: unknown): Partial<ListenerDeps> => ({
   startRun: { ...NO_SAVED_TASKS, start } as unknown as ListenerDeps["startRun"],
 });
 
-describe("an acknowledgement that Slack does not hear", () => {
-  test("of a run that is recorded says that it is recorded, and not to start it again", async () => {
-    const { answers, call } = heardBy(starting(() => Promise.resolve(ok(RunKey("run00001")))));
+describe("an acknowledgment that Slack does not receive", () => {
+  test("of a recorded run is followed by a message that it is recorded, and not to start it again", async () => {
+    const { answers, call } = listenersWith(starting(() => Promise.resolve(ok(RunKey("run00001")))));
     await call("/agent", command("run deploy"), dropped);
     expect(answers).toEqual([expect.stringMatching(/is recorded.*don't start it again/)]);
   });
 
-  test("of a run that is refused is followed by the same words at the command's address", async () => {
-    const { answers, call } = heardBy(starting(() => Promise.resolve(err({ type: "guest" }))));
+  test("of a refused run is followed by the same words at the command's address", async () => {
+    const { answers, call } = listenersWith(starting(() => Promise.resolve(err({ type: "guest" }))));
     await call("/agent", command("run deploy"), dropped);
     expect(answers).toEqual([expect.stringContaining("Guests can't start")]);
   });
 
-  test("of a question keeps nobody from the answer", async () => {
-    const { answers, call } = heardBy(starting(() => Promise.reject(new Error("not asked for"))));
+  test("of a question does not keep the answer from the person", async () => {
+    const { answers, call } = listenersWith(starting(() => Promise.reject(new Error("not asked for"))));
     await call("/agent", command("help"), dropped);
     expect(answers).toHaveLength(1);
   });
 
-  test("of a submitted form is no failure: the same form counts once", async () => {
-    const { call } = heardBy(starting(() => Promise.resolve(ok(RunKey("run00001")))));
+  test("of a submitted form is not a failure: the same form counts once", async () => {
+    const { call } = listenersWith(starting(() => Promise.resolve(ok(RunKey("run00001")))));
     const view = {
       private_metadata: `${"n".repeat(22)} C0OPS`,
       state: { values: {} },
@@ -85,10 +85,10 @@ describe("an acknowledgement that Slack does not hear", () => {
   });
 });
 
-test('a start that may be written down is not called "not started"', async () => {
+test('a start that may be stored is not reported as "not started"', async () => {
   const acks: unknown[] = [];
   for (const applied of ["no", "maybe"] as const) {
-    const { call } = heardBy(starting(failing(applied)));
+    const { call } = listenersWith(starting(failing(applied)));
     const ack = (answer?: { text?: string }): Promise<void> => Promise.resolve(void acks.push(answer?.text));
     await call("/agent", command("run deploy"), ack);
   }
@@ -109,9 +109,9 @@ describe("a click that is delivered twice", () => {
   };
   const request = requestOf("deploy", {});
   const run = aWatchedRun();
-  /** Each click opens one form at most, as at Slack. */
+  /** Like Slack, opens at most one form per click. */
   const reading = (open: ListenerDeps["quick"]) =>
-    heardBy({
+    listenersWith({
       openForm: {
         read: async (_click: unknown, show: (run: object, request: object) => Promise<unknown>) => {
           await show(run, request);
@@ -122,7 +122,7 @@ describe("a click that is delivered twice", () => {
     });
   const refused = new PortError("no", { applied: "no", retry: "never", code: "expired_trigger_id" });
 
-  test("at the same moment opens one form, and is told so", async () => {
+  test("at the same moment opens one form, and says that it is already open", async () => {
     let opens = 0;
     const { answers, call } = reading(() => {
       opens += 1;
@@ -133,13 +133,13 @@ describe("a click that is delivered twice", () => {
     expect(answers).toEqual([expect.stringContaining("Use the form that is already open")]);
   });
 
-  test("to a new process is not told that no form is open", async () => {
+  test("to a new process does not claim that no form is open", async () => {
     const { answers, call } = reading(() => Promise.reject(refused));
     await call(CARD_READ, click);
     expect(answers).toEqual([expect.stringContaining("If you see no form, click again")]);
   });
 
-  test("opens its form at the second delivery when the first could not", async () => {
+  test("opens its form at the second delivery if the first could not", async () => {
     let opens = 0;
     const { answers, call } = reading(() => {
       opens += 1;
@@ -164,7 +164,7 @@ describe("a submitted decision", () => {
   test("is acknowledged once it is stored, and not before", async () => {
     const stored = Promise.withResolvers<unknown>();
     const order: string[] = [];
-    const { call } = heardBy(deciding(stored.promise.finally(() => order.push("stored"))));
+    const { call } = listenersWith(deciding(stored.promise.finally(() => order.push("stored"))));
     const answered = call(DECISION_MODAL, form, () => Promise.resolve(void order.push("acknowledged")));
     await setImmediate();
     stored.resolve(ok({ run: aWatchedRun(), approval: ApprovalId("ap_1") }));

@@ -2,19 +2,19 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { onTestFinished } from "vitest";
 
-export type Heard = { readonly url: string; readonly method: string; readonly body: string };
+export type Received = { readonly url: string; readonly method: string; readonly body: string };
 
-/** A server on loopback for one test, and what it was asked. */
+/** Starts a server on loopback for one test. Returns its address and the requests that it received. */
 export async function listening(
   answer: RequestListener = (_request, response) => void response.end("ok"),
-): Promise<{ url: string; port: number; heard: Heard[] }> {
-  const heard: Heard[] = [];
+): Promise<{ url: string; port: number; received: Received[] }> {
+  const received: Received[] = [];
   const server = createServer((request, response) => {
-    const hear = async (): Promise<void> => {
-      heard.push({ url: request.url ?? "", method: request.method ?? "", body: await textOf(request) });
+    const receive = async (): Promise<void> => {
+      received.push({ url: request.url ?? "", method: request.method ?? "", body: await textOf(request) });
       answer(request, response);
     };
-    void hear();
+    void receive();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -24,7 +24,7 @@ export async function listening(
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return { url: `http://127.0.0.1:${address.port}/`, port: address.port, heard };
+  return { url: `http://127.0.0.1:${address.port}/`, port: address.port, received };
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

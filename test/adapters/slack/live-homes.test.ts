@@ -28,7 +28,7 @@ function someHomes() {
 
 const aChange = () => withApprovals(aWatchedRun(), anApproval());
 
-test("an open tab is drawn again, as its reader had it, once for many changes", async () => {
+test("an open tab is redrawn as its reader had it, once for many changes", async () => {
   const { clock, draws, homes, open } = someHomes();
   open(BEN);
   for (let at = 0; at < 50; at += 1) homes.changed(aChange());
@@ -36,7 +36,7 @@ test("an open tab is drawn again, as its reader had it, once for many changes", 
   expect(draws).toEqual([{ user: BEN, show: SHOW_MINE, at: 3_000 }]);
 });
 
-test("while other processes change runs, an open tab is drawn again every ten seconds", async () => {
+test("an open tab is redrawn every ten seconds while other processes change runs", async () => {
   const { clock, draws, homes, open } = someHomes();
   open(BEN);
   for (let at = 0; at < 31; at += 1) {
@@ -57,7 +57,7 @@ test("all tabs together are drawn at most 30 times a minute", async () => {
   expect(draws.length).toBeLessThanOrEqual(30);
 });
 
-test("nothing is drawn for other channels, for the same state again, or after a quarter of an hour", async () => {
+test("nothing is drawn for other channels, for an unchanged state, or after a quarter of an hour", async () => {
   const { clock, draws, homes, open } = someHomes();
   open(BEN, [ChannelId("C0OTHER")]);
   homes.changed(aChange());
@@ -111,7 +111,7 @@ test.each<[string, Run, Run]>([
     { ...shown(), unreadable: { since: 0, what: "answer", count: 1, items: [] } },
   ],
   ["a start that is delayed", planned, { ...planned, creation: { ...START, why: "HTTP 503" } }],
-])("an open tab is drawn again for %s alone", async (_what, before, after) => {
+])("an open tab is redrawn for %s alone", async (_what, before, after) => {
   const { clock, draws, homes, open } = someHomes();
   open(BEN);
   homes.changed(before);

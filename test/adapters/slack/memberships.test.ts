@@ -1,4 +1,4 @@
-// Who may decide under a rule that names or excepts the members of a channel, by what Slack says of the channel.
+// Who may decide under a rule that names or excepts the members of a channel, according to Slack.
 
 import { describe, expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
@@ -21,7 +21,7 @@ const MOST = 2_000;
 
 type Channel = { isPrivate: boolean; members: readonly UserId[]; hasApp: boolean };
 
-/** As docs.slack.dev says: of private channels the app learns only while it is in them. */
+/** As docs.slack.dev says, the app learns about private channels only while it is in them. */
 function slackOf(channels: Map<string, Channel>) {
   const clock = createHandClock();
   const asked: { method: string; at: number }[] = [];
@@ -145,7 +145,7 @@ describe("who is in a channel", () => {
     expect(await answer(BEN, NAMED)).toBe(named);
   });
 
-  test("the app is removed from the channel by a person whom the rule excepts", async () => {
+  test("a person whom the rule excepts removes the app from the channel", async () => {
     const { contractors, answer, clock } = workspace({ members: [BEN], hasApp: true });
     const cat = UserId("U0CAT");
     expect(await answer(cat, EXCEPT)).toBe("may");
@@ -155,7 +155,7 @@ describe("who is in a channel", () => {
     expect(await answer(BEN, EXCEPT)).toBe("unverified");
   });
 
-  test("the app joins it, and a minute later it counts", async () => {
+  test("the app joins it, which counts a minute later", async () => {
     const { contractors, answer, clock } = workspace();
     expect(await answer(BEN, EXCEPT)).toBe("unverified");
     contractors.hasApp = true;
@@ -163,7 +163,7 @@ describe("who is in a channel", () => {
     expect(await answer(BEN, EXCEPT)).toBe("may");
   });
 
-  test("that the app cannot see keeps no other rule from being met, and no crowd waiting", async () => {
+  test("a channel that the app cannot see blocks neither other rules nor a crowd", async () => {
     const { people, clock, asked } = workspace({ members: [BEN] });
     for (let round = 0; round < 4; round += 1) {
       const found = Promise.all(

@@ -35,7 +35,7 @@ function createTried(call: Call) {
 }
 const never = () => Promise.reject(new Error("not asked for"));
 
-test("a notification is found by its mark among our own messages, each copy once, the oldest first", async () => {
+test("a notification is found by its mark among our own messages, each copy once, oldest first", async () => {
   const mark = { mark: markOf(`letter ${head.id}`) };
   const ours = { user: self.user, metadata: { event_type: METADATA_EVENT, event_payload: mark } };
   const messages = [
@@ -49,7 +49,7 @@ test("a notification is found by its mark among our own messages, each copy once
   expect(await sender.find(head)).toEqual(["101.000001", "103.000001"]);
 });
 
-test("after a 429 the next reads and removals wait too", async () => {
+test("after a 429, the next reads and removals wait too", async () => {
   const { sender, rests } = createTried(() =>
     Promise.reject(
       new PortError("slow down", {

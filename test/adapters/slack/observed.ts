@@ -1,4 +1,4 @@
-// What the service says, taken in by the core itself, so that these values are what the core makes of them.
+// What the service says, taken in by the core itself, so that these values are exactly what the core makes of them.
 
 import { createHash } from "node:crypto";
 import type { Request } from "#src/domain/approval.ts";
@@ -37,7 +37,7 @@ type Told = {
   readonly completedAt?: string | null;
 };
 
-/** The run after it has ended so. It must be known to the service and still watched. */
+/** Returns the run after this end. The service must know the run, and it must still be watched. */
 export function endedRun(run: Run, { how, output = null, extra = {}, completedAt = null }: Told): Run {
   const id = runId(run);
   if (id === null) throw new TypeError("the service does not know this run");

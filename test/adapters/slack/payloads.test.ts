@@ -38,18 +38,18 @@ const shapes = [
 ] as const;
 
 describe.each(shapes)("a %s", (_name, shape, whole) => {
-  test("is read as Slack documents it, whatever else it holds", () => {
+  test("is read as Slack documents it, whatever else it contains", () => {
     expect(shape.safeParse({ ...whole, token: "x", enterprise: null, team: { id: "T0" } }).success).toBe(
       true,
     );
   });
 
-  test("of any other shape is nobody's act and never a crash", () => {
+  test("of any other shape is ignored and never crashes", () => {
     const anything = fc.oneof(fc.anything(), fc.jsonValue(), fc.object());
     always(anything, (value) => expect(shape.safeParse(value).success).toBe(false));
   });
 
-  test("with any one part exchanged is read or refused, never a crash", () => {
+  test("with any one part replaced is read or refused, and never crashes", () => {
     const parts = fc.constantFrom(...Object.keys(whole));
     always(fc.tuple(parts, fc.anything()), ([part, value]) => {
       expect(typeof shape.safeParse({ ...whole, [part]: value }).success).toBe("boolean");
@@ -85,7 +85,7 @@ describe("an id of another shape is refused", () => {
   });
 });
 
-test("a click is one button: none or two are nobody's act", () => {
+test("a click must be one button: none or two are ignored", () => {
   const [action] = click.actions;
   for (const actions of [[], [action, action], action, null])
     expect(clickPayload.safeParse({ ...click, actions }).success).toBe(false);
@@ -96,7 +96,7 @@ test("a command without text is an empty one", () => {
   expect(commandPayload.parse(without).text).toBe("");
 });
 
-test("what was typed comes back byte for byte, and nothing typed is empty", () => {
+test("typed text is returned byte for byte, and nothing typed is empty", () => {
   const values = (value: unknown): unknown => ({
     ...submit,
     view: { ...submit.view, state: { values: value } },

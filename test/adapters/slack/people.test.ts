@@ -37,7 +37,7 @@ describe("who someone is", () => {
     ["a bot of another workspace", { team: OTHER, isBot: true }, home, "bot"],
     ["a deactivated guest", { deleted: true, isGuest: true }, home, "deactivated"],
     ["a deactivated bot", { deleted: true, isBot: true }, home, "deactivated"],
-    ["of a sibling workspace of our organisation", { ...sibling }, inOrg, "outsider"],
+    ["of a sibling workspace of our organization", { ...sibling }, inOrg, "outsider"],
     [
       "a member here whose first workspace is a sibling",
       { ...sibling, teams: [OTHER, TEAM] },
@@ -46,15 +46,15 @@ describe("who someone is", () => {
     ],
     ["a guest here, likewise", { ...sibling, teams: [OTHER, TEAM], isGuest: true }, inOrg, "guest"],
     [
-      "of another organisation that claims our workspace",
+      "of another organization that claims our workspace",
       { team: OTHER, enterprise: "E0ELSE", teams: [TEAM] },
       inOrg,
       "outsider",
     ],
-    ["of our organisation, in no workspace", { team: "E0ORG", enterprise: "E0ORG" }, inOrg, "outsider"],
-    ["of another organisation", { team: OTHER, enterprise: "E0ELSE" }, inOrg, "outsider"],
-    ["of no organisation", { team: OTHER }, inOrg, "outsider"],
-    ["of an organisation, where we have none", { team: OTHER, enterprise: "E0ORG" }, home, "outsider"],
+    ["of our organization, in no workspace", { team: "E0ORG", enterprise: "E0ORG" }, inOrg, "outsider"],
+    ["of another organization", { team: OTHER, enterprise: "E0ELSE" }, inOrg, "outsider"],
+    ["of no organization", { team: OTHER }, inOrg, "outsider"],
+    ["of an organization, where we have none", { team: OTHER, enterprise: "E0ORG" }, home, "outsider"],
   ])("%s", (_who, facts, where, kind) => expect(kindOf({ ...member, ...facts }, where)).toBe(kind));
 
   const wireUser = { id: BEN, team_id: TEAM };
@@ -67,12 +67,12 @@ describe("who someone is", () => {
     ["a multi-channel guest", { is_restricted: true }, { isGuest: true }],
     ["a single-channel guest", { is_ultra_restricted: true }, { isGuest: true }],
     [
-      "of an organisation",
+      "of an organization",
       { enterprise_user: { enterprise_id: "E0ORG" } },
       { enterprise: "E0ORG", teams: [] },
     ],
     [
-      "of workspaces of an organisation",
+      "of workspaces of an organization",
       { enterprise_user: { enterprise_id: "E0ORG", teams: [TEAM, OTHER] } },
       { teams: [TEAM, OTHER] },
     ],
@@ -86,7 +86,7 @@ describe("who someone is", () => {
       { profile: { real_name: "Ana Ruiz", display_name: "ana" } },
       { name: "Ana Ruiz" },
     ],
-    ["a name that is none", { real_name: 7, profile: "Ana" }, { name: null }],
+    ["a name that is not text", { real_name: 7, profile: "Ana" }, { name: null }],
   ])("is read from Slack's flags: %s", (_who, facts, read) => {
     expect(slackUser({ user: { ...wireUser, ...facts } })).toMatchObject(read);
   });
@@ -112,7 +112,7 @@ function world(
     asked.push(method);
     return answers[method]?.(args) ?? {};
   };
-  // Wall time is set back all the while.
+  // The wall clock is set back all the while.
   const clock = { now: () => -monotonic, monotonic: () => monotonic, after: () => () => undefined };
   return { people: createPeople(call, home, clock), asked, later: (ms: number) => (monotonic += ms) };
 }
@@ -132,7 +132,7 @@ describe("a look-up", () => {
     });
   });
 
-  test("finds that a private channel is not seen by who is not in it", async () => {
+  test("reports that a private channel is not visible to people outside it", async () => {
     const { people } = world({ "users.conversations": () => ({ channels: [{ id: "C0ELSE" }] }) });
     expect(await people.lookUp(TEAM, BEN, OPS, 0)).toMatchObject({ seesChannel: false });
   });
@@ -145,7 +145,7 @@ describe("a look-up", () => {
     expect(asked).not.toContain("users.conversations");
   });
 
-  test("takes a channel of several people's direct messages for closed", async () => {
+  test("treats a group direct message as a private channel", async () => {
     for (const kind of [{ is_mpim: true }, { is_im: true }]) {
       const { people } = world({
         "conversations.info": ({ channel }) => ({ channel: { id: channel, ...kind } }),
@@ -155,7 +155,7 @@ describe("a look-up", () => {
     }
   });
 
-  test("shares an answer as old as it may be, and asks anew for an older one", async () => {
+  test("shares an answer up to its maximum age, and asks again for an older one", async () => {
     const { people, asked, later } = world();
     const asks = (): number => asked.filter((method) => method === "users.info").length;
     await people.lookUp(TEAM, BEN, OPS, 5_000);
@@ -167,7 +167,7 @@ describe("a look-up", () => {
     expect(asks()).toBe(2);
   });
 
-  test("knows a channel that became private as fast as it knows people", async () => {
+  test("notices that a channel became private as fast as it looks up people", async () => {
     let is_private = false;
     const { people, later } = world({
       "conversations.info": ({ channel }) => ({ channel: { id: channel, is_private } }),
@@ -180,7 +180,7 @@ describe("a look-up", () => {
   });
 
   test.each(["users.info", "conversations.info", "users.conversations"])(
-    "fails where %s fails, and asks again the next time",
+    "fails if %s fails, and asks again the next time",
     async (method) => {
       const fail = { times: 1 };
       const usual = world();
@@ -203,7 +203,7 @@ describe("a look-up", () => {
     },
   );
 
-  test("does not take an answer about someone else", async () => {
+  test("does not accept an answer about someone else", async () => {
     const { people } = world({ "users.info": () => ({ user: { id: "U0EVE", team_id: TEAM } }) });
     expect(await failureOf(people.lookUp(TEAM, BEN, OPS, 0))).toMatchObject({ code: "garbled" });
   });

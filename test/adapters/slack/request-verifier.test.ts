@@ -1,4 +1,4 @@
-// What the request verifier remembers of a request, and what it lets pass again.
+// What the request verifier remembers about a request, and what it accepts a second time.
 
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const closers: (() => void)[] = [];
 afterEach(() => closers.splice(0).forEach((close) => close()));
 
-/** As the store keeps it: what is older than `keepMs` is forgotten. */
+/** Like the store, forgets what is older than `keepMs`. */
 function aCache(): ReplayCache {
   const marks = new Map<string, number>();
   return {
@@ -42,7 +42,7 @@ async function serve(behind: RequestListener) {
   await new Promise((resolve) => server.once("listening", resolve));
   closers.push(() => server.close());
   const { port } = server.address() as AddressInfo;
-  /** `at`: what the signature says. */
+  /** `at`: the time in the signature. */
   const send = async (at: number, more: [string, string][] = []): Promise<number> => {
     const [body, timestamp] = ["text=help", String(at / 1_000)];
     const signature: [string, string] = ["x-slack-signature", sign(SECRET, timestamp, body)];
@@ -62,9 +62,9 @@ const answers =
   (_request, response) =>
     void response.writeHead(statuses.shift() ?? 200).end();
 
-describe("the same signature again", () => {
+describe("the same signature a second time", () => {
   test.each([500, 503])(
-    "is taken when the first answer was %i, since Slack sends events again",
+    "is accepted if the first answer was %i, since Slack sends events again",
     async (status) => {
       const { send } = await serve(answers(status));
       expect(await send(NOON)).toBe(status);
@@ -73,13 +73,13 @@ describe("the same signature again", () => {
     },
   );
 
-  test.each([200, 404, 499])("is a replay when the first answer was %i", async (status) => {
+  test.each([200, 404, 499])("is a replay if the first answer was %i", async (status) => {
     const { send } = await serve(answers(status));
     expect(await send(NOON)).toBe(status);
     expect(await send(NOON)).toBe(409);
   });
 
-  test("is a replay as long as the signature is good: ten minutes, when Slack's clock is ahead", async () => {
+  test("is a replay as long as the signature is valid: ten minutes, if Slack's clock is ahead", async () => {
     const { clock, send } = await serve(answers());
     const ahead = NOON + 5 * MINUTE;
     expect(await send(ahead)).toBe(200);
@@ -92,7 +92,7 @@ describe("the same signature again", () => {
   });
 });
 
-test("a signature is good for five minutes either way, and not a second longer", async () => {
+test("a signature is valid for five minutes either way, and not a second longer", async () => {
   const { send } = await serve(answers());
   expect(await send(NOON - 5 * MINUTE)).toBe(200);
   expect(await send(NOON + 5 * MINUTE)).toBe(200);
@@ -100,7 +100,7 @@ test("a signature is good for five minutes either way, and not a second longer",
   expect(await send(NOON + 5 * MINUTE + 1_000)).toBe(401);
 });
 
-test("a signature that is given twice is none, even the same one", async () => {
+test("a signature that is sent twice in one request does not count, even if both are equal", async () => {
   const { url } = await serve(answers());
   const timestamp = String(NOON / 1_000);
   const twice = [`x-slack-signature: ${sign(SECRET, timestamp, "text=help")}`];

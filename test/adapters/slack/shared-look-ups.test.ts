@@ -9,7 +9,7 @@ function asking(answer: (count: number) => Promise<string> = (count) => Promise.
   return { shared, asked, later: (ms: number) => (now += ms) };
 }
 
-test("an answer under way is shared by all who ask meanwhile", async () => {
+test("a pending answer is shared by all who ask meanwhile", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const { shared, asked } = asking(() => promise);
   const both = Promise.all([shared("a", 0), shared("a", 0)]);
@@ -18,7 +18,7 @@ test("an answer under way is shared by all who ask meanwhile", async () => {
   expect(asked).toEqual(["a"]);
 });
 
-test("a finished answer is shared as long as whoever asks allows, each by their own limit", async () => {
+test("a finished answer is shared up to the maximum age of each caller", async () => {
   const { shared, later } = asking();
   expect(await shared("a", 0)).toBe("answer 1");
   later(10);
@@ -27,7 +27,7 @@ test("a finished answer is shared as long as whoever asks allows, each by their 
   expect(await shared("a", 0)).toBe("answer 2");
 });
 
-test("an answer is as old as its question, so that one on its way for long is not taken for fresh", async () => {
+test("an answer is as old as its question, so that a slow answer does not count as fresh", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const { shared, later } = asking((count) => (count === 1 ? promise : Promise.resolve("fresh")));
   const slow = shared("a", 0);
@@ -38,12 +38,12 @@ test("an answer is as old as its question, so that one on its way for long is no
   expect(await shared("a", 5_000)).toBe("fresh");
 });
 
-test("one key knows nothing of another", async () => {
+test("keys are independent of each other", async () => {
   const { shared } = asking();
   expect(await Promise.all([shared("a", 99), shared("b", 99)])).toEqual(["answer 1", "answer 2"]);
 });
 
-test("a failure is told to all who share it and not kept", async () => {
+test("a failure is reported to all who share it and not kept", async () => {
   const { shared, asked } = asking((count) =>
     count === 1 ? Promise.reject(new Error("no")) : Promise.resolve("yes"),
   );
@@ -65,7 +65,7 @@ test("a failure of an older question does not remove a newer answer", async () =
   expect(await shared("a", 99)).toBe("newer");
 });
 
-test("of very many keys the longest unasked is forgotten first", async () => {
+test("of very many keys, the least recently used is forgotten first", async () => {
   const { shared, asked } = asking();
   for (let at = 0; at <= 5_000; at += 1) await shared(`key ${at}`, 99);
   await shared("key 5000", 99);

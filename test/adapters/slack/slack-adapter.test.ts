@@ -41,7 +41,7 @@ test.each([
   "token_revoked",
   "token_expired",
   "not_allowed_token_type",
-])("a token that Slack refuses (%s) ends the start with one line, at the first try", async (code) => {
+])("a token that Slack refuses (%s) ends the start with one line, at the first attempt", async (code) => {
   const { who, asked } = stage(failing(code));
   const error = await failureOf(who);
   expect(error).toBeInstanceOf(Error);
@@ -57,7 +57,7 @@ test("a Slack that can't be reached is tried again, and that is logged", async (
   expect(logged).toHaveLength(1);
 });
 
-test("an answer without ids ends the start instead of being asked for for ever", async () => {
+test("an answer without ids ends the start, instead of a retry for ever", async () => {
   const { who, asked } = stage(() => ({ ...SELF, team_id: "nonsense" }));
   expect(await failureOf(who)).toBeInstanceOf(Error);
   expect(asked()).toBe(1);

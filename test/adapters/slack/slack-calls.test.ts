@@ -1,4 +1,4 @@
-// What is counted of the calls to Slack, and when the token counts as refused.
+// How calls to Slack are counted, and when the token counts as refused.
 
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -58,16 +58,16 @@ test("each call is counted by its method and outcome", async () => {
 });
 
 test.each<[string, Says]>([
-  ["answered with a server's fault", { status: 503, body: "down" }],
-  ["answered with what is no answer of Slack's", { body: "<html>a proxy</html>" }],
+  ["answered with a server error", { status: 503, body: "down" }],
+  ["answered by something other than Slack", { body: "<html>a proxy</html>" }],
   ["rate limited", { status: 429, headers: { "retry-after": "0" }, body: "" }],
-])("a call that is %s is made once: the first try may have posted", async (_what, answer) => {
+])("a call that is %s is made once: the first attempt may have posted", async (_what, answer) => {
   const { call, asked } = await slackThatSays(answer);
   await expect(call("chat.postMessage", {})).rejects.toThrow(PortError);
   expect(asked).toEqual(["/chat.postMessage"]);
 });
 
-test("a token is refused from the first call that says so until one is taken", async () => {
+test("a token counts as refused from the first call that says so until one is accepted", async () => {
   const { calls, ask } = await slackThatSays(refusal("not_in_channel"), refusal("token_revoked"), {
     status: 503,
     body: "",
@@ -81,7 +81,7 @@ test("a token is refused from the first call that says so until one is taken", a
   expect(calls.tokenRefusal()).toBeNull();
 });
 
-test("the token is tried only if no call has told within the time", async () => {
+test("the token is checked only if no call has shown its state in time", async () => {
   const { calls, call, ask, asked, pass } = await slackThatSays();
   await ask("chat.update");
   pass(59_999);

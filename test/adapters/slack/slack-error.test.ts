@@ -10,7 +10,7 @@ import { toPortError } from "#src/adapters/slack/clients.ts";
 
 const platform = (error: string): Error => new WebAPIPlatformError({ ok: false, error });
 
-describe("Slack's own word", () => {
+describe("an error code of Slack", () => {
   test.each([
     // The same call would be refused again.
     ["not_in_channel", "no", "never"],
@@ -23,31 +23,31 @@ describe("Slack's own word", () => {
     ["cant_update_message", "no", "never"],
     ["user_not_in_channel", "no", "never"],
     ["a_word_of_tomorrow", "no", "never"],
-    // It may pass when someone has put something right.
+    // It may succeed after someone has fixed something.
     ["ratelimited", "no", "later"],
     ["invalid_auth", "no", "later"],
     ["token_revoked", "no", "later"],
     ["missing_scope", "no", "later"],
-    // It may have been done all the same.
+    // It may have been carried out.
     ["internal_error", "maybe", "later"],
     ["fatal_error", "maybe", "later"],
     ["request_timeout", "maybe", "later"],
     ["service_unavailable", "maybe", "later"],
-  ])("%s: applied %s, again %s", (code, applied, retry) => {
+  ])("%s: applied %s, retry %s", (code, applied, retry) => {
     expect(toPortError(platform(code))).toMatchObject({ applied, retry, code });
   });
 });
 
-describe("a 200 that is not an answer of Slack's", () => {
+describe("a 200 that is not an answer from Slack", () => {
   test.each<[string, object]>([
     ["a page of HTML, as the SDK hands it on", { ok: false, error: "<html><title>Busy</title></html>" }],
     ["a sentence", { ok: false, error: "Upstream is gone" }],
     ["nothing", { ok: false, error: "" }],
     ["a list", []],
     ["an empty object", {}],
-    ["a word without ok", { error: "not_in_channel" }],
-    ["a no without a word", { ok: false }],
-    ["a no in text", { ok: "false", error: "not_in_channel" }],
+    ["an error code without ok", { error: "not_in_channel" }],
+    ["a refusal without an error code", { ok: false }],
+    ["a refusal as text", { ok: "false", error: "not_in_channel" }],
   ])("may have been applied: %s", (_what, data) => {
     const error = toPortError(new WebAPIPlatformError(data as { ok: false; error: string }));
     expect(error).toMatchObject({ applied: "maybe", retry: "later", code: "garbled" });
@@ -94,7 +94,7 @@ describe("a broken connection", () => {
     expect(toPortError(new WebAPIRequestError(original))).toMatchObject({ applied, retry: "later" });
   });
 
-  test("for which no reason is known may have been applied", () => {
+  test("without a known reason may have been applied", () => {
     expect(toPortError(new Error("odd"))).toMatchObject({
       applied: "maybe",
       retry: "later",
@@ -103,13 +103,13 @@ describe("a broken connection", () => {
     expect(toPortError("a text")).toMatchObject({ applied: "maybe", retry: "later", code: "no_answer" });
   });
 
-  test("whose causes go round in a circle is read to its end", () => {
+  test("whose causes form a circle is read to its end", () => {
     const one = withCode("EODD");
     one.cause = one;
     expect(toPortError(one)).toMatchObject({ applied: "maybe", code: "EODD" });
   });
 });
 
-test("the SDK's classes are the ones that are told apart", () => {
+test("the SDK's error classes are the ones that we distinguish", () => {
   expect(platform("x")).toMatchObject({ code: ErrorCode.PlatformError });
 });

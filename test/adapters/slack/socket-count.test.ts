@@ -21,13 +21,13 @@ function counting(alone: boolean) {
   return { greeted, warned };
 }
 
-test("a first greeting that counts two sockets is told at once", () => {
+test("a first greeting that counts two sockets is reported at once", () => {
   const { greeted, warned } = counting(true);
   greeted(2);
   expect(warned).toEqual([{ sockets: 2 }]);
 });
 
-test("at a reconnection the socket that has just ended may be counted once", () => {
+test("at a reconnection, the socket that has just ended may be counted once", () => {
   const { greeted, warned } = counting(true);
   for (const said of [1, 2, 1, 2]) greeted(said);
   expect(warned).toEqual([]);
@@ -35,13 +35,13 @@ test("at a reconnection the socket that has just ended may be counted once", () 
   expect(warned).toEqual([{ sockets: 2 }]);
 });
 
-test("several processes of one installation are no other program", () => {
+test("several processes of one installation do not count as another program", () => {
   const { greeted, warned } = counting(false);
   greeted(3);
   expect(warned).toEqual([]);
 });
 
-test("nothing but a greeting counts", () => {
+test("only greetings are counted", () => {
   const { greeted, warned } = counting(true);
   const forged = JSON.stringify({
     type: "events_api",

@@ -1,4 +1,4 @@
-// What Slack has handed over is acknowledged before the socket is closed.
+// Payloads that Slack has delivered are acknowledged before the socket is closed.
 
 import type { App, ReceiverEvent } from "@slack/bolt";
 import { expect, onTestFinished, test } from "vitest";
@@ -28,7 +28,7 @@ async function connected() {
   return { slack, connection, client, event: promise };
 }
 
-test("a payload is unacknowledged from its arrival to its acknowledgement, whatever Bolt does in between", async () => {
+test("a payload is unacknowledged from its arrival to its acknowledgment, whatever Bolt does in between", async () => {
   const { slack, connection, event } = await connected();
   expect(connection.hasUnacknowledged()).toBe(false);
   const answered = slack.acts.command(ana, opsAgents, "/agent", "help");
@@ -44,7 +44,7 @@ test("a payload is unacknowledged from its arrival to its acknowledgement, whate
   expect(await answered).toEqual({ ok: true });
 });
 
-test("a payload is acknowledged although Slack asks for another socket meanwhile, and then the socket is changed", async () => {
+test("a payload is acknowledged even if Slack asks for another socket meanwhile, and then the socket is replaced", async () => {
   const { slack, client, event } = await connected();
   const answered = slack.acts.command(ana, opsAgents, "/agent", "help");
   const { ack } = await event;

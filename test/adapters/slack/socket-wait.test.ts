@@ -3,10 +3,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { waitForPongs } from "#src/adapters/slack/socket-connection.ts";
 import { ana, opsAgents, silent, startFull } from "../../sandbox/slack/bolt-app.ts";
 
-/** How often the client pings (ms): three times within its wait for a pong. */
+/** How often the client sends pings (ms): three times within its wait for a pong. */
 const PING_MS = 10_000 / 3;
 
-test("a process that pauses for six seconds keeps its socket, and a dead line is given up", async () => {
+test("a process that pauses for six seconds keeps its socket, and gives up a dead connection", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const slack = await startFull();
@@ -24,7 +24,7 @@ test("a process that pauses for six seconds keeps its socket, and a dead line is
   const command = (): Promise<unknown> => slack.acts.command(ana, opsAgents, "/agent", "");
 
   vi.advanceTimersByTime(PING_MS);
-  // The pong is before this answer on the wire.
+  // The pong comes before this answer on the wire.
   expect(await command()).toEqual({ ok: true });
   vi.setSystemTime(Date.now() + 6_000);
   vi.advanceTimersByTime(PING_MS);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { suggestCommand } from "#src/adapters/slack/typed-command.ts";
 
-describe("what someone may have meant", () => {
+describe("a suggestion for a mistyped command", () => {
   test.for([
     ["statsu", "status", ""],
     ["STATSU run_7", "status", "run_7"],
@@ -11,7 +11,7 @@ describe("what someone may have meant", () => {
     ["unwach run_7", "unwatch", "run_7"],
     ["freez here it burns", "freeze", "here it burns"],
     ["/health", "health", ""],
-  ])('"%s" is near %s', ([text = "", subcommand, rest]) => {
+  ])('"%s" suggests %s', ([text = "", subcommand, rest]) => {
     expect(suggestCommand(text)).toEqual({ type: "command", subcommand, rest });
   });
 
@@ -21,7 +21,7 @@ describe("what someone may have meant", () => {
     ["match the versions of both", "match the versions of both"],
     ["improve the docs", "improve the docs"],
     ["  deploy\n  it  ", "deploy\n  it"],
-  ])('"%s" is a task', ([text = "", task]) => {
+  ])('"%s" suggests a task', ([text = "", task]) => {
     expect(suggestCommand(text)).toEqual({ type: "run", task });
   });
 
@@ -34,11 +34,11 @@ describe("what someone may have meant", () => {
     "Approve!",
     "yes run_1",
     "yes, go on",
-  ])('"%s" wants to decide, and is never a task', (text) => {
+  ])('"%s" is an attempt to decide, and never a task', (text) => {
     expect(suggestCommand(text)).toEqual({ type: "decide" });
   });
 
-  test.for(["frobnicate", "x".repeat(5_000), "run", "🚀", ""])('"%s" is near nothing', (text) => {
+  test.for(["frobnicate", "x".repeat(5_000), "run", "🚀", ""])('"%s" suggests nothing', (text) => {
     expect(suggestCommand(text)).toBeNull();
   });
 });

@@ -12,27 +12,27 @@ const rejectionOf = (body: object) =>
 const user = { id: "U0ANA", team_id: "T0US" };
 const ours = { team: { id: "T0US" }, user };
 
-test("a message's shortcut names no app, as Slack sends it, and is ours", async () => {
+test("a message shortcut names no app, as Slack sends it, and is ours", async () => {
   expect(await rejectionOf({ type: "message_action", ...ours })).toBeNull();
   expect(await rejectionOf({ type: "message_action", ...ours, api_app_id: "A0US" })).toBeNull();
 });
 
-test.each([null, "", "A0OTHER", ["A0US"], 7])("a shortcut for the app %j is not", async (api_app_id) => {
+test.each([null, "", "A0OTHER", ["A0US"], 7])("a shortcut for the app %j is not ours", async (api_app_id) => {
   expect(await rejectionOf({ type: "message_action", ...ours, api_app_id })).toBe("other-app");
 });
 
 test.each(["block_actions", "view_submission", "view_closed", "event_callback", undefined])(
-  "a %s without an app is not",
+  "a %s without an app is not ours",
   async (type) => {
     expect(await rejectionOf({ type, ...ours })).toBe("other-app");
   },
 );
 
-test("a shortcut of another workspace is not", async () => {
+test("a shortcut of another workspace is not ours", async () => {
   expect(await rejectionOf({ type: "message_action", user, team: null })).toBe("other-team");
 });
 
-describe("a person of another workspace", () => {
+describe("a person from another workspace", () => {
   const theirs = {
     type: "block_actions",
     api_app_id: "A0US",
@@ -42,25 +42,25 @@ describe("a person of another workspace", () => {
   const judged = (body: object, teamOf: () => Promise<string>) =>
     checkOrigin({ self, teamOf }, originOf(body));
 
-  test("is let through to a use case when Slack says that it is theirs", async () => {
+  test("is let through to a use case if Slack says that the workspace is theirs", async () => {
     expect(await judged(theirs, () => Promise.resolve("T0THEM"))).toBeNull();
   });
-  test("is refused when Slack says that they belong elsewhere", async () => {
+  test("is refused if Slack says that they belong elsewhere", async () => {
     expect(await judged(theirs, () => Promise.resolve("T0US"))).toBe("other-team");
   });
-  test("is refused for now when Slack does not say it", async () => {
+  test("is refused for now if Slack does not say", async () => {
     const silent = new PortError("away", { applied: "no", retry: "later", code: "down" });
     expect(await judged(theirs, () => Promise.reject(silent))).toBe("unverified-team");
   });
-  test("is refused when nobody is named, without asking", async () => {
+  test("is refused if no user is named, without a look-up", async () => {
     expect(await judged({ ...theirs, user: undefined }, () => Promise.resolve("T0THEM"))).toBe("other-team");
   });
-  test("is no fault of Slack when this program fails", async () => {
+  test("does not look like a fault of Slack if this program fails", async () => {
     await expect(judged(theirs, () => Promise.reject(new Error("a fault")))).rejects.toThrow("a fault");
   });
 });
 
-test("what an organisation installed is ours, in whichever workspace, and what another one installed is not", async () => {
+test("everything that our organization installed is ours, in any workspace; what another one installed is not", async () => {
   const grid = { ...self, enterprise: "E0US" };
   const body = { type: "block_actions", api_app_id: "A0US", is_enterprise_install: true, team: null };
   const judged = (id: string, by: typeof self | typeof grid = grid) =>
@@ -73,52 +73,52 @@ test("what an organisation installed is ours, in whichever workspace, and what a
   expect(await judged("E0US", self)).toBe("other-team");
 });
 
-describe("what is refused", () => {
+describe("a refused payload", () => {
   async function refused(body: object, { failing = false } = {}) {
-    const met = {
+    const result = {
       acked: [] as (object | undefined)[],
-      told: [] as string[],
+      answered: [] as string[],
       reasons: [] as string[],
       passed: 0,
     };
     const check = createWorkspaceCheck({
       self,
       teamOf: () => Promise.resolve("T0US"),
-      rejectedRequests: (reason) => void met.reasons.push(reason),
+      rejectedRequests: (reason) => void result.reasons.push(reason),
       answerAt: (url, message) => {
-        met.told.push(`${url} ${idOf(message)}`);
+        result.answered.push(`${url} ${idOf(message)}`);
         return failing ? Promise.reject(new Error("gone")) : Promise.resolve();
       },
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     });
-    const ack = (answer?: object): Promise<void> => (met.acked.push(answer), Promise.resolve());
-    const next = (): Promise<void> => ((met.passed += 1), Promise.resolve());
+    const ack = (answer?: object): Promise<void> => (result.acked.push(answer), Promise.resolve());
+    const next = (): Promise<void> => ((result.passed += 1), Promise.resolve());
     await check({ body, ack, next });
-    return met;
+    return result;
   }
   const idOf = (message: object): string => /answer:[a-z-]+/.exec(JSON.stringify(message))?.[0] ?? "";
   const foreign = { api_app_id: "A0OTHER", ...ours };
   const url = "https://hooks.slack.test/1";
 
-  test("is a command with words for its person alone", async () => {
+  test("of a command is answered to its person alone", async () => {
     const { acked, reasons, passed } = await refused({ ...foreign, command: "/agent" });
     expect(acked).toEqual([expect.objectContaining({ response_type: "ephemeral" })]);
     expect(acked.map((each) => idOf(each ?? {}))).toEqual(["answer:other-app"]);
     expect({ reasons, passed }).toEqual({ reasons: ["other-app"], passed: 0 });
   });
 
-  test("is a form, which shows why", async () => {
+  test("of a form is answered in the form, with the reason", async () => {
     const { acked } = await refused({ ...foreign, type: "view_submission" });
     expect(acked).toEqual([expect.objectContaining({ response_action: "update" })]);
     expect(idOf(acked[0] ?? {})).toBe("answer:other-app");
   });
 
   test.each(["block_actions", "message_action"])(
-    "is a %s, answered where Slack wants the answer",
+    "of type %s is answered where Slack wants the answer",
     async (type) => {
       for (const failing of [false, true]) {
-        const { acked, told } = await refused({ ...foreign, type, response_url: url }, { failing });
-        expect({ acked, told }).toEqual({ acked: [undefined], told: [`${url} answer:other-app`] });
+        const { acked, answered } = await refused({ ...foreign, type, response_url: url }, { failing });
+        expect({ acked, answered }).toEqual({ acked: [undefined], answered: [`${url} answer:other-app`] });
       }
     },
   );
@@ -128,12 +128,12 @@ describe("what is refused", () => {
     { type: "block_actions" },
     { type: "block_actions", response_url: 7 },
     { response_url: url },
-  ])("is not answered elsewhere: %j", async (body) => {
-    const { acked, told } = await refused({ ...foreign, ...body });
-    expect({ acked, told }).toEqual({ acked: [undefined], told: [] });
+  ])("is not answered otherwise: %j", async (body) => {
+    const { acked, answered } = await refused({ ...foreign, ...body });
+    expect({ acked, answered }).toEqual({ acked: [undefined], answered: [] });
   });
 
-  test("is an event, which wants no answer", async () => {
+  test("of an event gets no answer", async () => {
     const reasons: string[] = [];
     const check = createWorkspaceCheck({
       self,
@@ -149,7 +149,7 @@ describe("what is refused", () => {
     expect(reasons).toEqual(["other-app"]);
   });
 
-  test("is nothing of ours", async () => {
+  test("is never one of ours", async () => {
     const { acked, reasons, passed } = await refused({ type: "message_action", ...ours });
     expect({ acked, reasons, passed }).toEqual({ acked: [], reasons: [], passed: 1 });
   });

@@ -1,4 +1,4 @@
-// The key that signs the audit, and what the database itself refuses.
+// The key that signs the audit, and the changes that the database itself refuses.
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ async function verify(...publicKeys: string[]) {
 
 const seed = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
 
-test("without a key in the environment one is made beside the database, for its owner only, and kept", async () => {
+test("without a key in the environment, one is created beside the database, for its owner only, and kept", async () => {
   const where = auditKeyFile(file);
   expect(await write()).toEqual([{ type: "made", file: where }]);
   expect(statSync(where).mode & 0o777).toBe(0o600);
@@ -58,7 +58,7 @@ test("without a key in the environment one is made beside the database, for its 
   expect(await verify(readAuditKey(file)?.publicKey ?? "")).toMatchObject({ ok: true, entries: 2 });
 });
 
-test("with a key in the environment none is made", async () => {
+test("with a key in the environment, none is created", async () => {
   expect(await write(seed(1))).toEqual([]);
   expect(readAuditKey(file)).toBeNull();
   expect(await verify(auditKeyOf(seed(1)).publicKey)).toMatchObject({ ok: true, entries: 1 });
@@ -86,8 +86,8 @@ describe("another key", () => {
     const audit = await openAuditFile(file);
     const rows = await Array.fromAsync(audit.rows());
     await audit.close();
-    const told = rows.map(({ key, columns }) => [columns.what, key]);
-    expect(told).toEqual([
+    const entries = rows.map(({ key, columns }) => [columns.what, key]);
+    expect(entries).toEqual([
       ["started", one.id],
       ["key-changed", one.id],
       ["key-accepted", two.id],
@@ -95,7 +95,7 @@ describe("another key", () => {
     ]);
   });
 
-  test("is known to whoever has any of the keys; a stranger's pins nothing", async () => {
+  test("is accepted by a verifier who has any of the keys; a stranger's key does not count", async () => {
     await write(seed(1));
     await rotate();
     await write(seed(2));
@@ -106,7 +106,7 @@ describe("another key", () => {
     expect(await verify(two.publicKey, stranger)).toMatchObject({ ok: false, fault: "not-pinned" });
   });
 
-  test("leaves what was sealed readable", async () => {
+  test("keeps earlier seals valid", async () => {
     const run = aRun();
     const first = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(1) });
     await first.insert(run, { audit: [anAuditEntry(run)] });
@@ -142,14 +142,14 @@ describe("another key", () => {
     raw.close();
   };
 
-  test("that was retired signs nothing more, though an auditor pins it", async () => {
+  test("that was retired signs nothing more, even if an auditor pins it", async () => {
     await write(seed(1));
     await rotate();
     forged(one, {});
     expect(await verify(one.publicKey, two.publicKey)).toEqual({ ok: false, fault: "key-order", seq: 4 });
   });
 
-  test("takes over nothing without the old key's word", async () => {
+  test("does not take over without an entry by the old key", async () => {
     await write(seed(1));
     forged(two, {});
     expect(await verify(one.publicKey, two.publicKey)).toEqual({ ok: false, fault: "key-order", seq: 2 });
@@ -158,19 +158,19 @@ describe("another key", () => {
   });
 });
 
-test("a key that is gone is not made anew while an audit is signed with it", async () => {
+test("a missing key is not created again while an audit is signed with it", async () => {
   await write();
   rmSync(auditKeyFile(file));
   await expect(write()).rejects.toThrow("is gone: put it back");
   expect(readAuditKey(file)).toBeNull();
 });
 
-test.for(["", "short", Buffer.alloc(31).toString("base64")])("%j is no key", (text) => {
+test.for(["", "short", Buffer.alloc(31).toString("base64")])("%j is not a key", (text) => {
   expect(() => auditKeyOf(text)).toThrow("not 32 bytes");
   expect(() => auditSignatures([text])).toThrow("32 bytes");
 });
 
-test("a database of another schema is not read as if it were known", async () => {
+test("a database with another schema is not read as if it were known", async () => {
   await write(seed(1));
   const set = (version: number): void => {
     const raw = new DatabaseSync(file);

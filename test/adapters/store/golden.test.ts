@@ -1,5 +1,5 @@
-// Databases as each released program left them. This program loads and draws every run, form and notification of theirs, and Slack
-// takes what it draws. A golden file is never edited: what a document of theirs lacks is what the schemas are for.
+// Databases as each released program left them. This program loads and draws all their runs, forms and notifications,
+// and Slack accepts the result. A golden file is never edited: the schemas must handle whatever its documents lack.
 
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,20 +31,20 @@ import { aQueuePage } from "../../make/queue.ts";
 let folder = "";
 let file = "";
 let store: Store | null = null;
-let heard: Finding[] = [];
+let findings: Finding[] = [];
 let corrupt: string[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "golden-"));
   file = join(folder, "bot.db");
-  [heard, corrupt, store] = [[], [], null];
+  [findings, corrupt, store] = [[], [], null];
 });
 afterEach(async () => {
   await store?.close();
   rmSync(folder, { recursive: true });
 });
 
-/** `change` is made before the store opens. */
+/** `change` runs before the store opens. */
 async function golden(schema: number, change: (raw: DatabaseSync) => void = () => undefined): Promise<Store> {
   const raw = restore(schema, file);
   change(raw);
@@ -56,7 +56,7 @@ async function golden(schema: number, change: (raw: DatabaseSync) => void = () =
     now: () => NOON,
     onCorrupt: (key, error) => corrupt.push(`${key} ${error.message}`),
   });
-  opened.onTampering((finding) => heard.push(finding));
+  opened.onTampering((finding) => findings.push(finding));
   store = opened;
   return opened;
 }
@@ -93,7 +93,7 @@ const schemas = readdirSync(new URL("golden/", import.meta.url))
   .flatMap((name) => /^schema-(\d+)\.sql$/.exec(name)?.[1] ?? [])
   .map(Number);
 
-test("there is a golden database of every schema", () => {
+test("every schema has a golden database", () => {
   expect(schemas.toSorted((a, b) => a - b)).toEqual(MIGRATIONS.map((_step, index) => index + 1));
 });
 
@@ -108,18 +108,18 @@ describe.each(schemas)("a database of schema %i", (schema) => {
     acceptView(wire(homeView(rows, NOON)) as { [field: string]: Json }, "home");
   });
 
-  test("tells of the one run that was changed outside, and condemns it", async () => {
+  test("reports the only run that was changed outside, and marks it as tampered with", async () => {
     const runs = await allRuns(await golden(schema));
-    const condemned = runs.filter(({ key }) => heard.some(({ run }) => run === key));
+    const condemned = runs.filter(({ key }) => findings.some(({ run }) => run === key));
     expect(condemned.map(({ watch }) => watch.type)).toEqual(["tampered"]);
   });
 
-  test("keeps every run as it is when it is saved and loaded again", async () => {
+  test("keeps every run unchanged when it is saved and loaded again", async () => {
     const opened = await golden(schema);
     for (const { key } of await allRuns(opened)) {
       const stored = await opened.load(key);
-      if (stored === null) throw new Error("it is gone");
-      // This process has claimed none of them.
+      if (stored === null) throw new Error("it is missing");
+      // This process has claimed none of the runs.
       expect(await opened.save(stored, stored.run)).toBe("passed-on");
       expect(await opened.load(key)).toEqual({ run: stored.run, revision: stored.revision + 1 });
     }
@@ -133,20 +133,20 @@ describe.each(schemas)("a database of schema %i", (schema) => {
     expect(nonces.length).toBeGreaterThan(20);
     for (const nonce of nonces) {
       const ticket = await opened.form(nonce);
-      if (ticket === null || ticket === "changed") throw new Error("it is gone");
+      if (ticket === null || ticket === "changed") throw new Error("it is missing");
       const stored = await opened.load(ticket.run);
-      if (stored === null) throw new Error("it is gone");
+      if (stored === null) throw new Error("it is missing");
       drawForm(stored.run, ticket);
     }
   });
 
-  test("has notifications that can be sent, and an audit that is whole", async () => {
+  test("has notifications that can be sent, and a whole audit", async () => {
     const opened = await golden(schema);
     const [about, notifications] = [await opened.auditEntry(1), await opened.notifications(100)];
     expect(notifications.length).toBeGreaterThan(4);
     for (const each of notifications) {
       const entry = await opened.auditEntry(each.entry);
-      if (entry === null) throw new Error("there is no entry");
+      if (entry === null) throw new Error("the entry is missing");
       accept(notificationMessage(each, { entry, about, action: null, channel: CHANNEL, card: null }));
     }
     expect(await opened.walkAudit()).toBeNull();
@@ -154,12 +154,12 @@ describe.each(schemas)("a database of schema %i", (schema) => {
   });
 });
 
-test("the newest golden database holds every state that can be stored", async () => {
-  const kept = statesIn(await allRuns(await golden(MIGRATIONS.length)));
-  for (const state of statesIn(everyState())) expect(kept).toContain(state);
+test("the newest golden database contains every state that can be stored", async () => {
+  const storedStates = statesIn(await allRuns(await golden(MIGRATIONS.length)));
+  for (const state of statesIn(everyState())) expect(storedStates).toContain(state);
 });
 
-/** Every word of a `type`, `cause` or `what`, with the path to it. */
+/** Returns every value of a `type`, `cause`, `what` or `how`, with the path to it. */
 function statesIn(value: Json, path = ""): Set<string> {
   if (Array.isArray(value)) return new Set(value.flatMap((each: Json) => [...statesIn(each, path)]));
   if (!isRecord(value)) return new Set();
@@ -172,11 +172,11 @@ function statesIn(value: Json, path = ""): Set<string> {
   return found;
 }
 
-// A document of an older program: sealed, and without a field that a run has now.
+// A document of an older program: sealed, but without a field that runs have now.
 
 type Document = { [field: string]: Json };
 
-/** Changes the document of every run that `fits`, and seals it again as the program did. */
+/** Applies `change` to the document of every sealed run, and seals it again as the program did. */
 function rewrite(raw: DatabaseSync, change: (doc: Document) => void): void {
   const seals = sealsOf(auditKeyOf(GOLDEN_KEY));
   for (const row of raw.prepare("select * from runs").all() as (Parameters<typeof seals.run>[0] & Sealed)[]) {
@@ -191,7 +191,7 @@ type Sealed = { readonly seal: string };
 
 const isDocument = (value: Json): value is Document => isRecord(value);
 
-/** Every record in it, itself included. */
+/** Returns every record in a value, itself included. */
 function recordsIn(value: Json): Document[] {
   if (Array.isArray(value)) return value.flatMap(recordsIn);
   return isDocument(value) ? [value, ...Object.values(value).flatMap(recordsIn)] : [];
@@ -217,7 +217,7 @@ describe("a document that an older program wrote", () => {
     },
   );
 
-  test("and that lacks what a run cannot be without is reported by name, and left alone", async () => {
+  test("without a required field is reported by name, and left alone", async () => {
     let broken = "";
     const opened = await golden(1, (raw) =>
       rewrite(raw, (doc) => {
@@ -239,19 +239,19 @@ describe("a document that an older program wrote", () => {
 });
 
 describe("a notification", () => {
-  test("of which nobody can tell how far it came is looked for, and that is reported", async () => {
+  test("whose progress is unknown is looked for, and that is reported", async () => {
     const opened = await golden(1, (raw) => raw.exec("update notifications set post = '{}'"));
     const [first] = await opened.notifications(1);
     expect(first?.post).toEqual({ type: "unsure", lookAt: 0, tries: 1 });
-    expect(heard).toHaveLength(1);
-    expect(heard[0]?.words).toBe("a stored notification was changed outside Countersign");
+    expect(findings).toHaveLength(1);
+    expect(findings[0]?.words).toBe("a stored notification was changed outside Countersign");
   });
 
-  test("that goes to nobody is reported, and the others go on", async () => {
+  test("without a known addressee is reported, and the others go on", async () => {
     const opened = await golden(1, (raw) =>
       raw.exec("update notifications set to_id = 'nobody' where kind = 'receipt'"),
     );
     expect((await opened.notifications(100)).map(({ kind }) => kind)).not.toContain("receipt");
-    expect(heard).toHaveLength(1);
+    expect(findings).toHaveLength(1);
   });
 });

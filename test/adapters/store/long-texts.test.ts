@@ -39,7 +39,7 @@ describe("a packed value", () => {
     ),
   })).json;
 
-  test("is the same again when it is unpacked, and its document is short", () => {
+  test("is the same after unpacking, and its document is short", () => {
     const texts = createLongTexts();
     fc.assert(
       fc.property(value, (each) => {
@@ -52,14 +52,14 @@ describe("a packed value", () => {
     );
   });
 
-  test("without one of its texts is none", () => {
+  test("cannot be unpacked without one of its texts", () => {
     const { doc } = createLongTexts().pack({ a: [LONG] });
     expect(doc.length).toBeLessThan(200);
     expect(unpackedFrom(doc, JSON.parse(doc) as Json, () => undefined)).toBeUndefined();
   });
 });
 
-describe("in the store", () => {
+describe("a long text in the store", () => {
   let folder = "";
   let store: Store;
   const file = (): string => join(folder, "bot.db");
@@ -85,13 +85,13 @@ describe("in the store", () => {
     Number(db.prepare("select count(*) as many from long_texts").get()?.["many"]);
   const run: Run = { ...aRun(), input: LONG };
 
-  test("a long text is there again after a restart", async () => {
+  test("is still there after a restart", async () => {
     await store.insert(run, {});
     expect(await inFile(rows)).toBe(1);
     expect((await store.load(run.key))?.run).toEqual(run);
   });
 
-  test("the run's row does not grow with it, and a text that is not needed any more goes", async () => {
+  test("does not make the run's row grow, and is deleted when it is no longer needed", async () => {
     await store.insert(run, {});
     const next = { ...run, input: `${LONG}!` };
     expect(await store.save({ run, revision: 1 }, next)).toBe("saved");
@@ -104,16 +104,16 @@ describe("in the store", () => {
     expect((await store.load(run.key))?.run.input).toBe(next.input);
   });
 
-  test("a text that was changed by hand is found, and its run is not read", async () => {
+  test("that was changed by hand is reported, and its run is not read", async () => {
     await store.insert(run, {});
-    const heard: string[] = [];
+    const findings: string[] = [];
     await inFile((db) => db.exec("update long_texts set text = 'approve everything'"));
-    store.onTampering((finding) => void heard.push(finding.words));
+    store.onTampering((finding) => void findings.push(finding.words));
     await expect(store.load(run.key)).rejects.toMatchObject({ code: "row_unreadable" });
-    expect(heard).toEqual([expect.stringContaining("was changed outside Countersign")]);
+    expect(findings).toEqual([expect.stringContaining("was changed outside Countersign")]);
   });
 
-  test("it goes with its run", async () => {
+  test("is deleted with its run", async () => {
     await store.insert(run, {});
     expect(await store.save({ run, revision: 1 }, run, { finished: true })).toBe("saved");
     await store.forget(Number.MAX_SAFE_INTEGER);
@@ -121,7 +121,7 @@ describe("in the store", () => {
   });
 });
 
-test("a database that does not answer while a long text is read makes no run unreadable", async () => {
+test("a database that does not answer while a long text is read does not make the run unreadable", async () => {
   const away = new PortError("", { applied: "no", retry: "later", code: "store_down" });
   const textsOf = () => Promise.reject(away);
   const reading = {

@@ -1,4 +1,4 @@
-// The steps of the schema: each is taken once, all that are missing or none.
+// The steps of the schema: each is taken once, either all missing ones or none.
 
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -47,7 +47,7 @@ describe.each([
     await expect(db.selectFrom("audit").selectAll().execute()).resolves.toEqual([]);
   });
 
-  test("an older database takes the steps that it lacks, and each step once", async () => {
+  test("an older database takes each missing step once", async () => {
     await migrate(db, engine, [names]);
     await migrate(db, engine, [names, ages]);
     await migrate(db, engine, [names, ages]);
@@ -65,7 +65,7 @@ describe.each([
     expect(await people()).toEqual([{ name: "Ana" }]);
   });
 
-  test("a newer database is refused and left alone", async () => {
+  test("a newer database is refused and left unchanged", async () => {
     await migrate(db, engine, [names, ages]);
     await expect(migrate(db, engine, [names])).rejects.toThrow("schema 2; this one knows 1");
     expect(await version()).toBe(2);

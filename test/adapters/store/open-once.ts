@@ -1,4 +1,4 @@
-// A process of its own for `unusable-files.test.ts`: opens the store once and says how that went.
+// A separate process for `unusable-files.test.ts`: opens the store once and prints the result.
 
 import { openStore } from "#src/adapters/store/open.ts";
 

@@ -1,5 +1,5 @@
-// A process of its own for the tests of the database file: `hold` keeps it open until it is killed, `write` stores and saves runs
-// for ever and prints `key revision` of each only after the store has acknowledged it.
+// A separate process for the tests of the database file. `hold` keeps the database open until it is killed. `write`
+// stores and saves runs for ever, and prints `key revision` of each only after the store has acknowledged it.
 
 import { openStore } from "#src/adapters/store/open.ts";
 import { anApproval, aRun, withApprovals } from "../../make/run.ts";

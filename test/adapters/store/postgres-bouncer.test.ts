@@ -1,5 +1,5 @@
-// The store through PgBouncer in transaction mode: each transaction may get another connection of the server, so no session keeps
-// anything.
+// The store through PgBouncer in transaction mode: each transaction may get another connection to the server, so
+// nothing may depend on the session.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -32,7 +32,7 @@ storeContract("PostgreSQL behind PgBouncer", async ({ now }) =>
   }),
 );
 
-test("several replicas share three connections of the server, and one chain", async () => {
+test("several replicas share three connections to the server, and one chain", async () => {
   const url = bouncer.through(await server.database());
   const names = ["ann", "ben", "cem"];
   const stores = await Promise.all(names.map((owner) => openStore({ url, owner, auditKey: AUDIT_KEY })));

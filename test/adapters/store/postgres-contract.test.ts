@@ -35,14 +35,14 @@ sealContract("PostgreSQL", async (): Promise<Place> => {
   };
 });
 
-/** Standard SQL, of which every compatible engine has all. */
+/** Standard SQL, which every compatible engine has. */
 const STANDARD = words(`
   add alter and as before begin between bigint by cascade case cast column commit committed count create default delete desc distinct do
   each else end exists for from if in index insert integer into is isolation join last left like level limit local max min not null on or order
   primary read references rollback row rows select set statement table then truncate unique update values when where
 `);
 
-/** The rest. docs/postgres.md says what each is for, and what takes its place on an engine that lacks it. */
+/** Everything else. docs/postgres.md says what each name is for, and what replaces it on an engine without it. */
 const LISTED = {
   "on conflict do nothing, or do update": words("conflict nothing"),
   returning: words("returning"),
@@ -54,7 +54,7 @@ const LISTED = {
   "names of tables": words("information_schema tables table_name table_schema current_schema"),
 };
 
-/** What our own statements call a table that they name twice. */
+/** Aliases for a table that one of our statements names twice. */
 const ALIASES = words("dispute");
 
 function words(text: string): readonly string[] {
@@ -69,7 +69,7 @@ const NAMES = `
   union select proname from pg_proc where pronamespace = 'public'::regnamespace
 `;
 
-test("whatever was sent to the server above is standard SQL or listed, and all that is listed was sent", async () => {
+test("every name sent to the server above is standard SQL or listed, and every listed name was sent", async () => {
   const url = await server.database();
   await (await openStore({ url, owner: "test", auditKey: AUDIT_KEY })).close();
   const names = new Set((await server.run(url, NAMES)).map(({ name }) => String(name)));
@@ -80,7 +80,7 @@ test("whatever was sent to the server above is standard SQL or listed, and all t
   expect(listed.filter((word) => !sent.has(word))).toEqual([]);
 });
 
-test("the document lists the same", () => {
+test("docs/postgres.md lists the same names", () => {
   const text = readFileSync(new URL("../../../docs/postgres.md", import.meta.url), "utf8");
   const rows = [...text.matchAll(/^\| ([^|]+) \| [^|]+ \| [^|]+ \|$/gm)].map(([, first]) => first?.trim());
   expect(rows.slice(1)).toEqual(Object.keys(LISTED));

@@ -1,4 +1,5 @@
-// What is true of PostgreSQL alone: several processes on one database, a server that stops, refuses or does not answer.
+// What is true of PostgreSQL alone: several processes on one database, and a server that stops, refuses or does not
+// answer.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "kysely";
@@ -54,14 +55,14 @@ const put = (db: Database, name: string): Promise<string> =>
 const documents = async (): Promise<unknown[]> =>
   (await outside("select name from documents order by name")).map(({ name }) => name);
 
-test("replicas that start at once on an empty database make its schema once", async () => {
+test("replicas that start at the same time on an empty database create its schema once", async () => {
   const stores = await Promise.all(["ann", "ben", "cem", "dia"].map((owner) => aStore(owner)));
   await Promise.all(stores.map((store) => store.insert(aRun(), {})));
   expect(await outside("select version from schema_version")).toEqual([{ version: MIGRATIONS.length }]);
   expect(await outside("select count(*)::int as runs from runs")).toEqual([{ runs: 4 }]);
 });
 
-test("replicas that look at once share what is free between them", async () => {
+test("replicas that renew at the same time share the free shards between them", async () => {
   const [ann, ben] = [await aStore("ann"), await aStore("ben")];
   const look = async (replica: Store) => (await replica.renew(Date.now(), 30_000)).shards;
   for (let round = 0; round < 10; round += 1) {
@@ -72,7 +73,7 @@ test("replicas that look at once share what is free between them", async () => {
   }
 });
 
-test("a replica begins at the time of the database as it is then, however long it waited for other answers", async () => {
+test("a replica uses the database's time at the end of its start, however long it waited for other answers", async () => {
   await aStore();
   const db = await aDatabase();
   const [locked, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -94,14 +95,14 @@ test("a replica begins at the time of the database as it is then, however long i
   expect(began).toBeGreaterThanOrEqual(Math.floor(Number(at)));
 });
 
-test("without the audit's key nothing is opened, and the words say how to make one", async () => {
+test("without the audit's key nothing is opened, and the error says how to make one", async () => {
   const secret = url.replace("postgres@", "postgres:canary@");
   const opening = openStore({ url: secret, owner: "test" });
   await expect(opening).rejects.toThrow("set AUDIT_KEY to what `openssl rand -base64 32` prints");
   await expect(opening).rejects.not.toThrow("canary");
 });
 
-test("a key that is not the audit's is refused", async () => {
+test("a key other than the audit's is refused", async () => {
   const store = await aStore();
   await store.audit([anAuditEntry(aRun())]);
   const other = Buffer.alloc(32, "other").toString("base64");
@@ -112,17 +113,17 @@ test("a key that is not the audit's is refused", async () => {
 
 test.each([
   [
-    "a server that is not there",
+    "a server that does not exist",
     (there: string) => there.replace(/host=.*/, "host=/nowhere"),
     "the server cannot be reached",
   ],
   [
-    "a database that is not there",
+    "a database that does not exist",
     (there: string) => there.replace(/\/t\w+/, "/none"),
     "no database of this name",
   ],
   [
-    "a user that is not there",
+    "a user that does not exist",
     (there: string) => there.replace("postgres@", "nobody:canary@"),
     "refuses this user or password",
   ],
@@ -134,7 +135,7 @@ test.each([
 });
 
 describe("the audit", () => {
-  test("has one chain without a gap, however many writers of several replicas are at it", async () => {
+  test("has one chain without a gap, however many replicas write to it", async () => {
     const stores = await Promise.all(["ann", "ben", "cem"].map((owner) => aStore(owner)));
     const runs = Array.from({ length: 60 }, () => withApprovals(aRun(), anApproval()));
     const of = (nth: number): Store => stores[nth % stores.length] as Store;
@@ -144,7 +145,7 @@ describe("the audit", () => {
         await Promise.all([
           of(nth + 1).save({ run, revision: 1 }, run, { audit: [anAuditEntry(run)] }),
           of(nth + 2).audit([anAuditEntry(run)]),
-          // It is taken back, and its number goes to another.
+          // This save is undone, and its number goes to another.
           of(nth + 2).save({ run, revision: 9 }, run, { audit: [anAuditEntry(run)] }),
         ]);
       }),
@@ -171,7 +172,7 @@ describe("the audit", () => {
     expect(await store.auditText("d".repeat(64))).toBe("a text");
   });
 
-  test("lets a text go once an entry says that it was erased, and no other", async () => {
+  test("deletes a text only once an entry says that it was erased, and no other", async () => {
     const store = await aStore();
     const [gone, kept] = ["a".repeat(64), "b".repeat(64)];
     await store.audit([
@@ -183,7 +184,7 @@ describe("the audit", () => {
     await expect(outside(`delete from audit_texts where digest = '${kept}'`)).rejects.toThrow("append-only");
   });
 
-  test("is not written without the lock that orders it", async () => {
+  test("cannot be written without the lock that orders it", async () => {
     const store = await aStore();
     await outside("delete from audit_lock");
     await expect(store.audit([anAuditEntry(aRun())])).rejects.toThrow("the lock of the audit");
@@ -191,7 +192,7 @@ describe("the audit", () => {
   });
 });
 
-describe("writers that get in each other's way", () => {
+describe("writers that conflict", () => {
   beforeEach(async () => migrate(await aDatabase(), POSTGRES));
 
   test.each(["40001", "40P01", "23505"])(
@@ -219,7 +220,7 @@ describe("writers that get in each other's way", () => {
     expect(await documents()).toEqual(["taken"]);
   });
 
-  test("and deadlock are both done in the end", async () => {
+  test("and deadlock both succeed in the end", async () => {
     const db = await aDatabase();
     for (const name of ["a", "b"]) await put(db, name);
     const both = (first: string, second: string) =>
@@ -239,7 +240,7 @@ describe("writers that get in each other's way", () => {
     expect(docs).toHaveLength(1);
   });
 
-  test("an error of the server is told without the values of the row", async () => {
+  test("an error of the server is reported without the values of the row", async () => {
     const db = await aDatabase();
     await expect(
       db
@@ -261,14 +262,14 @@ describe("a statement that takes too long", () => {
     expect(await put(db, "after")).toBe("put");
   });
 
-  test("is given up where the server does not end it, with its connection, and outside transactions too", async () => {
+  test("is abandoned with its connection if the server does not end it, also outside transactions", async () => {
     const db = await aDatabase({ statementMs: 60_000, answerMs: 200 });
     await expect(slowly(db)).rejects.toMatchObject({ applied: "no", code: "store_down" });
     await expect(sql`select pg_sleep(30)`.execute(db)).rejects.toThrow("no answer within 200 ms");
     expect(await put(db, "after")).toBe("put");
   });
 
-  test("a transaction that nobody goes on with is ended, and its locks are free", async () => {
+  test("a transaction that is left open is ended, and its locks are released", async () => {
     const db = await aDatabase(QUICK);
     const idle = write<string>(db, async (trx) => {
       await trx.insertInto("documents").values({ name: "idle", doc: "{}" }).execute();
@@ -284,7 +285,7 @@ describe("a statement that takes too long", () => {
 describe("a connection that breaks", () => {
   beforeEach(async () => migrate(await aDatabase(), POSTGRES));
 
-  test("in the middle of a transaction undoes it, and the next one has another connection", async () => {
+  test("in the middle of a transaction undoes it, and the next transaction has another connection", async () => {
     const db = await aDatabase();
     const broken = write<string>(db, async (trx) => {
       await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
@@ -298,7 +299,7 @@ describe("a connection that breaks", () => {
     expect(await documents()).toEqual(["c"]);
   });
 
-  test("during the commit leaves open whether it was applied", async () => {
+  test("during the commit leaves it open whether it was applied", async () => {
     const db = await aDatabase();
     await outside(
       "create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(30); return null; end'",
@@ -315,7 +316,7 @@ describe("a connection that breaks", () => {
     await expect(committing).rejects.toMatchObject({ applied: "maybe", retry: "later" });
   });
 
-  test("a commit that the server refuses was surely not applied", async () => {
+  test("a commit that the server refuses was certainly not applied", async () => {
     const db = await aDatabase();
     await outside(
       "create function no() returns trigger language plpgsql as 'begin raise sqlstate ''23514''; end'",
@@ -326,7 +327,7 @@ describe("a connection that breaks", () => {
     await expect(put(db, "a")).rejects.toMatchObject({ applied: "no" });
   });
 
-  test("work that is undone gives its answer and leaves nothing", async () => {
+  test("work that is rolled back returns its answer and leaves nothing", async () => {
     const db = await aDatabase();
     const answer = await write<string>(db, async (trx) => {
       await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
@@ -349,7 +350,7 @@ test("after a restart of the server the store works again, and nothing that was 
   expect(await store.walkAudit()).toBeNull();
 });
 
-test("a server that takes no writes, such as a standby, fails the look at the store's health", async () => {
+test("a server that accepts no writes, such as a standby, fails the health check of the store", async () => {
   const store = await aStore();
   await store.ping();
   await outside(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);

@@ -1,5 +1,5 @@
-// A primary with a synchronous standby. The primary dies, the standby takes over, and the address leads to it: nothing that the store has
-// acknowledged is lost.
+// A primary with a synchronous standby. The primary dies, the standby takes over, and the address leads to it:
+// nothing that the store has acknowledged is lost.
 
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ test("a standby that takes over has every run and every entry that was acknowled
         acknowledged.push(run.key);
         if (acknowledged.length === BEFORE) reached.resolve();
       } catch (error) {
-        // While no primary answers. Whether it was applied is another question; it was not acknowledged.
+        // No primary answers. The write may have been applied, but was not acknowledged.
         if (!(error instanceof PortError)) throw error;
       }
     }

@@ -1,4 +1,4 @@
-// The server proves by its certificate that it is the one of the URL. Otherwise nothing is sent to it.
+// The server's certificate must prove that it is the server in the URL. Otherwise nothing is sent to it.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ async function urlOf(host: string, ca: string): Promise<string> {
 
 const opening = (url: string) => openStore({ url, owner: "test", auditKey: AUDIT_KEY });
 
-test("a certificate for this host from this authority is taken, and the connection is encrypted", async () => {
+test("a certificate for this host from this authority is accepted, and the connection is encrypted", async () => {
   const url = await urlOf("localhost", "ours");
   const store = await opening(url);
   await store.audit([anAuditEntry(aRun())]);
@@ -61,17 +61,17 @@ test("a certificate for this host from this authority is taken, and the connecti
 
 const UNTRUSTED = "certificate is not for this host, or not from the authority in sslrootcert";
 
-test("a certificate for another name is refused, also where the URL has an address", async () => {
+test("a certificate for another name is refused, also if the URL has an address", async () => {
   await expect(opening(await urlOf("127.0.0.1", "ours"))).rejects.toThrow(UNTRUSTED);
 });
 
-test("a certificate from another authority is refused, or from none that this machine knows", async () => {
+test("a certificate from another or an unknown authority is refused", async () => {
   await expect(opening(await urlOf("localhost", "other"))).rejects.toThrow(UNTRUSTED);
   const [unknown = ""] = (await urlOf("localhost", "ours")).split("&sslrootcert");
   await expect(opening(unknown)).rejects.toThrow(UNTRUSTED);
 });
 
-test("a file of certificates that is not there is named by its parameter", async () => {
+test("a missing file of certificates is named with its parameter", async () => {
   await expect(opening(await urlOf("localhost", "none"))).rejects.toThrow(
     "the file of sslrootcert in its URL cannot be read",
   );

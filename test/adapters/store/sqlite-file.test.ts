@@ -58,7 +58,7 @@ async function open(onCorrupt?: (key: RunKey, error: PortError) => void): Promis
   return store;
 }
 
-/** Past the store, while it is closed. */
+/** Changes the file past the store, while it is closed. */
 function inFile<Answer>(work: (raw: DatabaseSync) => Answer): Answer {
   const raw = new DatabaseSync(file);
   try {
@@ -85,7 +85,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-test("the file and its write-ahead log are for their owner alone, and missing folders are made", async () => {
+test("the file and its write-ahead log are accessible to their owner only, and missing folders are created", async () => {
   const store = await open();
   await store.insert(aRun(), {});
   expect(modeOf(file)).toBe(0o600);
@@ -100,7 +100,7 @@ test("a file that was open to others is closed to them", async () => {
   expect(modeOf(file)).toBe(0o600);
 });
 
-test("a restart finds everything, and the leases of the process before are void", async () => {
+test("a restart finds everything, and the previous process's leases are void", async () => {
   const approval = anApproval();
   const run = withApprovals(aWatchedRun(), approval);
   const ticket = aTicket(run, approval);
@@ -116,12 +116,12 @@ test("a restart finds everything, and the leases of the process before are void"
   expect(await after.form(ticket.nonce)).toEqual(ticket);
   expect(await after.document("outages")).toEqual([1, 2]);
   expect(await after.insert(aRun(), { intention: "command" })).toEqual({ known: run.key });
-  // Although both processes gave the same name.
+  // Even though both processes gave the same name.
   expect(await after.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
   expect(await after.claim(10)).toEqual([{ run, revision: 2 }]);
 });
 
-test("a second process is refused while the first lives, and let in after it was killed", async () => {
+test("a second process is refused while the first lives, and accepted after it was killed", async () => {
   const { child, lines } = otherProcess("hold");
   await once(lines, "line");
   await expect(open()).rejects.toThrow(
@@ -136,7 +136,7 @@ test("a second opening inside the same process is refused too", async () => {
   await expect(open()).rejects.toThrow(`process ${process.pid}`);
 });
 
-test("a program that reads the file keeps nobody out, and is not kept out", async () => {
+test("a program that reads the file blocks no one, and is not blocked", async () => {
   await (await open()).close();
   const reader = new DatabaseSync(file, { readOnly: true });
   closers.push(() => reader.close());
@@ -179,14 +179,14 @@ describe("a copy of the database", () => {
       ]),
     );
 
-  test("holds what is committed while the bot has the database open", async () => {
+  test("contains what is committed while the bot has the database open", async () => {
     const store = await open();
     const run = aRun();
     await store.insert(run, {});
     expect(await keysInCopy()).toEqual([{ key: run.key }]);
   });
 
-  test("holds what is committed after the bot was killed, and changes no file", async () => {
+  test("contains what is committed after the bot was killed, and changes no file", async () => {
     const { child, lines } = otherProcess("write");
     let acknowledged = 0;
     lines.on("line", () => (acknowledged += 1) === 20 && child.kill("SIGKILL"));
@@ -196,7 +196,7 @@ describe("a copy of the database", () => {
     expect(filesBeside()).toEqual(before);
   });
 
-  test("makes no file beside a database that was closed", async () => {
+  test("creates no file beside a database that was closed", async () => {
     await (await open()).close();
     const before = filesBeside();
     await keysInCopy();
@@ -212,7 +212,7 @@ describe("a copy of the database", () => {
   });
 });
 
-describe("while it is open, a file that is", () => {
+describe("while the store is open, a file that is", () => {
   const gone = { code: "store_gone", applied: "no" };
   const change: Record<string, () => void> = {
     deleted: () => rmSync(file),
@@ -226,7 +226,7 @@ describe("while it is open, a file that is", () => {
     "moved away with its folder": () => renameSync(join(folder, "data"), join(folder, "elsewhere")),
   };
 
-  test.each(Object.keys(change))("%s takes no more writes, and is not well", async (how) => {
+  test.each(Object.keys(change))("%s accepts no more writes, and is reported as unhealthy", async (how) => {
     const store = await open();
     await store.insert(aRun(), {});
     await store.ping();
@@ -235,7 +235,7 @@ describe("while it is open, a file that is", () => {
     await expect(store.ping()).rejects.toThrow("its file was deleted or replaced");
   });
 
-  test("moved away and back takes writes again", async () => {
+  test("moved away and back accepts writes again", async () => {
     const store = await open();
     await store.insert(aRun(), {});
     renameSync(file, `${file}.kept`);
@@ -252,13 +252,13 @@ test("kill -9 at any moment loses nothing that was acknowledged", { timeout: 60_
   const acknowledged = new Map<RunKey, number>();
   for (const [round, atLeast] of [1, 40, 7, 120, 23].entries()) {
     const { child, lines } = otherProcess("write");
-    let heard = 0;
+    let acknowledgedCount = 0;
     lines.on("line", (line) => {
       const [key = "", revision = ""] = line.split(" ");
       if (key === "open") return;
       acknowledged.set(RunKey(key), Number(revision));
-      heard += 1;
-      if (heard === atLeast) child.kill("SIGKILL");
+      acknowledgedCount += 1;
+      if (acknowledgedCount === atLeast) child.kill("SIGKILL");
     });
     await once(child, "close");
     const store = await open();
@@ -272,7 +272,7 @@ test("kill -9 at any moment loses nothing that was acknowledged", { timeout: 60_
   expect(inFile((raw) => raw.prepare("pragma integrity_check").get())).toEqual({ integrity_check: "ok" });
 });
 
-test("a newer schema is refused and left alone", async () => {
+test("a newer schema is refused and left unchanged", async () => {
   await (await open()).close();
   inFile((raw) => raw.exec("update schema_version set version = 99"));
   await expect(open()).rejects.toThrow(
@@ -281,7 +281,7 @@ test("a newer schema is refused and left alone", async () => {
   expect(inFile((raw) => raw.prepare("select version from schema_version").get())).toEqual({ version: 99 });
 });
 
-test("the database of another program is refused and left alone", async () => {
+test("the database of another program is refused and left unchanged", async () => {
   mkdirSync(join(folder, "data"));
   inFile((raw) => raw.exec("create table songs (title text)"));
   const mode = modeOf(file);
@@ -326,10 +326,10 @@ test.each([
 
 test.each([
   ["is not JSON", "update runs set doc = '{' where key = ?"],
-  ["is no record", "update runs set doc = '[]' where key = ?"],
+  ["is not a record", "update runs set doc = '[]' where key = ?"],
   ["names another run", `update runs set doc = '{"key":"other"}' where key = ?`],
   ["is written in an unknown version", "update runs set doc_version = 99 where key = ?"],
-])("a row that %s is reported and takes no other run down", async (_, damage) => {
+])("a row that %s is reported and does not affect other runs", async (_, damage) => {
   const [bad, good] = [aRun(), aRun()];
   const before = await open();
   await before.insert(bad, {});
@@ -346,11 +346,11 @@ test.each([
   expect(reported).toHaveLength(2);
   const loading = store.load(bad.key);
   await expect(loading).rejects.toMatchObject({ code: "row_unreadable", applied: "no", retry: "never" });
-  // It is held, so that it does not stand in the way of every further claim.
+  // The row is held, so that it does not block every further claim.
   expect(await store.claim(10)).toEqual([]);
 });
 
-test("the audit is written with what it tells of, stays when the run goes, and cannot be changed", async () => {
+test("the audit is written with what it describes, stays when the run is deleted, and cannot be changed", async () => {
   const run = aRun();
   const store = await open();
   await store.insert(run, { audit: [anAuditEntry(run)] });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type Database, type Tables, Undo, write } from "#src/adapters/store/database.ts";
 import { PortError } from "#src/ports.ts";
 
-/** A small database whose statements `sql` fail as long as `failing` holds them. */
+/** A small database. A statement `sql` fails as long as `failing` contains it. */
 function aDatabase(failing: Set<string>): { db: Database; names: () => unknown[] } {
   const raw = new DatabaseSync(":memory:");
   raw.exec("create table documents (name text primary key, doc text)");
@@ -37,7 +37,7 @@ async function put(db: Database, name: string): Promise<string> {
   });
 }
 
-test("a commit that fails may have been applied; the next transaction goes on as if nothing was", async () => {
+test("a commit that fails may have been applied; the next transaction works as usual", async () => {
   const failing = new Set(["commit"]);
   const { db, names } = aDatabase(failing);
   await expect(put(db, "a")).rejects.toMatchObject({ applied: "maybe", retry: "later", code: "store_io" });
@@ -46,14 +46,14 @@ test("a commit that fails may have been applied; the next transaction goes on as
   expect(names()).toEqual(["b"]);
 });
 
-test("a failure before the commit was surely not applied", async () => {
+test("a failure before the commit was certainly not applied", async () => {
   const { db, names } = aDatabase(new Set());
   await put(db, "a");
   await expect(put(db, "a")).rejects.toMatchObject({ name: "PortError", applied: "no" });
   expect(names()).toEqual(["a"]);
 });
 
-test("a transaction that cannot begin was surely not applied and stands in nobody's way", async () => {
+test("a transaction that cannot begin was certainly not applied and blocks no other", async () => {
   const failing = new Set(["begin"]);
   const { db, names } = aDatabase(failing);
   await expect(put(db, "a")).rejects.toMatchObject({ applied: "no", code: "store_io" });
@@ -62,12 +62,12 @@ test("a transaction that cannot begin was surely not applied and stands in nobod
   expect(names()).toEqual(["b"]);
 });
 
-test("the first error is told although the roll-back fails too", async () => {
+test("the first error is reported even if the rollback fails too", async () => {
   const { db } = aDatabase(new Set(["commit", "rollback"]));
   await expect(put(db, "a")).rejects.toMatchObject({ applied: "maybe", code: "store_io" });
 });
 
-test("work that is undone leaves nothing and still gives its answer", async () => {
+test("work that is rolled back leaves nothing and still returns its answer", async () => {
   const { db, names } = aDatabase(new Set());
   const answer = await write<string>(db, async (trx) => {
     await trx.insertInto("documents").values({ name: "a", doc: "{}" }).execute();
@@ -77,7 +77,7 @@ test("work that is undone leaves nothing and still gives its answer", async () =
   expect(names()).toEqual([]);
 });
 
-test("a fault of this program is not called a failure of the database", async () => {
+test("a bug in this program is not reported as a failure of the database", async () => {
   const { db } = aDatabase(new Set());
   const failing = write(db, () => Promise.reject(new TypeError("x is undefined")));
   await expect(failing).rejects.toBeInstanceOf(TypeError);

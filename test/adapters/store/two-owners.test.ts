@@ -1,4 +1,4 @@
-// Two owners on one database, as two replicas would be. The embedded file never has them, so they are put together by hand.
+// Two owners of one database, like two replicas. The embedded file never has two, so they are set up by hand.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chainedEntry } from "#src/adapters/store/append-audit.ts";
@@ -61,7 +61,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.destroy());
 
-test("what one holds the other neither claims nor saves as its own", async () => {
+test("a run that one replica holds is neither claimed nor saved as its own by the other", async () => {
   const run = aRun();
   await ann.insert(run, {});
   expect(await ben.claim(10)).toEqual([]);
@@ -74,7 +74,7 @@ test("what one holds the other neither claims nor saves as its own", async () =>
   expect(await ann.save({ run, revision: 3 }, run, { mustHold: true })).toBe("saved");
 });
 
-test("what one has claimed it can claim again, and of the other's runs none", async () => {
+test("a replica can claim its own runs again, and none of the other's", async () => {
   const run = aRun();
   await ann.insert(run, {});
   await ben.claimAgain([shardOf(run)]);
@@ -104,22 +104,22 @@ test("a run that starts on the other replica is stored for the holder of its cha
   expect(await ann.claim(10)).toEqual([{ run, revision: 2 }]);
 });
 
-test("a replica that comes gets its share once the other has given it back, and with it the runs", async () => {
+test("a new replica gets its share once the other has handed it back, and with it the runs", async () => {
   const run = aRun();
   await ann.insert(run, {});
   const all = await ann.renew(now, LEASE_MS);
   expect(all).toMatchObject({ replicas: 2, shards: { length: 256 }, surplus: 128, nextEndMs: LEASE_MS });
   expect((await ben.renew(now, LEASE_MS)).shards).toEqual([]);
-  const given = new Set([...all.shards.slice(0, 127), shardOf(run)]);
-  await ann.giveBack([...given]);
+  const handedBack = new Set([...all.shards.slice(0, 127), shardOf(run)]);
+  await ann.giveBack([...handedBack]);
   const half = await ben.renew(now, LEASE_MS);
-  expect(new Set(half.shards)).toEqual(given);
+  expect(new Set(half.shards)).toEqual(handedBack);
   expect(half.surplus).toBe(0);
   expect(await ann.save({ run, revision: 1 }, run, { mustHold: true })).toBe("not-held");
   expect(await ben.claim(10)).toEqual([{ run, revision: 2 }]);
 });
 
-test("of a replica that has died, the shards go to those that live, and to no other", async () => {
+test("the shards of a replica that has died go to those that live, and to no other", async () => {
   const cat = replica("cat");
   const { shards, surplus } = await ann.renew(now, LEASE_MS);
   await ann.giveBack(shards.slice(-surplus));
@@ -127,13 +127,13 @@ test("of a replica that has died, the shards go to those that live, and to no ot
   now += LEASE_MS / 2;
   await ann.renew(now, LEASE_MS);
   now += LEASE_MS / 2;
-  // The lease of ben is over.
+  // Ben's lease is over.
   expect(await ann.renew(now, LEASE_MS)).toMatchObject({ replicas: 1, shards: { length: 256 } });
   expect(await cat.renew(now, LEASE_MS)).toMatchObject({ replicas: 2, shards: [] });
   expect(await ben.renew(now, LEASE_MS)).toMatchObject({ replicas: 3, shards: [] });
 });
 
-test("however they write by turns and at once, there is one chain: nobody forks it", async () => {
+test("there is one chain without a fork, however they write in turn and at the same time", async () => {
   const runs = Array.from({ length: 40 }, () => aRun());
   await Promise.all(
     runs.map((run, nth) =>

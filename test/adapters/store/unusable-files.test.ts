@@ -1,5 +1,5 @@
-// The words for files that cannot be used name the file, and the reason. A user without root's rights opens the store, in a process
-// of its own.
+// The errors for files that cannot be used name the file and the reason. A user without root's rights opens the
+// store, in a process of its own.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a process that opens the store says: "open", or why not. */
+/** Returns the output of a process that opens the store: "open", or why not. */
 function opening(env: { readonly [name: string]: string } = {}, args = [OPEN, `sqlite:${file}`]): string {
   const { stdout, stderr } = spawnSync(process.execPath, args, {
     env: { ...inheritedEnv(), ...env },
@@ -40,7 +40,7 @@ function opening(env: { readonly [name: string]: string } = {}, args = [OPEN, `s
   return `${stdout}${stderr}`.trim();
 }
 
-/** On Windows and in some checkouts an ordinary user cannot be had, or cannot read this program. */
+/** Windows has no ordinary user for this, and in some checkouts that user cannot read this program. */
 const canTry = process.platform !== "win32";
 
 describe.runIf(canTry)("a file that this user may not use", () => {
@@ -72,23 +72,24 @@ describe.runIf(canTry)("a file that this user may not use", () => {
     );
   });
 
-  test("is the lock, which must be writable to keep another process out", () => {
+  test("is named: the lock, which must be writable to keep another process out", () => {
     chmodSync(`${file}.lock`, 0o400);
     expect(opening()).toBe(`cannot use the database ${file}: this user may not write to ${file}.lock`);
   });
 
-  test("is the temporary folder, where the audit's commands copy the database", () => {
+  test("is named: the temporary folder, where the audit's commands copy the database", () => {
     const nowhere = join(folder, "nowhere");
-    const said = opening({ TMPDIR: nowhere, DATABASE_URL: `sqlite:${file}` }, [AUDIT, "verify"]);
-    expect(said).toBe(
+    const output = opening({ TMPDIR: nowhere, DATABASE_URL: `sqlite:${file}` }, [AUDIT, "verify"]);
+    expect(output).toBe(
       `cannot copy the database to the temporary folder ${nowhere}: there is no such folder. Set TMPDIR to a folder with room that this user may write to`,
     );
   });
 });
 
 /** Linux gives a process mounts of its own; root needs no user namespace for them. */
-const own = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
-const canMount = spawnSync("unshare", [...own, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
+const unshareOptions = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
+const canMount =
+  spawnSync("unshare", [...unshareOptions, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
 describe.runIf(canMount)("a disk", () => {
   /** Opens the store on a disk of 1 MiB that exists only for this call. */
@@ -96,7 +97,7 @@ describe.runIf(canMount)("a disk", () => {
     const script = `mount -t tmpfs -o size=1M tmpfs ${folder} && ${shell}`;
     const { stdout } = spawnSync(
       "unshare",
-      [...own, "sh", "-c", script, process.execPath, OPEN, `sqlite:${file}`],
+      [...unshareOptions, "sh", "-c", script, process.execPath, OPEN, `sqlite:${file}`],
       {
         env: inheritedEnv(),
         encoding: "utf8",
@@ -105,19 +106,19 @@ describe.runIf(canMount)("a disk", () => {
     return stdout.trim();
   };
 
-  test.each([4, 20, 60, 200])("with %i KiB of room is called full at the first start", (room) => {
-    const said = onSmallDisk(`head -c ${(1024 - room) * 1024} /dev/zero > ${folder}/other; "$0" "$@"`);
-    expect(said).toBe(`cannot use the database ${file}: the disk is full`);
+  test.each([4, 20, 60, 200])("with %i KiB of room is reported as full at the first start", (room) => {
+    const output = onSmallDisk(`head -c ${(1024 - room) * 1024} /dev/zero > ${folder}/other; "$0" "$@"`);
+    expect(output).toBe(`cannot use the database ${file}: the disk is full`);
   });
 
-  test("that became full after the first start is called full", () => {
-    const said = onSmallDisk(`"$0" "$@"; head -c 1M /dev/zero > ${folder}/other 2>/dev/null; "$0" "$@"`);
-    expect(said.split("\n")).toEqual(["open", `cannot use the database ${file}: the disk is full`]);
+  test("that became full after the first start is reported as full", () => {
+    const output = onSmallDisk(`"$0" "$@"; head -c 1M /dev/zero > ${folder}/other 2>/dev/null; "$0" "$@"`);
+    expect(output.split("\n")).toEqual(["open", `cannot use the database ${file}: the disk is full`]);
   });
 
-  test("that is read-only is called that", () => {
-    const said = onSmallDisk(`"$0" "$@"; mount -o remount,ro ${folder}; "$0" "$@"`);
-    expect(said.split("\n")).toEqual([
+  test("that is read-only is reported as such", () => {
+    const output = onSmallDisk(`"$0" "$@"; mount -o remount,ro ${folder}; "$0" "$@"`);
+    expect(output.split("\n")).toEqual([
       "open",
       `cannot use the database ${file}: the file system is read-only`,
     ]);

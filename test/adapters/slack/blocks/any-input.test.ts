@@ -36,7 +36,7 @@ const slots: readonly (readonly [string, string])[] = [
   ["notice that the service is back", `${BACK} ${NOON}`],
 ];
 
-describe("whatever a run holds, Slack takes it and nobody is called, for", () => {
+describe("whatever a run contains, Slack accepts it and no one is mentioned, for", () => {
   test.each(slots)("its %s", (_name, slot) => {
     always(anyRun(0), (run) => expectMessage(messageIn(run, slot)));
   });
@@ -48,14 +48,14 @@ describe("whatever a run holds, Slack takes it and nobody is called, for", () =>
     });
   });
 
-  test("the private answer about it", () => {
+  test("the private answer about the run", () => {
     always(anyRun(), (run) => {
       const { text, blocks } = oneRun({ run, link: PERMALINK });
       expectMessage({ text, blocks: withoutOwnLink(blocks) });
     });
   });
 
-  test("a list of ten like it", () => {
+  test("a list of ten runs", () => {
     always(fc.array(anyRun(2), { maxLength: 10 }), (runs) => {
       const linked = runs.map((run) => ({ run, link: PERMALINK }));
       const { text, blocks } = runList({ title: "Runs of your channels", none: "None." }, linked, 3);
@@ -64,7 +64,7 @@ describe("whatever a run holds, Slack takes it and nobody is called, for", () =>
   });
 });
 
-/** The one kind of link of ours: to the message that Slack itself named. */
+/** Checks that the only link is ours, to the message that Slack itself named, and removes it. */
 function withoutOwnLink<Block>(blocks: Block[]): Block[] {
   expectInert(blocks, [PERMALINK]);
   return JSON.parse(
@@ -72,10 +72,10 @@ function withoutOwnLink<Block>(blocks: Block[]): Block[] {
   ) as Block[];
 }
 
-describe("on a card", () => {
+describe("on a card,", () => {
   const by = { team: TEAM, user: APPROVER };
 
-  test("a request that fits a screen stands in full, made visible", () => {
+  test("a request that fits a screen is shown in full, made visible", () => {
     const fits = anyText.filter((action) => roomOf(visible(action)) <= 2_400);
     always(fits, (action) => {
       const shown = textOf(
@@ -85,18 +85,18 @@ describe("on a card", () => {
     });
   });
 
-  test("of a longer one it is said how much is missing", () => {
+  test("a longer request says how much is missing", () => {
     always(anyText, (action) => {
       const card = approvalCard(aRun(), { ...anApproval(), request: requestOf(action, { action }) });
       expectWholeOrCounted(card.blocks, action);
     });
   });
 
-  test("a reason stands on one line in full, or it is said how much is missing", () => {
+  test("a reason is on one line in full, or says how much is missing", () => {
     const decided = anyApproval.filter(({ state }) => state.type === "decided");
     always(decided, (approval) => {
       if (approval.state.type !== "decided" || approval.state.decision.reason === "") return;
-      // Other long texts of a card say what they lack too; here the reason alone is to be judged.
+      // Other long texts of a card also say what is missing. This test is about the reason alone.
       const { votes: _others, ...decision } = approval.state.decision;
       const state = { type: "decided", decision, delivery: { type: "recorded" } } as const;
       const alone = { ...anApproval(), request: requestOf("x", {}), state };
@@ -105,7 +105,7 @@ describe("on a card", () => {
     });
   });
 
-  test("the longest request and the longest reason have room side by side, however Slack counts them", () => {
+  test("the longest request and the longest reason fit together, however Slack counts them", () => {
     for (const each of ["x", "&", "<", "\u200B"]) {
       const request = requestOf(clip(visible(each.repeat(2_400)), 2_400).shown, {});
       const decision = {
@@ -120,7 +120,7 @@ describe("on a card", () => {
     }
   });
 
-  test("sixty decisions that the service refused have room, or it is said how many there were", () => {
+  test("sixty decisions that the service refused fit, or their number is shown", () => {
     const decision = { verdict: "deny", reason: "no", by, at: NOON, digest: "" } as const;
     const past = Array.from(
       { length: 60 },
@@ -129,7 +129,7 @@ describe("on a card", () => {
     expectMessage(approvalCard(aRun(), { ...anApproval(), past }));
   });
 
-  test("strangers' words neither open nor close the message", () => {
+  test("strangers' words never begin or end the message", () => {
     always(fc.tuple(anyRun(0), anyApproval), ([run, approval]) => {
       const { blocks } = approvalCard(run, approval);
       const texts = objectsIn(wire(blocks)).flatMap(({ text }) => (typeof text === "string" ? [text] : []));
@@ -139,28 +139,28 @@ describe("on a card", () => {
   });
 });
 
-describe("in a thread", () => {
-  test("the task stands in full, or it is said how much is missing", () => {
+describe("in a thread,", () => {
+  test("the task is shown in full, or says how much is missing", () => {
     always(anyTyped, (input) => {
       expectWholeOrCounted(messageIn(aRun({ input }), OPENING).blocks, input);
     });
   });
 
-  test("the service's words for a run that was not started stand in full, or it is said how much is missing", () => {
+  test("the service's words about a run that was not started are shown in full, or say how much is missing", () => {
     always(anyText, (words) => {
       const run: Run = { ...aRun(), creation: { type: "refused", words, at: NOON } };
       expectWholeOrCounted(messageIn(run, OUTCOME).blocks, words);
     });
   });
 
-  test("what the service says of a failed run stands in full, or it is said how much is missing", () => {
+  test("the service's words about a failed run are shown in full, or say how much is missing", () => {
     always(anyText, (detail) => {
       const run = ended("failed", null, { detail });
       expectWholeOrCounted(messageIn(run, OUTCOME).blocks, detail);
     });
   });
 
-  test("an output that is shown only in part is attached, and it is said how long it is", () => {
+  test("an output that is shown only in part is attached, and its length is shown", () => {
     always(
       anyText.filter((output) => visible(output).length > 8_000),
       (output) => {
@@ -185,7 +185,7 @@ function ended(how: "succeeded" | "failed", output: string | null, extra: { [fie
   return endedRun(aWatchedRun(), { how, output, extra });
 }
 
-test("a long list of approvals that wait is told within Slack's limits, with how many are not shown", () => {
+test("a long list of waiting approvals stays within Slack's limits, and says how many are not shown", () => {
   const action = "Deploy billing-api 2026.11.3 to production and restart every worker afterwards. ".repeat(3);
   const waits = Array.from({ length: 120 }, () => ({
     ...anApproval(),
@@ -196,12 +196,17 @@ test("a long list of approvals that wait is told within Slack's limits, with how
   expectMessage(runList({ title: "Waiting", none: "None." }, [{ run, link: null }], 0));
 });
 
-test("whatever the service and its gateway say of their health, Slack takes it and nobody is called", () => {
-  const says = fc.dictionary(
+test("whatever the service and its gateway say about their health, Slack accepts it and no one is mentioned", () => {
+  const fields = fc.dictionary(
     fc.constantFrom("status", "version", "service", "message", "endpoints", "other"),
     fc.oneof(anyText, fc.array(anyText, { maxLength: 40 }), fc.jsonValue() as fc.Arbitrary<Json>),
   );
-  const report = fc.record({ ok: fc.boolean(), latencyMs: fc.nat(), fault: fc.option(anyText), says });
+  const report = fc.record({
+    ok: fc.boolean(),
+    latencyMs: fc.nat(),
+    fault: fc.option(anyText),
+    says: fields,
+  });
   const poller = anyText.map((why) => ({
     watched: 3,
     inFlight: 1,
@@ -228,7 +233,7 @@ test("whatever the service and its gateway say of their health, Slack takes it a
   );
 });
 
-test("of endpoints that are not shown it is said how many there are", () => {
+test("endpoints that are not shown are counted", () => {
   const endpoints = Array.from({ length: 45 }, (_, at) => `/v1/path/${at}`);
   const report = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: { endpoints } };
   const poller = { watched: 0, inFlight: 0, service: { type: "unknown" as const } };
@@ -249,7 +254,7 @@ test("of endpoints that are not shown it is said how many there are", () => {
 });
 
 test.each([false, true])(
-  "Slack takes the form that starts a run (it asks for a channel: %s)",
+  "Slack accepts the form that starts a run (it asks for a channel: %s)",
   (asksWhere) => {
     const form = runForm("nonce C0OPS", asksWhere);
     expectView(form);
@@ -263,7 +268,7 @@ test("the help names every subcommand", () => {
   for (const name of SUBCOMMANDS) expect(printedMessage(message)).toContain(`\`/agent ${name}`);
 });
 
-test("code points that are drawn as nothing are written by their number, variation selectors too", () => {
+test("code points that render as nothing are written by number, variation selectors too", () => {
   const unseen = [
     "\u{FE00}",
     "\u{FE0E}",

@@ -1,5 +1,5 @@
-// Strings as an attacker would write them, by chance that can be repeated: markup, invisible and reordered characters, look-alikes,
-// imitations of our own words, and secrets.
+// Strings as an attacker would write them, from repeatable random numbers: markup, invisible and reordered
+// characters, look-alikes, imitations of our own words, and secrets.
 
 import type { Chance } from "../../../make/chance.ts";
 import { ATOMS, MARK } from "./hostile.ts";
@@ -15,7 +15,7 @@ const LOOK_ALIKES = [
   "n\u0336o\u0336",
 ];
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-/** In code points: where each plane of deception lies, and anything at all. */
+/** Ranges of code points: those in which each kind of deception lies, and all others. */
 const RANGES: readonly [readonly [number, number], ...(readonly [number, number])[]] = [
   [0x00, 0x20],
   [0x80, 0x250],

@@ -1,4 +1,5 @@
-// What a card is made of, beside its words: its buttons, the ids of its blocks, and how many of many things it shows.
+// The elements of a card besides its text: its buttons, the ids of its blocks, and how many items of a long list it
+// shows.
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -45,7 +46,7 @@ describe("the buttons of a card", () => {
     return elements.filter(({ action_id }) => action_id !== "run_stop");
   };
 
-  test("decide it or tell more, each by the nonce of the card, and tell a screen reader of what", () => {
+  test("decide it or show more, each with the card's nonce, and tell a screen reader what they are about", () => {
     expect(buttonsOf(PENDING)).toEqual([approve, deny, button("card_read", "Details")]);
     const held = decided({ type: "held", until: NOON, sendAt: NOON });
     expect(buttonsOf(held)).toEqual([button("card_undo", "Undo"), deny, button("card_read", "Details")]);
@@ -55,7 +56,7 @@ describe("the buttons of a card", () => {
     });
   });
 
-  test("let a frozen request only be denied, and a rule has people read it first", () => {
+  test("only deny a frozen request, and make people read it first if the rule says so", () => {
     expect(buttonsOf(PENDING, { ...CREATED, frozen: FROZEN })).toEqual([
       deny,
       button("card_read", "Details"),
@@ -68,7 +69,7 @@ describe("the buttons of a card", () => {
 });
 
 describe("the blocks of a card", () => {
-  test("name its state, its version, its parts and the head of the audit", () => {
+  test("name its state, its version, its parts and the audit's head", () => {
     const link = "0123456789abcdef0123";
     const card = decided({ type: "confirmed", at: NOON, stillListed: null });
     expect(idsOf({ ...card, version: 3, audited: { seq: 12, link } })).toEqual([
@@ -88,7 +89,7 @@ describe("the blocks of a card", () => {
     );
   });
 
-  test("have five fields side by side, the names bold and the values as plain text", () => {
+  test("have five fields side by side, with bold names and plain values", () => {
     const many = Object.fromEntries(["a", "b", "c", "d", "e", "f"].map((name) => [name, `*${name}*`]));
     const request = requestOf("Deploy", { action: "Deploy", ...many });
     const sections = drawn({ ...PENDING, request }).filter(({ type }) => type === "section");
@@ -102,7 +103,7 @@ describe("the blocks of a card", () => {
     });
   });
 
-  test("draw a moment in the reader's own time", () => {
+  test("draw times in the reader's own time zone", () => {
     const request = requestOf("Deploy", { action: "Deploy", at: "2026-11-20T12:00:00Z" });
     const [section] = drawn({ ...PENDING, request }).filter(({ type }) => type === "section");
     expect(section?.["fields"]).toMatchObject([
@@ -119,7 +120,7 @@ describe("a card shows", () => {
       type === "usergroup" ? [usergroup_id] : type === "user" && user_id !== REQUESTER ? [user_id] : [],
     );
 
-  test("twenty of the people whom its rule mentions, groups first, and how many more", () => {
+  test("twenty of the people whom its rule mentions, groups first, and how many more there are", () => {
     const mention = { users: people(20), groups: [GroupId("S0OPS")] };
     const card = underRule({ mention });
     expect(mentioned(card)).toEqual(["S0OPS", ...people(19)]);
@@ -157,7 +158,7 @@ describe("a card shows", () => {
     expect(seconds.filter((second) => second > 0)).toEqual([11, 12, 13, 22, 23, 24]);
   });
 
-  test("a reason and an answer of the service on one line, and no more than a part of a long one", () => {
+  test("a reason and an answer of the service on one line each, and only a part of a long one", () => {
     const reasoned = (reason: string) =>
       decided({ type: "confirmed", at: NOON, stillListed: null }, "approve", reason);
     expect(words(reasoned("a\n b"))).toContain(": a b\n");
@@ -192,7 +193,7 @@ describe("a card shows", () => {
     expect(words(silent)).toContain("# Request: Deploy\n");
   });
 
-  test("nothing before the risk or the place where neither its deployment nor its risk has a name", () => {
+  test("nothing before the risk or the place if neither its deployment nor its risk has a name", () => {
     const over = { type: "confirmed", at: NOON, stillListed: null } as const;
     expect(words(PENDING)).toMatch(/^text: High risk: Deploy billing-api/);
     expect(words(decided(over))).toMatch(/^text: ✅ Approved: Deploy billing-api/);
@@ -201,7 +202,7 @@ describe("a card shows", () => {
     expect(words({ ...decided(over), request })).toMatch(/^EU · decided \{/m);
   });
 
-  test("in boxes what the title has no room for, and fields of several lines", () => {
+  test("boxes for what does not fit in the title, and for multi-line fields", () => {
     const long = "deploy ".repeat(40).trim();
     const card = { ...PENDING, request: requestOf(long, { action: long, diff: "one\ntwo" }) };
     expect(words(card)).toContain(`\n| ${long}\n`);
@@ -209,7 +210,7 @@ describe("a card shows", () => {
     expect(words(PENDING)).not.toContain("\n| ");
   });
 
-  test("what has changed since it was last shown, as long as that is what is new", () => {
+  test("what has changed since it was last shown, as long as the change is new", () => {
     const changes = [
       { name: "a", was: "1", is: "2" },
       { name: "b", was: null, is: "3" },
@@ -227,7 +228,7 @@ describe("a card shows", () => {
       expect(words(other)).not.toContain("Changed since last shown");
   });
 
-  test("a reason as a person gave it, and of the policy's without who denied", () => {
+  test("a reason as the person gave it, and the policy's reason without who denied", () => {
     const by = (user: UserId | null, reason: string): string =>
       words({
         ...PENDING,

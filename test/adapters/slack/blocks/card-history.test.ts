@@ -1,4 +1,4 @@
-// What was decided before, as a card and its Details tell it, and the titles of decisions that are under way.
+// Earlier decisions, as a card and its Details show them, and the titles of decisions that are under way.
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -14,7 +14,7 @@ const words = (approval: Approval) => printedMessage(approvalCard(CREATED, appro
 const CONFIRMED: Delivery = { type: "confirmed", at: NOON, stillListed: null };
 const [AT, DECIDED] = ["{2026-11-20 12:00:00 UTC}", "{2026-11-20 12:01:05 UTC}"];
 
-describe("a card tells", () => {
+describe("a card shows", () => {
   test("which disputes are open, and how the others were closed", () => {
     const open: Dispute = { by: BEN, at: NOON, entry: 1 };
     const closed: Dispute = { ...open, closed: { by: CLEO, at: NOON, words: "a\n  test" } };
@@ -45,7 +45,7 @@ describe("a card tells", () => {
 describe("behind Details", () => {
   const history = (approval: Approval) => printedBlocks(historyBlocks(CREATED, approval));
 
-  test("stands each decision with its whole reason, and what became of it", () => {
+  test("each decision has its whole reason and its outcome", () => {
     expect(history(PENDING)).toBe("");
     const vote = decisionOf("approve", "", CLEO);
     expect(history({ ...PENDING, votes: [vote] })).toBe(
@@ -63,7 +63,7 @@ describe("behind Details", () => {
     );
   });
 
-  test("stands what an auditor looks for", () => {
+  test("an auditor finds the ids of the record", () => {
     const note = (approval: Approval) => printedBlocks([auditNote(CREATED, approval, UNNAMED)]);
     const rule = { version: "0123456789ab", rule: "production" };
     const ruled = { ...PENDING, appliedRule: { ...PENDING.appliedRule, version: "ba9876543210" } };
@@ -82,10 +82,10 @@ describe("behind Details", () => {
   });
 });
 
-test("earlier decisions on the same request are told with their number, and a blank reason not at all", () => {
-  const told = { times: 1, more: false, entry: 1, by: BEN, at: NOON };
+test("earlier decisions on the same request are shown with their number, and a blank reason is left out", () => {
+  const precedent = { times: 1, more: false, entry: 1, by: BEN, at: NOON };
   const lines = (facts: object, reason: string) =>
-    printedBlocks(precedentBlocks({ denied: { ...told, ...facts, reason }, approved: null }));
+    printedBlocks(precedentBlocks({ denied: { ...precedent, ...facts, reason }, approved: null }));
   expect(lines({}, "no")).toMatch(/^Same request before: Denied \{.*\} by @U\w+: "_no_"\.$/);
   expect(lines({}, " ")).toMatch(/^Same request before: Denied \{.*\} by @U\w+\.$/);
   expect(lines({ times: 2 }, "")).toMatch(/: Denied 2 times in \d+ days, last \{.*\} by @U\w+\.$/);
@@ -121,13 +121,13 @@ describe("the state of a card", () => {
     expect(held.text).toMatch(/^Not sent yet: .* does not list this approval\. .* only after /);
   });
 
-  test("has a cause only where something keeps it from its end", () => {
+  test("has a cause only if something keeps it from its end", () => {
     expect(stateOf({ type: "unconfirmed", at: NOON, cause: "tampered" }).cause).toBe("tampered");
     expect(stateOf({ type: "recorded" }, "deny", { unlisted }).cause).toBe("not-listed");
     expect([stateOf(CONFIRMED).cause, stateOf(late).cause]).toEqual([null, null]);
   });
 
-  test("counts the fields for which a form has no room", () => {
+  test("counts the fields that do not fit in a form", () => {
     expect(beyondForm(1)).toMatch(/^1 field of this request doesn't fit/);
     expect(beyondForm(2_000)).toMatch(/^2,000 fields of this request don't fit/);
   });

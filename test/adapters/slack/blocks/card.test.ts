@@ -17,11 +17,11 @@ const cards = Object.entries(CARDS).flatMap(([state, examples]) =>
   examples.map((each) => ({ name: `${state} ${each.when}`, ...each })),
 );
 
-test.each(cards)("Slack takes the card: $name", ({ run, approval }) =>
+test.each(cards)("Slack accepts the card: $name", ({ run, approval }) =>
   expectMessage(approvalCard(run, approval)),
 );
 
-test.each(Object.entries(CARD_PARTS))("Slack takes a card with the part %s", (_part, examples) => {
+test.each(Object.entries(CARD_PARTS))("Slack accepts a card with the part %s", (_part, examples) => {
   for (const { run, approval } of examples) acceptBlocks(wire(approvalCard(run, approval).blocks));
 });
 
@@ -54,7 +54,7 @@ describe("a request too long for the card", () => {
     ["shared but unsure", { type: "unsure", file: "F0", lookAt: NOON, tries: 1 }, []],
     ["refused", { type: "refused", words: "Slack refused (storage_limit_reached)" }, ["Details"]],
     ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full", "Stop", CLAIM]],
-  ])("and for a modal too is decided only with its file: %s", (_state, upload, buttons) => {
+  ])("that is also too long for a modal can be decided only with its file: %s", (_state, upload, buttons) => {
     expect(buttonsOf(withUpload(upload), tooLong)).toEqual(buttons);
   });
 });
@@ -66,11 +66,11 @@ test("each version of a card has its buttons under a block of its own", () => {
   expect(ids[0]?.block_id).not.toBe(ids[1]?.block_id);
 });
 
-test("two states that read differently have different keys, so that a stale card is drawn anew", () => {
+test("states that read differently have different keys, so that a stale card is redrawn", () => {
   const drawings = cards.map(({ name, run, approval }) => {
     const up = { type: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };
     const posted = { ...run, posts: { [`card ${approval.id}`]: up } } as unknown as Run;
-    // Who decided what and why never changes within one version, so it is no part of the key.
+    // Who decided what and why never changes within one version, so it is not part of the key.
     return { name, key: cardRenderKey(posted, approval), title: firstText(approvalCard(run, approval)) };
   });
   for (const one of drawings)
@@ -89,7 +89,7 @@ const titleWithoutVerdict = (title: unknown): string =>
     .replace(/state:(?:approved|denied):/, "state:decided:")
     .replace(/Approval|Denial/, "decision");
 
-test("a request under an id that the service has used before is called a new one", () => {
+test("a request under an id that the service has used before is called new", () => {
   const again: Approval = {
     ...anApproval("apr_1 (2)"),
     serviceId: PENDING.serviceId,

@@ -1,4 +1,5 @@
-// Someone who has several Countersigns sees first which one speaks: on the lock screen and on everything that stands alone.
+// A person who uses several Countersigns sees first which one is speaking: on the lock screen and on everything that
+// stands alone.
 
 import { expect, test } from "vitest";
 import { messageExamples, cardExamples } from "./page/page.ts";
@@ -23,18 +24,18 @@ test.for(
     "notification:",
     "answer:health:",
   ),
-)("the notification of $id $when begins with it", ({ drawn }) => {
+)("the notification of $id $when begins with the deployment", ({ drawn }) => {
   expect("text" in drawn && drawn.text).toMatch(new RegExp(`^${DEPLOYMENT.name} · `));
 });
 
 test.for(
   of("run:", "notice:", "receipt:", "notification:", "unreadable:", "thread:service", "answer:health:"),
-)("$id $when shows it first", ({ drawn }) => {
+)("$id $when shows the deployment first", ({ drawn }) => {
   expect(printedBlocks(drawn.blocks)).toMatch(new RegExp(`^[#* ]*${DEPLOYMENT.name} · `));
 });
 
 test.for(of("form:approve", "form:deny", "form:read-first"))(
-  "$id $when shows it beside the risk",
+  "$id $when shows the deployment beside the risk",
   ({ drawn }) => {
     expect(printedView(drawn).split("\n")[1]).toContain(`${DEPLOYMENT.name} · High risk · production`);
   },

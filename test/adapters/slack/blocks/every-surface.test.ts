@@ -1,5 +1,5 @@
-// Twenty thousand strings on every surface that people read: nobody is called, nothing leads anywhere, every code point is seen,
-// secrets stay out of the channel, and whoever decides can read all of it.
+// Twenty thousand strings on every surface that people read: no one is mentioned, nothing leads anywhere, every code
+// point is seen, secrets stay out of the channel, and approvers can read all of it.
 
 import { expect, test } from "vitest";
 import { oneRun, runList } from "#src/adapters/slack/blocks/command-answers.ts";
@@ -44,7 +44,7 @@ function requestFrom(text: Texts) {
   return requestOf(text(0), content);
 }
 
-/** Where the whole channel reads. */
+/** Surfaces that the whole channel reads. */
 function channelSurfaces(text: Texts): readonly Surface[] {
   const request = requestFrom(text);
   const by = { team: TEAM, user: APPROVER };
@@ -126,7 +126,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     ),
     healthReport(health, NOON),
     readModal(run, request),
-    // Its last block is the moment, ours alone.
+    // The last block is the time, which is ours alone.
     { blocks: homeView(rows, NOON).blocks.slice(0, -1) },
   ];
 }
@@ -144,7 +144,7 @@ async function round(strings: readonly AnyString[]): Promise<string | null> {
   return roundOfModals(text, strings);
 }
 
-/** What only those see who may decide. */
+/** Surfaces that only people who may decide see. */
 async function roundOfModals(text: Texts, strings: readonly AnyString[]): Promise<string | null> {
   const [run, request] = [aWatchedRun(), requestFrom(text)];
   const was = requestOf(text(6), { action: text(6), why: text(7) });
@@ -164,7 +164,7 @@ async function roundOfModals(text: Texts, strings: readonly AnyString[]): Promis
   return out === undefined ? null : `file: a secret, ${out.secret}`;
 }
 
-test(`${STRINGS} strings on every surface`, async () => {
+test(`${STRINGS} strings on every surface break none of its rules`, async () => {
   const by = chanceOf(SEED);
   for (let made = 0; made < STRINGS; made += PER_ROUND) {
     const strings = Array.from({ length: PER_ROUND }, () => anyString(by));
@@ -174,7 +174,7 @@ test(`${STRINGS} strings on every surface`, async () => {
   }
 }, 120_000);
 
-test("the judge of surfaces notices a mention, a link, markup, an unseen character and a stray string", () => {
+test("the check of a surface notices a mention, a link, markup, an unseen character and a stray string", () => {
   const bad: readonly Surface[] = [
     { text: "hello <!channel>", blocks: [] },
     { text: "hello :x:", blocks: [] },

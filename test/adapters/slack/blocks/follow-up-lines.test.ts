@@ -7,7 +7,7 @@ import { questionSlot, questionsOf } from "#src/domain/question.ts";
 import { deeds, lived, waiting } from "../../../make/handling.ts";
 import { aWatchedRun, withApprovals } from "../../../make/run.ts";
 
-test("a card and a question get another key whenever they are drawn otherwise", () => {
+test("a card and a question get another key whenever they are drawn differently", () => {
   const run = aWatchedRun();
   fc.assert(
     fc.property(deeds, (all) => {

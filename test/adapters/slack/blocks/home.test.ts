@@ -14,11 +14,11 @@ const link = "https://sandbox.slack.com/archives/C0OPS/p1";
 function expectHome(view: unknown, ownLinks: readonly string[] = []): void {
   acceptView(wire(view) as Record<string, unknown>, "home");
   const { blocks } = wire(view) as { blocks: { type: string }[] };
-  // The line with the moment is ours alone, and the only one where Slack reads markup.
+  // The line with the time is ours alone, and the only one where Slack reads markup.
   expectInert(blocks.slice(0, -1), ownLinks);
 }
 
-test("whatever the runs hold, Slack takes the Home tab and nobody is called", () => {
+test("whatever the runs contain, Slack accepts the Home tab and no one is mentioned", () => {
   const rows = fc.array(anyRun(), { maxLength: 2 });
   always(fc.tuple(rows, rows, fc.boolean()), ([waiting, own, more]) => {
     const linked = own.map((run) => ({ run, link: null }));
@@ -27,7 +27,7 @@ test("whatever the runs hold, Slack takes the Home tab and nobody is called", ()
   });
 });
 
-test("a row leads to the card or to the thread", () => {
+test("a row links to the card or to the thread", () => {
   always(anyRun(), (run) => {
     const page = aQueuePage([run], { link });
     const view = homeView({ page, own: [{ run, link }], moreOwn: false }, NOON);
@@ -38,7 +38,7 @@ test("a row leads to the card or to the thread", () => {
   });
 });
 
-test("what could not be looked up is said, with a way to try again", () => {
+test("what could not be looked up is named, with a way to try again", () => {
   const view = homeView(null, NOON);
   expectHome(view);
   expect(textOf(view.blocks)).toMatch(/could not be loaded[\s\S]*Refresh/);

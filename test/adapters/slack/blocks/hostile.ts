@@ -19,25 +19,25 @@ import { aNonce, APPROVER, aRun, aWatchedRun, NOON, REQUESTER, TEAM } from "../.
 import { endedRun, requestOf } from "../observed.ts";
 import { anyCodePoint } from "../../../make/code-points.ts";
 
-/** Runs of each property per change; more are asked for by hand. */
+/** Random cases per property in the usual run. A campaign sets more. */
 export const RUNS = Number(process.env["FUZZ_RUNS"] ?? 500);
 
-/** Holds it over many values; a counterexample is told by its beginning, since some are 200 kB long. */
+/** Checks a property on many values. A counterexample is shown by its beginning, since some are 200 kB long. */
 export function always<T>(any: fc.Arbitrary<T>, holds: (value: T) => void, runs = RUNS): void {
-  const told = fc.check(
+  const result = fc.check(
     fc.property(any, (value) => {
       holds(value);
     }),
     { numRuns: runs, interruptAfterTimeLimit: 60_000 },
   );
-  if (!told.failed) return;
-  const { seed, counterexamplePath, counterexample, errorInstance: cause } = told;
+  if (!result.failed) return;
+  const { seed, counterexamplePath, counterexample, errorInstance: cause } = result;
   const why = cause instanceof Error ? cause.message.slice(0, 400) : String(cause);
   const example = fc.stringify(counterexample).slice(0, 800);
   throw new Error(`${why}\n(seed ${seed}, path ${counterexamplePath}) with ${example}`, { cause });
 }
 
-/** Stands in every hostile text, so that its way into a message can be followed. No word of ours contains it. */
+/** Part of every hostile text, so that it can be found in a message. Our own texts never contain it. */
 export const MARK = "ZQX";
 
 export const ATOMS = [
@@ -112,7 +112,7 @@ const deep = fc
   )
   .map(([part, times]) => part.repeat(times));
 
-/** Any text: empty, mean, deeply nested, 200 kB long. */
+/** Any text: empty, malicious, deeply nested, or 200 kB long. */
 export const anyText = fc
   .oneof(
     { weight: 8, arbitrary: short },
@@ -123,7 +123,7 @@ export const anyText = fc
   )
   .chain((text) => fc.constantFrom(text, `${MARK}${text}`, `${MARK}\n${text}`));
 
-/** As above, but of a length that people type into Slack. */
+/** Any text with a length that people type into Slack. */
 export const anyTyped = anyText.map((text) => text.slice(0, 3_000));
 
 const anyId = anyText.map((text) => clip(`${MARK}${text}`, 512).shown);
@@ -224,7 +224,7 @@ const anyEnded: fc.Arbitrary<Ended | null> = fc
       maxKeys: 4,
     }),
   })
-  .map((told) => endedRun(aWatchedRun(), told).seen?.ended ?? null);
+  .map((result) => endedRun(aWatchedRun(), result).seen?.ended ?? null);
 
 const anyCreation: fc.Arbitrary<Creation> = fc
   .tuple(anyText, anyId)

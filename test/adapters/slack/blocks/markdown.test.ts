@@ -23,7 +23,7 @@ describe("an output is drawn", () => {
   ])("%s", (_what, text) => expect(drawnFrom(text)).toMatchSnapshot());
 });
 
-test("whatever it says, it calls nobody and leads nowhere", () => {
+test("whatever it says, it mentions no one and leads nowhere", () => {
   always(anyText, (text) => expectInert(markdown(text.slice(0, 8_000))));
 });
 

@@ -5,11 +5,11 @@ import { cardStateOf, idOf } from "../../../make/message-id.ts";
 import { CARD_PARTS, CARDS } from "./page/cards.ts";
 import { cardExamples, messageExamples, messagesPage, partExamples } from "./page/page.ts";
 
-test("docs/messages.md is what the code says (refresh it: vitest run with --update)", async () => {
+test("docs/messages.md matches the code (refresh it: vitest run with --update)", async () => {
   await expect(await messagesPage()).toMatchFileSnapshot("../../../../docs/messages.md");
 });
 
-test("each example of a message has the id under which it stands", async () => {
+test("each example of a message has the id under which it is listed", async () => {
   const ids = Object.entries(await messageExamples()).map(([id, examples]) => [
     id,
     [...new Set(examples.map(({ drawn }) => idOf(drawn)))],
@@ -17,7 +17,7 @@ test("each example of a message has the id under which it stands", async () => {
   expect(ids).toEqual(ids.map(([id]) => [id, [id]]));
 });
 
-test("each example of a card is in the state, or has the part, under which it stands", () => {
+test("each example of a card is in the state, or has the part, under which it is listed", () => {
   const states = Object.entries(cardExamples()).map(([state, examples]) => [
     state,
     [...new Set(examples.map(({ drawn }) => `card:${cardStateOf(drawn)}`))],

@@ -14,12 +14,12 @@ const nonce = aNonce();
 
 const fitting = anyRequest.filter(({ chars }) => chars <= MODAL_HOLDS_CHARS);
 
-test("what changed in the run's own fields is said line by line", () => {
+test("a change in the run's own fields is shown line by line", () => {
   const context = (plan: string) => ({ fields: { plan }, volatile: [], digest: plan, chars: plan.length });
   const request = { ...requestOf("deploy", { action: "deploy" }), context: "destroy", contextChars: 8 };
-  const was = { ...request, context: "harmless", shownContext: context("harmless") };
+  const before = { ...request, context: "harmless", shownContext: context("harmless") };
   const run = { ...aWatchedRun(), context: context("destroy") };
-  const text = textOf(changedModal(run, was, request).blocks);
+  const text = textOf(changedModal(run, before, request).blocks);
   expect(text).toContain("− run: plan: harmless");
   expect(text).toContain("+ run: plan: destroy");
   expect(
@@ -28,7 +28,7 @@ test("what changed in the run's own fields is said line by line", () => {
   expect(textOf(readModal(run, request).blocks)).toContain("plan: destroy");
 });
 
-describe("whatever is asked, Slack takes the modal and nobody is called,", () => {
+describe("whatever the request, Slack accepts the modal and no one is mentioned,", () => {
   test("when it is to be decided", () => {
     always(fc.tuple(anyRun(0), anyRequest), ([each, request]) => {
       expectView(formView({ run: each, ticket: { saw: request, verdict: "approve", nonce } }));
@@ -41,22 +41,22 @@ describe("whatever is asked, Slack takes the modal and nobody is called,", () =>
   });
 
   test("when it changed", () => {
-    always(fc.tuple(anyRun(0), fc.option(anyRequest), anyRequest), ([each, was, is]) =>
-      expectView(changedModal(each, was, is)),
+    always(fc.tuple(anyRun(0), fc.option(anyRequest), anyRequest), ([each, before, after]) =>
+      expectView(changedModal(each, before, after)),
     );
   });
 
-  test("when both texts, before and after, are as long as a modal holds", () => {
-    const full = (notification: string): Request => requestOf(notification.repeat(MODAL_HOLDS_CHARS), {});
-    for (const [was = "", is = ""] of [
+  test("when both texts, before and after, have the maximum length of a modal", () => {
+    const full = (char: string): Request => requestOf(char.repeat(MODAL_HOLDS_CHARS), {});
+    for (const [before = "", after = ""] of [
       ["x", "y"],
       ["é", "è"],
       ["漢", "字"],
     ])
-      expectView(changedModal(run, full(was), full(is)));
+      expectView(changedModal(run, full(before), full(after)));
   });
 
-  test("when it comes in very many fields", () => {
+  test("when it has very many fields", () => {
     const fields = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`${at}`, "y"]));
     const request = requestOf("x", fields);
     expect(request.chars).toBeLessThanOrEqual(MODAL_HOLDS_CHARS);
@@ -64,8 +64,8 @@ describe("whatever is asked, Slack takes the modal and nobody is called,", () =>
   });
 });
 
-describe("an approver reads", () => {
-  test("the whole request in the modal, every field of it", () => {
+describe("an approver sees", () => {
+  test("the whole request in the modal, with every field", () => {
     always(fitting, (request) => {
       for (const view of [
         readModal(run, request),
@@ -75,25 +75,25 @@ describe("an approver reads", () => {
     });
   });
 
-  test("of a longer one how much is missing, and where it is", () => {
+  test("how much of a longer request is missing, and where to find it", () => {
     always(anyText, (action) => {
       expectWholeOrCounted(readModal(run, requestOf(action, { action })), action);
     });
   });
 
-  test("of a changed one both what it was and what it is, where there is room", () => {
+  test("the old and the new version of a changed request, if there is room", () => {
     const small = anyText.map((action) => requestOf(action.slice(0, 500), {}));
-    always(fc.tuple(small, small), ([was, is]) => {
-      const shown = textOf(changedModal(run, was, is));
-      expectWhole(shown, was);
-      expectWhole(shown, is);
+    always(fc.tuple(small, small), ([before, after]) => {
+      const shown = textOf(changedModal(run, before, after));
+      expectWhole(shown, before);
+      expectWhole(shown, after);
     });
   });
 
-  test("that something changed, even where it is a field with a name of its own meaning", () => {
-    const was = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:00:00Z" });
-    const is = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:30:00Z" });
-    const shown = printedView(changedModal(run, was, is));
+  test("that something changed, even in a field whose name has another meaning to us", () => {
+    const before = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:00:00Z" });
+    const after = requestOf("deploy", { action: "deploy", id: "a", requested_at: "2026-11-20T12:30:00Z" });
+    const shown = printedView(changedModal(run, before, after));
     expect(shown).toContain("12:30:00");
   });
 });

@@ -1,4 +1,5 @@
-// What must hold of every message and view of ours, judged by the sandbox's rules and by walking over all that is in it.
+// The checks that every message and view of ours must pass, by the sandbox's rules and by a walk over everything in
+// it.
 
 import { expect } from "vitest";
 import { isList, isRecord, type Json } from "#src/domain/json.ts";
@@ -14,10 +15,10 @@ type Item = { readonly [field: string]: Json };
 /** docs.slack.dev, chat.update: longer texts are refused. */
 const MAX_TEXT = 4_000;
 
-/** The plain data that goes over the wire. */
+/** Returns the plain data that goes over the wire. */
 export const wire = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
-/** Every object below a value, itself included, in reading order. */
+/** Returns every object inside a value, itself included, in reading order. */
 export function objectsIn(value: Json): Item[] {
   if (isList(value)) return value.flatMap(objectsIn);
   return isRecord(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : [];
@@ -25,7 +26,7 @@ export function objectsIn(value: Json): Item[] {
 
 const LITERAL = new Set(["text", "plain_text"]);
 
-/** All text that people read in it. */
+/** Returns all text in a value that people read. */
 export function textOf(value: unknown): string {
   return objectsIn(wire(value))
     .map(({ text }) => (typeof text === "string" ? text : ""))
@@ -44,7 +45,7 @@ export function expectMessage({ text, blocks }: Message): void {
   expectInert(blocks);
 }
 
-/** The one mention of a fallback text, at its end: who asked. Slack shows the name. */
+/** Removes the only mention that a fallback text may have: the requester, at its end. Slack shows the name. */
 const withoutRequester = (text: string): string =>
   text.endsWith(` by <@${REQUESTER}>`) ? text.slice(0, -` by <@${REQUESTER}>`.length) : text;
 
@@ -55,9 +56,12 @@ export function expectView(view: unknown): void {
   expectInert(view);
 }
 
-// One `expect` for each element would take as long as all else in a test of thousands of them, so these call it for a fault alone.
+// One `expect` per element would slow down tests with thousands of elements, so these call it only for a fault.
 
-/** Nobody is called, nothing leads anywhere, and strangers' words stand only where Slack reads no markup. */
+/**
+ * Checks that no one is mentioned, nothing leads anywhere, and strangers' words occur only where Slack reads no
+ * markup.
+ */
 export function expectInert(value: unknown, ownLinks: readonly string[] = []): void {
   for (const item of objectsIn(wire(value))) {
     expectOwnElement(item, ownLinks);
@@ -70,7 +74,7 @@ export function expectInert(value: unknown, ownLinks: readonly string[] = []): v
   }
 }
 
-/** Slack reads no markup there; screen readers read a button's label. */
+/** Whether Slack reads no markup in the field. Screen readers read a button's label. */
 const isLiteral = (field: string, type: string): boolean =>
   (field === "text" && LITERAL.has(type)) || field === "accessibility_label";
 
@@ -87,7 +91,10 @@ function expectOwnElement(item: Item, ownLinks: readonly string[]): void {
   if (type === "mrkdwn" && item["verbatim"] !== true) fail("markup that Slack reads");
 }
 
-/** The first thing that must not be on a surface; null: there is none. As `expectMessage`, but quick, for very many. */
+/**
+ * Returns the first thing that must not be on a surface, or null. Like `expectMessage`, but quick enough for very
+ * many surfaces.
+ */
 export function faultIn({
   text,
   blocks,
@@ -128,7 +135,7 @@ const KEYCAPS = /[0-9#*]\u{FE0F}\u{20E3}?/gu;
 const UNSEEN =
   /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]/u;
 
-/** Every code point is seen: what has no picture of its own is written as ⟨U+XXXX⟩. */
+/** Checks that every code point is seen: invisible ones are written as ⟨U+XXXX⟩. */
 export function expectSeen(text: string): void {
   const unseen = unseenIn(text);
   if (unseen !== null) expect.fail(`an invisible code point, ${unseen}`);
@@ -136,7 +143,7 @@ export function expectSeen(text: string): void {
 
 function unseenIn(text: string): string | null {
   if (!UNSEEN.test(text)) return null;
-  // A long text stands in several pieces, and a picture of several code points may be at the seam.
+  // A long text is split into pieces, and an emoji of several code points may be at the seam.
   const found = UNSEEN.exec(
     text
       .replace(/^[\u{FE0F}\u{200D}]/u, "")
@@ -148,10 +155,10 @@ function unseenIn(text: string): string | null {
 }
 
 const REMARK = /^In all, ([\d,]+) characters are not shown here|… \(([\d,]+) more characters\)$/;
-/** A picture of several code points that the cut goes through is written differently on its two sides (characters). */
+/** An emoji that the cut splits is written differently on its two sides (characters). */
 const SEAM_CHARS = 16;
 
-/** `whole` is there in full, or its beginning and its end are and what is missing between or behind is counted. */
+/** Checks that `whole` is shown in full, or its beginning and end are shown and the missing part is counted. */
 export function expectWholeOrCounted(value: unknown, whole: string): void {
   const shown = textOf(value);
   if (shown.includes(visible(whole))) return;
@@ -162,22 +169,22 @@ export function expectWholeOrCounted(value: unknown, whole: string): void {
   const [missing = 0] = remarks;
   expect(missing, "characters said to be missing").toBeGreaterThan(0);
   expect(missing).toBeLessThanOrEqual(whole.length);
-  const [notifications, seen] = [lettersOf(whole), lettersOf(shown)];
-  const begin = most(notifications.length, (many) => seen.includes(notifications.slice(0, many)));
-  const end = most(notifications.length - begin, (many) =>
-    seen.includes(notifications.slice(notifications.length - many)),
+  const [letters, shownLetters] = [lettersOf(whole), lettersOf(shown)];
+  const begin = most(letters.length, (count) => shownLetters.includes(letters.slice(0, count)));
+  const end = most(letters.length - begin, (count) =>
+    shownLetters.includes(letters.slice(letters.length - count)),
   );
   expect(begin + end, "cut by more than it says").toBeGreaterThanOrEqual(
-    notifications.length - missing - 2 * SEAM_CHARS,
+    letters.length - missing - 2 * SEAM_CHARS,
   );
 }
 
-/** Without what is invisible and without our numbers for it, which depend on where a text is cut. */
+/** Removes invisible characters and our numbers for them, which depend on where a text is cut. */
 export const lettersOf = (text: string): string =>
   unseenRemoved(text).replace(/⟨U\+[0-9A-F]{4,6}⟩|[\s\p{M}]/gu, "");
 
-/** The largest number that holds, where whatever is below one that holds does too. */
-function most(limit: number, holds: (many: number) => boolean): number {
+/** Returns the largest number for which `holds` is true. It must also be true for all smaller numbers. */
+function most(limit: number, holds: (count: number) => boolean): number {
   let [low, high] = [0, limit];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

@@ -13,9 +13,9 @@ import { expectMessage, expectView, lettersOf, objectsIn, textOf, wire } from ".
 
 const run = aWatchedRun();
 const LEFT_OUT = /([\d,]+) more fields? (?:is|are) not shown here/;
-/** For those that take long. */
+/** The number of cases for slow properties. */
 const FEWER = RUNS / 10;
-/** What is certainly seen of each name and text (characters of the original). */
+/** How much of each name and text is certainly shown (characters of the original). */
 const SURE_CHARS = 4;
 
 function surfaces(request: Request): readonly unknown[] {
@@ -38,7 +38,7 @@ function expectEachField(blocks: unknown, request: Request): void {
   const shown = textOf(blocks);
   const letters = plainLetters(shown);
   const found = new Map<string, boolean>();
-  // Thousands of fields may begin alike.
+  // Thousands of fields may begin alike, so the results are cached.
   const isSeen = (beginning: string): boolean => {
     const known = found.get(beginning) ?? letters.includes(plainLetters(beginning));
     found.set(beginning, known);
@@ -53,14 +53,14 @@ function expectEachField(blocks: unknown, request: Request): void {
   expect(seen.length + left, "fields that are seen or counted").toBeGreaterThanOrEqual(fields.length);
 }
 
-describe("whatever a request holds, on card and forms", () => {
-  test("each field is seen by its name and the beginning of its text, or it is said how many are not", () => {
+describe("whatever a request contains, on the card and in forms", () => {
+  test("each field is shown by its name and the beginning of its text, or the others are counted", () => {
     always(anyRequest, (request) => {
       for (const blocks of surfaces(request)) expectEachField(blocks, request);
     });
   });
 
-  test("of up to twenty fields each is seen, however long they are", () => {
+  test("up to twenty fields are all shown, however long they are", () => {
     const long = fc
       .tuple(anyText, fc.constantFrom(0, 10, 500, 30_000))
       .map(([text, times]) => text + "x ".repeat(times));
@@ -78,7 +78,7 @@ describe("whatever a request holds, on card and forms", () => {
     );
   });
 
-  test("no name and no text of a field stands outside a box", () => {
+  test("no name and no text of a field is outside a box", () => {
     const mark = "QZQ";
     always(
       fc.tuple(anyText, anyText, fc.boolean()),
@@ -94,7 +94,7 @@ describe("whatever a request holds, on card and forms", () => {
   });
 });
 
-test("the form of a request that is attached as a file keeps its room, however many fields there are", () => {
+test("the form of a request that is attached as a file stays within its limit, however many fields there are", () => {
   for (const many of [100, 400, 4_000]) {
     const decoys = Object.fromEntries(Array.from({ length: many }, (_, at) => [`field_${at}`, at]));
     const request = requestOf("deploy", { ...decoys, action: "deploy", pad: "x".repeat(60_000) });
@@ -104,7 +104,7 @@ test("the form of a request that is attached as a file keeps its room, however m
   }
 });
 
-test("short fields come before long ones, and of a long one both ends are shown", () => {
+test("short fields come before long ones, and both ends of a long one are shown", () => {
   const action = `begin ${"x ".repeat(30_000)}end`;
   const request = requestOf(action, { action, log: `first ${"y ".repeat(30_000)}last`, risk: "critical" });
   expect(isRecord(request.content)).toBe(true);

@@ -1,4 +1,4 @@
-// Messages and views as text, so that what people read can be reviewed in a snapshot.
+// Messages and views as text, so that reviewers can read them in a snapshot.
 
 import { isList, isRecord, type Json } from "#src/domain/json.ts";
 import { wire } from "./oracle.ts";
@@ -109,12 +109,12 @@ function element(item: Item): string {
 }
 
 function styled(words: string, style: Json | undefined): string {
-  const given = style !== undefined && isRecord(style) ? style : {};
+  const flags = style !== undefined && isRecord(style) ? style : {};
   const marks = [
     ["bold", "**"],
     ["italic", "_"],
     ["strike", "~"],
     ["code", "`"],
   ] as const;
-  return marks.reduce((so, [name, mark]) => (given[name] === true ? `${mark}${so}${mark}` : so), words);
+  return marks.reduce((so, [name, mark]) => (flags[name] === true ? `${mark}${so}${mark}` : so), words);
 }

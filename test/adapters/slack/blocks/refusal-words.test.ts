@@ -22,7 +22,7 @@ const refusals = Object.values(REFUSALS).flat();
 const noRuns = Object.values(COMMAND_REFUSALS).flat();
 
 const approval = ApprovalId("apr_1");
-const says = (words: string): NoticeContent[] => [
+const noticesWith = (words: string): NoticeContent[] => [
   { type: "cannot-post", words, code: "not_in_channel" },
   { type: "cannot-post", words, code: "is_archived" },
   { type: "cannot-post", words, code: "msg_too_long" },
@@ -46,7 +46,7 @@ test("a refusal fits into a modal and into a field's error", () => {
   }
 });
 
-test("who may not decide is not sent to people who may not either", () => {
+test("a person who may not decide is not sent to others who may not either", () => {
   const approvers = { users: [APPROVER, BEN, CLEO], groups: [GroupId("S0TEMPS")], channels: [] };
   const except = { users: [APPROVER], groups: [GroupId("S0TEMPS")], channels: [] };
   const words = refusalWords(
@@ -56,7 +56,7 @@ test("who may not decide is not sent to people who may not either", () => {
   expect(words.match(/<[^>]+>/g)).toEqual([`<@${CLEO}>`]);
 });
 
-test("who may not decide is told who can, without the person who asked", () => {
+test("a person who may not decide is told who can, without the requester", () => {
   const words = refusalWords({ type: "not-approver", rule: NAMED });
   for (const who of [`<@${APPROVER}>`, "<!subteam^S0ONCALL>", "<#C0OPS>"]) expect(words).toContain(who);
   expect(refusalWords({ type: "requester", rule: NAMED }, APPROVER)).not.toContain(`<@${APPROVER}>`);
@@ -69,21 +69,21 @@ test("who may not decide is told who can, without the person who asked", () => {
   expect(long).toContain("10 more");
 });
 
-test("the only tokens in them are people, channels and moments of ours", () => {
+test("refusals contain no tokens but our own people, channels and times", () => {
   const own =
     /<@U0(?:APPROVER|CLEO)>|<!subteam\^S0ONCALL>|<#C0OPS>|<!date\^\d+\^\{date_short_pretty\} at \{time\}\|[^<>|]+>/g;
-  const told = [
+  const texts = [
     ...refusals.flatMap((each) => [refusalWords(each), refusalWords(each, BEN)]),
     ...noRuns.map((each) => commandRefusalWords(each, "/agent")),
   ];
-  for (const each of told) {
+  for (const each of texts) {
     expect(each.replace(own, "").replace(/&(amp|lt|gt);/g, "")).not.toMatch(/[<>&]/);
     expectSeen(each);
   }
 });
 
-test("whatever the service said, who is told it privately reads it where Slack reads no markup", () => {
+test("in private notices, the service's words are only where Slack reads no markup", () => {
   always(anyText, (words) => {
-    for (const each of says(words)) expectMessage(privateNotice(each, aRun()));
+    for (const each of noticesWith(words)) expectMessage(privateNotice(each, aRun()));
   });
 });

@@ -1,4 +1,4 @@
-// The ids of runs are links where the operators name a page of runs (RUN_URL).
+// The ids of runs are links if the operators set a page of runs (RUN_URL).
 
 import { describe, expect, test } from "vitest";
 import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
@@ -21,7 +21,7 @@ const linked: Deployment = { name: "", runUrl: "https://agents.example/runs/{run
 const urlOf = (id: string): unknown => ({ url: null, ...runIdElement(id, linked) }).url;
 
 describe("the id of a run", () => {
-  test("is a link where the operators name a page of runs, and else the id alone", () => {
+  test("is a link if the operators set a page of runs, and otherwise the id alone", () => {
     expect(runIdElement("run_7", linked)).toEqual({
       type: "link",
       url: "https://agents.example/runs/run_7?tab=log",
@@ -37,7 +37,7 @@ describe("the id of a run", () => {
     ["a|b>c<d", "a%7Cb%3Ec%3Cd"],
     ["it's(*)~!", "it%27s%28%2A%29%7E%21"],
     ["läuft", "l%C3%A4uft"],
-  ])("is encoded in the address: %s", ([id = "", encoded = ""]) => {
+  ])("is encoded in the URL: %s", ([id = "", encoded = ""]) => {
     expect(urlOf(id)).toBe(`https://agents.example/runs/${encoded}?tab=log`);
   });
 
@@ -48,7 +48,7 @@ describe("the id of a run", () => {
     ["xoxb-123456789012-123456789012-abcdefghijklmnopqrstuvwx", "a secret, which the text masks"],
     ["\uD800", "half a character"],
     ["é".repeat(512), "too long for Slack"],
-  ])("is no link when it is %s", ([id = ""]) => {
+  ])("is not a link when it is %s", ([id = ""]) => {
     expect(urlOf(id)).toBeNull();
   });
 
@@ -59,13 +59,13 @@ describe("the id of a run", () => {
   });
 
   test.for(["_run_", "*run*", "a:tada:b", "a|b", "<!channel>", "x".repeat(61), "ру"])(
-    "stands in small print as literal text where it could be markup: %s",
+    "is literal text in small print if it could be markup: %s",
     (id) => {
       expect(JSON.stringify(runNote(id, linked))).not.toContain("mrkdwn");
     },
   );
 
-  test("is drawn so that Slack takes it", () => {
+  test("is drawn so that Slack accepts it", () => {
     const run: Run = {
       ...aWatchedRun(),
       creation: { type: "created", id: RunId("run/7 <!channel>"), at: 0 },

@@ -7,7 +7,7 @@ const answer = (status: number, body: string): string =>
     typeof answerInWords
   >[1]);
 
-describe("an answer of the service, after our own words about it, names the service no second time", () => {
+describe("an answer of the service, after our own words about it, does not name the service again", () => {
   test.each([
     [answer(409, '{"error":{"code":"conflict","message":"Not now."}}'), " (HTTP 409): Not now."],
     [answer(409, '{"message":"Not now"}'), " (HTTP 409): Not now."],

@@ -13,11 +13,11 @@ const threads = Object.entries({ ...OPENINGS, ...OUTCOMES, ...NOTICES_IN_THREAD 
   examples.map(({ when, drawn }) => ({ name: `${id} ${when}`, drawn })),
 );
 
-test.each(threads)("Slack takes the message: $name", ({ drawn }) => {
+test.each(threads)("Slack accepts the message: $name", ({ drawn }) => {
   expectMessage(drawn as Parameters<typeof expectMessage>[0]);
 });
 
-test("a confirmed denial gives opening and outcome another key, so that both are drawn anew", () => {
+test("a confirmed denial gives the opening and the outcome another key, so that both are redrawn", () => {
   for (const slot of [OPENING, OUTCOME])
     expect(renderKey(HALF_DONE, slot)).not.toBe(renderKey(ended("succeeded", null), slot));
 });
@@ -34,7 +34,7 @@ describe("a run that failed says", () => {
       { error: { code: "tool_error", message: "The deploy timed out." } },
       "| The deploy timed out.\n(Error code: tool_error)",
     ],
-    ["a message that stands alone", { message: "The deploy\ntimed out." }, "| The deploy\n| timed out."],
+    ["a message alone", { message: "The deploy\ntimed out." }, "| The deploy\n| timed out."],
     [
       "every other field below it, those of the record too",
       { error: { code: 7, message: "No.", at: "step 2" }, attempts: 3 },
@@ -48,7 +48,7 @@ describe("a run that failed says", () => {
     ],
   ])("%s", (_what, extra, words) => expect(shown(extra)).toBe(words));
 
-  test("no secret of a message or code, and of a long message how much is missing", () => {
+  test("no secret from a message or code, and how much of a long message is missing", () => {
     const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     const long = shown({ error: { code: secret, message: `${secret} ${"x".repeat(5_000)}` }, attempts: 3 });
     expect(long).not.toContain(secret);
@@ -57,7 +57,7 @@ describe("a run that failed says", () => {
   });
 });
 
-test("nothing is drawn for a message that is none of ours", () => {
+test("nothing is drawn for a slot that is not ours", () => {
   for (const slot of ["", "opening ", "card", cardSlot(ApprovalId("gone"))])
     expect(() => messageIn(CREATED, slot)).toThrow(TypeError);
 });

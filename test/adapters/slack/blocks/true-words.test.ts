@@ -1,4 +1,4 @@
-// What cards, answers and letters say is what is known, and no more.
+// Cards, answers and notifications say what is known, and no more.
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -57,7 +57,7 @@ describe("a decision", () => {
     why: "The service timed out.",
   } as const;
 
-  test("that was answered with an error is not called unanswered", () => {
+  test("that was answered with an error is not described as unanswered", () => {
     expect(decided(unsure)).toContain("the answer was lost");
     for (const delivery of [
       { ...unsure, failedWith: 503 },
@@ -70,7 +70,7 @@ describe("a decision", () => {
     }
   });
 
-  test("that was sent once is not called only recorded while it waits to be listed", () => {
+  test("that was sent once is not described as only recorded while it waits to be listed", () => {
     const lost = { ...again, lost: true };
     const unlisted = { process: "p", since: NOON, looks: 1 };
     const titleOf = (delivery: Delivery): string => cardWith(delivery, run, { unlisted }).text;
@@ -78,13 +78,13 @@ describe("a decision", () => {
     expect(titleOf(lost)).toContain("Approval sent, not confirmed yet");
   });
 
-  test("of the policy names its giver once", () => {
+  test("of the policy names the policy once", () => {
     const reason = "Denied by policy: no decision within 4 h.";
     const shown = decided({ type: "confirmed", at: NOON, stillListed: null }, run, { by: null, reason });
     expect(shown).toContain("by the policy: no decision within 4 h.");
   });
 
-  test("that was never sent is not tried again", () => {
+  test("that was never sent is not described as being sent again", () => {
     expect(decided(again)).toContain("is being sent again");
     const shown = decided({ ...again, notSent: true });
     expect(shown).toContain("not delivered yet");
@@ -102,13 +102,13 @@ describe("a decision", () => {
     }
   });
 
-  test("whose answer was lost is not called unsent, nor under way for as long as the service is away", () => {
+  test("whose answer was lost is not described as unsent, nor as under way while the service is away", () => {
     const shown = decided({ ...again, lost: true });
     expect(shown).toContain("Approval sent, not confirmed yet");
     expect(shown).not.toMatch(/not sent|recorded, sending/);
   });
 
-  test("that was sent before, and waits until it is listed, is not called unsent", () => {
+  test("that was sent before, and waits until it is listed, is not described as unsent", () => {
     const away: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
     for (const delivery of [again, { ...again, lost: true }]) {
       const shown = decided(delivery, away);
@@ -117,7 +117,7 @@ describe("a decision", () => {
     }
   });
 
-  test("that someone else made is told once, without a second speaker", () => {
+  test("that someone else made is quoted once, without naming the service again", () => {
     const words = "The agent service says of this approval: deny.";
     const shown = decided({ type: "elsewhere", at: NOON, words });
     expect(shown).toContain("The service says: deny.");
@@ -125,7 +125,7 @@ describe("a decision", () => {
   });
 });
 
-test("of a request that is cut, the sum of what is missing is told as the sum", () => {
+test("a cut request shows the sum of what is missing as a sum", () => {
   const request = requestOf("deploy", {
     action: "deploy",
     log: "y ".repeat(30_000),
@@ -150,7 +150,7 @@ describe("a request that changed", () => {
     return textOf(approvalCard(run, changed).blocks);
   };
 
-  test("in nothing but the run's own fields says where the change is", () => {
+  test("only in the run's own fields says where the change is", () => {
     const shown = card({ ...before, context: "2", digest: "another" });
     expect(shown).toContain("Approval needed (changed)");
     expect(shown).toContain("Details shows it");
@@ -162,7 +162,7 @@ describe("a request that changed", () => {
   });
 });
 
-describe("what cannot be read", () => {
+describe("the message about unreadable items", () => {
   const why = { code: "garbled", why: "it is not JSON" };
   const shown = (unreadable: Unreadable | null): string => {
     const up = { type: "up", ts: "1.1", shows: "", sweepAt: null } as unknown as Run["posts"][string];
@@ -170,13 +170,13 @@ describe("what cannot be read", () => {
   };
   const item = { ids: [], ...why, source: "{", hidden: 0 };
 
-  test("is told of in the plural where there are several", () => {
+  test("uses the plural if there are several", () => {
     const items = { since: NOON, what: "items", items: [item, item, item] } as const;
     expect(shown({ ...items, count: 3 })).toContain("They can't be decided here. Decide them");
     expect(shown({ ...items, count: 1 })).toContain("It can't be decided here. Decide it");
   });
 
-  test("is no approval where only the answers cannot be used", () => {
+  test("does not speak of an approval if only the answers cannot be used", () => {
     const all = shown(allUnreadable(null, "answer", why, NOON));
     expect(all).not.toContain("this run's approvals");
     expect(shown(null)).not.toMatch(/approval/i);
@@ -205,31 +205,33 @@ describe("the health report", () => {
     audit: { open: [], code: null, acknowledged: 0 },
     frozen: { everywhere: null, channels: 0 },
   };
-  const says = (facts: Partial<typeof well>): string =>
+  const reportWith = (facts: Partial<typeof well>): string =>
     textOf(healthReport({ ...well, ...facts }, NOON).blocks);
   const UNTOUCHED = "no sign that the database was changed from outside";
 
-  test("names the command as this workspace has it", () => {
+  test("names the command of this workspace", () => {
     const found = { ...well, audit: { open: [], code: "c0de", acknowledged: 0 } };
     expect(textOf(healthReport(found, NOON, "/countersign").blocks)).toContain(
       "/countersign audit acknowledge",
     );
   });
 
-  test("calls the database untouched only while nothing was found and it can be looked at", () => {
-    expect(says({})).toContain(UNTOUCHED);
-    expect(says({ audit: { ...well.audit, acknowledged: 1 } })).not.toContain(UNTOUCHED);
-    expect(says({ store: { ok: false, latencyMs: 1, fault: null } })).not.toContain(UNTOUCHED);
+  test("calls the database unchanged only while nothing was found and it can be checked", () => {
+    expect(reportWith({})).toContain(UNTOUCHED);
+    expect(reportWith({ audit: { ...well.audit, acknowledged: 1 } })).not.toContain(UNTOUCHED);
+    expect(reportWith({ store: { ok: false, latencyMs: 1, fault: null } })).not.toContain(UNTOUCHED);
   });
 
   test("says why the store does not answer", () => {
     const fault = "the database failed: its file was deleted or replaced while Countersign runs";
-    expect(says({ store: { ok: false, latencyMs: 1, fault } })).toContain("file was deleted or replaced");
+    expect(reportWith({ store: { ok: false, latencyMs: 1, fault } })).toContain(
+      "file was deleted or replaced",
+    );
   });
 
   const away = (code: string, why: string): string => {
     const service = { type: "away" as const, at: NOON - 60_000, since: 0, why, publicWhy: why, code };
-    return says({ poller: { ...well.poller, service } });
+    return reportWith({ poller: { ...well.poller, service } });
   };
 
   test("calls a refusal of our key an answer, and says what to do", () => {
@@ -240,7 +242,7 @@ describe("the health report", () => {
     expect(shown).not.toContain("no answer");
   });
 
-  test("says of an outage only what holds for all of it, and the newest failure", () => {
+  test("says of an outage only what is true for all of it, and the newest failure", () => {
     for (const [code, why] of [
       ["http_503", "The agent service answered HTTP 503."],
       ["timeout", "The agent service did not answer within 10 s."],
@@ -250,47 +252,47 @@ describe("the health report", () => {
     }
   });
 
-  test("tells runs whose answers cannot be used from runs with unreadable approvals", () => {
-    const shown = says({ unreadable: { runs: 0, approvals: 0, unanswered: 2 } });
+  test("distinguishes runs whose answers cannot be used from runs with unreadable approvals", () => {
+    const shown = reportWith({ unreadable: { runs: 0, approvals: 0, unanswered: 2 } });
     expect(shown).toContain("Something is wrong");
     expect(shown).toContain("answers about 2 runs cannot be used");
     expect(shown).not.toContain("approvals that cannot be read");
   });
 });
 
-test("the letter about tampering names no place that its reader is not in", () => {
-  const kept = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what: "tampering-found" }) };
-  const letter = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
+test("the notification about tampering names no place that its reader is not in", () => {
+  const keptEntry = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what: "tampering-found" }) };
+  const notification = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const facts = { entry: kept, about: null, action: null, channel: null, card: null };
-  expect(textOf(notificationMessage({ ...letter, post }, facts).blocks)).not.toContain("this channel");
+  const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
+  expect(textOf(notificationMessage({ ...notification, post }, facts).blocks)).not.toContain("this channel");
 });
 
-test("the letter about a lifted freeze promises nothing where another freeze may hold", () => {
+test("the notification about a lifted freeze promises nothing if another freeze may hold", () => {
   const entry = anAuditEntry(run, { what: "freeze-lifted", run: null, channel: null });
-  const kept = { seq: 7, link: "0".repeat(64), entry };
-  const letter = { id: aNonce(), kind: "freeze", entry: 7, to: ADMIN, madeAt: NOON } as const;
+  const keptEntry = { seq: 7, link: "0".repeat(64), entry };
+  const notification = { id: aNonce(), kind: "freeze", entry: 7, to: ADMIN, madeAt: NOON } as const;
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const facts = { entry: kept, about: null, action: null, channel: null, card: null };
-  const text = textOf(notificationMessage({ ...letter, post }, facts).blocks);
+  const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
+  const text = textOf(notificationMessage({ ...notification, post }, facts).blocks);
   expect(text).toContain("Unless another freeze holds there, runs start again");
 });
 
-test("letters name the command as this workspace has it", () => {
+test("notifications name the command of this workspace", () => {
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
-  const told = (kind: Notification["kind"], what: AuditEntry["what"]): string => {
-    const kept = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what }) };
-    const facts = { entry: kept, about: null, action: null, channel: null, card: null };
-    const letter = { id: aNonce(), kind, entry: 7, to: ADMIN, madeAt: NOON, post };
-    return textOf(notificationMessage(letter, facts, { command: "/countersign" }).blocks);
+  const textWith = (kind: Notification["kind"], what: AuditEntry["what"]): string => {
+    const keptEntry = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what }) };
+    const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
+    const notification = { id: aNonce(), kind, entry: 7, to: ADMIN, madeAt: NOON, post };
+    return textOf(notificationMessage(notification, facts, { command: "/countersign" }).blocks);
   };
-  expect(told("freeze", "frozen")).toContain("/countersign freeze lift");
-  expect(told("dispute", "disputed")).toContain("/countersign audit close");
-  expect(told("tampering", "tampering-found")).toContain("/countersign audit acknowledge");
+  expect(textWith("freeze", "frozen")).toContain("/countersign freeze lift");
+  expect(textWith("dispute", "disputed")).toContain("/countersign audit close");
+  expect(textWith("tampering", "tampering-found")).toContain("/countersign audit acknowledge");
   for (const text of [
-    told("freeze", "frozen"),
-    told("dispute", "disputed"),
-    told("tampering", "tampering-found"),
+    textWith("freeze", "frozen"),
+    textWith("dispute", "disputed"),
+    textWith("tampering", "tampering-found"),
   ])
     expect(text).not.toContain("/agent");
 });
@@ -311,7 +313,7 @@ describe("a receipt", () => {
     return `${text}\n${textOf(blocks)}`;
   };
 
-  test("says what is recorded, for the service may still refuse it", () => {
+  test("says what is recorded, since the service may still refuse it", () => {
     expect(receipt("deny")).toContain("Your denial is recorded");
     expect(receipt("approve")).toContain("Your approval is recorded");
     for (const verdict of ["approve", "deny"] as const) {
@@ -321,7 +323,7 @@ describe("a receipt", () => {
   });
 });
 
-test("a reason is promised to the service, which has no word about the agent", () => {
+test("a reason is promised to the service, not to the agent", () => {
   const { id, appliedRule, ...rest } = anApproval();
   const rule = { ...appliedRule.rule, reason: { approve: 10, deny: 10 } };
   const asked = { ...rest, id, appliedRule: { ...appliedRule, rule } };
@@ -354,7 +356,7 @@ describe("the end of a run", () => {
     ];
   };
 
-  test("is no green tick where all that it asked for was denied", () => {
+  test("has no green tick if all its requests were denied", () => {
     for (const text of shown(verdictOf("deny", confirmed, "apr_1"))) {
       expect(text).toContain("⛔ Finished, its request was denied");
       expect(text).not.toMatch(/✅|Succeeded/);

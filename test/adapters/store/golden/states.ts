@@ -1,4 +1,4 @@
-// Runs in every state that can be stored, as the program of this version writes them.
+// Runs in every state that can be stored, as this version of the program writes them.
 
 import type { Approval, ApprovalState, Decision, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId, GroupId, MessageTs, RunId } from "#src/domain/ids.ts";
@@ -207,7 +207,7 @@ function withContext(): Run {
   return withApproval({ ...base, request, unlisted: "in-doubt" }, { context, seen });
 }
 
-/** A request that is attached as a file. The one that is there is as long as it says. */
+/** Returns runs whose request is attached as a file. Only the uploaded one really has the length that it states. */
 function attached(): Run[] {
   return uploads.map((upload) => {
     const plan = "a line of the plan\n".repeat(upload.type === "up" ? 3_000 : 1);

@@ -1,5 +1,5 @@
-// Writes the golden database of this schema. Once a version is released its file is never written again:
-// node test/adapters/store/golden/write.ts
+// Writes the golden database of this schema. Once a version is released, its file is never written again: node
+// test/adapters/store/golden/write.ts
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ async function fill(): Promise<void> {
   const tampered = withApprovals(aWatchedRun(), anApproval());
   await store.insert(tampered, { audit: [anAuditEntry(tampered)] });
   await store.putDocument("audit letters", 7);
-  const told = [
+  const entries = [
     ["receipt", { what: "decided", verdict: "approve", reason: "The change is planned." }],
     ["answered", { what: "settled", verdict: "deny", outcome: "confirmed", asked: "e".repeat(64) }],
     ["dispute", { what: "disputed", refers: 1 }],
@@ -51,7 +51,7 @@ async function fill(): Promise<void> {
     ["tampering", { what: "tampering-found", findings: ["run x"] }],
     ["redaction", { what: "redacted", digest: "d".repeat(64), reason: "It held a secret." }],
   ] as const;
-  for (const [kind, facts] of told) {
+  for (const [kind, facts] of entries) {
     await store.audit([anAuditEntry(tampered, facts)]);
     const entry = (await store.auditHead())?.seq ?? 0;
     const notification: Notification = {
@@ -70,7 +70,7 @@ async function fill(): Promise<void> {
   raw.close();
 }
 
-/** As statements: whoever reviews a change of this file can read it. */
+/** Returns the database as statements, so that a reviewer can read a change of the file. */
 function dumped(): string {
   const raw = new DatabaseSync(file);
   const schema = raw.prepare("select type, name, sql from sqlite_schema where sql is not null").all();

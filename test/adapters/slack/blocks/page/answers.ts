@@ -1,4 +1,4 @@
-// Private answers to commands and clicks, as the listeners give them: most of their words stand in the listeners.
+// Private answers to commands and clicks, produced by the listeners, which contain most of their words.
 
 import type { App } from "@slack/bolt";
 import type { View } from "@slack/types";
@@ -52,19 +52,19 @@ const lost = (applied: "no" | "maybe") =>
   new PortError("the store did not answer", { applied, retry: "later", code: "timeout" });
 const fails = (applied: "no" | "maybe") => async () => Promise.reject(lost(applied));
 
-/** Keeps the answer, however it is given. `parts`: what the case needs of the app. */
 const NO_SAVED_TASKS = { named: () => null, offered: async () => [] };
 
-function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[] } {
-  const given: (Message | View)[] = [];
+/** Returns the deps of a listener, and collects its answers, however they are given. `parts`: what the case needs of the app. */
+function listener(parts: object): { deps: ListenerDeps; answers: (Message | View)[] } {
+  const answers: (Message | View)[] = [];
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const deps = {
     team: TEAM,
     command: "/agent",
     deployment: DEPLOYMENT,
-    answerAt: async (_url: string, message: Message) => void given.push(message),
+    answerAt: async (_url: string, message: Message) => void answers.push(message),
     quick: async (_method: string, { view }: { view?: View }) =>
-      view === undefined ? {} : { kept: given.push(view) },
+      view === undefined ? {} : { kept: answers.push(view) },
     noteRefusal: async () => undefined,
     cards: { lookNow() {} },
     suggestedRuns: { keep: () => aNonce() },
@@ -74,11 +74,11 @@ function listener(parts: object): { deps: ListenerDeps; given: (Message | View)[
     ...parts,
     startRun: { ...NO_SAVED_TASKS, ...("startRun" in parts ? (parts.startRun as object) : {}) },
   } as unknown as ListenerDeps;
-  return { deps, given };
+  return { deps, answers };
 }
 
 async function typed(text: string, parts: object = {}, acknowledged = true): Promise<readonly Example[]> {
-  const { deps, given } = listener(parts);
+  const { deps, answers } = listener(parts);
   const payload = {
     user_id: BEN,
     channel_id: CHANNEL,
@@ -87,16 +87,16 @@ async function typed(text: string, parts: object = {}, acknowledged = true): Pro
     response_url: "https://hooks.slack.com/commands/x",
   };
   await onCommand(deps, payload, async (message) => {
-    if (message !== undefined) given.push(message);
+    if (message !== undefined) answers.push(message);
     return acknowledged;
   });
-  return given.map((drawn) => ({ when: `\`/agent ${text}\``, drawn }));
+  return answers.map((drawn) => ({ when: `\`/agent ${text}\``, drawn }));
 }
 
 type OnClick = typeof onCardClick;
 
 async function clicked(onClick: OnClick, action_id: string, parts: object): Promise<readonly Example[]> {
-  const { deps, given } = listener(parts);
+  const { deps, answers } = listener(parts);
   await onClick(deps, {
     user: { id: BEN, team_id: TEAM },
     channel: { id: CHANNEL },
@@ -105,21 +105,21 @@ async function clicked(onClick: OnClick, action_id: string, parts: object): Prom
     trigger_id: "1.2.x",
     response_url: "https://hooks.slack.com/actions/x",
   } as Parameters<OnClick>[1]);
-  return given.map((drawn) => ({ when: "", drawn }));
+  return answers.map((drawn) => ({ when: "", drawn }));
 }
 
 /** Undo in the window after a submit. */
 async function undoneInWindow(): Promise<readonly Example[]> {
-  const { deps, given } = listener({ undoDecision: { inWindow: async () => ok(WAITS) } });
+  const { deps, answers } = listener({ undoDecision: { inWindow: async () => ok(WAITS) } });
   const actions: [{ action_id: string; value: string }] = [{ action_id: WINDOW_UNDO, value: aNonce() }];
   await onUndoInWindow(deps, { user: { id: BEN }, view: { id: "V1" }, actions });
-  return given.map((drawn) => ({ when: "", drawn }));
+  return answers.map((drawn) => ({ when: "", drawn }));
 }
 
-/** Pressing the button of a suggested run. */
+/** A click on the button of a suggested run. */
 async function suggested(found: object | null): Promise<readonly Example[]> {
   const startRun = { start: async () => ok(ASKED.key) };
-  const { deps, given } = listener({ startRun, suggestedRuns: { find: () => found } });
+  const { deps, answers } = listener({ startRun, suggestedRuns: { find: () => found } });
   await onSuggestedRun(deps, {
     user: { id: BEN },
     channel: { id: CHANNEL },
@@ -127,20 +127,20 @@ async function suggested(found: object | null): Promise<readonly Example[]> {
     trigger_id: "1.2.x",
     response_url: "https://hooks.slack.com/actions/x",
   });
-  return given.map((drawn) => ({ when: "", drawn }));
+  return answers.map((drawn) => ({ when: "", drawn }));
 }
 
 async function mentioned(text: string, at = NOON): Promise<readonly Example[]> {
-  const given: Message[] = [];
-  const quick = async (_method: string, { text, blocks }: Message) => given.push({ text, blocks });
+  const answers: Message[] = [];
+  const quick = async (_method: string, { text, blocks }: Message) => answers.push({ text, blocks });
   const { deps } = listener({ self: "U0COUNTERSIGN", quick });
   const ts = MessageTs(`${Math.floor(at / 1_000)}.000100`);
   await onMention(deps, { user: BEN, channel: CHANNEL, ts, text });
-  return given.map((drawn) => ({ when: text.replace("<@U0COUNTERSIGN>", "@countersign"), drawn }));
+  return answers.map((drawn) => ({ when: text.replace("<@U0COUNTERSIGN>", "@countersign"), drawn }));
 }
 
 async function usedShortcut(): Promise<readonly Example[]> {
-  const { deps, given } = listener({ quick: fails("maybe"), nonce: aNonce });
+  const { deps, answers } = listener({ quick: fails("maybe"), nonce: aNonce });
   await onRunOnMessage(deps, {
     user: { id: BEN },
     channel: { id: CHANNEL },
@@ -148,10 +148,10 @@ async function usedShortcut(): Promise<readonly Example[]> {
     trigger_id: "1.2.x",
     response_url: "https://hooks.slack.com/actions/x",
   });
-  return given.map((drawn) => ({ when: "", drawn }));
+  return answers.map((drawn) => ({ when: "", drawn }));
 }
 
-/** Pressing Continue while the database does not answer. */
+/** A click on Continue while the database does not answer. */
 async function readingNotRecorded(): Promise<readonly Example[]> {
   const { deps } = listener({ openForm: { continueReading: fails("maybe") } });
   const answer = await onReadingSubmit(deps, {
@@ -161,7 +161,7 @@ async function readingNotRecorded(): Promise<readonly Example[]> {
   return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
 }
 
-/** Pressing "Review the next" while the database does not answer. */
+/** A click on "Review the next" while the database does not answer. */
 async function reviewNotOpened(): Promise<readonly Example[]> {
   const { deps } = listener({ review: { openSeveral: fails("no") } });
   const answer = await onNextReviewSubmit(deps, {
@@ -173,7 +173,7 @@ async function reviewNotOpened(): Promise<readonly Example[]> {
 
 /** The answer to a command that the app cannot read. */
 async function unread(): Promise<readonly Example[]> {
-  const given: Message[] = [];
+  const answers: Message[] = [];
   const commands: ((args: object) => Promise<void>)[] = [];
   const app = {
     command: (_name: string, handler: (args: object) => Promise<void>) => commands.push(handler),
@@ -183,13 +183,13 @@ async function unread(): Promise<readonly Example[]> {
     shortcut() {},
   } as unknown as App;
   listen(app, listener({}).deps);
-  const ack = async (answer: Message): Promise<void> => void given.push(answer);
+  const ack = async (answer: Message): Promise<void> => void answers.push(answer);
   for (const handler of commands) await handler({ body: {}, ack });
-  return given.map((drawn) => ({ when: "", drawn }));
+  return answers.map((drawn) => ({ when: "", drawn }));
 }
 
 async function rejected(self: { app: string; team: string }, teamOf: () => Promise<string>) {
-  const given: Message[] = [];
+  const answers: Message[] = [];
   const { deps } = listener({});
   const check = createWorkspaceCheck({
     self: { ...self, enterprise: null },
@@ -199,9 +199,9 @@ async function rejected(self: { app: string; team: string }, teamOf: () => Promi
     log: deps.log,
   });
   const body = { command: "/agent", api_app_id: "A0US", team_id: TEAM, user_id: BEN };
-  const ack = async (answer: Message): Promise<void> => void given.push(answer);
+  const ack = async (answer: Message): Promise<void> => void answers.push(answer);
   await check({ body, ack, next: async () => {} });
-  return given.map((drawn) => ({ when: "", drawn }));
+  return answers.map((drawn) => ({ when: "", drawn }));
 }
 
 const queries = (runs: readonly Run[]) => ({
@@ -225,7 +225,7 @@ const opens = {
 
 const disputed = (result: unknown) => ({ dispute: async () => result });
 
-/** By the id of the answer. */
+/** The examples by the id of the answer. */
 export async function answerExamples(): Promise<Record<AnswerId, readonly Example[]>> {
   // The receipt is redrawn after the answer; "receipt:reported" shows it.
   const notMe = async (result: unknown) => (await clicked(onNotMe, "", disputed(result))).slice(0, 1);

@@ -1,4 +1,4 @@
-// The messages that call people to a request that waits.
+// The messages that call people to a waiting request.
 
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";

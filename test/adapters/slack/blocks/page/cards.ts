@@ -1,4 +1,4 @@
-// Cards in every state, and the parts of a card that are drawn in some cases only.
+// Cards in every state, and the parts of a card that are drawn only in some cases.
 
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import type { PartId } from "#src/adapters/slack/blocks/message-id.ts";
@@ -176,7 +176,7 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
   tampered: [card("", closed("tampered"))],
 };
 
-/** What became of Ben's earlier approval. */
+/** What happened to Ben's earlier approval. */
 const PAST: Record<PastDecision["cause"], true> = {
   "request-changed": true,
   "no-longer-listed": true,
@@ -229,7 +229,7 @@ const fromOperations = {
   memberOf: [GroupId("S0SRE")],
 };
 
-/** The first two stages have been reached. */
+/** The approval after its first two stages were reached. */
 const escalated = (approval: Approval): Approval => {
   const to = { users: [CLEO], groups: [GroupId("S0SRE")], channels: [] };
   const call = { users: [ANA], groups: [], channels: [] };
@@ -278,7 +278,7 @@ const APPROVED = { times: 3, more: false, entry: 40, by: CLEO, at: NOON - 5 * DA
 
 export const DENIED_BEFORE = before({ denied: DENIED });
 
-/** By the id of the part. */
+/** The examples by the id of the part. */
 export const CARD_PARTS: Record<
   | Exclude<PartId, `${"past" | "rule" | "cause" | "home" | "queue"}:${string}`>
   | `rule:${"0-of-1:too-few" | "0-of-2" | "0-of-2:too-few" | "1-of-2"}`

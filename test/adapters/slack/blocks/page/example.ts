@@ -1,4 +1,4 @@
-// One message or view in one case, and the people, run and request that all examples are about.
+// One message or view in one case, and the people, run and request of all examples.
 
 import type { View } from "@slack/types";
 import type { Deployment } from "#src/adapters/slack/blocks/deployment.ts";
@@ -10,14 +10,14 @@ import type { Run } from "#src/domain/run.ts";
 import { anApproval, APPROVER, aRun, NOON, REQUESTER, TEAM } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
 
-/** `when`: the case in a few words; empty where there is only one. */
+/** `when`: the case in a few words. Empty if there is only one. */
 export type Example = { readonly when: string; readonly drawn: Message | View };
 
 export type CardExample = { readonly when: string; readonly run: Run; readonly approval: Approval };
 
 export const one = (drawn: Message | View): readonly Example[] => [{ when: "", drawn }];
 
-/** Which deployment the messages name. */
+/** The deployment that the messages name. */
 export const DEPLOYMENT: Deployment = { name: "PROD", runUrl: null };
 
 export const ANA = REQUESTER;
@@ -27,7 +27,7 @@ export const LINK = "https://acme.slack.com/archives/C0OPS/p1";
 
 const TASK = "Deploy billing-api 2026.11.3 to production";
 
-/** Ana has asked for it; the service does not know it yet. */
+/** Ana has asked for the run; the service does not know it yet. */
 export const ASKED: Run = aRun({ input: TASK, requester: ANA });
 export const CREATED: Run = {
   ...ASKED,
@@ -68,7 +68,7 @@ export const decided = (
   state: { type: "decided", decision: decisionOf(verdict, reason), delivery },
 });
 
-/** What the service said, as the adapter hands it on. */
+/** The service's words, as the adapter passes them on. */
 export const SERVICE_SAYS =
   "The agent service answered HTTP 409 (conflict): Approval apr_1 is already resolved.";
 

@@ -1,4 +1,4 @@
-// What /agent health answers.
+// The answers of /agent health.
 
 import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";

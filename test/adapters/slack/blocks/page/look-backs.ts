@@ -1,4 +1,4 @@
-// Weeks, as the audit channel looks back at them.
+// Weekly look backs in the audit channel.
 
 import type { LookBack } from "#src/audit/look-back.ts";
 import { NOON } from "../../../../make/run.ts";

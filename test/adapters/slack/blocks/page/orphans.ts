@@ -1,4 +1,4 @@
-// What messages become after a restore of an older copy.
+// Messages after an older copy was restored.
 
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { orphanMessage } from "#src/adapters/slack/blocks/orphan-message.ts";

@@ -133,7 +133,7 @@ const entries = (id: string, examples: readonly Example[]): string[] =>
 
 const isMessage = (drawn: Example["drawn"]): drawn is Message => "text" in drawn;
 
-/** Where the notification says the same as the message, it stands once. */
+/** A notification text that says the same as the message is printed once. */
 function printedExample({ text, blocks }: Message): string {
   const words = printedBlocks(blocks);
   if (asShown(text) === asShown(words).replaceAll("**", "")) return fenced(words);
@@ -143,7 +143,7 @@ function printedExample({ text, blocks }: Message): string {
 const fenced = (text: string): string =>
   `\`\`\`\`text\n${withoutMiddle(asShown(text).replace(LONG, longRun))}\n\`\`\`\``;
 
-/** Of an example that is longer, the page shows this many lines at each end. */
+/** The number of lines that the page shows at each end of a longer example. */
 const END_LINES = 15;
 
 function withoutMiddle(text: string): string {
@@ -153,11 +153,11 @@ function withoutMiddle(text: string): string {
   return [...lines.slice(0, END_LINES), `… (${rest} more lines)`, ...lines.slice(-END_LINES)].join("\n");
 }
 
-/** Filler of examples that are long. */
+/** The filler in long examples. */
 const LONG = /(.)\1{40,}/g;
 const longRun = (all: string, char: string): string => `${char.repeat(5)}… (${all.length} times "${char}")`;
 
-/** Slack's tokens and ids as a client draws them. */
+/** Draws Slack's tokens and ids as a client does. */
 function asShown(text: string): string {
   return text
     .replace(/<!date\^\d+\^[^|]*\|([^>]*)>/g, "{$1}")

@@ -1,4 +1,4 @@
-// What one person or the admins are told: private notices, receipts and alarms.
+// Messages to one person or to the admins: private notices, receipts and alarms.
 
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { named } from "#src/adapters/slack/blocks/deployment.ts";
@@ -134,7 +134,7 @@ const LOOK_BACK: Notification = {
 };
 const LOOK_BACK_FACTS = { about: null, action: null, channel: null, card: null };
 
-/** What a dispute gives back to redraw the receipt. */
+/** The result of a dispute that redraws the receipt. */
 export const REPORTED = {
   reportedAt: NOON,
   receipt: {

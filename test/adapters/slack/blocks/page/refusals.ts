@@ -1,4 +1,4 @@
-// Every refusal: the window after a press or a submit, the error beside a field, the answer to a command.
+// Every refusal: the window after a click or a submit, the error beside a field, and the answer to a command.
 
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { commandRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
@@ -94,11 +94,11 @@ export const refusalExamples = (refusals: readonly Refusal[]): Example[] =>
     drawn: messageModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`),
   }));
 
-/** What a person who decided before reads: they are not told their own name. */
+/** The refusal for a person who decided before, without their own name. */
 export const ownDecision = (): string =>
   refusalWords({ type: "already-decided", decision, settled: true }, BEN);
 
-/** Refusals that read otherwise beside a field, where Slack draws no markup. */
+/** Refusals with another text beside a field, where Slack draws no markup. */
 export const besideField = (): readonly string[] =>
   Object.values(REFUSALS)
     .flat()

@@ -48,7 +48,7 @@ export const ended = (how: Ending, output: string | null, extra: { [field: strin
 
 const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
 
-/** It succeeded; of its three decisions the service confirmed one denial. */
+/** A run that succeeded. The service confirmed one denial of its three decisions. */
 export const HALF_DONE = withApprovals(
   ended("succeeded", null),
   decided(confirmed, "deny"),
