@@ -7,7 +7,7 @@ import { applyApproverCount, applyPolicy } from "./applied-rule.ts";
 import { answerCall, isAnnouncement } from "./call.ts";
 import { applyRequesterGroups } from "./rule-facts.ts";
 import type { Context } from "./context.ts";
-import type { Effect, Outcome } from "./effect.ts";
+import { type Effect, markedEffects, type Outcome } from "./effect.ts";
 import { observe } from "./observe.ts";
 import {
   backoffMs,
@@ -242,27 +242,10 @@ export function answerUnknownStart(run: Run, again: "started" | "left"): Run | n
 
 /** Settles the marked effects, except those that this process is executing. Returns the same run if there are none. */
 export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
-  const settled = underWay(run)
+  const settled = markedEffects(run)
     .filter((effect) => !isExecuting(effect))
     .reduce((next, effect) => applyOutcome(next, effect, LOST, ctx), run);
   return redrawLater(settled, ctx.monotonic);
-}
-
-/** Returns the effects that are marked as under way. */
-function underWay(run: Run): Effect[] {
-  const posts = Object.entries(run.posts).filter(([, post]) => post.type === "sending");
-  const uploads = Object.entries(run.uploads).filter(([, upload]) => upload.type === "sharing");
-  const decisions = run.approvals.filter(
-    ({ state }) => state.type === "decided" && state.delivery.type === "sending",
-  );
-  const notices = run.notices.filter(({ state }) => state === "sending");
-  return [
-    ...(run.creation.type === "sending" ? [{ type: "create-run" } as const] : []),
-    ...posts.map(([slot]) => ({ type: "post", slot }) as const),
-    ...uploads.map(([slot]) => ({ type: "share", slot }) as const),
-    ...decisions.map(({ id }) => ({ type: "send-decision", approval: id }) as const),
-    ...notices.map(({ id }) => ({ type: "send-notice", notice: id }) as const),
-  ];
 }
 
 /** Plans a sweep of each message with an update in progress. That update may arrive after ours, so we draw once more when it no longer can. */

@@ -54,6 +54,43 @@ export function effectKey(effect: Effect): string {
   }
 }
 
+type EffectOf<Type extends Effect["type"]> = Extract<Effect, { readonly type: Type }>;
+
+/**
+ * For each kind, the effects that the run marks as under way. Null if the kind needs no mark, because repeating the effect is harmless.
+ * After a crash, only the effects listed here are settled.
+ */
+const MARKED: { readonly [Type in Effect["type"]]: ((run: Run) => readonly EffectOf<Type>[]) | null } = {
+  "create-run": ({ creation }) => (creation.type === "sending" ? [{ type: "create-run" }] : []),
+  post: ({ posts }) => slotsIn("sending", posts).map((slot) => ({ type: "post", slot })),
+  find: null,
+  // An update does have a mark, the empty render key. `redrawLater` in apply-outcome.ts settles it.
+  update: null,
+  sweep: null,
+  upload: null,
+  share: ({ uploads }) => slotsIn("sharing", uploads).map((slot) => ({ type: "share", slot })),
+  "find-file": null,
+  "send-decision": ({ approvals }) =>
+    approvals
+      .filter(({ state }) => state.type === "decided" && state.delivery.type === "sending")
+      .map(({ id }) => ({ type: "send-decision", approval: id })),
+  "send-notice": ({ notices }) =>
+    notices.filter(({ state }) => state === "sending").map(({ id }) => ({ type: "send-notice", notice: id })),
+  "count-approvers": null,
+  "look-up-precedents": null,
+  "look-up-requester": null,
+  "find-people": null,
+};
+
+function slotsIn(type: string, messages: { readonly [slot: Slot]: { readonly type: string } }): Slot[] {
+  return Object.entries(messages).flatMap(([slot, message]) => (message.type === type ? [slot] : []));
+}
+
+/** Returns the effects that the run marks as under way: their outcome is not recorded yet. */
+export function markedEffects(run: Run): Effect[] {
+  return Object.values(MARKED).flatMap((list): readonly Effect[] => list?.(run) ?? []);
+}
+
 export type Outcome =
   | { readonly type: "created"; readonly snapshot: Snapshot }
   /** The service created the run under the id of a run that we already follow. */

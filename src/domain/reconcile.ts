@@ -18,7 +18,7 @@ import {
 import { nextFollowUpAt } from "./follow-up-due.ts";
 import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
-import type { Effect } from "./effect.ts";
+import { type Effect, markedEffects } from "./effect.ts";
 import { nextMessageAct } from "./message-transitions.ts";
 import { isFresh, type PostedMessage, REFUSED_TRIES, refusalsOf, type Upload } from "./posted-message.ts";
 import { wantsPrecedents } from "./same-request.ts";
@@ -88,14 +88,7 @@ function awaitsOutcomeOrEnd(run: Run): boolean {
   // An outage notice still needs its "back again", and the notice of a storm or a combined call its end.
   const awaitsEnd =
     (run.outage !== null && run.outage.until === null) || isStorming(run) || carriesOpenCall(run);
-  const posts = Object.values(run.posts).some((post) => post.type === "sending");
-  const uploads = Object.values(run.uploads).some((upload) => upload.type === "sharing");
-  const sending = run.approvals.some(
-    ({ state }) => state.type === "decided" && state.delivery.type === "sending",
-  );
-  return (
-    posts || uploads || sending || run.creation.type === "sending" || run.notices.length > 0 || awaitsEnd
-  );
+  return markedEffects(run).length > 0 || run.notices.length > 0 || awaitsEnd;
 }
 
 function dueMessages(run: Run, now: number): Due[] {

@@ -1,8 +1,10 @@
 // The four laws: checks that watch a simulated world and throw when a law is broken.
 
+import { markSending } from "#src/domain/apply-outcome.ts";
 import { earlierVotes, withoutVotes } from "#src/domain/approval-transitions.ts";
 import { callSlot, isCurrent } from "#src/domain/call.ts";
 import { type Approval, type Decision, type Delivery, isFinal } from "#src/domain/approval.ts";
+import { effectKey, markedEffects } from "#src/domain/effect.ts";
 import { needsFile } from "#src/domain/text/request-text.ts";
 import { cardSlot, findApproval, isMissing, OPENING, requestSlot, type Run } from "#src/domain/run.ts";
 import { renderKey } from "#src/domain/render-key.ts";
@@ -18,6 +20,7 @@ export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
     patient(world, before, after);
     once(world);
     authorised(world);
+    marksAreFound(world);
     if (copies === 1) oneMessageEach(world);
     if (copies === 1) oneAtATime(world);
   });
@@ -69,12 +72,21 @@ function must(law: string, holds: boolean, words: string): void {
 function quiet(world: SimulatedWorld): void {
   const { plan, run } = world;
   must("quiet", plan.effects.length === 0, `asks for ${JSON.stringify(plan.effects)} at rest`);
-  const posts = [...Object.values(run.posts), ...Object.values(run.uploads)];
-  const marked = posts.some(({ type: is }) => is === "sending" || is === "sharing");
-  must("quiet", !marked && run.notices.length === 0, "something is marked at rest, and nobody does it");
+  const isIdle = markedEffects(run).length === 0 && run.notices.length === 0;
+  must("quiet", isIdle, "something is marked at rest, and nothing executes it");
   must("quiet", plan.wakeAt === null && plan.fetchAt === null, "wants to be woken at rest");
   world.fetchRun("fresh");
   must("quiet", world.run === run, "a look that teaches nothing makes another run");
+}
+
+/** After a crash, recovery finds every mark. An update is the exception: its mark is the empty render key. */
+function marksAreFound({ run, plan, now }: SimulatedWorld): void {
+  for (const effect of plan.effects) {
+    const marked = markSending(run, effect, now);
+    if (marked === run || effect.type === "update") continue;
+    const isFound = markedEffects(marked).some((each) => effectKey(each) === effectKey(effect));
+    must("crash", isFound, `the mark of ${effectKey(effect)} would never be settled`);
+  }
 }
 
 /** A decision with other content leaves only when all earlier POSTs are known not to have been applied. */
