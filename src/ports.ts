@@ -8,7 +8,8 @@ import type { Outcome } from "./domain/effect.ts";
 import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, TeamId, UserId } from "./domain/ids.ts";
 import type { Json } from "./domain/json.ts";
 import type { UploadedFile } from "./domain/posted-message.ts";
-import type { NoticeContent, Run, Slot } from "./domain/run.ts";
+import type { NoticeContent } from "./domain/notice.ts";
+import type { Run, Slot } from "./domain/run.ts";
 import type { Snapshot } from "./domain/snapshot.ts";
 
 /**

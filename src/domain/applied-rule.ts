@@ -12,7 +12,8 @@ import { ruleFor } from "./policy/choose-rule.ts";
 import { assignParts, type Part, setsOfParts } from "./policy/named-people.ts";
 import { keptRule, type Rule, type RuleRef } from "./policy/policy.ts";
 import { factsFor, nextTurnAt, type PolicyNow, withGroupsToAsk } from "./rule-facts.ts";
-import { findApproval, mapApprovals, type PrivateNotice, replaceApproval, type Run } from "./run.ts";
+import type { PrivateNotice } from "./notice.ts";
+import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
 
 /**
  * Returns the rule for a decision on this request now, by what we currently know about the requester. It includes the people of the stages

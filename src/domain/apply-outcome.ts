@@ -18,16 +18,8 @@ import {
   PASSING_MS,
   refusalsOf,
 } from "./posted-message.ts";
-import {
-  findApproval,
-  OPENING,
-  OUTCOME,
-  OUTPUT,
-  type PrivateNotice,
-  replaceApproval,
-  type Run,
-  type Slot,
-} from "./run.ts";
+import type { PrivateNotice } from "./notice.ts";
+import { findApproval, OPENING, OUTCOME, OUTPUT, replaceApproval, type Run, type Slot } from "./run.ts";
 import { applyDecisionOutcome } from "./decision-delivery.ts";
 import { applyUploadOutcome } from "./message-outcome.ts";
 import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-transitions.ts";

@@ -13,7 +13,7 @@ import {
 import type { Context } from "./context.ts";
 import { backoffMs } from "./posted-message.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
-import type { NoticeContent } from "./run.ts";
+import type { NoticeContent } from "./notice.ts";
 import { isGone, withMissedFetch } from "./snapshot.ts";
 
 /** If the service still lists a confirmed approval this long after its answer (ms), the card says so. */

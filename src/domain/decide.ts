@@ -22,7 +22,8 @@ import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { validityOfAll } from "./quorum.ts";
-import { findApproval, mapApprovals, noticeToDecider, replaceApproval, type Run } from "./run.ts";
+import { noticeToDecider } from "./notice.ts";
+import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
 import { seenChars } from "./text/text.ts";
 import { timeWords } from "./text/time-words.ts";
 

@@ -24,14 +24,8 @@ import type { ApprovalId, UserId } from "./ids.ts";
 import { backoffMs } from "./posted-message.ts";
 import { validityOfAll } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
-import {
-  findApproval,
-  isWatched,
-  type NoticeContent,
-  noticeToDecider,
-  replaceApproval,
-  type Run,
-} from "./run.ts";
+import { type NoticeContent, noticeToDecider } from "./notice.ts";
+import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
 
 type OpenDelivery = Extract<Delivery, { type: "held" | "sending" | "recorded" | "retry" }>;
 const isOpenDelivery = (delivery: Delivery): delivery is OpenDelivery =>

@@ -8,7 +8,8 @@ import type { Context } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { addNotices, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
-import { giveUpId, isMissing, isWatched, type NoticeContent, type Run, type Watch } from "./run.ts";
+import type { NoticeContent } from "./notice.ts";
+import { giveUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
 import { isGone, withMissedFetch } from "./snapshot.ts";
 
 /** How long we continue to poll a missing run (ms). */

@@ -1,12 +1,12 @@
 // One run as we remember it, with its approvals, its messages in Slack and the notices to people.
 
-import type { Approval, Decision, RunContext } from "./approval.ts";
+import type { Approval, RunContext } from "./approval.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
-import type { Context } from "./context.ts";
 import type { Gathered } from "./follow-up.ts";
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
+import type { PrivateNotice } from "./notice.ts";
 import type { PostedMessage, Upload } from "./posted-message.ts";
 import type { Absence, Ending, Unreadable } from "./snapshot.ts";
 import { isBlank } from "./text/text.ts";
@@ -157,50 +157,6 @@ export type Ended = {
   readonly extra: { readonly [field: string]: Json };
 };
 
-/** A message that is sent at most once: privately to one person, or to another channel. */
-export type PrivateNotice = {
-  readonly id: string;
-  readonly to: UserId | ChannelId;
-  readonly says: NoticeContent;
-  readonly state: "planned" | "sending";
-  /** When it may be sent (monotonic). */
-  readonly notBefore: number;
-};
-
-export type NoticeContent =
-  | { readonly type: "cannot-post"; readonly words: string; readonly code?: string }
-  | {
-      readonly type: "decision-void";
-      readonly approval: ApprovalId;
-      /** "others-needed": this person's approval still counts, but the others that it needed no longer do. */
-      readonly cause:
-        | "request-changed"
-        | "no-longer-listed"
-        | "run-missing"
-        | "unreadable"
-        | "run-over"
-        | "voter-may-not"
-        | "rule-changed"
-        | "others-needed"
-        | "stopped"
-        | "frozen"
-        | "restored"
-        | "tampered";
-    }
-  /** An approval was sent, its answer was lost, and we do not send it again because it no longer counts. */
-  | { readonly type: "decision-stopped"; readonly approval: ApprovalId }
-  /** A decision was sent but never confirmed, and Countersign has stopped checking and sending. */
-  | { readonly type: "decision-unconfirmed"; readonly approval: ApprovalId }
-  | {
-      readonly type: "nobody-can-approve";
-      readonly approval: ApprovalId;
-      readonly able: number;
-      readonly needs: number;
-      readonly grows: boolean;
-    }
-  | { readonly type: "decision-refused"; readonly approval: ApprovalId; readonly words: string }
-  | { readonly type: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };
-
 export function newRun(
   facts: Pick<Run, "key" | "team" | "channel" | "requester" | "input" | "askedAt" | "answer">,
 ): Run {
@@ -290,9 +246,4 @@ export function canRunAgain({ input, creation, seen, watch }: Run): boolean {
 /** Returns whether a stop is in force. Everything the run asks for is then denied until the stop is lifted. */
 export function isStopped({ stop }: Pick<Run, "stop">): boolean {
   return stop !== undefined && stop.lifted === undefined;
-}
-
-/** Returns a notice to the person who gave the decision. Returns an empty list if no person gave it. */
-export function noticeToDecider({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] {
-  return by === null ? [] : [{ id: ctx.nonce(), to: by.user, says, state: "planned", notBefore: 0 }];
 }

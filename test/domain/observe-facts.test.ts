@@ -11,7 +11,8 @@ import {
 } from "#src/domain/observe.ts";
 import { ApprovalId, GroupId, RunId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
-import type { NoticeContent, Run } from "#src/domain/run.ts";
+import type { NoticeContent } from "#src/domain/notice.ts";
+import type { Run } from "#src/domain/run.ts";
 import { ABSENT_AFTER_MS, type Snapshot, type UnreadableItem } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, listedRun } from "../make/history.ts";
 import { aPolicy } from "../make/policy.ts";

@@ -19,7 +19,8 @@ import {
 } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
-import { cardSlot, findApproval, type NoticeContent, type Run, type Slot } from "#src/domain/run.ts";
+import type { NoticeContent } from "#src/domain/notice.ts";
+import { cardSlot, findApproval, type Run, type Slot } from "#src/domain/run.ts";
 import type { UnreadableItem } from "#src/domain/snapshot.ts";
 import {
   type AgentService,

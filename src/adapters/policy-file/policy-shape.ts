@@ -121,7 +121,9 @@ export const PolicyShape = z
     rules: z
       .array(rule, "is not a list of rules")
       .min(1, "is empty, so no request could be decided")
-      .meta({ description: "the first rule that matches counts; a request that matches none can't be decided" }),
+      .meta({
+        description: "the first rule that matches counts; a request that matches none can't be decided",
+      }),
     hours: hoursShape.optional().meta({ description: "the hours of every rule that names none" }),
     starters: z
       .array(starter, "is not a list")

@@ -2,7 +2,8 @@
 
 import { callIn, channelOf, gatheredIn, isAnnouncement, isGatheredSlot } from "../../domain/call.ts";
 import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
-import { type NoticeContent, OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
+import type { NoticeContent } from "../../domain/notice.ts";
+import { OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
 import { isStormSlot, stormSince } from "../../domain/storm.ts";
 import { type Chat, type PacedEffect, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";

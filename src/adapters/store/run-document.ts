@@ -13,11 +13,10 @@ import {
   UserId,
 } from "../../domain/ids.ts";
 import type { PostedMessage, Upload } from "../../domain/posted-message.ts";
+import type { NoticeContent, PrivateNotice } from "../../domain/notice.ts";
 import type {
   Creation,
   Ended,
-  NoticeContent,
-  PrivateNotice,
   RequesterGroups,
   Run,
   Seen,

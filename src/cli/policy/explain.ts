@@ -107,7 +107,9 @@ function policySentences({
     `Runs may be started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`,
     ...tasks.map(taskInWords),
     ...(volatile.length === 0 ? [] : [`These fields may change without notice: ${volatile.join(", ")}.`]),
-    ...(fallback === null ? [] : [`${fallback} is also notified if a request has no one who can approve it.`]),
+    ...(fallback === null
+      ? []
+      : [`${fallback} is also notified if a request has no one who can approve it.`]),
     ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
     ...(freezers === null ? [] : [`A freeze may be set and lifted by ${people(freezers)}.`]),
     lookBack === null

@@ -1,7 +1,8 @@
 // Private notices to a person about something they did. The service's words are drawn as text, in which Slack reads no markup.
 
 import type { Approval } from "../../../domain/approval.ts";
-import { type NoticeContent, type Run, runId } from "../../../domain/run.ts";
+import type { NoticeContent } from "../../../domain/notice.ts";
+import { type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";

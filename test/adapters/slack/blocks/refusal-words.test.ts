@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApprovalId, ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
-import type { NoticeContent } from "#src/domain/run.ts";
+import type { NoticeContent } from "#src/domain/notice.ts";
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { commandRefusalWords } from "#src/adapters/slack/blocks/command-refusal-words.ts";

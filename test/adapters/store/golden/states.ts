@@ -5,10 +5,10 @@ import { ApprovalId, GroupId, MessageTs, RunId } from "#src/domain/ids.ts";
 import { type Json, parseJson } from "#src/domain/json.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
 import type { PostedMessage, Upload } from "#src/domain/posted-message.ts";
+import type { NoticeContent } from "#src/domain/notice.ts";
 import {
   cardSlot,
   type Creation,
-  type NoticeContent,
   OPENING,
   OUTCOME,
   OUTPUT,

@@ -7,7 +7,8 @@ import { type DrawnWith, severalReceipts } from "#src/adapters/slack/blocks/rece
 import { privateNotice, queuedNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
-import type { NoticeContent, Run } from "#src/domain/run.ts";
+import type { NoticeContent } from "#src/domain/notice.ts";
+import type { Run } from "#src/domain/run.ts";
 import type { Notification, NotificationFacts } from "#src/ports/notification.ts";
 import { ADMIN } from "../../../../make/bot.ts";
 import { anAuditEntry, aNonce, NOON, TEAM } from "../../../../make/run.ts";

@@ -1,0 +1,54 @@
+// Private notices of a run: what the requester or an approver is told once, outside the thread.
+
+import type { Decision } from "./approval.ts";
+import type { Context } from "./context.ts";
+import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
+
+/** A message that is sent at most once: privately to one person, or to another channel. */
+export type PrivateNotice = {
+  readonly id: string;
+  readonly to: UserId | ChannelId;
+  readonly says: NoticeContent;
+  readonly state: "planned" | "sending";
+  /** When it may be sent (monotonic). */
+  readonly notBefore: number;
+};
+
+export type NoticeContent =
+  | { readonly type: "cannot-post"; readonly words: string; readonly code?: string }
+  | {
+      readonly type: "decision-void";
+      readonly approval: ApprovalId;
+      /** "others-needed": this person's approval still counts, but the others that it needed no longer do. */
+      readonly cause:
+        | "request-changed"
+        | "no-longer-listed"
+        | "run-missing"
+        | "unreadable"
+        | "run-over"
+        | "voter-may-not"
+        | "rule-changed"
+        | "others-needed"
+        | "stopped"
+        | "frozen"
+        | "restored"
+        | "tampered";
+    }
+  /** An approval was sent, its answer was lost, and we do not send it again because it no longer counts. */
+  | { readonly type: "decision-stopped"; readonly approval: ApprovalId }
+  /** A decision was sent but never confirmed, and Countersign has stopped checking and sending. */
+  | { readonly type: "decision-unconfirmed"; readonly approval: ApprovalId }
+  | {
+      readonly type: "nobody-can-approve";
+      readonly approval: ApprovalId;
+      readonly able: number;
+      readonly needs: number;
+      readonly grows: boolean;
+    }
+  | { readonly type: "decision-refused"; readonly approval: ApprovalId; readonly words: string }
+  | { readonly type: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };
+
+/** Returns a notice to the person who gave the decision. Returns an empty list if no person gave it. */
+export function noticeToDecider({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] {
+  return by === null ? [] : [{ id: ctx.nonce(), to: by.user, says, state: "planned", notBefore: 0 }];
+}
