@@ -101,12 +101,22 @@ export function stopWatching(
 // A run whose stored record was changed outside Countersign. Countersign neither believes nor repeats what the record says: its decisions
 // do not count, nothing is sent for it, and its messages say so. Watching the run again starts a new record.
 
-/** Keeps only what is needed to remove the buttons and to say why. */
+/** Keeps only what is needed to remove the buttons and to say why. A field that is not named here is dropped. */
 export function markTampered(run: Run, now: number): Run {
-  const { audited: _audited, untouched: _untouched, storm: _storm, ...rest } = run;
-  const { creation, posts } = run;
+  const { key, team, channel, requester, origin, askedAt, creation, posts } = run;
+  const { stop, frozen, gathered, requesterGroups, mayHaveAsked } = run;
   return {
-    ...rest,
+    key,
+    team,
+    channel,
+    requester,
+    origin,
+    askedAt,
+    ...(stop === undefined ? {} : { stop }),
+    ...(frozen === undefined ? {} : { frozen }),
+    ...(gathered === undefined ? {} : { gathered }),
+    ...(requesterGroups === undefined ? {} : { requesterGroups }),
+    ...(mayHaveAsked === undefined ? {} : { mayHaveAsked }),
     input: "",
     answer: null,
     creation:
