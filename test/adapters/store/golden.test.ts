@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isRecord, type Json, parseJson } from "#src/domain/json.ts";
 import type { Nonce, RunKey } from "#src/domain/ids.ts";
 import type { KeptRule } from "#src/domain/policy/policy.ts";
-import { noticeSlots, renderKey } from "#src/domain/render-key.ts";
+import { outageSlots, renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -67,7 +67,7 @@ const allRuns = (from: Store): Promise<readonly Run[]> =>
 
 function draw(run: Run): void {
   const cards = run.approvals.map(({ id }) => cardSlot(id));
-  const slots = [OPENING, OUTCOME, UNREADABLE, ...cards, ...Object.keys(run.posts), ...noticeSlots(run)];
+  const slots = [OPENING, OUTCOME, UNREADABLE, ...cards, ...Object.keys(run.posts), ...outageSlots(run)];
   for (const slot of slots) {
     if (renderKey(run, slot) !== null) accept(messageIn(run, slot));
   }
