@@ -9,6 +9,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { eventScopes } from "#sandbox/slack/events.ts";
 import { methods } from "#sandbox/slack/methods.ts";
+import { SLACK_METHODS } from "#src/adapters/http/label-values.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import {
   changedModal,
@@ -289,6 +290,10 @@ test("the sandbox knows every method that the code calls", () => {
   );
   expect(said.length).toBeGreaterThan(5);
   expect(said.filter((name) => !methods.has(name ?? ""))).toEqual([]);
+});
+
+test("the metrics count the calls of exactly the methods that the code calls", () => {
+  expect(SLACK_METHODS.toSorted()).toEqual(called.toSorted());
 });
 
 describe("a name shared with Slack", () => {

@@ -27,8 +27,8 @@ import {
   isPassing,
   MISSING,
   missingRenderKey,
-  noticeSlots,
   openingRenderKey,
+  outageSlots,
   outcomeRenderKey,
   STOPPED,
   stoppedRenderKey,
@@ -106,7 +106,7 @@ function dueMessages(run: Run, now: number): Due[] {
     message(STOPPED, stoppedRenderKey(run)),
     ...gatheredSlots(run).map((slot) => message(slot, gatheredRenderKey(run, slot))),
     ...callsOf(run).map((call) => dueCall(run, call, now)),
-    ...noticeSlots(run).map((slot) => message(slot, slot)),
+    ...outageSlots(run).map((slot) => message(slot, slot)),
   ];
   if (run.posts[OPENING]?.type === "up") return messages;
   // Replies need their thread. Posted messages are updated all the same, because buttons must disappear without delay.

@@ -110,7 +110,7 @@ export function unreadableRenderKey(run: Run): string | null {
 }
 
 /** Returns the slots of the outage notices: one for when the service is down, one for when it is back. Both go to the channel itself. */
-export function noticeSlots(run: Run): Slot[] {
+export function outageSlots(run: Run): Slot[] {
   if (run.outage === null) return [];
   const down = `${DOWN} ${run.outage.since}`;
   return run.outage.until === null ? [down] : [down, `${BACK} ${run.outage.since}`];
@@ -220,7 +220,7 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (slot === MISSING) return missingRenderKey(run);
   if (slot === STOPPED) return stoppedRenderKey(run);
   if (slot === UNREADABLE) return unreadableRenderKey(run);
-  if (noticeSlots(run).includes(slot)) return slot;
+  if (outageSlots(run).includes(slot)) return slot;
   if (isStormSlot(slot)) return stormRenderKey(run, slot);
   if (isGatheredSlot(slot)) return gatheredRenderKey(run, slot);
   const call = callIn(run, slot);

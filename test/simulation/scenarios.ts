@@ -127,6 +127,8 @@ export class Stage {
   async ends(run: ServiceRun | null): Promise<void> {
     await this.world.pass(3_000);
     if (run !== null) this.world.service.end(run, "succeeded", this.world.timeline.now);
+    // Calls may still go wrong while the run's end is posted.
+    await this.world.pass(3_000);
     await this.rest();
   }
 }

@@ -129,6 +129,7 @@ export const REJECTIONS = words(`
   no-http too-slow too-many too-many-headers other-path other-method other-content unsigned malformed-signature out-of-time
   forged replayed too-large cut-off too-busy not-text store-silent verifier-failed other-app other-team unverified-team`);
 
+/** The methods that `adapters/slack` calls. `test/manifest.test.ts` names a method that is missing or no longer called. */
 export const SLACK_METHODS = words(`
   auth.test bots.info chat.delete chat.getPermalink chat.postEphemeral chat.postMessage chat.update conversations.history
   conversations.info conversations.members conversations.replies files.completeUploadExternal files.getUploadURLExternal

@@ -23,11 +23,10 @@ const mention = z.union(
 );
 
 const rule = z.strictObject({
-  name: z
-    .string("is not a text")
-    .min(1, "is empty")
-    .max(80, "is longer than 80 characters")
-    .meta({ description: "shown on the card, in refusals and in the audit; no two rules share one" }),
+  name: z.string("is not a text").min(1, "is empty").max(80, "is longer than 80 characters").meta({
+    description:
+      "shown in Details, refusals, receipts, the queue and the audit, not on the card; no two rules share one",
+  }),
   when: whenShape.optional().meta({ description: "all that is given must hold; left out: always" }),
   approvers: approversShape.meta({
     description: "who may decide: anyone (every full member who sees the card), or lists that add up",
@@ -118,12 +117,9 @@ const cardFields = z
 
 export const PolicyShape = z
   .strictObject({
-    rules: z
-      .array(rule, "is not a list of rules")
-      .min(1, "is empty, so no request could be decided")
-      .meta({
-        description: "the first rule that matches counts; a request that matches none can't be decided",
-      }),
+    rules: z.array(rule, "is not a list of rules").min(1, "is empty, so no request could be decided").meta({
+      description: "the first rule that matches counts; a request that matches none can't be decided",
+    }),
     hours: hoursShape.optional().meta({ description: "the hours of every rule that names none" }),
     starters: z
       .array(starter, "is not a list")

@@ -62,61 +62,101 @@ function explainPolicy(policy: Policy): string[] {
   return [...rules, "A request that matches no rule can't be decided.", ...policySentences(policy)];
 }
 
-function ruleSentences(rule: Rule): string[] {
-  const { needs, holdMs, expiry, friction, reason, selfApproval, mention } = rule;
-  const { receiptAtOnce, denyReasons } = rule;
-  const mentioned = [...mention.users, ...mention.groups];
-  return [
-    `Matches ${conditionsInWords(rule.when)}.`,
-    `May be decided by ${deciders(rule)}, ${selfApproval ? "including the requester" : "never by the requester"}.`,
+const ruleSentences = (rule: Rule): string[] => sentencesOf(rule, RULE_SENTENCES);
+
+const policySentences = (policy: Policy): string[] => sentencesOf(policy, POLICY_SENTENCES);
+
+function sentencesOf<Described>(of: Described, sentences: Sentences<Described>): string[] {
+  return Object.values<Sentence<Described>>(sentences).flatMap((sentence) => sentence(of));
+}
+
+/** Returns what there is to say about one field, in any number of sentences. */
+type Sentence<Described> = (of: Described) => readonly string[];
+
+/** Holds every field, optional ones included, so that the compiler names a field that is missing. The order is that of the output. */
+type Sentences<Described> = { readonly [Field in keyof Described]-?: Sentence<Described> };
+
+/** For a field that needs no sentence of its own. A comment says why. */
+const none = (): readonly string[] => [];
+
+const RULE_SENTENCES: Sentences<Rule> = {
+  // The heading of the paragraph.
+  name: none,
+  when: ({ when }) => [`Matches ${conditionsInWords(when)}.`],
+  approvers: (rule) => [
+    `May be decided by ${deciders(rule)}, ${rule.selfApproval ? "including the requester" : "never by the requester"}.`,
+  ],
+  // Both are in the sentence of `approvers`.
+  except: none,
+  selfApproval: none,
+  needs: ({ needs }) => [
     needs === 1
       ? "One person must approve; one denial ends it."
       : `${needs} different people must approve; one denial ends it.`,
-    ...(rule.parts.length === 0
+  ],
+  parts: ({ parts }) =>
+    parts.length === 0
       ? []
-      : [`One approval must come from each of these: ${rule.parts.map(partInWords).join("; ")}.`]),
+      : [`One approval must come from each of these: ${parts.map(partInWords).join("; ")}.`],
+  reason: ({ reason }) => [
     `Reason to approve: ${minChars(reason.approve)}; to deny: ${minChars(reason.deny)}.`,
-    ...(denyReasons.length === 0
+  ],
+  denyReasons: ({ denyReasons }) =>
+    denyReasons.length === 0
       ? []
-      : [`The form for a denial offers: ${denyReasons.map((text) => `"${text}"`).join(", ")}.`]),
+      : [`The form for a denial offers: ${denyReasons.map((text) => `"${text}"`).join(", ")}.`],
+  friction: ({ friction }) => [
     ...(friction.readFirst ? ["The approver must first press Read in full."] : []),
     ...(friction.word === null ? [] : [`The approver must type "${friction.word}".`]),
-    ...(holdMs === 0 ? [] : [`An approval is held for ${time(holdMs)} and can be undone until then.`]),
+  ],
+  holdMs: ({ holdMs }) =>
+    holdMs === 0 ? [] : [`An approval is held for ${time(holdMs)} and can be undone until then.`],
+  expiry: ({ expiry }) => [
     expiry === null
       ? "It waits as long as the service lists it."
       : `After ${time(expiry.afterMs)} ${expiry.outcome === "deny" ? "it is denied" : "it closes"}.`,
-    ...followUpSentences(rule, { time, people }),
-    ...(receiptAtOnce ? ["Each person who decides gets a receipt at once, as a separate message."] : []),
-    mentioned.length === 0 ? "The card mentions no one." : `The card mentions ${mentioned.join(", ")}.`,
-  ];
-}
+  ],
+  followUp: (rule) => followUpSentences(rule, { time, people }),
+  receiptAtOnce: ({ receiptAtOnce }) =>
+    receiptAtOnce ? ["Each person who decides gets a receipt at once, as a separate message."] : [],
+  mention: ({ mention }) => {
+    const mentioned = [...mention.users, ...mention.groups];
+    return [
+      mentioned.length === 0 ? "The card mentions no one." : `The card mentions ${mentioned.join(", ")}.`,
+    ];
+  },
+  // No rule in a policy has this field. The stages are in the sentences of `followUp`.
+  escalated: none,
+};
 
-function policySentences({
-  starters,
-  tasks,
-  volatile,
-  fallback,
-  auditors,
-  freezers,
-  lookBack,
-}: Policy): string[] {
-  const starts = starters?.map(
-    ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
-  );
-  return [
-    `Runs may be started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`,
-    ...tasks.map(taskInWords),
-    ...(volatile.length === 0 ? [] : [`These fields may change without notice: ${volatile.join(", ")}.`]),
-    ...(fallback === null
-      ? []
-      : [`${fallback} is also notified if a request has no one who can approve it.`]),
-    ...(auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`]),
-    ...(freezers === null ? [] : [`A freeze may be set and lifted by ${people(freezers)}.`]),
+const POLICY_SENTENCES: Sentences<Policy> = {
+  // Identifies the file that the reader named.
+  version: none,
+  // Each rule has its own paragraph.
+  rules: none,
+  starters: ({ starters }) => {
+    const starts = starters?.map(
+      ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
+    );
+    return [`Runs may be started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`];
+  },
+  tasks: ({ tasks }) => tasks.map(taskInWords),
+  volatile: ({ volatile }) =>
+    volatile.length === 0 ? [] : [`These fields may change without notice: ${volatile.join(", ")}.`],
+  fallback: ({ fallback }) =>
+    fallback === null ? [] : [`${fallback} is also notified if a request has no one who can approve it.`],
+  // Affects only the layout of the card.
+  card: none,
+  auditors: ({ auditors }) =>
+    auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`],
+  freezers: ({ freezers }) =>
+    freezers === null ? [] : [`A freeze may be set and lifted by ${people(freezers)}.`],
+  lookBack: ({ lookBack }) => [
     lookBack === null
       ? "The audit channel gets no weekly look back."
       : `The audit channel gets a look back at the week on ${lookBack.day} at ${lookBack.at} (${lookBack.tz}).`,
-  ];
-}
+  ],
+};
 
 function taskInWords({ name, text, fields, channels, who }: SavedTask): string {
   const questions = fields.map(({ label, choices, required }) => {

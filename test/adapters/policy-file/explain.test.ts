@@ -73,6 +73,73 @@ test("a rule names the people of a stage who may only deny", async () => {
   expect(text).toContain("After 30 min, members of S0ONCALL may deny, but not approve");
 });
 
+test("a policy is described in full, in a fixed order", async () => {
+  const { path } = policyFile(`hours: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }
+rules:
+  - name: production
+    when: { channel: C0OPS, action: "drop *" }
+    approvers: { all-of: [{ name: Operations, groups: [S0SRE] }, { users: [U0BEN] }], except: { users: [U0CAT] } }
+    self-approval: false
+    reason: { approve: 1, deny: 20 }
+    quorum: 3
+    hold: 30 s
+    expiry: { after: 4 h, outcome: deny, extend: { by: 30 min, at-most: 1 h } }
+    friction: { read-first: true, type: production }
+    deny-reasons: [Not now, Wrong target]
+    mention: { groups: [S0SRE] }
+    remind: { after: 15 min }
+    claim: 45 min
+    question: { pause: 2 h }
+    receipt: at-once
+  - { name: rest, approvers: anyone, self-approval: true, mention: nobody }
+starters: [{ channels: [C0OPS], who: anyone }]
+tasks:
+  - { name: deploy, description: Deploys, text: "Deploy {service}", fields: { service: { label: Service } } }
+volatile: [polled_at]
+fallback: C0LEADS
+card: { risk: [danger] }
+auditors: { users: [U0DEE] }
+freezers: { users: [U0EVE] }
+look-back: { day: fri, at: "16:00", tz: Europe/Berlin }
+`);
+  const { lines } = await explain(path, undefined, {});
+  expect(`${lines.join("\n")}\n`).toBe(`1. production
+   Matches channel C0OPS, and action "drop *".
+   May be decided by U0BEN, members of S0SRE, but not by U0CAT, never by the requester.
+   3 different people must approve; one denial ends it.
+   One approval must come from each of these: Operations (members of S0SRE); U0BEN.
+   Reason to approve: at least 1 character; to deny: at least 20 characters.
+   The form for a denial offers: "Not now", "Wrong target".
+   The approver must first press Read in full.
+   The approver must type "production".
+   An approval is held for 30 s and can be undone until then.
+   After 4 h it is denied.
+   Reminds the people who can decide after 15 min, then after twice as long each time, at most 4 times.
+   The last reminder comes when a quarter of the time is left, at most 15 min before the end.
+   People are reminded and called on mon, tue, wed, thu, fri from 08:00 to 20:00 (Europe/Berlin); outside these hours messages wait.
+   "I'm looking at it" lasts 45 min.
+   A question to the requester stops its clocks for at most 2 h.
+   Anyone who may approve can extend its time by 30 min, by at most 1 h in total.
+   Each person who decides gets a receipt at once, as a separate message.
+   The card mentions S0SRE.
+2. rest
+   Matches everything.
+   May be decided by every full member who sees the card, including the requester.
+   One person must approve; one denial ends it.
+   Reason to approve: optional; to deny: at least 1 character.
+   It waits as long as the service lists it.
+   The card mentions no one.
+A request that matches no rule can't be decided.
+Runs may be started and watched by every full member who sees the card in C0OPS.
+Saved task deploy: "Deploy {service}", for everyone who may start runs, in every channel. Asks for Service.
+These fields may change without notice: polled_at.
+C0LEADS is also notified if a request has no one who can approve it.
+The audit of a run may be read by U0DEE.
+A freeze may be set and lifted by U0EVE.
+The audit channel gets a look back at the week on fri at 16:00 (Europe/Berlin).
+`);
+});
+
 test("a stored run's approvals are listed with their rule, while a bot has the database open", async () => {
   const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import type { Slack } from "#sandbox/slack/server.ts";
+import type { MessageDraft } from "#sandbox/slack/workspace.ts";
 
-import { ana, button, connect, opsAgents, random, startFull } from "./bolt-app.ts";
+import { ana, button, clientOf, connect, opsAgents, random, startFull } from "./bolt-app.ts";
 
 let slack: Slack;
 let time = 1_700_000_000_000;
@@ -127,4 +128,23 @@ test("an answer to a click in a thread can be posted in that thread", async () =
   await slack.acts.click(ana, card, "buttons", "approve");
   expect(await answer({ text: "more", thread_ts: parent.ts, response_type: "in_channel" })).toBe(200);
   expect(newest()).toMatchObject({ text: "more", thread: parent.ts });
+});
+
+test("a message in a thread that is replaced keeps its ts and its place among the replies", async () => {
+  const { app } = slack.workspace;
+  const say = (text: string, more: Partial<MessageDraft> = {}) =>
+    slack.workspace.post({ channel: opsAgents, author: app.person, text, ...more });
+  const { ts: thread } = say("parent");
+  say("before", { thread });
+  const card = say("card", { thread, blocks: [button("approve")] });
+  say("after", { thread });
+  const places = async (): Promise<readonly unknown[]> => {
+    const { messages } = await clientOf(slack).conversations.replies({ channel: opsAgents, ts: thread });
+    return (messages ?? []).map(({ ts, text, thread_ts: parent }) => ({ ts, text, parent }));
+  };
+  const shown = await places();
+  await slack.acts.click(ana, card, "buttons", "approve");
+  expect(await answer({ text: "replaced", replace_original: true })).toBe(200);
+  expect(shown).toHaveLength(4);
+  expect(await places()).toEqual(shown.with(2, { ts: card.ts, text: "replaced", parent: thread }));
 });
