@@ -92,13 +92,23 @@ const PROGRAMS = [
   "test/adapters/http/metrics.test.ts",
   "test/adapters/store/{find-precedents,migrate,postgres-*,unusable-files}.test.ts",
   "test/cli/{doctor-faults,migrate-store,postgres}.test.ts",
-  "test/crash/replica-kills.test.ts",
   "test/journeys/proxy.test.ts",
   "test/postgres/*.test.ts",
   "test/sandbox/control/{replicas,replicas-http}.test.ts",
   "test/sandbox/{main,postgres}.test.ts",
   "test/sandbox/scenes/replica-dies.test.ts",
   "test/{deploy-systemd,ops}.test.ts",
+];
+
+/**
+ * Real processes are killed, every call goes wrong once, and histories are simulated. This takes minutes of processor time, so
+ * `npm run check` leaves it out, and `npm run check:faults` and CI run it.
+ */
+const FAULTS = [
+  "test/crash/{brake,call,replica,storm}-kills.test.ts",
+  "test/crash/kill-points.test.ts",
+  "test/faults/faults-slice.test.ts",
+  "test/simulation/simulation.test.ts",
 ];
 
 export default defineConfig({
@@ -122,11 +132,12 @@ export default defineConfig({
         test: {
           name: "isolated",
           include: ["test/**/*.test.ts"],
-          exclude: [...SHARING, ...IN_WORLDS, BROWSER, ...PROGRAMS],
+          exclude: [...SHARING, ...IN_WORLDS, BROWSER, ...PROGRAMS, ...FAULTS],
         },
       },
       { extends: true, test: { name: "programs", include: PROGRAMS } },
       { extends: true, test: { name: "browser", include: [BROWSER] } },
+      { extends: true, test: { name: "faults", include: FAULTS } },
     ],
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts", "test/make/compiled-modules.ts"],
