@@ -8,18 +8,25 @@ import { idsOf, type NamedPeople } from "../../domain/policy/named-people.ts";
 import { isComparison, type Pattern, patternText } from "../../domain/policy/pattern.ts";
 import { BUILT_IN_RULE, type Facts, type Rule, type When } from "../../domain/policy/policy.ts";
 
+/** The words of each condition. `requesters` and `requesterGroups` are one condition: either may hold. */
+const CONDITIONS: { readonly [Condition in keyof Required<When>]: (when: When) => readonly string[] } = {
+  channels: ({ channels }) => (channels === null ? [] : [`channel ${channels.join(" or ")}`]),
+  requesters: ({ requesters, requesterGroups = [] }) => {
+    const asked = [...(requesters ?? []), ...requesterGroups.map((group) => `a member of ${group}`)];
+    return asked.length === 0 ? [] : [`requester ${asked.join(" or ")}`];
+  },
+  requesterGroups: () => [],
+  action: ({ action }) => texts("action", action),
+  input: ({ input }) => texts("input", input),
+  fields: ({ fields }) =>
+    Object.entries(fields).flatMap(([path, patterns]) => texts(`field ${path}`, patterns)),
+  hours: ({ hours }) => (hours === undefined ? [] : [`the time is ${hours.map(hoursInWords).join(" or ")}`]),
+  outsideHours: ({ outsideHours }) =>
+    outsideHours === undefined ? [] : [`the time is not ${outsideHours.map(hoursInWords).join(" or ")}`],
+};
+
 export function conditionsInWords(when: When): string {
-  const { channels, requesters, requesterGroups = [], action, input, fields, hours, outsideHours } = when;
-  const asked = [...(requesters ?? []), ...requesterGroups.map((group) => `a member of ${group}`)];
-  const parts = [
-    ...(channels === null ? [] : [`channel ${channels.join(" or ")}`]),
-    ...(asked.length === 0 ? [] : [`requester ${asked.join(" or ")}`]),
-    ...texts("action", action),
-    ...texts("input", input),
-    ...Object.entries(fields).flatMap(([path, patterns]) => texts(`field ${path}`, patterns)),
-    ...(hours === undefined ? [] : [`the time is ${hours.map(hoursInWords).join(" or ")}`]),
-    ...(outsideHours === undefined ? [] : [`the time is not ${outsideHours.map(hoursInWords).join(" or ")}`]),
-  ];
+  const parts = Object.values(CONDITIONS).flatMap((words) => words(when));
   return parts.length === 0 ? "everything" : parts.join(", and ");
 }
 
