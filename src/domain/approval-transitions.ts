@@ -92,7 +92,7 @@ export function reopenWithVotes(
   nonce: Nonce,
   { gone, left }: { readonly gone: readonly PastDecision[]; readonly left: readonly Decision[] },
 ): Approval {
-  const open = reopen(approval, approval.request, nonce, null);
+  const open = reopen({ ...approval, votes: [] }, approval.request, nonce, null);
   const { unlisted } = approval;
   return { ...open, unlisted, past: [...open.past, ...gone.flatMap(votesBehind)], votes: left };
 }

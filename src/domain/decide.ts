@@ -1,6 +1,6 @@
 // What a submitted decision, an undo or an expiry does to an approval. authorization.ts says whether a person may decide.
 
-import { endsAt, partMemberships, ruleOf, ruleRefOf } from "./applied-rule.ts";
+import { endsAt, partMemberships, ruleOf, ruleRefOf, wasInPart } from "./applied-rule.ts";
 import {
   asPast,
   close,
@@ -19,6 +19,7 @@ import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen } from "./au
 import type { Context } from "./context.ts";
 import { applyBrake, wasDenialRefused } from "./brake.ts";
 import type { ApprovalId, TeamId, UserId } from "./ids.ts";
+import { assignParts } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { validityOfAll } from "./quorum.ts";
@@ -91,6 +92,30 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   return approved.ok
     ? ok(withNotices(replaceApproval(run, approved.value), approval, approved.value, ctx))
     : approved;
+}
+
+/**
+ * Keeps fewer votes than the rule needs. If the policy has come to need no more approvals than were given, the newest become void: a
+ * change of the policy sends nothing, and the person approves again under the new rule. Called at every save. Returns the same run if no
+ * vote becomes void.
+ */
+export function withdrawSurplusVotes(run: Run, ctx: Context): Run {
+  const withdrawn = mapApprovals(run, (approval) => {
+    const { state, votes } = approval;
+    if (state.type !== "pending" || votes.length === 0) return approval;
+    const rule = ruleOf(ctx, run, approval);
+    if (votes.length < rule.needs) return approval;
+    const { seated } = assignParts(votes, rule, wasInPart);
+    const left = votes.filter((vote) => seated.includes(vote)).slice(0, rule.needs - 1);
+    const gone = votes.filter((vote) => !left.includes(vote)).map((vote) => asPast(vote, "rule-changed"));
+    // A new version, so that the form behind a void vote does not decide if Slack redelivers it.
+    return reopenWithVotes(approval, ctx.nonce(), { gone, left });
+  });
+  if (withdrawn === run) return run;
+  return withdrawn.approvals.reduce((next, approval) => {
+    const before = findApproval(run, approval.id);
+    return before === null ? next : withNotices(next, before, approval, ctx);
+  }, withdrawn);
 }
 
 function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx: Context): Decision {

@@ -14,7 +14,7 @@ import { applyDigest } from "../domain/storm.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import { applyPolicy } from "../domain/applied-rule.ts";
-import { expire } from "../domain/decide.ts";
+import { expire, withdrawSurplusVotes } from "../domain/decide.ts";
 import type { Effect } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { applyFollowUp } from "../domain/follow-up-due.ts";
@@ -253,7 +253,7 @@ async function saveChange<Value>(
     if (stored === null) return null;
     const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
-    const next = applyDigest(applyFollowUp(applyBrake(applied, ctx), ctx));
+    const next = applyDigest(applyFollowUp(withdrawSurplusVotes(applyBrake(applied, ctx), ctx), ctx));
     const limited = limitUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = limited;
     const audit = [...(sideWrites.audit ?? []), ...limited.audit];

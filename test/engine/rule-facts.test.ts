@@ -151,6 +151,24 @@ describe("a rule for certain hours", () => {
     expect((await bench.run(id)).approvals[0]?.state.type).toBe("decided");
   });
 
+  test("asks the person who approved again when it comes to need fewer approvals", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy(
+      { name: "day", when: { ...ALWAYS, hours: [office] }, needs: 2 },
+      { name: "night", needs: 1 },
+    );
+    const { id, click } = await bench.withCard();
+    expect((await approve(bench, click)).ok).toBe(true);
+    await bench.clock.pass(10 * 60_000 + 2_000);
+    const [open] = (await bench.run(id)).approvals;
+    expect(open).toMatchObject({ votes: [], past: [{ cause: "rule-changed" }] });
+    expect(bench.agents.resolved).toEqual([]);
+    const press = { ...click, nonce: open?.nonce ?? click.nonce };
+    expect((await approve(bench, press)).ok).toBe(true);
+    await bench.clock.pass(15_000);
+    expect(bench.agents.resolved).toMatchObject([{ verdict: "approve" }]);
+  });
+
   test("does not let an approval leave that it would not allow at that time", async () => {
     const { bench, id, click } = await atNoon();
     await bench.clock.pass(10 * 60_000 - 8_000);

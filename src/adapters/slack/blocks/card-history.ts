@@ -63,7 +63,7 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
     case "voter-may-not":
       return "It no longer counts: this person is no longer allowed to decide it.";
     case "rule-changed":
-      return "It no longer counts: the rule now asks for more.";
+      return "It no longer counts: the rule changed.";
     case "unwatched":
       return "Not sent: Countersign stopped watching the run.";
     case "stopped":

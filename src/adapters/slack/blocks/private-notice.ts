@@ -205,7 +205,7 @@ function voidWords(cause: VoidCause): string {
     case "voter-may-not":
       return "you are no longer allowed to decide this. Others can, on its card.";
     case "rule-changed":
-      return "the policy changed and now requires more than you gave. Approve it again on its card.";
+      return "the policy changed. Approve it again on its card.";
     case "others-needed":
       return "it now has too few approvals. Yours still counts; the card waits for others.";
     case "stopped":
