@@ -21,6 +21,7 @@ import { applyBrake, wasDenialRefused } from "./brake.ts";
 import type { ApprovalId, TeamId, UserId } from "./ids.ts";
 import { assignParts } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
+import { isTyped } from "./policy/typed-words.ts";
 import { err, ok, type Result } from "./result.ts";
 import { validityOfAll } from "./quorum.ts";
 import { noticeToDecider } from "./notice.ts";
@@ -150,7 +151,7 @@ function refusalOfContent(approval: Approval, submission: Submission, rule: Rule
   const reasonRefusal = refusalOfReason(reason, verdict, rule);
   if (reasonRefusal !== null) return reasonRefusal;
   const { word } = rule.friction;
-  if (verdict === "deny" || word === null || submission.word?.trim() === word) return null;
+  if (verdict === "deny" || word === null || isTyped(word, submission.word ?? "")) return null;
   return { type: "word-needed", word };
 }
 

@@ -184,9 +184,11 @@ describe("friction", () => {
   test("requires that this very person has read the request and types the word", () => {
     expect(refusal(submit(run, { word: "yes" }))).toBe("read-first");
     expect(refusal(submit(read, { by: member(SECOND), word: "yes" }))).toBe("read-first");
-    expect(refusal(submit(read, { word: "Yes" }))).toBe("word-needed");
+    expect(refusal(submit(read, { word: "yesterday" }))).toBe("word-needed");
     expect(refusal(submit(read))).toBe("word-needed");
     expect(refusal(submit(read, { word: " yes " }))).toBe(null);
+    // The keyboard of a phone begins a line with a capital.
+    expect(refusal(submit(read, { word: "Yes " }))).toBe(null);
   });
 
   test("is not required for a denial, and a reading of another request does not count", () => {

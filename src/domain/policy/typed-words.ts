@@ -11,3 +11,8 @@ export function bothWords(a: string | null, b: string | null): string | null {
   if (a === null || holdsWords(b, a)) return b;
   return b === null || holdsWords(a, b) ? a : `${a} ${b}`;
 }
+
+/** Returns whether the person typed what is asked. Case does not count, because the keyboard of a phone begins a line with a capital. */
+export function isTyped(asked: string, typed: string): boolean {
+  return typed.trim().toLowerCase() === asked.toLowerCase();
+}
