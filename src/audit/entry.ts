@@ -222,6 +222,10 @@ export function momentsOf(run: Run, { id, seenAt, state }: Approval, later: Mome
   return { asked: seenAt, ...shown, ...submitted, ...later };
 }
 
+/** Returns whether a person took their own approval back while it was held. `by` is that person. */
+export const isUndo = ({ what, outcome }: Pick<AuditEntry, "what" | "outcome">): boolean =>
+  what === "settled" && outcome === "void: undone";
+
 // The entries about the program itself: its start, its configuration, and the policy in force.
 
 /** A policy with its text. Null stands for the built-in policy. */

@@ -1,7 +1,7 @@
 // Creates the notifications that follow from the audit. The audit records what happened, so a crash loses no notification: a missing one is
 // added after the restart. A notification about the same entry to the same recipient is never added twice.
 
-import type { KeptEntry } from "../audit/entry.ts";
+import { isUndo, type KeptEntry } from "../audit/entry.ts";
 import { STOP_REASON } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
@@ -93,7 +93,7 @@ function addressees(
   { admins, channel }: AuditReaders,
   policy: Policy,
 ): Pick<Notification, "kind" | "to">[] {
-  if (entry.what === "decided" || entry.what === "voted")
+  if (entry.what === "decided" || entry.what === "voted" || isUndo(entry))
     return entry.by === null ? [] : [{ kind: receiptKind(entry, policy), to: entry.by.user }];
   if (entry.what === "settled" || entry.what === "closed") return toRequester(entry);
   if (entry.what === "week-ended") return channel === null ? [] : [{ kind: "look-back", to: channel }];

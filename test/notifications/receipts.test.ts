@@ -79,6 +79,25 @@ describe("receipts of one person", () => {
     expect(bench.notificationSender.together).toEqual([]);
   });
 
+  test("include one for an approval that the person took back", async () => {
+    const bench = await createBench();
+    bench.policy = {
+      ...BUILT_IN,
+      version: "0123456789ab",
+      rules: [{ ...BUILT_IN_RULE, name: "production", holdMs: 60_000, receiptAtOnce: true }],
+    };
+    const card = await decided(bench);
+    const [approval] = (await bench.run(card.id)).approvals;
+    const click = { ...card.click, nonce: approval?.nonce ?? card.click.nonce };
+    expect(await bench.flow.undoDecision.onCard(click)).toMatchObject({ ok: true });
+    await bench.clock.pass(5_000);
+    const receipts = sent(bench, "receipt-at-once");
+    expect(receipts.map(({ to, facts }) => [to, facts.entry.entry.what, facts.entry.entry.outcome])).toEqual([
+      [APPROVER, "decided", "recorded"],
+      [APPROVER, "settled", "void: undone"],
+    ]);
+  });
+
   test("do not delay an alarm, however many are waiting", async () => {
     const bench = await createBench();
     await decided(bench);

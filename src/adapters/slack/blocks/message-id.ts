@@ -29,7 +29,7 @@ export type MessageId =
   | `notice:${Exclude<NoticeContent["type"], "decision-void">}`
   | `notice:decision-void:${VoidCause}`
   | "notice:queued"
-  | `receipt:${"approve" | "deny" | "reported" | "several"}`
+  | `receipt:${"approve" | "deny" | "undo" | "reported" | "several"}`
   /** A message of which Countersign has no record since it was restored from an older copy. */
   | `orphan:${OrphanKind}`
   | `notification:${Exclude<Notification["kind"], "receipt" | "receipt-at-once">}`

@@ -29,7 +29,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import type { KeptEntry } from "../../../audit/entry.ts";
+import { isUndo, type KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports/notification.ts";
@@ -47,6 +47,7 @@ export function notificationMessage(
 function idOf({ kind }: Notification, { entry: { entry } }: NotificationFacts, more: DrawnWith): MessageId {
   if (kind !== "receipt" && kind !== "receipt-at-once") return `notification:${kind}`;
   if (more.reportedAt !== undefined) return "receipt:reported";
+  if (isUndo(entry)) return "receipt:undo";
   return `receipt:${entry.verdict === "deny" ? "deny" : "approve"}`;
 }
 

@@ -3,7 +3,7 @@
 
 import type { Block } from "@slack/types";
 import { RECEIPT_NOT_ME } from "../names.ts";
-import type { KeptEntry } from "../../../audit/entry.ts";
+import { isUndo, type KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports/notification.ts";
@@ -20,7 +20,7 @@ export function receipt(
   { link = null, reportedAt, deployment = UNNAMED }: DrawnWith,
 ): Message {
   const { entry } = facts.entry;
-  const title = `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
+  const title = titleOf(entry);
   const ending =
     reportedAt === undefined
       ? line(span("If someone else did it in your name, press the button: the admins are told at once."))
@@ -32,7 +32,9 @@ export function receipt(
       ...reasonOf(facts.entry),
       line(
         link === null ? span("Its card") : { type: "link", url: link, text: "Its card" },
-        span(" shows whether the service accepted it."),
+        span(
+          isUndo(entry) ? " shows where the request stands now." : " shows whether the service accepted it.",
+        ),
       ),
       ending,
     ),
@@ -40,6 +42,11 @@ export function receipt(
     note(smallPrint(facts.entry)),
   ];
   return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
+}
+
+function titleOf(entry: KeptEntry["entry"]): string {
+  if (isUndo(entry)) return "You took your approval back before it was sent";
+  return `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
 }
 
 /** `at` is null if the time of the report is no longer known. */
@@ -85,7 +92,7 @@ function oneOf({ facts, link, reportedAt }: ReceiptFacts, deployment: Deployment
   const { entry } = facts.entry;
   return rich(
     line(
-      span(entry.verdict === "deny" ? "Denied, " : "Approved, ", { bold: true }),
+      span(`${verbOf(entry)}, `, { bold: true }),
       moment(entry.at),
       ...placeOf(facts, deployment),
       ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "Open the card" }]),
@@ -94,6 +101,11 @@ function oneOf({ facts, link, reportedAt }: ReceiptFacts, deployment: Deployment
     ...reasonOf(facts.entry, SHARED_CHARS),
     ...(reportedAt === undefined ? [] : [reportedLine(reportedAt)]),
   );
+}
+
+function verbOf(entry: KeptEntry["entry"]): string {
+  if (isUndo(entry)) return "Approval taken back";
+  return entry.verdict === "deny" ? "Denied" : "Approved";
 }
 
 /** The button asks for confirmation, so that a slip of the thumb raises no alarm. */

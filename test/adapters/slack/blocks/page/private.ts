@@ -111,6 +111,12 @@ const entryOf = (seq: number, facts: Partial<AuditEntry>): NotificationFacts["en
 
 const APPROVED = entryOf(41, { what: "decided", verdict: "approve", reason: "Checked the plan" });
 const DENIED = entryOf(41, { what: "decided", verdict: "deny", reason: "Not before the freeze ends" });
+const UNDONE = entryOf(42, {
+  what: "settled",
+  outcome: "void: undone",
+  verdict: "approve",
+  reason: "Checked the plan",
+});
 
 function notification(
   kind: Notification["kind"],
@@ -155,12 +161,13 @@ export const NOTIFICATIONS: Record<
 > = {
   "receipt:approve": notification("receipt", APPROVED),
   "receipt:deny": notification("receipt", DENIED),
+  "receipt:undo": notification("receipt", UNDONE),
   "receipt:several": [
     {
       when: "",
       drawn: named(
         severalReceipts(
-          [APPROVED, DENIED].map((entry) => ({
+          [APPROVED, UNDONE, DENIED].map((entry) => ({
             receipt: { id: aNonce() },
             facts: { entry, about: null, action: REQUEST.action, channel: CREATED.channel, card: null },
             link: CARD_LINK,
