@@ -15,6 +15,7 @@ import {
 } from "../../ports.ts";
 import type { NotificationSender } from "../../ports/notification.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
+import type { DocumentStore } from "../../ports/store.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
@@ -30,7 +31,8 @@ import {
 } from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { drawHome } from "./home-and-queue.ts";
-import { createLiveHomes } from "./live-homes.ts";
+import { createKeptHomes } from "./kept-homes.ts";
+import { createLiveHomes, MAX_OPEN } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notifications.ts";
 import { createOwnMessages } from "./orphans.ts";
@@ -57,6 +59,7 @@ export type SlackOptions = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly metrics: Pick<Counters, "slackCall">;
+  readonly documents: DocumentStore;
   readonly digest: (text: string) => string;
   readonly nonce: () => string;
 };
@@ -127,12 +130,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     app: (useCases) => {
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
       const deps = createListenerDeps(options, useCases, facts);
-      const app = createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
-      const stop: SlackApp["stop"] = (...times) => {
-        deps.homes.stop();
-        return app.stop(...times);
-      };
-      return { ...app, stop };
+      return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
     },
   };
 }
@@ -149,11 +147,12 @@ function createHealth(calls: SlackCalls, call: Call, queues: SlackHealth["queues
 type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replacements">;
 
 function createListenerDeps(
-  { command, deployment, nonce, clock, log }: SlackOptions,
+  { command, deployment, nonce, clock, log, documents }: SlackOptions,
   { onRun, onChangeByOtherReplica, ...useCases }: UseCases,
   facts: Facts,
 ): ListenerDeps {
-  const homes = createLiveHomes(clock, (user, choice) => void drawHome(deps, user, choice));
+  const kept = createKeptHomes(documents, log, MAX_OPEN);
+  const homes = createLiveHomes(clock, kept, (user, choice) => void drawHome(deps, user, choice));
   onRun((run) => homes.changed(run));
   onChangeByOtherReplica(() => homes.refresh());
   const deps = {
