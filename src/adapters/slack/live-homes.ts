@@ -10,6 +10,7 @@ import type { ChannelId, RunKey, UserId } from "../../domain/ids.ts";
 import { openQuestions } from "../../domain/question.ts";
 import type { Run } from "../../domain/run.ts";
 import { type Clock, createAlarms } from "../../engine/clock.ts";
+import { cardState } from "./blocks/card-state.ts";
 import type { KeptHome, KeptHomes } from "./kept-homes.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
@@ -175,7 +176,7 @@ function isNews(shown: Map<RunKey, string>, run: Run): boolean {
   const start = [creation.type, creation.type === "planned" ? creation.why : ""];
   const states = run.approvals.map((approval) => {
     const { id, version, state, votes, readers, appliedRule } = approval;
-    const delivery = state.type === "decided" ? state.delivery.type : "";
+    const delivery = state.type === "decided" ? cardState(run, approval).title : "";
     const who = [votes.length, readers.length, appliedRule.version, appliedRule.rule.name];
     return [id, version, state.type, delivery, ...who, deadlineOf(approval), ...followUpShown(approval)];
   });

@@ -155,6 +155,11 @@ test("a list of open tabs that we did not write opens none, and no tab for longe
 const [RUN, REQUEST] = [aWatchedRun(), anApproval()];
 const shown = (facts: Partial<Approval> = {}) => withApprovals(RUN, { ...REQUEST, ...facts });
 const followed = (followUp: FollowUp) => shown({ followUp });
+const decision = { verdict: "deny", reason: "", by: null, at: 0, digest: "" } as const;
+const deciding = (lost: boolean) => {
+  const delivery = { type: "retry", notBefore: 0, tries: 1, lost, why: "" } as const;
+  return shown({ state: { type: "decided", decision, delivery } });
+};
 const claim = { by: BEN, at: 0, until: 60_000 };
 const question = { id: Nonce("question-0123456789"), by: BEN, at: 0, text: "why?" };
 const freeze = { entry: 7, channel: CHANNEL, by: BEN, at: 0, why: "an incident" };
@@ -174,6 +179,7 @@ test.each<[string, Run, Run]>([
     shown(),
     shown({ appliedRule: { version: "v2", rule: { ...REQUEST.appliedRule.rule, name: "another" } } }),
   ],
+  ["a decision that may have arrived", deciding(false), deciding(true)],
   ["a first look", shown(), shown({ readers: [BEN] })],
   ["a freeze", shown(), { ...shown(), frozen: freeze }],
   ["the end of a freeze", { ...shown(), frozen: freeze }, shown()],
