@@ -10,8 +10,10 @@ import type { ChannelId, RunKey, UserId } from "../../domain/ids.ts";
 import { openQuestions } from "../../domain/question.ts";
 import type { Run } from "../../domain/run.ts";
 import { type Clock, createAlarms } from "../../engine/clock.ts";
+import type { EventLog } from "../../ports.ts";
+import type { DocumentStore } from "../../ports/store.ts";
 import { cardState } from "./blocks/card-state.ts";
-import type { KeptHome, KeptHomes } from "./kept-homes.ts";
+import { createKeptHomes, type KeptHome } from "./kept-homes.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
 /** How long a tab is kept up to date after it was opened or used (ms): a working day, in which many people never close it. */
@@ -20,10 +22,12 @@ const OPEN_MS = 8 * 60 * 60_000;
 const EACH_MS = 3_000;
 /** The maximum age of a tab while other processes change runs too, as far as the budget allows (ms). */
 const STALE_MS = 10_000;
-/** The interval between the drawings of all tabs (ms): 30 a minute, of the 100 calls of views.publish that Slack allows. */
+/**
+ * The interval between the drawings of all tabs by all processes (ms): 30 a minute, of the 100 calls of views.publish that Slack allows.
+ */
 const ALL_MS = 2_000;
 /** The most tabs that are kept up to date. The tabs used longest ago are dropped first. */
-export const MAX_OPEN = 100;
+const MAX_OPEN = 100;
 /** The most runs for which we remember what was drawn. */
 const MAX_RUNS = 5_000;
 /** How often the drawing of a tab is tried again after a failure. */
@@ -58,16 +62,24 @@ type Open = {
   readonly tries: number;
 };
 
+export type LiveHomesDeps = {
+  readonly clock: Clock;
+  readonly documents: DocumentStore;
+  readonly log: EventLog;
+  /** Returns how many processes share Slack's limits. */
+  readonly sharers: () => number;
+};
+
+type Draw = (user: UserId, choice: QueueChoice) => void;
+
 /** `draw` publishes the tab, and reports back with `drawn` or `failed`. */
-export function createLiveHomes(
-  clock: Clock,
-  kept: KeptHomes,
-  draw: (user: UserId, choice: QueueChoice) => void,
-): LiveHomes {
+export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
+  const { clock, documents, log } = deps;
   const now = (): number => clock.monotonic();
   const tabs = createTabs(now);
+  const kept = createKeptHomes(documents, log, MAX_OPEN);
   const shown = new Map<RunKey, string>();
-  const soon = createPacer(clock, tabs, draw);
+  const soon = createPacer(deps, tabs, draw);
   return {
     opened(user, choice) {
       const home = { user, choice, until: now() + OPEN_MS };
@@ -143,7 +155,7 @@ function createTabs(now: () => number) {
 }
 
 /** Draws each tab as early as the budget allows. Changes until then are included in the same drawing. */
-function createPacer(clock: Clock, tabs: Tabs, draw: (user: UserId, choice: QueueChoice) => void) {
+function createPacer({ clock, sharers }: Pick<LiveHomesDeps, "clock" | "sharers">, tabs: Tabs, draw: Draw) {
   const waiting = new Set<UserId>();
   const alarms = createAlarms(clock);
   let nextAt = 0;
@@ -151,7 +163,7 @@ function createPacer(clock: Clock, tabs: Tabs, draw: (user: UserId, choice: Queu
     draw(user: UserId, drawnAt: number): void {
       if (waiting.has(user)) return;
       const at = Math.max(clock.monotonic(), drawnAt + EACH_MS, nextAt);
-      nextAt = at + ALL_MS;
+      nextAt = at + ALL_MS * sharers();
       waiting.add(user);
       alarms.set(user, at - clock.monotonic(), () => {
         waiting.delete(user);

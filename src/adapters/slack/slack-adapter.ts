@@ -31,8 +31,7 @@ import {
 } from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { drawHome } from "./home-and-queue.ts";
-import { createKeptHomes } from "./kept-homes.ts";
-import { createLiveHomes, MAX_OPEN } from "./live-homes.ts";
+import { createLiveHomes, type LiveHomesDeps } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notifications.ts";
 import { createOwnMessages } from "./orphans.ts";
@@ -113,7 +112,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
-  const { chat, notificationSender, ownMessages, replacements, queues } = createSenders(options, {
+  const { chat, notificationSender, ownMessages, replacements, queues, sharers } = createSenders(options, {
     quick,
     call: background,
     self,
@@ -129,7 +128,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     health: createHealth(calls, background, queues),
     app: (useCases) => {
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
-      const deps = createListenerDeps(options, useCases, facts);
+      const deps = createListenerDeps({ ...options, sharers }, useCases, facts);
       return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
     },
   };
@@ -147,12 +146,12 @@ function createHealth(calls: SlackCalls, call: Call, queues: SlackHealth["queues
 type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replacements">;
 
 function createListenerDeps(
-  { command, deployment, nonce, clock, log, documents }: SlackOptions,
+  options: SlackOptions & LiveHomesDeps,
   { onRun, onChangeByOtherReplica, ...useCases }: UseCases,
   facts: Facts,
 ): ListenerDeps {
-  const kept = createKeptHomes(documents, log, MAX_OPEN);
-  const homes = createLiveHomes(clock, kept, (user, choice) => void drawHome(deps, user, choice));
+  const { command, deployment, nonce, clock, log } = options;
+  const homes = createLiveHomes(options, (user, choice) => void drawHome(deps, user, choice));
   onRun((run) => homes.changed(run));
   onChangeByOtherReplica(() => homes.refresh());
   const deps = {
@@ -202,7 +201,8 @@ function createSenders(options: SlackOptions, { quick, call, self, answerAt }: S
   const shared = { call, limiter, self, deployment, digest };
   const ownMessages = createOwnMessages({ ...shared, quick, home, command });
   const notificationSender = createNotificationSender({ ...shared, files, command });
-  return { chat, notificationSender, ownMessages, replacements, queues: () => queuesOf(limiter) };
+  const shown = { queues: () => queuesOf(limiter), sharers: () => limiter.sharers() };
+  return { chat, notificationSender, ownMessages, replacements, ...shown };
 }
 
 function queuesOf(limiter: RateLimiter): ReturnType<SlackHealth["queues"]> {
