@@ -135,6 +135,7 @@ export async function openServices(
   const slack = await createSlack({
     ...names,
     home,
+    documents: store,
     through,
     alone: config.database.engine === "sqlite",
     rejectedRequests,

@@ -27,6 +27,17 @@ import { isRequesterUnknown } from "./rule-facts.ts";
 import { type NoticeContent, noticeToDecider } from "./notice.ts";
 import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
 
+/** A decision that is on its way to the service: its delivery has begun or is due, and the service has not confirmed it yet. */
+export type Undelivered = Approval & {
+  readonly state: Extract<Approval["state"], { type: "decided" }>;
+};
+
+/** Returns whether the approval is decided, and the service is still to confirm that. A held decision does not count. */
+export function isUndelivered(approval: Approval): approval is Undelivered {
+  const { state } = approval;
+  return state.type === "decided" && ["recorded", "sending", "retry", "unsure"].includes(state.delivery.type);
+}
+
 type OpenDelivery = Extract<Delivery, { type: "held" | "sending" | "recorded" | "retry" }>;
 const isOpenDelivery = (delivery: Delivery): delivery is OpenDelivery =>
   ["held", "sending", "recorded", "retry"].includes(delivery.type);

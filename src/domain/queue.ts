@@ -5,6 +5,7 @@ import { type Approval, isUndecided, type Verdict } from "./approval.ts";
 import { endsUnder, ruleOf } from "./applied-rule.ts";
 import { type OpenRefusal, type Person, refusalToDecide, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
+import { isUndelivered, type Undelivered } from "./decision-delivery.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { type PolicyNow, membershipsToLookUp } from "./rule-facts.ts";
@@ -43,17 +44,21 @@ export type Queue = {
   /** The riskiest first, and among equal risks the oldest first. */
   readonly yours: readonly QueueItem[];
   readonly others: readonly QueueItem[];
+  /** The decisions that the service has not confirmed yet, oldest first. */
+  readonly undelivered: readonly UndeliveredItem[];
   /** Runs for which the service lists approvals that cannot be read. */
   readonly unreadable: readonly Run[];
   /** Why the reader sees no requests: they are a person who may never decide. Null for full members. */
   readonly closedTo: Exclude<Person["kind"], "member"> | null;
 };
 
+export type UndeliveredItem = { readonly run: Run; readonly approval: Undelivered };
+
 type Now = Pick<Context, "policy" | "now" | "monotonic">;
 
 export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
   const kind = reader.person?.kind ?? "member";
-  if (kind !== "member") return { yours: [], others: [], unreadable: [], closedTo: kind };
+  if (kind !== "member") return { yours: [], others: [], undelivered: [], unreadable: [], closedTo: kind };
   const visibleRuns = runs.filter(({ channel }) => reader.channels.has(channel));
   const items = runs
     .flatMap((run) =>
@@ -65,6 +70,10 @@ export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
   return {
     yours: items.filter((item) => isYours(item, reader.user)),
     others: items.filter((item) => !isYours(item, reader.user)),
+    undelivered: runs
+      .flatMap((run) => run.approvals.filter(isUndelivered).map((approval) => ({ run, approval })))
+      .filter(({ run, approval }) => isShownTo(reader, run, approval, ctx))
+      .toSorted((a, b) => a.approval.state.decision.at - b.approval.state.decision.at),
     unreadable: visibleRuns.filter((run) => unreadableNow(run) !== null),
     closedTo: null,
   };
@@ -149,6 +158,7 @@ export function filtered(queue: Queue, { channel, askedBy, rule }: QueueFilter):
     ...queue,
     yours: queue.yours.filter(isWanted),
     others: queue.others.filter(isWanted),
+    undelivered: rule === undefined ? queue.undelivered.filter(({ run }) => isWantedRun(run)) : [],
     unreadable: rule === undefined ? queue.unreadable.filter(isWantedRun) : [],
   };
 }

@@ -59,7 +59,8 @@ export type RunStore = {
     nonce: Nonce,
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
   /**
-   * Resolves to runs, newest first unless `oldestFirst`. "pending": runs with an approval that waits or is held, or that cannot be read.
+   * Resolves to runs, newest first unless `oldestFirst`. "pending": runs with an approval that waits or is held, whose decision the service
+   * has not confirmed, or that cannot be read.
    * "without-id": runs for which the service has not returned an id.
    */
   list(filter: {

@@ -116,7 +116,15 @@ async function escalatedTo(
 }
 
 const NO_RUNS = { runs: [], more: false } as const;
-const EMPTY = { yours: [], others: [], unreadable: [], closedTo: null, more: false, freezes: [] } as const;
+const EMPTY = {
+  yours: [],
+  others: [],
+  undelivered: [],
+  unreadable: [],
+  closedTo: null,
+  more: false,
+  freezes: [],
+} as const;
 
 /** Resolves to null if Slack does not say. The kind of an account does not depend on the channel, so any channel will do. */
 async function whoIs(

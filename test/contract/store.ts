@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Approval } from "#src/domain/approval.ts";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { reopen } from "#src/domain/approval-transitions.ts";
 import { ChannelId, MessageTs, type RunKey, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -246,6 +246,16 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect((await list("all")).size).toBe(3);
         await bench.store.save(waiting, { ...waiting.run, approvals: [] });
         expect(await list("pending")).toEqual(new Set());
+      });
+
+      test("the pending list has decisions until the service has confirmed them", async () => {
+        const decision = { verdict: "deny", reason: "", by: null, at: NOON, digest: "" } as const;
+        const decided = (delivery: Delivery): Run =>
+          withApprovals(aRun(), { ...anApproval(), state: { type: "decided", decision, delivery } });
+        const unsent = await bench.stored(decided({ type: "recorded" }));
+        await bench.stored(decided({ type: "confirmed", at: NOON, stillListed: false }));
+        const listed = await bench.store.list({ channels: [CHANNEL], only: "pending", limit: 9 });
+        expect(listed.map(({ key }) => key)).toEqual([unsent.run.key]);
       });
 
       test("a list can be limited to what one person asked for, or to what others did", async () => {

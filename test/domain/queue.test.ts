@@ -3,7 +3,7 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Approval, isUndecided } from "#src/domain/approval.ts";
+import { type Approval, type Delivery, isUndecided } from "#src/domain/approval.ts";
 import { decidersOf } from "#src/domain/approval-transitions.ts";
 import { ruleOf } from "#src/domain/applied-rule.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
@@ -11,7 +11,7 @@ import { ChannelId, GroupId, RunId, UserId } from "#src/domain/ids.ts";
 import { filtered, groupAround, needsOwnForm, queueOf, reviewGroups } from "#src/domain/queue.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aPolicy, aRule } from "../make/policy.ts";
-import { aQueue } from "../make/queue.ts";
+import { aQueue, MEMBER } from "../make/queue.ts";
 import {
   anApproval,
   APPROVER,
@@ -153,6 +153,34 @@ describe("a queue", () => {
         expect(keys).toEqual(keys.toSorted((a, b) => a - b));
       }
     });
+  });
+
+  test("lists the decisions that the service has not confirmed, for those who see the request, oldest first", () => {
+    const decided = (by: UserId, at: number, delivery: Delivery): Approval => ({
+      ...anApproval(),
+      state: { type: "decided", decision: { ...decisionBy(by), at }, delivery },
+    });
+    const why = { notBefore: NOON, tries: 1, why: "" };
+    const undelivered = [
+      decided(APPROVER, NOON - 4, { type: "unsure", since: NOON, ...why }),
+      decided(APPROVER, NOON - 3, { type: "retry", lost: false, ...why }),
+      decided(APPROVER, NOON - 2, { type: "sending", at: NOON, tries: 1, lost: false }),
+      decided(APPROVER, NOON - 1, { type: "recorded" }),
+    ];
+    const others = [
+      anApproval(),
+      decided(APPROVER, NOON, { type: "held", until: NOON, sendAt: NOON }),
+      decided(APPROVER, NOON, { type: "confirmed", at: NOON, stillListed: null }),
+      decided(APPROVER, NOON, { type: "refused", at: NOON, words: "", absent: true }),
+    ];
+    const run = withApprovals(aWatchedRun(), ...others, ...undelivered.toReversed());
+    const queue = aQueue([run]);
+    expect(queue.undelivered.map(({ approval }) => approval)).toEqual(undelivered);
+    expect(filtered(queue, { channel: ChannelId("C0OTHER") }).undelivered).toEqual([]);
+    const ctx = { policy: aPolicy(), now: NOON, monotonic: NOON };
+    const elsewhere = { user: APPROVER, person: MEMBER, channels: new Set([ChannelId("C0OTHER")]) };
+    expect(queueOf([run], elsewhere, ctx).undelivered).toEqual([]);
+    expect(aQueue([run], { by: { ...MEMBER, kind: "guest" } }).undelivered).toEqual([]);
   });
 
   test("lists requests that cannot be verified as waiting for others, and says so", () => {

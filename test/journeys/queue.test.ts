@@ -224,3 +224,46 @@ describe.concurrent("Review", () => {
     expect(verdictCount(form)).toBe(2);
   });
 });
+
+test("a decision that cannot be delivered is shown on Home, in pending and in the list, until it is confirmed", async (context) => {
+  const world = await aWorld(context);
+  const { card } = await world.asking(ana, opsAgents, TASK);
+  await homeOf(world, ben, "queue:yours");
+  await world.openForm(ben, card, "Deny");
+  await world.service.control.down();
+  await world.fillModal(ben, "not today");
+  await world.becomes(card, "retrying");
+  const shows = (id: Saying) => (): boolean => says(id, home(world, ben)?.view ?? { blocks: [] });
+  await world.until(shows("queue:undelivered"));
+  expect(await pendingOf(world, ben, "queue:undelivered")).toContain("Deploy billing-api");
+  await world.command(ana, opsAgents, "list");
+  expect(await world.told(ana, "answer:list")).toMatch(/not confirmed yet[^]*not delivered yet/);
+  await world.service.control.up();
+  await world.becomes(card, "denied");
+  await world.until(() => !shows("queue:undelivered")());
+  expect(await pendingOf(world, cat, "answer:pending:empty")).not.toContain("billing-api");
+});
+
+test("Home that is open follows across a restart", async (context) => {
+  const world = await aWorld(context);
+  await homeOf(world, ben, "queue:yours:none");
+  const before = home(world, ben)?.view;
+  await world.stopApp();
+  await world.startApp();
+  await world.until(() => home(world, ben)?.view !== before);
+  await world.asking(ana, opsAgents, TASK);
+  await world.until(() =>
+    textOf({ blocks: home(world, ben)?.view.blocks ?? [] }).includes("Deploy billing-api"),
+  );
+});
+
+test("Home that is open follows a new policy", async (context) => {
+  const policy = policyFile(TWO, context);
+  const world = await aWorld(context, { env: { POLICY_FILE: policy.path } });
+  await world.asking(ana, opsAgents, TASK);
+  const shown = (): string => textOf({ blocks: home(world, ben)?.view.blocks ?? [] });
+  expect(await homeOf(world, ben, "queue:yours")).toContain("0 of 2");
+  policy.write("rules:\n  - name: read\n    approvers: anyone\n    friction: { read-first: true }\n");
+  await world.reload();
+  await world.until(() => shown().includes("read it first") && !shown().includes("0 of 2"), shown);
+});

@@ -26,7 +26,7 @@ export function aQueuePage(
   { link = null, ...seen }: Seen & { readonly link?: string | null } = {},
   facts: Partial<QueuePage> = {},
 ): QueuePage {
-  const { yours, others, unreadable, closedTo } = aQueue(runs, seen);
+  const { yours, others, undelivered, unreadable, closedTo } = aQueue(runs, seen);
   const row = (item: Queue["yours"][number]) => ({
     item,
     link,
@@ -35,7 +35,8 @@ export function aQueuePage(
   return {
     yours: yours.map(row),
     others: others.map(row),
-    counts: { yours: yours.length, others: others.length },
+    undelivered: undelivered.map((item) => ({ ...item, link })),
+    counts: { yours: yours.length, others: others.length, undelivered: undelivered.length },
     page: 0,
     pages: 1,
     choice: EVERYTHING,

@@ -11,6 +11,7 @@ import { isMention } from "./payloads.ts";
 import { createWorkspaceCheck, type TeamOf } from "./workspace-check.ts";
 import { createRequestVerifier, EVENTS_PATH, MAX_BODY_BYTES, type ReplayCache } from "./request-verifier.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
+import type { LiveHomes } from "./live-homes.ts";
 import { listen } from "./listeners.ts";
 import type { SlackSelf } from "./answers.ts";
 
@@ -75,7 +76,23 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
   app.use(createWorkspaceCheck({ ...options, self, answerAt: deps.answerAt, log: deps.log }));
   listen(app, deps);
   app.error(({ error, body }: { error: Error; body: object }) => reportFailure(error, body, deps));
-  return { ...connection, ...ending(options.transport, connection, listeners) };
+  return withHomes({ ...connection, ...ending(options.transport, connection, listeners) }, deps.homes);
+}
+
+/** Keeps the open Home tabs up to date while the app runs. */
+function withHomes(app: SlackApp, homes: LiveHomes): SlackApp {
+  return {
+    ...app,
+    start: async () => {
+      await app.start();
+      void homes.restore();
+    },
+    stop: async (...times) => {
+      homes.stop();
+      await app.stop(...times);
+      await homes.written();
+    },
+  };
 }
 
 type Ending = Pick<SlackApp, "connection" | "stop">;

@@ -28,6 +28,8 @@ import { decodeChoice, EVERYTHING, filterOf, type QueueChoice, shown } from "./q
 
 /** Requests per page. With the filters and the person's own runs, this keeps the Home tab below 100 blocks and an answer below 50. */
 const PAGE_SIZE = 15;
+/** The most decisions on their way to the service that are listed. */
+const MAX_UNDELIVERED = 5;
 /** The most runs with unreadable approvals that are listed. Their cards show all of them. */
 const MAX_UNREADABLE = 5;
 
@@ -39,14 +41,20 @@ export async function queuePage(
   queue: WholeQueue,
   choice: QueueChoice,
 ): Promise<QueuePage> {
-  const { yours, others, unreadable } = filtered(queue, filterOf(choice, user));
+  const { yours, others, undelivered, unreadable } = filtered(queue, filterOf(choice, user));
   const all = [...yours, ...others];
   const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
   const page = Math.min(choice.page, pages - 1);
   const items = all.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE);
   const readersOwn = new Set(yours);
-  const [rows, unreadableRows] = await Promise.all([
+  const [rows, undeliveredRows, unreadableRows] = await Promise.all([
     Promise.all(items.map((item) => rowOf(deps, user, item))),
+    Promise.all(
+      (page === 0 ? undelivered : []).slice(0, MAX_UNDELIVERED).map(async (item) => ({
+        ...item,
+        link: (await linkTo(deps, item.run, cardSlot(item.approval.id))).link,
+      })),
+    ),
     Promise.all(
       (page === 0 ? unreadable : []).slice(0, MAX_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
     ),
@@ -54,7 +62,8 @@ export async function queuePage(
   return {
     yours: rows.filter(({ item }) => readersOwn.has(item)),
     others: rows.filter(({ item }) => !readersOwn.has(item)),
-    counts: { yours: yours.length, others: others.length },
+    undelivered: undeliveredRows,
+    counts: { yours: yours.length, others: others.length, undelivered: undelivered.length },
     page,
     pages,
     choice: { ...choice, page },
@@ -104,7 +113,9 @@ export async function pendingAnswer(
     const none = page.closed ? CLOSED_QUEUE : NOTHING_WAITS;
     return withId("answer:pending:empty", { text: none, blocks: [rich(line(span(none)))] });
   }
-  const text = `Waiting for you: ${count(page.counts.yours)}. Waiting for others: ${count(page.counts.others)}.`;
+  const { yours, others, undelivered } = page.counts;
+  const sent = undelivered === 0 ? "" : ` Decided, not confirmed yet: ${count(undelivered)}.`;
+  const text = `Waiting for you: ${count(yours)}. Waiting for others: ${count(others)}.${sent}`;
   return withId("answer:pending", { text, blocks: queueBlocks(page) });
 }
 

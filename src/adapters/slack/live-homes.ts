@@ -1,6 +1,6 @@
 // Keeps open Home tabs up to date: when an approval in one of the reader's channels changes, the tab is drawn again, within a budget. Slack
-// does not say when a tab is closed, so a tab counts as open for a while after its reader last used it. This is kept in memory only: after
-// a restart, a tab is drawn again when its reader opens it or presses Refresh.
+// does not say when a tab is closed, so a tab counts as open for a while after its reader last used it. After a restart, all open tabs are
+// drawn again.
 
 import { deadlineOf } from "../../domain/applied-rule.ts";
 import type { Approval } from "../../domain/approval.ts";
@@ -10,15 +10,21 @@ import type { ChannelId, RunKey, UserId } from "../../domain/ids.ts";
 import { openQuestions } from "../../domain/question.ts";
 import type { Run } from "../../domain/run.ts";
 import { type Clock, createAlarms } from "../../engine/clock.ts";
+import type { EventLog } from "../../ports.ts";
+import type { DocumentStore } from "../../ports/store.ts";
+import { cardState } from "./blocks/card-state.ts";
+import { createKeptHomes, type KeptHome } from "./kept-homes.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
-/** How long a tab is kept up to date after it was opened or used (ms). */
-const OPEN_MS = 15 * 60_000;
+/** How long a tab is kept up to date after it was opened or used (ms): a working day, in which many people never close it. */
+const OPEN_MS = 8 * 60 * 60_000;
 /** A tab is drawn again at most this often (ms). */
 const EACH_MS = 3_000;
 /** The maximum age of a tab while other processes change runs too, as far as the budget allows (ms). */
 const STALE_MS = 10_000;
-/** The interval between the drawings of all tabs (ms): 30 a minute, of the 100 calls of views.publish that Slack allows. */
+/**
+ * The interval between the drawings of all tabs by all processes (ms): 30 a minute, of the 100 calls of views.publish that Slack allows.
+ */
 const ALL_MS = 2_000;
 /** The most tabs that are kept up to date. The tabs used longest ago are dropped first. */
 const MAX_OPEN = 100;
@@ -39,7 +45,11 @@ export type LiveHomes = {
   changed(run: Run): void;
   /** Draws the tabs that are older than `STALE_MS`, because another process may have changed any run. May be called often. */
   refresh(): void;
+  /** Draws the tabs that were open before a restart. Never rejects. */
+  restore(): Promise<void>;
   stop(): void;
+  /** Resolves when the list of open tabs is stored. */
+  written(): Promise<void>;
 };
 
 type Open = {
@@ -52,61 +62,92 @@ type Open = {
   readonly tries: number;
 };
 
+export type LiveHomesDeps = {
+  readonly clock: Clock;
+  readonly documents: DocumentStore;
+  readonly log: EventLog;
+  /** Returns how many processes share Slack's limits. */
+  readonly sharers: () => number;
+};
+
+type Draw = (user: UserId, choice: QueueChoice) => void;
+
 /** `draw` publishes the tab, and reports back with `drawn` or `failed`. */
-export function createLiveHomes(clock: Clock, draw: (user: UserId, choice: QueueChoice) => void): LiveHomes {
+export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
+  const { clock, documents, log } = deps;
   const now = (): number => clock.monotonic();
   const tabs = createTabs(now);
+  const kept = createKeptHomes(documents, log, MAX_OPEN);
   const shown = new Map<RunKey, string>();
-  const soon = createPacer(clock, (user) => {
-    const tab = tabs.get(user);
-    if (tab !== null) draw(user, tab.choice);
-  });
+  const soon = createPacer(deps, tabs, draw);
   return {
-    opened: (user, choice) => tabs.open(user, choice),
-    drawn(user, channels) {
-      const tab = tabs.get(user);
-      if (tab !== null) tabs.set(user, { ...tab, channels, drawnAt: now(), tries: 0 });
+    opened(user, choice) {
+      const home = { user, choice, until: now() + OPEN_MS };
+      tabs.open(home, now());
+      kept.keep(home);
     },
+    drawn: (user, channels) => tabs.update(user, { channels, drawnAt: now(), tries: 0 }),
     failed(user) {
       const tab = tabs.get(user);
       if (tab === null || tab.tries >= MAX_TRIES) return;
-      tabs.set(user, { ...tab, drawnAt: now(), tries: tab.tries + 1 });
+      tabs.update(user, { drawnAt: now(), tries: tab.tries + 1 });
       soon.draw(user, now());
     },
     choiceOf: (user) => tabs.get(user)?.choice ?? EVERYTHING,
     changed(run) {
-      if (tabs.users().length === 0 || !isNews(shown, run)) return;
-      for (const user of tabs.users()) {
-        const tab = tabs.get(user);
-        if (tab !== null && tab.channels?.has(run.channel) !== false) soon.draw(user, tab.drawnAt);
-      }
+      const open = tabs.all();
+      if (open.length === 0 || !isNews(shown, run)) return;
+      for (const [user, tab] of open) if (mayShow(tab, run)) soon.draw(user, tab.drawnAt);
     },
     refresh() {
-      for (const user of tabs.users()) {
-        const tab = tabs.get(user);
-        if (tab !== null && now() - tab.drawnAt >= STALE_MS) soon.draw(user, tab.drawnAt);
-      }
+      for (const [user, { drawnAt }] of tabs.all()) if (now() - drawnAt >= STALE_MS) soon.draw(user, drawnAt);
+    },
+    async restore() {
+      restoreTabs(tabs, await kept.load(), now() + OPEN_MS);
+      for (const [user, { drawnAt }] of tabs.all()) if (drawnAt === NEVER) soon.draw(user, drawnAt);
     },
     stop: soon.stop,
+    written: () => kept.written(),
   };
 }
+
+/** Returns whether the tab may show the run: its reader is in the channel, or an escalation may have brought them in. */
+function mayShow({ channels }: Open, { channel, approvals }: Run): boolean {
+  return channels?.has(channel) !== false || approvals.some((approval) => escalatedMs(approval) > 0);
+}
+
+/** The time of the last drawing of a tab that this process has not drawn. */
+const NEVER = -Infinity;
+
+function restoreTabs(tabs: Tabs, kept: readonly KeptHome[], latest: number): void {
+  for (const home of kept)
+    if (tabs.get(home.user) === null) tabs.open({ ...home, until: Math.min(home.until, latest) }, NEVER);
+}
+
+type Tabs = ReturnType<typeof createTabs>;
 
 /** The tabs that count as open. */
 function createTabs(now: () => number) {
   const tabs = new Map<UserId, Open>();
+  function get(user: UserId): Open | null {
+    const tab = tabs.get(user);
+    if (tab === undefined || now() < tab.until) return tab ?? null;
+    tabs.delete(user);
+    return null;
+  }
   return {
-    users: (): readonly UserId[] => [...tabs.keys()],
-    set: (user: UserId, tab: Open) => void tabs.set(user, tab),
-    get(user: UserId): Open | null {
-      const tab = tabs.get(user);
-      if (tab === undefined || now() < tab.until) return tab ?? null;
-      tabs.delete(user);
-      return null;
+    get,
+    /** Returns the open tabs, the one used last first. */
+    all: (): readonly (readonly [UserId, Open])[] =>
+      [...tabs].filter(([user]) => get(user) !== null).toReversed(),
+    update(user: UserId, facts: Partial<Open>): void {
+      const tab = get(user);
+      if (tab !== null) tabs.set(user, { ...tab, ...facts });
     },
-    open(user: UserId, choice: QueueChoice): void {
+    open({ user, choice, until }: KeptHome, drawnAt: number): void {
       const channels = tabs.get(user)?.channels ?? null;
       tabs.delete(user);
-      tabs.set(user, { channels, choice, until: now() + OPEN_MS, drawnAt: now(), tries: 0 });
+      tabs.set(user, { channels, choice, until, drawnAt, tries: 0 });
       const [oldest] = tabs.keys();
       if (tabs.size > MAX_OPEN && oldest !== undefined) tabs.delete(oldest);
     },
@@ -114,7 +155,7 @@ function createTabs(now: () => number) {
 }
 
 /** Draws each tab as early as the budget allows. Changes until then are included in the same drawing. */
-function createPacer(clock: Clock, draw: (user: UserId) => void) {
+function createPacer({ clock, sharers }: Pick<LiveHomesDeps, "clock" | "sharers">, tabs: Tabs, draw: Draw) {
   const waiting = new Set<UserId>();
   const alarms = createAlarms(clock);
   let nextAt = 0;
@@ -122,11 +163,12 @@ function createPacer(clock: Clock, draw: (user: UserId) => void) {
     draw(user: UserId, drawnAt: number): void {
       if (waiting.has(user)) return;
       const at = Math.max(clock.monotonic(), drawnAt + EACH_MS, nextAt);
-      nextAt = at + ALL_MS;
+      nextAt = at + ALL_MS * sharers();
       waiting.add(user);
       alarms.set(user, at - clock.monotonic(), () => {
         waiting.delete(user);
-        draw(user);
+        const tab = tabs.get(user);
+        if (tab !== null) draw(user, tab.choice);
       });
     },
     stop: () => alarms.stop(),
@@ -146,7 +188,7 @@ function isNews(shown: Map<RunKey, string>, run: Run): boolean {
   const start = [creation.type, creation.type === "planned" ? creation.why : ""];
   const states = run.approvals.map((approval) => {
     const { id, version, state, votes, readers, appliedRule } = approval;
-    const delivery = state.type === "decided" ? state.delivery.type : "";
+    const delivery = state.type === "decided" ? cardState(run, approval).title : "";
     const who = [votes.length, readers.length, appliedRule.version, appliedRule.rule.name];
     return [id, version, state.type, delivery, ...who, deadlineOf(approval), ...followUpShown(approval)];
   });

@@ -23,6 +23,8 @@ export type RateLimiter = {
    * Sets how many processes share Slack's limits for the workspace. Limits for posts are not shared: one process posts all of a channel.
    */
   share(among: number): void;
+  /** Returns how many processes share the limits. */
+  sharers(): number;
 };
 
 /** Slack's minute, plus the most by which the travel times of two calls may differ (ms). */
@@ -129,6 +131,7 @@ export function createRateLimiter(clock: Clock): RateLimiter {
       sharers = among;
       for (const [name, pacer] of pacers) if (!name.startsWith("post ")) pacer.share(among);
     },
+    sharers: () => sharers,
   };
 }
 

@@ -15,6 +15,7 @@ import {
 } from "../../ports.ts";
 import type { NotificationSender } from "../../ports/notification.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
+import type { DocumentStore } from "../../ports/store.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
@@ -30,7 +31,7 @@ import {
 } from "./clients.ts";
 import { createFiles } from "./files.ts";
 import { drawHome } from "./home-and-queue.ts";
-import { createLiveHomes } from "./live-homes.ts";
+import { createLiveHomes, type LiveHomesDeps } from "./live-homes.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notifications.ts";
 import { createOwnMessages } from "./orphans.ts";
@@ -57,6 +58,7 @@ export type SlackOptions = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly metrics: Pick<Counters, "slackCall">;
+  readonly documents: DocumentStore;
   readonly digest: (text: string) => string;
   readonly nonce: () => string;
 };
@@ -110,7 +112,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
   const now = (): number => clock.now();
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
-  const { chat, notificationSender, ownMessages, replacements, queues } = createSenders(options, {
+  const { chat, notificationSender, ownMessages, replacements, queues, sharers } = createSenders(options, {
     quick,
     call: background,
     self,
@@ -126,13 +128,8 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     health: createHealth(calls, background, queues),
     app: (useCases) => {
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
-      const deps = createListenerDeps(options, useCases, facts);
-      const app = createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
-      const stop: SlackApp["stop"] = (...times) => {
-        deps.homes.stop();
-        return app.stop(...times);
-      };
-      return { ...app, stop };
+      const deps = createListenerDeps({ ...options, sharers }, useCases, facts);
+      return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
     },
   };
 }
@@ -149,11 +146,12 @@ function createHealth(calls: SlackCalls, call: Call, queues: SlackHealth["queues
 type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replacements">;
 
 function createListenerDeps(
-  { command, deployment, nonce, clock, log }: SlackOptions,
+  options: SlackOptions & LiveHomesDeps,
   { onRun, onChangeByOtherReplica, ...useCases }: UseCases,
   facts: Facts,
 ): ListenerDeps {
-  const homes = createLiveHomes(clock, (user, choice) => void drawHome(deps, user, choice));
+  const { command, deployment, nonce, clock, log } = options;
+  const homes = createLiveHomes(options, (user, choice) => void drawHome(deps, user, choice));
   onRun((run) => homes.changed(run));
   onChangeByOtherReplica(() => homes.refresh());
   const deps = {
@@ -203,7 +201,8 @@ function createSenders(options: SlackOptions, { quick, call, self, answerAt }: S
   const shared = { call, limiter, self, deployment, digest };
   const ownMessages = createOwnMessages({ ...shared, quick, home, command });
   const notificationSender = createNotificationSender({ ...shared, files, command });
-  return { chat, notificationSender, ownMessages, replacements, queues: () => queuesOf(limiter) };
+  const shown = { queues: () => queuesOf(limiter), sharers: () => limiter.sharers() };
+  return { chat, notificationSender, ownMessages, replacements, ...shown };
 }
 
 function queuesOf(limiter: RateLimiter): ReturnType<SlackHealth["queues"]> {

@@ -1,6 +1,7 @@
 // Converts runs and form tickets to rows and back.
 
-import { isUndecided } from "../../domain/approval.ts";
+import { type Approval, isUndecided } from "../../domain/approval.ts";
+import { isUndelivered } from "../../domain/decision-delivery.ts";
 import { markTampered } from "../../domain/end-run.ts";
 import { type RunKey, shardOf } from "../../domain/ids.ts";
 import { isRecord, type Json, parseJson } from "../../domain/json.ts";
@@ -27,7 +28,7 @@ export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
     team: run.team,
     channel: run.channel,
     requester: run.requester,
-    pending: run.approvals.filter(isUndecided).length + (unreadableNow(run)?.count ?? 0),
+    pending: run.approvals.filter(isInQueue).length + (unreadableNow(run)?.count ?? 0),
     audit_seq: run.audited?.seq ?? null,
     audit_link: run.audited?.link ?? null,
     doc_version: DOC_VERSION,
@@ -35,6 +36,9 @@ export function toRow(run: Run, { doc }: Packed, seals: Seals): DerivedRow {
   };
   return { ...row, shard: shardOf(run), seal: seals.run(row) };
 }
+
+/** A decision stays in the queue until the service has confirmed it, so that people see that it is on its way. */
+const isInQueue = (approval: Approval): boolean => isUndecided(approval) || isUndelivered(approval);
 
 export type StoredRow = SealedRun & Pick<RunRow, "seal" | "revision">;
 

@@ -188,6 +188,7 @@ describe("a message to Slack", () => {
         waitForTurn: async () => undefined,
         raiseUrgency: () => undefined,
         share: () => undefined,
+        sharers: () => 1,
         waiting: () => 0,
         queueBefore: () => ({ calls: 0, ms: 0 }),
         rest: (...facts) => void rested.push(facts),

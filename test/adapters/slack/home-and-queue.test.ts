@@ -58,8 +58,11 @@ describe("the pages of a queue", () => {
 
   test("show only what was chosen", async () => {
     const runs = [runWith(2), runWith(3, { requester: APPROVER })];
-    expect((await page(runs, { ...EVERYTHING, show: SHOW_MINE })).counts).toEqual({ yours: 0, others: 3 });
-    expect((await page(runs, { ...EVERYTHING, show: showRule("another") })).counts).toEqual({
+    expect((await page(runs, { ...EVERYTHING, show: SHOW_MINE })).counts).toMatchObject({
+      yours: 0,
+      others: 3,
+    });
+    expect((await page(runs, { ...EVERYTHING, show: showRule("another") })).counts).toMatchObject({
       yours: 0,
       others: 0,
     });

@@ -1,10 +1,13 @@
 // Private answers to commands: lists of runs, a single run, and the help.
 
-import type { Block } from "@slack/types";
+import type { Block, RichTextSection } from "@slack/types";
+import { isUndecided } from "../../../domain/approval.ts";
+import { isUndelivered, type Undelivered } from "../../../domain/decision-delivery.ts";
 import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import type { SavedTask } from "../../../domain/policy/saved-task.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { SUBCOMMANDS } from "../names.ts";
+import { cardState } from "./card-state.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { followUpLines } from "./follow-up-lines.ts";
 import { withId } from "./message-id.ts";
@@ -20,7 +23,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { runStatus, isOngoing } from "./run-status.ts";
+import { runStatus, isOngoing, type RunStatus } from "./run-status.ts";
 import { unreadableTitle } from "./run-thread.ts";
 
 /** The most pending approvals that a row of a list names. */
@@ -95,14 +98,14 @@ export function runList({ title, none }: ListWords, runs: readonly Linked[], mor
 }
 
 export function runRow({ run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked): Block {
-  const { icon, text } = runStatus(run);
+  const { icon, text, since } = listedStatus(run);
   const id = runId(run);
   const waits = run.approvals.filter(({ state }) => state.type === "pending");
   const thread = link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: linkWords }];
   const head = line(
     span(`${icon} ${text}`, { bold: true }),
     span(isOngoing(run) ? " since " : " "),
-    moment(run.seen?.since ?? run.askedAt),
+    moment(since),
     span(", asked by "),
     person(run.requester),
     ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
@@ -114,6 +117,7 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
       line(span("Waits for: "), untrustedSpan(oneLine(approval.request.action ?? "(not said)", 160), 160)),
       ...followUpLines(approval),
     ]);
+  asks.push(...undeliveredLines(run));
   const unreadable = unreadableNow(run);
   if (unreadable !== null) asks.push(line(span(`⚠️ ${unreadableTitle(unreadable)}.`)));
   if (waits.length > MAX_WAITS)
@@ -125,8 +129,47 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
   );
 }
 
+/** Returns the run's state as in its thread, or that its requests are decided, while the service still says that it waits for them. */
+function listedStatus(run: Run): Pick<RunStatus, "icon" | "text"> & { readonly since: number } {
+  const status = runStatus(run);
+  const decidedAt = run.approvals.filter(isUndelivered).map(({ state }) => state.decision.at);
+  const waits = run.approvals.some(isUndecided) || decidedAt.length === 0;
+  return status.name !== "awaiting-approval" || waits
+    ? { ...status, since: run.seen?.since ?? run.askedAt }
+    : { icon: "🟠", text: "Decided, not confirmed yet", since: Math.min(...decidedAt) };
+}
+
+function undeliveredLines(run: Run): RichTextSection[] {
+  const undelivered = run.approvals.filter(isUndelivered);
+  const lines = undelivered
+    .slice(0, MAX_WAITS)
+    .map((approval) => undeliveredLine({ run, approval, link: null }));
+  const more = undelivered.length - lines.length;
+  return more === 0 ? lines : [...lines, line(span(`… and ${count(more)} more, not confirmed yet`))];
+}
+
+/** A decision that is on its way to the service, with the title of its card. `link` leads to the card. */
+export function undeliveredLine({
+  run,
+  approval,
+  link,
+}: {
+  readonly run: Run;
+  readonly approval: Undelivered;
+  readonly link: string | null;
+}): RichTextSection {
+  const { by } = approval.state.decision;
+  return line(
+    span(cardState(run, approval).title, { bold: true }),
+    ...(by === null ? [] : [span(" · "), person(by.user)]),
+    span(": "),
+    untrustedSpan(oneLine(approval.request.action ?? "(not said)", 160), 160),
+    ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "card" }]),
+  );
+}
+
 export function oneRun(linked: Linked): Message {
-  const { text } = runStatus(linked.run);
+  const { text } = listedStatus(linked.run);
   const notPosted =
     linked.run.posts[OPENING]?.type === "up" ? [] : [rich(line(span("Its thread is not posted yet.")))];
   return withId("answer:status", {

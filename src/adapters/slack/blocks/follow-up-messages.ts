@@ -33,7 +33,7 @@ function question(run: Run, { approval, question: asked }: FoundQuestion, key: s
   );
   const said =
     answer === undefined
-      ? [line(span(isOpen ? HOW_TO_ANSWER : NO_LONGER_NEEDED))]
+      ? [isOpen ? HOW_TO_ANSWER : line(span(NO_LONGER_NEEDED))]
       : [
           line(person(answer.by), span(" answered, "), moment(answer.at), span(":")),
           quote(untrustedSpan(answer.text, SAID_CHARS)),
@@ -49,8 +49,13 @@ function question(run: Run, { approval, question: asked }: FoundQuestion, key: s
   });
 }
 
-const HOW_TO_ANSWER =
-  "Press Answer, or reply in this thread with a message that begins by mentioning Countersign. The approvers see your answer on the card; the agent service gets neither the question nor the answer.";
+/** The reply that people would type first, a plain message in the thread, does not count: we discard what people say to each other. */
+const HOW_TO_ANSWER = line(
+  span("Press Answer to reply.", { bold: true }),
+  span(
+    " Countersign doesn't read messages in this thread unless they begin by mentioning it. The approvers see your answer on the card; the agent service gets neither the question nor the answer.",
+  ),
+);
 const NO_LONGER_NEEDED = "The request is no longer open, so no answer is needed.";
 
 function outOfDate(): Message {

@@ -57,6 +57,7 @@ export type PartId =
   | "home:own:none"
   | `queue:${"yours" | "others"}`
   | "queue:yours:none"
+  | "queue:undelivered"
   | "context-changed";
 
 type AnswerName =

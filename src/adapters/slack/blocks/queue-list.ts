@@ -4,7 +4,7 @@ import type { Block } from "@slack/types";
 import { claimOf } from "../../../domain/handling.ts";
 import { openQuestions } from "../../../domain/question.ts";
 import type { Freeze } from "../../../domain/freeze.ts";
-import type { QueueItem, ReviewGroup } from "../../../domain/queue.ts";
+import type { QueueItem, ReviewGroup, UndeliveredItem } from "../../../domain/queue.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
@@ -23,7 +23,7 @@ import {
 import { encodeChoice, type QueueChoice, SHOW_ALL, SHOW_MINE, showRule } from "../queue-choice.ts";
 import { frozenBlocks } from "./brake-blocks.ts";
 import { riskMark, wordsOfMarks } from "./pending-card.ts";
-import { runRow } from "./command-answers.ts";
+import { runRow, undeliveredLine } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
 import { REFUSAL_REASONS } from "./queue-reasons.ts";
 import { missingInWords } from "./waiting-lines.ts";
@@ -45,8 +45,10 @@ export type GroupRow = { readonly group: ReviewGroup; readonly together: number;
 export type QueuePage = {
   readonly yours: readonly QueueRow[];
   readonly others: readonly QueueRow[];
+  /** The first decisions that the service has not confirmed yet. Empty except on the first page. */
+  readonly undelivered: readonly (UndeliveredItem & { readonly link: string | null })[];
   /** The counts over all pages. */
-  readonly counts: { readonly yours: number; readonly others: number };
+  readonly counts: { readonly yours: number; readonly others: number; readonly undelivered: number };
   /** The index of the page, from 0. */
   readonly page: number;
   readonly pages: number;
@@ -66,7 +68,8 @@ export type QueuePage = {
 
 /** Whether nothing waits, and nothing was filtered out or left unread. */
 export function isEmpty({ counts, choice, unreadable, more }: QueuePage): boolean {
-  return counts.yours + counts.others + unreadable.length === 0 && encodeChoice(choice) === "" && !more;
+  const all = counts.yours + counts.others + counts.undelivered + unreadable.length;
+  return all === 0 && encodeChoice(choice) === "" && !more;
 }
 
 export const NOTHING_WAITS = "Nothing waits for a decision in your channels.";
@@ -82,6 +85,7 @@ export function queueBlocks(page: QueuePage): Block[] {
     ...(page.counts.yours === 0 ? [partWithId("queue:yours:none", words(noneOf(page)))] : []),
     ...rowsWithId("queue:yours", page.yours),
     ...(page.counts.others === 0 ? [] : othersBlocks(page)),
+    ...undeliveredBlocks(page),
     ...page.unreadable.map((row) => runRow(row)),
     ...pager(page),
   ];
@@ -93,6 +97,17 @@ function othersBlocks({ yours, others, counts }: QueuePage): Block[] {
       ? []
       : [note(`${titled("Waiting for others", counts.others)}: on the next pages`)];
   return [header(titled("Waiting for others", counts.others)), ...rowsWithId("queue:others", others)];
+}
+
+function undeliveredBlocks({ undelivered, counts }: QueuePage): Block[] {
+  if (undelivered.length === 0) return [];
+  const more = counts.undelivered - undelivered.length;
+  const rest = more === 0 ? [] : [line(span(`… and ${count(more)} more`))];
+  const rows = undelivered.map((item) => undeliveredLine(item));
+  return [
+    header(titled("Decided, not confirmed yet", counts.undelivered)),
+    partWithId("queue:undelivered", rich(...rows.flat(), ...rest)),
+  ];
 }
 
 const titled = (title: string, requests: number): string =>

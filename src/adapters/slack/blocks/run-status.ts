@@ -23,7 +23,7 @@ export type RunStatusName =
 
 export type RunStatus = { readonly name: RunStatusName; readonly icon: string; readonly text: string };
 
-/** A run's state in a few words. They are the same in its thread, in lists and in answers. */
+/** A run's state in a few words. They are the same in its thread, in lists and in answers, except while a decision is being delivered. */
 export function runStatus(run: Run): RunStatus {
   switch (run.creation.type) {
     case "planned":

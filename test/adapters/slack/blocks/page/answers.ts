@@ -34,19 +34,40 @@ import {
 import { createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
+import type { Delivery } from "#src/domain/approval.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import { SAVED_TASK } from "../../../../make/saved-task.ts";
 import { aQueue } from "../../../../make/queue.ts";
 import { aNonce, aTicket, CHANNEL, NOON, TEAM } from "../../../../make/run.ts";
 import { WEEK_REPORT } from "./look-backs.ts";
-import { ASKED, BEN, CREATED, DEPLOYMENT, type Example, FROZEN, one, PENDING, seenAs } from "./example.ts";
+import {
+  ASKED,
+  BEN,
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  FROZEN,
+  one,
+  PENDING,
+  seenAs,
+} from "./example.ts";
 
 import { FOLLOW_UP_ANSWERS } from "./follow-up.ts";
 import { HEALTH_ANSWERS } from "./health-reports.ts";
 
 type AnswerId = Extract<MessageId, `answer:${string}`>;
 
+const UNSENT: Delivery = {
+  type: "retry",
+  notBefore: NOON,
+  tries: 2,
+  lost: false,
+  why: "reset",
+  notSent: true,
+};
+const UNDELIVERED: Run = { ...seenAs("awaiting_approval"), approvals: [decided(UNSENT, "deny")] };
 const WAITS: Run = { ...seenAs("awaiting_approval"), approvals: [PENDING] };
 const lost = (applied: "no" | "maybe") =>
   new PortError("the store did not answer", { applied, retry: "later", code: "timeout" });
@@ -218,6 +239,9 @@ const queries = (runs: readonly Run[]) => ({
   },
 });
 
+const when = (words: string, examples: readonly Example[]): readonly Example[] =>
+  examples.map((example) => ({ ...example, when: words }));
+
 const { nonce, ...TICKET } = aTicket(WAITS, PENDING);
 const opens = {
   openForm: { open: async () => ok({ run: WAITS, ticket: { ...TICKET, nonce } }) },
@@ -237,9 +261,15 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     ],
     ...HEALTH_ANSWERS,
     ...FOLLOW_UP_ANSWERS,
-    "answer:list": await typed("list", queries([WAITS, CREATED])),
+    "answer:list": [
+      ...(await typed("list", queries([WAITS, CREATED]))),
+      ...when("a decision is on its way", await typed("list", queries([UNDELIVERED]))),
+    ],
     "answer:list:empty": await typed("list", queries([])),
-    "answer:pending": await typed("pending", queries([WAITS])),
+    "answer:pending": [
+      ...(await typed("pending", queries([WAITS]))),
+      ...when("a decision is on its way", await typed("pending", queries([UNDELIVERED]))),
+    ],
     "answer:pending:empty": await typed("pending", queries([])),
     "answer:status": await typed("status run_7", queries([WAITS])),
     "answer:week-report": await typed("report", { reportWeek: async () => ok(WEEK_REPORT) }),

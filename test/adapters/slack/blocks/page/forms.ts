@@ -7,6 +7,7 @@ import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run-form.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
+import type { Delivery } from "#src/domain/approval.ts";
 import type { Run } from "#src/domain/run.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Person } from "#src/domain/authorization.ts";
@@ -251,6 +252,8 @@ const MORE: Run = {
     },
   ],
 };
+const UNSURE: Delivery = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "timeout" };
+const UNDELIVERED: Run = { ...seenAs("awaiting_approval"), approvals: [decided(UNSURE, "deny")] };
 const TWO = aPolicy({ name: "production", needs: 2, expiry: { afterMs: 4 * 3_600_000, outcome: "deny" } });
 const GUEST: Person = { ...MEMBER, kind: "guest" };
 const none = { page: aQueuePage([]), own: [], moreOwn: false };
@@ -281,6 +284,10 @@ export const HOME: Record<Extract<MessageId, `home:${string}`>, readonly Example
         },
         NOON,
       ),
+    },
+    {
+      when: "a decision is on its way",
+      drawn: homeView({ ...none, page: aQueuePage([UNDELIVERED], { link: LINK }) }, NOON),
     },
     { when: "nothing there", drawn: homeView(none, NOON) },
     { when: "for a guest", drawn: homeView({ ...none, page: aQueuePage([WAITING], { by: GUEST }) }, NOON) },
