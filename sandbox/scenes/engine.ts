@@ -1,5 +1,6 @@
 // Plays one scene at a time, prepares the world before it and restores the world after it.
 
+import { randomUUID } from "node:crypto";
 import { createChanges } from "../base/changes.ts";
 import type { Caption, SceneState } from "../page/base/parts.ts";
 import type { Stage } from "./stage.ts";
@@ -7,8 +8,8 @@ import { pause, type Say } from "./watch.ts";
 
 export type Scenes = {
   readonly state: () => SceneState;
-  /** Throws an error with a message for people if the scene is unknown or another one is playing. */
-  readonly play: (name: string) => void;
+  /** Returns the id of this play. Throws an error with a message for people if the scene is unknown or another one is playing. */
+  readonly play: (name: string) => string;
   /** Resolves when the scene has ended and the world is restored. */
   readonly stop: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
@@ -69,11 +70,14 @@ export function createScenes(parts: SceneParts): Scenes {
       if (current !== null)
         throw new Error(`"${playing?.name ?? "a scene"}" is playing. Wait until it ends, or stop it.`);
       const stop = new AbortController();
-      const over = playOnce(parts, scene, stop.signal, (next) => {
+      const id = randomUUID();
+      const begun: Playing = { id, name: scene.name, captions: [], ended: null };
+      const over = playOnce(parts, { scene, begun }, stop.signal, (next) => {
         if (next.ended !== null) current = null;
         update(next);
       });
       current = { stop, over };
+      return id;
     },
     stop: async () => {
       current?.stop.abort();
@@ -86,11 +90,11 @@ export function createScenes(parts: SceneParts): Scenes {
 /** Reports each caption. The last caption is reported after the world is restored. */
 async function playOnce(
   parts: SceneParts,
-  scene: Scene,
+  { scene, begun }: { readonly scene: Scene; readonly begun: Playing },
   signal: AbortSignal,
   report: (playing: Playing) => void,
 ): Promise<void> {
-  let playing: Playing = { name: scene.name, captions: [], ended: null };
+  let playing = begun;
   const caption = (said: Omit<Caption, "at">, ended: Playing["ended"] = null): void => {
     playing = { ...playing, ended, captions: [...playing.captions, { at: parts.now(), ...said }] };
     report(playing);

@@ -86,6 +86,8 @@ export type SceneState = {
   readonly done: ReadonlySet<string>;
   /** The scene that is playing or played last. */
   readonly playing: {
+    /** Unique for each time that a scene plays. */
+    readonly id: string;
     readonly name: string;
     readonly captions: readonly Caption[];
     /** Null while it plays. */

@@ -1,7 +1,7 @@
 // @ts-check
 // Sends what a person does to the sandbox, and shows the errors that the sandbox or Slack answers.
 
-/** @typedef {{ ok: true } | { ok: false, error: string }} ActResult */
+/** @typedef {{ ok: true, result?: unknown } | { ok: false, error: string }} ActResult */
 
 /**
  * @param {Record<string, unknown>} what
