@@ -45,7 +45,7 @@ function decide(parts: PageParts, place: Place): Html | null {
     (one) => one.channel === place.where && one.author === workspace.app.person && one.broadcast,
   );
   const waiting = requests.findLast(asksForDecision);
-  if (!requests.every(asksForDecision)) return dares(parts, requests.at(-1) === waiting);
+  if (!requests.every(waits)) return dares(parts, isDecided(requests.at(-1)) && !requests.some(waits));
   if (waiting === undefined) return null;
   const asker = firstNamed(waiting);
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
@@ -58,14 +58,14 @@ function decide(parts: PageParts, place: Place): Html | null {
   return small(html`<strong>Now press a button.</strong> ${name} asked, so someone else must decide.`);
 }
 
-/** The hint after the first decision: scenes to try. Each gets a check mark once it has been played. */
-function dares({ panelState }: PageParts, waits: boolean): Html | null {
+/** The hint after the first request: scenes to try. Each gets a check mark once it has been played. */
+function dares({ panelState }: PageParts, decided: boolean): Html | null {
   const state = panelState?.scenes();
   const all = state?.scenes.filter(({ dare }) => dare !== null) ?? [];
   if (state === undefined || all.every(({ name }) => state.done.has(name))) return null;
   return html`<aside data-hint-box data-dares aria-label="What to try next">
     <p>
-      ${waits ? "" : html`<strong>That request has been decided.</strong> `}Now try to get around the rules:
+      ${decided ? html`<strong>That request has been decided.</strong> ` : ""}Now try to get around the rules:
     </p>
     <ul>
       ${all.map(({ name, dare }) => {
@@ -91,6 +91,17 @@ const small = (words: Html): Html =>
 /** Whether the message still asks for a decision. A decided message may keep other buttons, but no primary one. */
 const asksForDecision = ({ blocks }: Message): boolean =>
   elementsIn(blocks).some(({ element }) => element.type === "button" && element["style"] === "primary");
+
+/** The name of the card's state, which the app puts into the id of its first block. Empty if the message is no card. */
+const cardState = ({ blocks }: Message): string =>
+  /^state:([^:]+)/.exec(blocks[0]?.block_id ?? "")?.[1] ?? "";
+
+/** Whether the request waits for a decision, even if it has no button yet. */
+const waits = (message: Message): boolean => asksForDecision(message) || cardState(message) === "pending";
+
+/** Whether the service has confirmed the decision. An approval on hold, or not delivered yet, may still change. */
+const isDecided = (message: Message | undefined): boolean =>
+  message !== undefined && ["approved", "denied"].includes(cardState(message));
 
 /** Returns the first person that a request names, who is the requester. */
 const firstNamed = ({ blocks }: Message): string | undefined =>

@@ -166,10 +166,11 @@ export function approvalCard(): Block[] {
   ];
 }
 
-export function decidedCard(): Block[] {
+export function decidedCard(state = "denied"): Block[] {
   return [
     {
       type: "section",
+      block_id: `state:${state}:v1`,
       text: mrkdwn(
         ":no_entry: *Denied* by <@U0ANA> — `deploy.apply` on *production*\n&gt; Not during the freeze window.",
       ),
