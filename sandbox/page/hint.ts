@@ -11,7 +11,7 @@ export function hint(parts: PageParts, place: Place): Html | null {
   const { workspace, examples } = parts;
   const person = workspace.people.get(place.person);
   if (person?.deactivated === true) {
-    return html`<aside data-hint-box aria-label="About this person">
+    return html`<aside data-hint-box="person" aria-label="About this person">
       <p><strong>${person.name} is deactivated.</strong> As in Slack, nothing they press reaches the app.</p>
     </aside>`;
   }
@@ -24,7 +24,8 @@ export function hint(parts: PageParts, place: Place): Html | null {
 }
 
 function start(parts: PageParts, place: Place): Html {
-  return html`<aside data-hint-box aria-label="What to do first">
+  return html`<aside data-hint-box="start" aria-label="What to do first">
+    ${close}
     <p><strong>Start here.</strong> Type a command, or click one to copy it into the message field:</p>
     <ul>
       ${parts.examples.map((one) => html`<li><button type="button" data-look="plain" data-fill="${one}">${one}</button></li>`)}
@@ -63,7 +64,8 @@ function dares({ panelState }: PageParts, decided: boolean): Html | null {
   const state = panelState?.scenes();
   const all = state?.scenes.filter(({ dare }) => dare !== null) ?? [];
   if (state === undefined || all.every(({ name }) => state.done.has(name))) return null;
-  return html`<aside data-hint-box data-dares aria-label="What to try next">
+  return html`<aside data-hint-box="dares" aria-label="What to try next">
+    ${close}
     <p>
       ${decided ? html`<strong>That request has been decided.</strong> ` : ""}Now try to get around the rules:
     </p>
@@ -85,8 +87,16 @@ function dares({ panelState }: PageParts, decided: boolean): Html | null {
   </aside>`;
 }
 
+/** The browser remembers which kinds of hints were closed. */
+const close = html`<button type="button" data-look="bare" data-hint-close aria-label="Hide this hint">
+  ✕
+</button>`;
+
 const small = (words: Html): Html =>
-  html`<aside data-hint-box data-small aria-label="What to do next"><p>${words}</p></aside>`;
+  html`<aside data-hint-box="decide" data-small aria-label="What to do next">
+    ${close}
+    <p>${words}</p>
+  </aside>`;
 
 /** Whether the message still asks for a decision. A decided message may keep other buttons, but no primary one. */
 const asksForDecision = ({ blocks }: Message): boolean =>

@@ -20,6 +20,7 @@ function newChannel() {
       { person, where, thread: null, panel: null },
     );
     return (drawn?.toString() ?? "")
+      .replace(/<button[^>]*hint-close.*?<\/button>/s, "")
       .replace(/<[^>]*>/g, "")
       .replace(/\s+/g, " ")
       .trim();
