@@ -33,7 +33,7 @@ export function policyButtons({ policies, chosen }: ShownPolicy): Html[] {
       words: title,
       label: `${title}: switch the policy`,
       id: `policy-${name}`,
-      off: name === chosen.name,
+      chosen: name === chosen.name,
     }),
   );
 }

@@ -115,7 +115,7 @@ function gateway({ gatewayUp: up }: ServiceState): Row {
 
 function speed({ slowMs }: ServiceState): Row {
   const to = (ms: number, words: string): Html =>
-    controlButton({ act: "service.slow", args: { ms }, words, off: ms === slowMs });
+    controlButton({ act: "service.slow", args: { ms }, words, chosen: ms === slowMs });
   return {
     name: "Speed",
     good: slowMs === 0,
