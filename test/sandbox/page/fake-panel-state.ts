@@ -77,6 +77,7 @@ export function createFakePanelState() {
       fault: null,
     },
     clockAheadMs: 0,
+    isClockMoving: false,
     faults: [],
     profile: plainProfile,
     runs: someRuns(),
