@@ -88,24 +88,18 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     fault: null,
     aheadMs: 0,
   };
-  const start = async (): Promise<void> => {
-    await kept.leaving;
-    if (kept.state === "paused") resume(kept);
-    if (kept.current === null) launch(kept);
-    return ready(kept);
-  };
   return {
     state: () => kept.state,
     pid: () => kept.current?.bot.pid ?? null,
     given: () => kept.given,
     fault: () => kept.fault,
     ready: () => ready(kept),
-    start,
+    start: () => start(kept),
     kill: () => kill(kept),
     stop: (signal) => stop(kept, signal),
     restart: async () => {
       await stop(kept);
-      await start();
+      await start(kept);
     },
     pause: () => pause(kept),
     resume: () => resume(kept),
@@ -113,6 +107,13 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     isClockMoving: () => kept.current !== null && kept.current.bot.aheadMs() < kept.aheadMs,
     onChange: changes.subscribe,
   };
+}
+
+async function start(kept: Kept): Promise<void> {
+  await kept.leaving;
+  if (kept.state === "paused") resume(kept);
+  if (kept.current === null) launch(kept);
+  return ready(kept);
 }
 
 async function stop(kept: Kept, signal: Signal = "SIGTERM"): Promise<void> {

@@ -50,30 +50,20 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
     fault = why;
     changes.changed();
   };
-  const switchTo = async (next: BotPolicy): Promise<void> => {
-    if (next === chosen) return;
-    const before = chosen;
-    choose(next);
-    const failed = await restartFault(bot);
-    if (failed === null) return;
-    const words = `The bot did not start with ${next.title}, so ${before.title} is back. ${failed}`;
-    choose(before, words);
-    await restart(bot);
-    throw new Error(words);
-  };
+  const choice: Choice = { chosen: () => chosen, choose, bot };
   const change = async (name: string): Promise<void> => {
     const next = policies.find((one) => one.name === name);
     if (next === undefined) throw new Error(`There is no policy "${name}".`);
     if (next !== chosen) next.write?.(now());
-    await switchTo(next);
+    await switchTo(next, choice);
   };
   const inTurn = createTurns();
   const lend = async (): Promise<Lent | null> => {
     const before = chosen;
     if (before === first || before.file === null) return null;
-    await switchTo(first);
+    await switchTo(first, choice);
     const giveBack = async (): Promise<void> => {
-      if (chosen === first) await switchTo(before);
+      if (chosen === first) await switchTo(before, choice);
     };
     return { before, giveBack: () => inTurn(giveBack) };
   };
@@ -84,6 +74,25 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
     onChange: changes.subscribe,
   };
   return { bot, policy };
+}
+
+type Choice = {
+  readonly chosen: () => BotPolicy;
+  readonly choose: (policy: BotPolicy, why?: string | null) => void;
+  readonly bot: Bot;
+};
+
+/** Chooses the policy and restarts the bot. Rejects if the bot does not start with it, after the previous policy was put back. */
+async function switchTo(next: BotPolicy, { chosen, choose, bot }: Choice): Promise<void> {
+  const before = chosen();
+  if (next === before) return;
+  choose(next);
+  const failed = await restartFault(bot);
+  if (failed === null) return;
+  const words = `The bot did not start with ${next.title}, so ${before.title} is back. ${failed}`;
+  choose(before, words);
+  await restart(bot);
+  throw new Error(words);
 }
 
 /** Returns when the bot became ready. A replica that becomes ready while others run does not change the time. */
