@@ -46,7 +46,9 @@ function decide(parts: PageParts, place: Place): Html | null {
     (one) => one.channel === place.where && one.author === workspace.app.person && one.broadcast,
   );
   const waiting = requests.findLast(asksForDecision);
-  if (!requests.every(waits)) return dares(parts, isDecided(requests.at(-1)) && !requests.some(waits));
+  const states = requests.map((one) => (asksForDecision(one) ? "waits" : parts.requestState(one)));
+  const waits = states.includes("waits");
+  if (states.some((one) => one !== "waits")) return dares(parts, states.at(-1) === "decided" && !waits);
   if (waiting === undefined) return null;
   const asker = firstNamed(waiting);
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
@@ -101,17 +103,6 @@ const small = (words: Html): Html =>
 /** Whether the message still asks for a decision. A decided message may keep other buttons, but no primary one. */
 const asksForDecision = ({ blocks }: Message): boolean =>
   elementsIn(blocks).some(({ element }) => element.type === "button" && element["style"] === "primary");
-
-/** The name of the card's state, which the app puts into the id of its first block. Empty if the message is no card. */
-const cardState = ({ blocks }: Message): string =>
-  /^state:([^:]+)/.exec(blocks[0]?.block_id ?? "")?.[1] ?? "";
-
-/** Whether the request waits for a decision, even if it has no button yet. */
-const waits = (message: Message): boolean => asksForDecision(message) || cardState(message) === "pending";
-
-/** Whether the service has confirmed the decision. An approval on hold, or not delivered yet, may still change. */
-const isDecided = (message: Message | undefined): boolean =>
-  message !== undefined && ["approved", "denied"].includes(cardState(message));
 
 /** Returns the first person that a request names, who is the requester. */
 const firstNamed = ({ blocks }: Message): string | undefined =>

@@ -18,6 +18,7 @@ import { createPage } from "../page/page.ts";
 import { createScenes, type Scenes } from "../scenes/engine.ts";
 import { sceneActs, sceneReads } from "../scenes/scene-acts.ts";
 import { createOrder } from "../scenes/order.ts";
+import { requestState } from "../scenes/says.ts";
 import { createStage } from "../scenes/stage.ts";
 import { scenesFor } from "../scenes/all-scenes.ts";
 import type { Gateway } from "../service/start-gateway.ts";
@@ -135,6 +136,7 @@ function pageOf({ slack, manifest, openHome, entrance }: Shown, panelState: Pane
     commands,
     shortcuts,
     useShortcut: slack.shortcut,
+    requestState,
     examples: EXAMPLES,
     panelState,
   });

@@ -108,7 +108,7 @@ test("a tab that leaves a scene is left alone, and can return to it", async () =
 test("a scene ends with a summary, and one press plays the next", async () => {
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   const end = { at: 9_000, text: "One decision was sent.", eyes: null, spot: null };
-  on.board.play({ name: "four-eyes", captions: [asks, end], ended: "done" });
+  on.board.play({ id: "play-0", name: "four-eyes", captions: [asks, end], ended: "done" });
   const caption = page.getByRole("status");
   await caption.getByText("What just happened. One decision was sent. Nobody decides alone.").waitFor();
   for (const viewport of [
