@@ -31,6 +31,7 @@ const timers = new Map<NodeJS.Timeout, Timer>();
 let ahead = 0;
 let target = 0;
 let moving = false;
+let arrived: (ms: number) => void = () => undefined;
 const elapsed = (): number => machine.elapsed() + ahead;
 
 /** Moves the clocks this far ahead of the machine's (ms), step by step. They never go back. */
@@ -40,6 +41,11 @@ export function setAhead(ms: number): void {
     moving = true;
     step();
   }
+}
+
+/** Calls the listener with how far the clocks are ahead (ms), each time they arrive there. */
+export function onArrival(listener: (ms: number) => void): void {
+  arrived = listener;
 }
 
 /** Sets the clocks ahead at once. For a process that starts when the sandbox's clock is already ahead. */
@@ -53,8 +59,9 @@ function step(): void {
   for (const [timer, { due }] of [...timers].toSorted(([, a], [, b]) => a.due - b.due))
     if (due <= elapsed()) fire(timer);
   moving = ahead < target;
-  if (moving) machine.setTimeout(step, TURN_MS);
-  else for (const [timer, entry] of timers) fireWhenDue(timer, entry);
+  if (moving) return void machine.setTimeout(step, TURN_MS);
+  for (const [timer, entry] of timers) fireWhenDue(timer, entry);
+  arrived(ahead);
 }
 
 function fire(timer: NodeJS.Timeout): void {

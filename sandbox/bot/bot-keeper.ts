@@ -30,6 +30,8 @@ export type BotKeeper = {
   readonly resume: () => void;
   /** Sets the clock of this and later processes ahead of the machine's (ms). It never goes back. */
   readonly setAhead: (ms: number) => void;
+  /** Whether the clock of this process has not arrived yet where `setAhead` moves it. */
+  readonly isClockMoving: () => boolean;
   readonly onChange: (listener: () => void) => () => void;
 };
 
@@ -86,30 +88,32 @@ export function createBotKeeper(options: BotKeeperOptions): BotKeeper {
     fault: null,
     aheadMs: 0,
   };
-  const start = async (): Promise<void> => {
-    await kept.leaving;
-    if (kept.state === "paused") resume(kept);
-    if (kept.current === null) launch(kept);
-    return ready(kept);
-  };
   return {
     state: () => kept.state,
     pid: () => kept.current?.bot.pid ?? null,
     given: () => kept.given,
     fault: () => kept.fault,
     ready: () => ready(kept),
-    start,
+    start: () => start(kept),
     kill: () => kill(kept),
     stop: (signal) => stop(kept, signal),
     restart: async () => {
       await stop(kept);
-      await start();
+      await start(kept);
     },
     pause: () => pause(kept),
     resume: () => resume(kept),
     setAhead: (ms) => setAhead(kept, ms),
+    isClockMoving: () => kept.current !== null && kept.current.bot.aheadMs() < kept.aheadMs,
     onChange: changes.subscribe,
   };
+}
+
+async function start(kept: Kept): Promise<void> {
+  await kept.leaving;
+  if (kept.state === "paused") resume(kept);
+  if (kept.current === null) launch(kept);
+  return ready(kept);
 }
 
 async function stop(kept: Kept, signal: Signal = "SIGTERM"): Promise<void> {
@@ -159,7 +163,8 @@ const named = ({ options }: Kept): string => options.name ?? "Countersign";
 function launch(kept: Kept): void {
   forget(kept);
   kept.given = kept.options.env();
-  const bot = startBot(kept.given, { echo: kept.options.echo, tied: { aheadMs: kept.aheadMs } });
+  const tied = { aheadMs: kept.aheadMs, onArrival: kept.changes.changed };
+  const bot = startBot(kept.given, { echo: kept.options.echo, tied });
   const up = bot.ready(READY_MS);
   const launched = { bot, up };
   kept.current = launched;

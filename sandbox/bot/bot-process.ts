@@ -1,7 +1,9 @@
 // Runs the real bot in a separate process. The bot gets only its environment, so it cannot know that it runs in the sandbox.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { Socket } from "node:net";
 import { resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
@@ -16,6 +18,8 @@ export type BotProcess = {
   pause(): () => void;
   /** Moves the clock of a tied bot this far ahead of the machine's (ms), step by step. Has no effect on other bots. */
   setAhead(ms: number): void;
+  /** How far the clock of a tied bot is known to have arrived ahead of the machine's (ms). */
+  aheadMs(): number;
   /** Undefined if the process could not be started. */
   readonly pid: number | undefined;
   /** The address where the bot serves its health. */
@@ -41,8 +45,11 @@ const KEPT_CHARS = 2_000_000;
 export type BotOutput = {
   /** Called with everything that the bot prints. */
   readonly echo?: ((text: string) => void) | undefined;
-  /** Ties the bot to this process: it dies when this process ends, even by SIGKILL. Its clock starts this far ahead (ms). */
-  readonly tied?: { readonly aheadMs: number };
+  /**
+   * Ties the bot to this process: it dies when this process ends, even by SIGKILL. Its clock starts this far ahead (ms). `onArrival` is
+   * called when the clock arrives where `setAhead` moves it.
+   */
+  readonly tied?: { readonly aheadMs: number; readonly onArrival?: () => void };
   /** A program to start instead of the bot, for example to compare both. */
   readonly program?: string;
 };
@@ -57,6 +64,11 @@ export function startBot(env: { readonly [name: string]: string }, options: BotO
     echo(text);
   };
   for (const output of [child.stdout, child.stderr]) output?.on("data", onOutput);
+  let aheadMs = tied?.aheadMs ?? 0;
+  readArrivals(child, (ms) => {
+    aheadMs = ms;
+    tied?.onArrival?.();
+  });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const url = `http://${env["HOST"] ?? "127.0.0.1"}:${env["PORT"] ?? "3000"}`;
   const says = (): string => printed.trim() || "(it printed nothing)";
@@ -72,11 +84,21 @@ export function startBot(env: { readonly [name: string]: string }, options: BotO
       const pipe = child.stdio[PIPE];
       if (pipe instanceof Writable && pipe.writable) pipe.write(`${ms}\n`);
     },
+    aheadMs: () => aheadMs,
     pid: child.pid,
     url,
     printed: () => printed,
     exited,
   };
+}
+
+/** Reads how far a tied bot says that its clock has arrived ahead (ms). */
+function readArrivals(child: ChildProcess, arrived: (ms: number) => void): void {
+  const pipe = child.stdio[PIPE];
+  if (!(pipe instanceof Socket)) return;
+  // The pipe breaks when the process ends, which is noticed by its exit.
+  pipe.on("error", () => undefined);
+  createInterface(pipe).on("line", (ms) => arrived(Number(ms)));
 }
 
 function pauseProcess(child: ChildProcess): () => void {

@@ -20,10 +20,13 @@ export type PolicySwitch = {
   readonly state: () => PolicyState;
   /** Resolves when the new policy is in force, or at once if the bot is stopped. Rejects if the previous policy was put back. */
   readonly change: (name: string) => Promise<void>;
-  /** Switches back to the policy that the sandbox started with. */
-  readonly reset: () => Promise<void>;
+  /** Switches to the policy that scenes play under. Resolves to null if it, or the built-in policy, is chosen already. */
+  readonly lend: () => Promise<Lent | null>;
   readonly onChange: (listener: () => void) => () => void;
 };
+
+/** `giveBack` switches back to `before`, unless someone has chosen another policy since. */
+export type Lent = { readonly before: BotPolicy; readonly giveBack: () => Promise<void> };
 
 export type PolicySwitchOptions = {
   /** The operator's own policy file. */
@@ -47,28 +50,49 @@ export function createPolicySwitch({ own, now, keep }: PolicySwitchOptions) {
     fault = why;
     changes.changed();
   };
+  const choice: Choice = { chosen: () => chosen, choose, bot };
   const change = async (name: string): Promise<void> => {
     const next = policies.find((one) => one.name === name);
     if (next === undefined) throw new Error(`There is no policy "${name}".`);
-    if (next === chosen) return;
-    const before = chosen;
-    next.write?.(now());
-    choose(next);
-    const failed = await restartFault(bot);
-    if (failed === null) return;
-    const words = `The bot did not start with ${next.title}, so ${before.title} is back. ${failed}`;
-    choose(before, words);
-    await restart(bot);
-    throw new Error(words);
+    if (next !== chosen) next.write?.(now());
+    await switchTo(next, choice);
   };
   const inTurn = createTurns();
+  const lend = async (): Promise<Lent | null> => {
+    const before = chosen;
+    if (before === first || before.file === null) return null;
+    await switchTo(first, choice);
+    const giveBack = async (): Promise<void> => {
+      if (chosen === first) await switchTo(before, choice);
+    };
+    return { before, giveBack: () => inTurn(giveBack) };
+  };
   const policy: PolicySwitch = {
     state: () => ({ policies, chosen, inForce: inForce({ bot, policies, since: since() }), fault }),
     change: (name) => inTurn(() => change(name)),
-    reset: () => inTurn(() => change(first.name)),
+    lend: () => inTurn(lend),
     onChange: changes.subscribe,
   };
   return { bot, policy };
+}
+
+type Choice = {
+  readonly chosen: () => BotPolicy;
+  readonly choose: (policy: BotPolicy, why?: string | null) => void;
+  readonly bot: Bot;
+};
+
+/** Chooses the policy and restarts the bot. Rejects if the bot does not start with it, after the previous policy was put back. */
+async function switchTo(next: BotPolicy, { chosen, choose, bot }: Choice): Promise<void> {
+  const before = chosen();
+  if (next === before) return;
+  choose(next);
+  const failed = await restartFault(bot);
+  if (failed === null) return;
+  const words = `The bot did not start with ${next.title}, so ${before.title} is back. ${failed}`;
+  choose(before, words);
+  await restart(bot);
+  throw new Error(words);
 }
 
 /** Returns when the bot became ready. A replica that becomes ready while others run does not change the time. */

@@ -88,6 +88,7 @@ function joinReplicas(replicas: readonly Replica[]): Bot {
     pause: () => each((one) => one.pause(), inState("running")),
     resume: () => each((one) => one.resume(), inState("paused")),
     setAhead: (ms) => each((one) => one.setAhead(ms), replicas),
+    isClockMoving: () => replicas.some((one) => one.isClockMoving()),
     onChange: (listener) => {
       const ends = replicas.map(({ onChange }) => onChange(listener));
       return () => ends.forEach((end) => end());

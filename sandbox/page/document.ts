@@ -20,6 +20,7 @@ const STYLES = [
   "layout",
   "frame",
   "message",
+  "hint",
   "new",
   "avatar",
   "file",

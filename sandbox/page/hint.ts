@@ -11,7 +11,7 @@ export function hint(parts: PageParts, place: Place): Html | null {
   const { workspace, examples } = parts;
   const person = workspace.people.get(place.person);
   if (person?.deactivated === true) {
-    return html`<aside data-hint-box aria-label="About this person">
+    return html`<aside data-hint-box="person" aria-label="About this person">
       <p><strong>${person.name} is deactivated.</strong> As in Slack, nothing they press reaches the app.</p>
     </aside>`;
   }
@@ -24,7 +24,8 @@ export function hint(parts: PageParts, place: Place): Html | null {
 }
 
 function start(parts: PageParts, place: Place): Html {
-  return html`<aside data-hint-box aria-label="What to do first">
+  return html`<aside data-hint-box="start" aria-label="What to do first">
+    ${close}
     <p><strong>Start here.</strong> Type a command, or click one to copy it into the message field:</p>
     <ul>
       ${parts.examples.map((one) => html`<li><button type="button" data-look="plain" data-fill="${one}">${one}</button></li>`)}
@@ -45,7 +46,9 @@ function decide(parts: PageParts, place: Place): Html | null {
     (one) => one.channel === place.where && one.author === workspace.app.person && one.broadcast,
   );
   const waiting = requests.findLast(asksForDecision);
-  if (!requests.every(asksForDecision)) return dares(parts, requests.at(-1) === waiting);
+  const states = requests.map((one) => (asksForDecision(one) ? "waits" : parts.requestState(one)));
+  const waits = states.includes("waits");
+  if (states.some((one) => one !== "waits")) return dares(parts, states.at(-1) === "decided" && !waits);
   if (waiting === undefined) return null;
   const asker = firstNamed(waiting);
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
@@ -58,14 +61,15 @@ function decide(parts: PageParts, place: Place): Html | null {
   return small(html`<strong>Now press a button.</strong> ${name} asked, so someone else must decide.`);
 }
 
-/** The hint after the first decision: scenes to try. Each gets a check mark once it has been played. */
-function dares({ panelState }: PageParts, waits: boolean): Html | null {
+/** The hint after the first request: scenes to try. Each gets a check mark once it has been played. */
+function dares({ panelState }: PageParts, decided: boolean): Html | null {
   const state = panelState?.scenes();
   const all = state?.scenes.filter(({ dare }) => dare !== null) ?? [];
   if (state === undefined || all.every(({ name }) => state.done.has(name))) return null;
-  return html`<aside data-hint-box data-dares aria-label="What to try next">
+  return html`<aside data-hint-box="dares" aria-label="What to try next">
+    ${close}
     <p>
-      ${waits ? "" : html`<strong>That request has been decided.</strong> `}Now try to get around the rules:
+      ${decided ? html`<strong>That request has been decided.</strong> ` : ""}Now try to get around the rules:
     </p>
     <ul>
       ${all.map(({ name, dare }) => {
@@ -85,8 +89,16 @@ function dares({ panelState }: PageParts, waits: boolean): Html | null {
   </aside>`;
 }
 
+/** The browser remembers which kinds of hints were closed. */
+const close = html`<button type="button" data-look="bare" data-hint-close aria-label="Hide this hint">
+  ✕
+</button>`;
+
 const small = (words: Html): Html =>
-  html`<aside data-hint-box data-small aria-label="What to do next"><p>${words}</p></aside>`;
+  html`<aside data-hint-box="decide" data-small aria-label="What to do next">
+    ${close}
+    <p>${words}</p>
+  </aside>`;
 
 /** Whether the message still asks for a decision. A decided message may keep other buttons, but no primary one. */
 const asksForDecision = ({ blocks }: Message): boolean =>

@@ -1,5 +1,6 @@
-// Plays one scene at a time, and resets the world before and after it.
+// Plays one scene at a time, prepares the world before it and restores the world after it.
 
+import { randomUUID } from "node:crypto";
 import { createChanges } from "../base/changes.ts";
 import type { Caption, SceneState } from "../page/base/parts.ts";
 import type { Stage } from "./stage.ts";
@@ -7,9 +8,9 @@ import { pause, type Say } from "./watch.ts";
 
 export type Scenes = {
   readonly state: () => SceneState;
-  /** Throws an error with a message for people if the scene is unknown or another one is playing. */
-  readonly play: (name: string) => void;
-  /** Resolves when the scene has ended and the world is reset. */
+  /** Returns the id of this play. Throws an error with a message for people if the scene is unknown or another one is playing. */
+  readonly play: (name: string) => string;
+  /** Resolves when the scene has ended and the world is restored. */
   readonly stop: () => Promise<void>;
   readonly onChange: (listener: () => void) => () => void;
 };
@@ -28,8 +29,14 @@ export type Scene = {
   readonly play: (stage: Stage) => Promise<string>;
 };
 
-/** What one scene plays on. `reset` restores the world before and after the scene. */
-export type Played = { readonly stage: Stage; readonly reset: () => Promise<void> };
+/** What one scene plays on. */
+export type Played = {
+  readonly stage: Stage;
+  /** Called before the scene. Resolves to what its first caption must say about the world. Empty if there is nothing to say. */
+  readonly prepare: () => Promise<string>;
+  /** Called after the scene, however it ended. */
+  readonly restore: () => Promise<void>;
+};
 
 export type SceneParts = {
   readonly scenes: readonly Scene[];
@@ -63,11 +70,14 @@ export function createScenes(parts: SceneParts): Scenes {
       if (current !== null)
         throw new Error(`"${playing?.name ?? "a scene"}" is playing. Wait until it ends, or stop it.`);
       const stop = new AbortController();
-      const over = playOnce(parts, scene, stop.signal, (next) => {
+      const id = randomUUID();
+      const begun: Playing = { id, name: scene.name, captions: [], ended: null };
+      const over = playOnce(parts, { scene, begun }, stop.signal, (next) => {
         if (next.ended !== null) current = null;
         update(next);
       });
       current = { stop, over };
+      return id;
     },
     stop: async () => {
       current?.stop.abort();
@@ -77,44 +87,49 @@ export function createScenes(parts: SceneParts): Scenes {
   };
 }
 
-/** Reports each caption. The last caption is reported after the world is reset. */
+/** Reports each caption. The last caption is reported after the world is restored. */
 async function playOnce(
   parts: SceneParts,
-  scene: Scene,
+  { scene, begun }: { readonly scene: Scene; readonly begun: Playing },
   signal: AbortSignal,
   report: (playing: Playing) => void,
 ): Promise<void> {
-  let playing: Playing = { name: scene.name, captions: [], ended: null };
+  let playing = begun;
   const caption = (said: Omit<Caption, "at">, ended: Playing["ended"] = null): void => {
     playing = { ...playing, ended, captions: [...playing.captions, { at: parts.now(), ...said }] };
     report(playing);
   };
-  const say: Say = async (text, eyes = null, spot = null) => {
+  let note = "";
+  const say: Say = async (words, eyes = null, spot = null) => {
     signal.throwIfAborted();
+    const text = note === "" ? words : `${note} ${words}`;
+    note = "";
     caption({ text, eyes, spot });
     await pause(parts.paceMs(text), signal);
   };
   report(playing);
-  const { ended, words } = await perform(scene, parts.stageFor(signal, say), signal);
+  const played = parts.stageFor(signal, say);
+  const prepare = async (): Promise<string> => (note = await played.prepare());
+  const { ended, words } = await perform(scene, { ...played, prepare }, signal);
   caption({ text: words, eyes: null, spot: null }, ended);
 }
 
 type End = { readonly ended: "done" | "failed" | "stopped"; readonly words: string };
 
 /** Never rejects. */
-async function perform(scene: Scene, { stage, reset }: Played, signal: AbortSignal): Promise<End> {
-  const end = await played(scene, { stage, reset }, signal);
+async function perform(scene: Scene, played: Played, signal: AbortSignal): Promise<End> {
+  const end = await play(scene, played, signal);
   try {
-    await reset();
+    await played.restore();
   } catch (error) {
     return failed(`the sandbox could not be reset. ${wordsOf(error)}`);
   }
   return end;
 }
 
-async function played(scene: Scene, { stage, reset }: Played, signal: AbortSignal): Promise<End> {
+async function play(scene: Scene, { stage, prepare }: Played, signal: AbortSignal): Promise<End> {
   try {
-    await reset();
+    await prepare();
     return { ended: "done", words: await scene.play(stage) };
   } catch (error) {
     if (signal.aborted) return { ended: "stopped", words: "Stopped. The sandbox is reset." };

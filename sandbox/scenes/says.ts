@@ -11,3 +11,13 @@ export const says = (id: string, { blocks }: Drawn): boolean =>
 /** The name of the card's state. Empty if the message is no card. */
 export const cardState = ({ blocks }: Drawn): string =>
   /^state:(.+):v\d+$/.exec(blocks[0]?.block_id ?? "")?.[1] ?? "";
+
+/** The service has confirmed a decision only in these states. In the others, such as on hold or not delivered, it may still change. */
+const DECIDED: readonly string[] = ["approved", "denied"];
+
+/** Whether the card waits for a decision or is decided for good. Null if it is neither. */
+export function requestState(drawn: Drawn): "waits" | "decided" | null {
+  const state = cardState(drawn);
+  if (state === "pending") return "waits";
+  return DECIDED.includes(state) ? "decided" : null;
+}

@@ -9,10 +9,10 @@ export function sceneActs(scenes: Scenes): readonly ControlAct[] {
     controlAct(
       {
         name: "scene.play",
-        what: "starts a scene in #ops-agents; only one plays at a time",
+        what: "starts a scene in #ops-agents, and answers its id; only one plays at a time",
         args: z.strictObject({ name: z.enum(scenes.state().scenes.map(({ name }) => name)) }),
       },
-      ({ name }) => scenes.play(name),
+      ({ name }) => ({ id: scenes.play(name) }),
     ),
     controlAct(
       {

@@ -1,7 +1,5 @@
 // What a scene can do and see.
 
-import type { PolicySwitch } from "../bot/policy-switch.ts";
-import type { Replica } from "../bot/replicas.ts";
 import { wordsOf } from "../control/surface-text.ts";
 import type { Spot } from "../page/base/parts.ts";
 import type { Recorded } from "../service/recorder.ts";
@@ -118,29 +116,4 @@ function statesOf({ onChange }: StageParts["slack"]["workspace"], card: Message)
 /** Throws if `holds` is false, which fails the scene. */
 function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`expected that ${what}, but that is not the case.`);
-}
-
-// Resets the world before and after every scene: there are no faults, service and gateway are up, and the bot runs with the right key and
-// the policy that the sandbox started with.
-
-type ResetParts = Pick<StageParts, "slack" | "service" | "bot"> & {
-  readonly policy: Pick<PolicySwitch, "reset">;
-  readonly stage: Pick<Stage, "undo">;
-};
-
-export function createReset({ slack, service, bot, policy, stage }: ResetParts): () => Promise<void> {
-  return async () => {
-    slack.faults.clear();
-    for (const controller of [service.serviceController, service.gatewayController]) {
-      controller.clearFaults();
-      controller.slow(0);
-      await controller.up();
-    }
-    await policy.reset();
-    const hasRightKey = ({ given }: Replica): boolean => given()["AGENT_API_KEY"] === service.service.apiKey;
-    await Promise.all(
-      bot.replicas.map((replica) => (hasRightKey(replica) ? replica.start() : replica.restart())),
-    );
-    await stage.undo();
-  };
 }

@@ -8,7 +8,7 @@ import type { ShownPolicy } from "./shown-state.ts";
 export function policyWords(policy: ShownPolicy, bot: BotState, times: Times): Html {
   const { chosen, fault } = policy;
   return html`<b>${chosen.title}</b>, ${stateWords(policy, bot, times)}
-    <span data-policy-note>${chosen.what}</span>
+    <span data-row-note>${chosen.what}</span>
     ${fault === null ? null : html`<span data-waiting>${fault}</span>`}`;
 }
 
@@ -33,7 +33,7 @@ export function policyButtons({ policies, chosen }: ShownPolicy): Html[] {
       words: title,
       label: `${title}: switch the policy`,
       id: `policy-${name}`,
-      off: name === chosen.name,
+      chosen: name === chosen.name,
     }),
   );
 }

@@ -115,7 +115,7 @@ function gateway({ gatewayUp: up }: ServiceState): Row {
 
 function speed({ slowMs }: ServiceState): Row {
   const to = (ms: number, words: string): Html =>
-    controlButton({ act: "service.slow", args: { ms }, words, off: ms === slowMs });
+    controlButton({ act: "service.slow", args: { ms }, words, chosen: ms === slowMs });
   return {
     name: "Speed",
     good: slowMs === 0,
@@ -162,13 +162,20 @@ function next({ faults }: ServiceState): Row {
   };
 }
 
-function clock({ clockAheadMs: ahead }: ServiceState): Row {
+function clock({ clockAheadMs: ahead, isClockMoving }: ServiceState): Row {
   const on = (ms: number, words: string): Html =>
     controlButton({ act: "clock.advance", args: { ms }, words, label: `${words}: set the clock ahead` });
   return {
     name: "Clock",
     good: ahead === 0,
-    state: ahead === 0 ? "The machine's time" : `${durationOf(ahead)} ahead of the machine's`,
+    state: html`${ahead === 0 ? "The machine's time" : `${durationOf(ahead)} ahead of the machine's`}${
+      isClockMoving
+        ? html`<span data-row-note
+            >Countersign's clock is on its way, 200 times as fast as normal. Until it is there, times on cards
+            can disagree.</span
+          >`
+        : null
+    }`,
     buttons: [
       on(MINUTE_MS, "+1 min"),
       on(10 * MINUTE_MS, "+10 min"),

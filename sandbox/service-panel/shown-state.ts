@@ -46,6 +46,8 @@ export type ServiceState = {
   readonly policy: ShownPolicy;
   /** How far the sandbox's clock has been set ahead of the machine's (ms). */
   readonly clockAheadMs: number;
+  /** Whether the bot's clock has not arrived there yet. */
+  readonly isClockMoving: boolean;
   /** Descriptions of the faults that the next requests will meet. */
   readonly faults: readonly string[];
   readonly profile: Readonly<Profile>;

@@ -14,7 +14,7 @@ export function accountOf(run: Run): string {
     "",
     ...lines,
     "",
-    "_Told by the sandbox’s reference service; nothing was deployed._",
+    "_Simulated by the sandbox; nothing was deployed._",
   ].join("\n");
 }
 

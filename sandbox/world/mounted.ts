@@ -17,7 +17,9 @@ import type { PanelState } from "../page/base/parts.ts";
 import { createPage } from "../page/page.ts";
 import { createScenes, type Scenes } from "../scenes/engine.ts";
 import { sceneActs, sceneReads } from "../scenes/scene-acts.ts";
-import { createStage, createReset } from "../scenes/stage.ts";
+import { createOrder } from "../scenes/order.ts";
+import { requestState } from "../scenes/says.ts";
+import { createStage } from "../scenes/stage.ts";
 import { scenesFor } from "../scenes/all-scenes.ts";
 import type { Gateway } from "../service/start-gateway.ts";
 import type { Service } from "../service/start-service.ts";
@@ -100,7 +102,7 @@ function keptParts({ slack, clock, bot, policy, context, userActions, changes, p
     paceMs,
     stageFor: (signal, say) => {
       const stage = createStage({ slack, service: context, bot, userActions, onChange, signal, say });
-      return { stage, reset: createReset({ slack, service: context, bot, policy, stage }) };
+      return { stage, ...createOrder({ slack, service: context, bot, policy, stage }) };
     },
   });
   scenes.onChange(changed);
@@ -134,6 +136,7 @@ function pageOf({ slack, manifest, openHome, entrance }: Shown, panelState: Pane
     commands,
     shortcuts,
     useShortcut: slack.shortcut,
+    requestState,
     examples: EXAMPLES,
     panelState,
   });

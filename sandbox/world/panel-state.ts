@@ -36,6 +36,7 @@ export function createPanelState({
     botFault: bot.fault(),
     replicas: shownReplicas(bot.replicas),
     policy: policy.state(),
+    isClockMoving: bot.isClockMoving(),
     runs: context.service.runs.all().toReversed(),
   });
   return {

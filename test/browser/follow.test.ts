@@ -46,6 +46,19 @@ test("the tab that plays a scene goes to its person and channel, and changes are
   expect(other.url()).toBe(`${on.served.url}/as/U0CAT/C0RELEASES`);
 });
 
+test("a tab follows the scene that it started, and not a later one that another tab started", async () => {
+  const page = await on.look.tab(RELEASES);
+  await play(page);
+  scene(asks);
+  await placeOf(page, `/as/U0ANA/${OPS}?panel=scenes`);
+  on.board.play({ name: "four-eyes", captions: [asks], ended: "done" });
+  on.board.play({ id: "play-2", name: "outage", captions: [asks, looksAt(card())], ended: null });
+  const caption = page.getByRole("status");
+  await caption.getByText("Ben looks at the card.").waitFor();
+  await caption.getByRole("button", { name: "Follow" }).waitFor();
+  expect(page.url()).toBe(`${on.served.url}/as/U0ANA/${OPS}?panel=scenes`);
+});
+
 test("on the page that a scene leads to, its entry in the panel is in view", async () => {
   const page = await on.look.tab(RELEASES, await on.look.window({ viewport: { width: 1280, height: 380 } }));
   await page.getByRole("button", { name: "Play: The service goes down" }).click();
@@ -95,7 +108,7 @@ test("a tab that leaves a scene is left alone, and can return to it", async () =
 test("a scene ends with a summary, and one press plays the next", async () => {
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   const end = { at: 9_000, text: "One decision was sent.", eyes: null, spot: null };
-  on.board.play({ name: "four-eyes", captions: [asks, end], ended: "done" });
+  on.board.play({ id: "play-0", name: "four-eyes", captions: [asks, end], ended: "done" });
   const caption = page.getByRole("status");
   await caption.getByText("What just happened. One decision was sent. Nobody decides alone.").waitFor();
   for (const viewport of [

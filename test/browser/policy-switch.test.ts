@@ -23,7 +23,7 @@ test("one press switches to another policy, and the panel shows which one is in 
   const page = await on.look.tab(panel);
   const row = page.locator("[data-states] > div", { hasText: "Policy" });
   await row.getByText("Built-in, in force since").waitFor();
-  expect(await row.getByRole("button", { name: /^Built-in/ }).isDisabled()).toBe(true);
+  await row.getByRole("button", { name: /^Built-in/, pressed: true }).waitFor();
   await row.getByRole("button", { name: "Strict: switch the policy" }).click();
   await expect.poll(() => on.served.asked).toEqual([{ act: "bot.policy", args: { name: "strict" } }]);
   on.board.service({ bot: "starting", policy: { policies, chosen: strict, inForce: null, fault: null } });
@@ -31,6 +31,8 @@ test("one press switches to another policy, and the panel shows which one is in 
   const inForce = { policy: strict, since: SINCE };
   on.board.service({ bot: "running", policy: { policies, chosen: strict, inForce, fault: null } });
   await row.getByText("Strict, in force since the bot started at 09:05").waitFor();
+  await row.getByRole("button", { name: /^Strict/, pressed: true }).waitFor();
+  expect(await row.getByRole("button", { pressed: true }).count()).toBe(1);
   expect(await row.locator("..").locator('[data-good="yes"]', { hasText: "Policy" }).count()).toBe(1);
   on.board.service({ bot: "stopped", policy: { policies, chosen: strict, inForce: null, fault: null } });
   await row.getByText("Strict, not in force: the bot is stopped").waitFor();

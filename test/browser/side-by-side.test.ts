@@ -104,3 +104,20 @@ test("a phone shows direct messages and mentions as they arrive, in the words of
   await phone.getByRole("link", { name: /Approval needed/ }).click();
   await page.waitForURL(`${on.served.url}/as/U0BEN/${OPS}?panel=phone#m-${asked.ts}`);
 });
+
+test("a notification is light in both schemes, and so are the mentions in it", async () => {
+  const page = await on.look.tab(
+    `/as/U0BEN/${OPS}?panel=phone`,
+    await on.look.window({ colorScheme: "dark" }),
+  );
+  const text = "<@U0BEN> Approval needed, asked by <@U0ANA>";
+  on.stage.workspace.post({ channel: OPS, author: "U0COUNTERSIGN", text });
+  const mentions = page.locator("[data-notification] [data-mention]");
+  await mentions.nth(1).waitFor();
+  const colors = (): Promise<string[]> =>
+    page.evaluate(`[...document.querySelectorAll("[data-notification] [data-mention]")].map(
+      (one) => getComputedStyle(one).backgroundColor + getComputedStyle(one).color)`);
+  const inDark = await colors();
+  await page.emulateMedia({ colorScheme: "light" });
+  expect(inDark).toEqual(await colors());
+});

@@ -43,6 +43,8 @@ test.for(["traffic", "service", "scenes"])(
     on.stage.traffic.add("app", "chat.before", {}, null, { ms: 2 });
     const page = await on.look.tab(`${channel}?panel=${panel}`);
     expect(await dots(page).count()).toBe(0);
+    await wire(page).getByText("Since this page opened:").waitFor();
+    await wire(page).getByText("0 calls to Slack").waitFor();
     sendThree();
     await expect.poll(() => dots(page).count()).toBe(3);
     const lost = wire(page).locator("[data-lost-envelope]");

@@ -70,16 +70,19 @@ export type Act = {
   /** Two buttons that replace each other share one id, so that the focus stays on them. */
   readonly id?: string;
   readonly off?: boolean;
+  /** For one of several buttons, of which one is chosen: whether it is this one. */
+  readonly chosen?: boolean;
 };
 
-export function controlButton({ act, args = {}, words, label, look = "plain", id, off = false }: Act): Html {
+export function controlButton(button: Act): Html {
+  const { act, args = {}, words, label, look = "plain", id, off = false, chosen } = button;
   return html`<button
     type="button"
     ${attr("id", id)}
     data-look="${look}"
     data-control="${act}"
     data-args="${JSON.stringify(args)}"
-    ${attr("aria-label", label)}${attr("disabled", off)}
+    ${attr("aria-label", label)}${attr("disabled", off)}${attr("aria-pressed", chosen?.toString())}
   >
     ${words}
   </button>`;

@@ -1,4 +1,4 @@
-import type { ActResult, Acts, ChannelId, PersonId } from "../../slack/model.ts";
+import type { ActResult, Acts, ChannelId, Message, PersonId } from "../../slack/model.ts";
 import type { TrafficLog } from "../../slack/traffic.ts";
 import type { Workspace } from "../../slack/workspace.ts";
 import type { Html } from "./html.ts";
@@ -32,6 +32,8 @@ export type PageParts = {
     callbackId: string,
     on: { readonly channel: ChannelId; readonly ts: string },
   ) => Promise<ActResult>;
+  /** Whether the request in a message of the app waits or is decided for good. Null while it is neither, and for other messages. */
+  readonly requestState: (message: Message) => "waits" | "decided" | null;
   /** Commands for a new user to try first. A click copies one into the composer. */
   readonly examples: readonly string[];
   /** The state behind the Service and Scenes panels, whose buttons post acts to /control/do. Null for a page without them. */
@@ -86,6 +88,8 @@ export type SceneState = {
   readonly done: ReadonlySet<string>;
   /** The scene that is playing or played last. */
   readonly playing: {
+    /** Unique for each time that a scene plays. */
+    readonly id: string;
     readonly name: string;
     readonly captions: readonly Caption[];
     /** Null while it plays. */

@@ -1,7 +1,7 @@
 // @ts-check
 // Sends what a person does to the sandbox, and shows the errors that the sandbox or Slack answers.
 
-/** @typedef {{ ok: true } | { ok: false, error: string }} ActResult */
+/** @typedef {{ ok: true, result?: unknown } | { ok: false, error: string }} ActResult */
 
 /**
  * @param {Record<string, unknown>} what
@@ -36,11 +36,13 @@ async function post(path, what) {
 }
 
 /**
- * Shows the error of a result, or hides the place if there is none.
+ * Shows the error of a result, or hides the place if there is none. Errors of earlier acts are hidden.
  * @param {Element | null | undefined} place
  * @param {ActResult} result
  */
 export function showResult(place, result) {
+  for (const older of document.querySelectorAll("[data-toast], [data-composer] [data-alert]"))
+    older.toggleAttribute("hidden", true);
   if (!(place instanceof HTMLElement)) return;
   place.hidden = result.ok;
   place.textContent = result.ok ? "" : result.error;

@@ -1,7 +1,14 @@
 // @ts-check
 // The newest caption of a scene. An open form makes the rest of the page inert, so the caption moves into the form.
 
+/** Names the play whose caption was closed in this browser. */
 const HIDDEN = "caption hidden";
+/** Names the finished play whose caption this tab no longer shows. */
+const LEFT = "caption left";
+/** Names the finished play whose caption this tab has shown, and where. */
+const SEEN = "caption seen";
+/** How long a finished caption stays without being touched (ms). */
+const STAYS_MS = 60_000;
 
 /** The bar that holds the caption. Only its contents are redrawn. @type {HTMLElement | null} */
 const bar = document.querySelector("[data-caption-bar]");
@@ -23,10 +30,38 @@ const captionIn = () => bar?.querySelector("[data-caption]") ?? null;
 
 export function showCaption() {
   const caption = captionIn();
-  const shown = caption !== null && caption.getAttribute("data-of") !== localStorage.getItem(HIDDEN);
+  const play = caption?.getAttribute("data-of") ?? "";
+  const isOver = caption !== null && caption.getAttribute("data-caption") !== "playing";
+  if (isOver) leaveInTime(play);
+  const shown = play !== "" && play !== localStorage.getItem(HIDDEN) && play !== sessionStorage.getItem(LEFT);
   bar?.toggleAttribute("data-shown", shown);
-  const plays = shown && caption.getAttribute("data-caption") === "playing";
-  move(plays ? document.querySelector("dialog[data-modal][open]") : null);
+  move(shown && !isOver ? document.querySelector("dialog[data-modal][open]") : null);
+}
+
+/** The finished play whose caption leaves when its time is over. */
+let leaving = "";
+
+/** A finished caption leaves after a while, or when the reader moves on to another person or place. @param {string} play */
+function leaveInTime(play) {
+  if (leaving === play) return;
+  leaving = play;
+  leaveLater(play);
+  // In the side-by-side view, two places share this memory.
+  if (window !== window.top) return;
+  const here = `${play} ${location.pathname.split("/").slice(2, 4).join(" ")}`;
+  const seen = sessionStorage.getItem(SEEN);
+  if (seen?.startsWith(`${play} `) && seen !== here) sessionStorage.setItem(LEFT, play);
+  sessionStorage.setItem(SEEN, here);
+}
+
+/** @param {string} play */
+function leaveLater(play) {
+  setTimeout(() => {
+    if (leaving !== play) return;
+    if (document.hidden || bar?.matches(":hover, :focus-within")) return leaveLater(play);
+    sessionStorage.setItem(LEFT, play);
+    showCaption();
+  }, STAYS_MS);
 }
 
 /** Moves the bar out of a form that is about to be removed, so that new captions can find it. @param {Element} going */

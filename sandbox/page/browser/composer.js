@@ -2,6 +2,7 @@
 // The composer: drafts that last as long as the tab, completion of commands, and Enter to send.
 import { act, showResult } from "./acts.js";
 import { completion, fill } from "./completion.js";
+import { goToEnd } from "./scroll.js";
 
 export function startComposers() {
   for (const form of document.querySelectorAll("form[data-composer]")) {
@@ -62,6 +63,8 @@ async function send(form, text, { draft, channel, thread }) {
   const result = await act({ do: "say", channel, thread, text: typed });
   form.removeAttribute("aria-busy");
   showResult(form.querySelector("[data-alert]"), result);
+  const list = form.closest("[data-pane]")?.querySelector("[data-scroll]");
+  if (result.ok && list) goToEnd(list);
   if (!result.ok && text.value === "") {
     text.value = typed;
     sessionStorage.setItem(draft, typed);

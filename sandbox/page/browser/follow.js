@@ -3,7 +3,7 @@
 // A tab that the user moves to another place stays there, with a button to follow again.
 import { bringIntoView } from "./scroll.js";
 
-/** Set while this tab follows the scene. */
+/** Names the play of a scene that this tab follows. */
 const KEPT = "follows the scene";
 /** How long the message glows (ms). The animation in the style sheet has the same duration. */
 const GLOW_MS = 2_600;
@@ -11,7 +11,8 @@ const GLOW_MS = 2_600;
 export function startFollowing() {
   document.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element)) return;
-    if (target.closest('[data-control="scene.play"], [data-follow]') !== null) follow();
+    const button = target.closest("[data-follow]");
+    if (button !== null) follow(button.closest("[data-caption]")?.getAttribute("data-of") ?? "");
     if (target.closest("[data-people] a, [data-sidebar] [data-list=sidebar] a") !== null) stopFollowing();
   });
   followScene();
@@ -20,9 +21,10 @@ export function startFollowing() {
 /** In the side-by-side view, neither half follows: each shows a fixed person, and both share the tab's storage. */
 const isFramed = window !== window.top;
 
-function follow() {
+/** Follows this play of a scene, and no later one. @param {string} play */
+export function follow(play) {
   if (isFramed) return;
-  sessionStorage.setItem(KEPT, "yes");
+  sessionStorage.setItem(KEPT, play);
   followScene();
 }
 
@@ -37,9 +39,9 @@ export function followScene() {
   const caption = document.querySelector("[data-caption]");
   if (!(caption instanceof HTMLElement) || caption.dataset["caption"] !== "playing") return;
   if (isFramed) return;
-  const follows = sessionStorage.getItem(KEPT) !== null;
-  caption.querySelector("[data-follow]")?.toggleAttribute("hidden", follows);
   const { goesTo, of, step, spot } = caption.dataset;
+  const follows = sessionStorage.getItem(KEPT) === of;
+  caption.querySelector("[data-follow]")?.toggleAttribute("hidden", follows);
   if (!follows || goesTo === undefined) return;
   if (goesTo !== document.body.dataset["place"]) return location.assign(goesTo);
   const now = `${of} ${step}`;

@@ -6,6 +6,7 @@ import { startComposers } from "./composer.js";
 import { carryOver, markBusy, openModal, rememberOpener, startDialogs } from "./dialogs.js";
 import { forgetClosed, startFormDrafts } from "./drafts.js";
 import { followScene, startFollowing } from "./follow.js";
+import { startHints } from "./hints.js";
 import { startKeyboard } from "./keyboard.js";
 import { goLive, release } from "./live.js";
 import { keepTyped, startPanels } from "./panel.js";
@@ -144,6 +145,7 @@ const hooks = {
   },
 };
 
+startHints();
 startPanels();
 startAtEnd();
 startComposers();

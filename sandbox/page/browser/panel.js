@@ -1,6 +1,7 @@
 // @ts-check
 // The buttons and forms of the panels. Each names an act of the control API and its arguments.
 import { control, showResult, whileBusy } from "./acts.js";
+import { follow } from "./follow.js";
 
 export function startPanels() {
   document.addEventListener("click", (event) => {
@@ -29,8 +30,14 @@ async function send(pressed, act, args) {
   showResult(document.querySelector("[data-toast]"), { ok: true });
   const result = await whileBusy(pressed, () => control(act, args));
   showResult(document.querySelector("[data-toast]"), result);
+  if (result.ok && act === "scene.play") followPlay(result.result);
   const form = pressed.closest("form");
   if (result.ok && form?.hasAttribute("data-alone")) form.reset();
+}
+
+/** The tab that started a scene follows it. @param {unknown} answer  The answer of the act `scene.play`. */
+function followPlay(answer) {
+  if (typeof answer === "object" && answer !== null && "id" in answer) follow(String(answer.id));
 }
 
 /**

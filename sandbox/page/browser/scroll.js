@@ -109,6 +109,13 @@ export function startAtEnd() {
   }
 }
 
+/** Brings the reader to the end, where the answer to what they did appears, and keeps them there. @param {Element} node */
+export function goToEnd(node) {
+  following.add(node);
+  forget(node);
+  node.scrollTop = node.scrollHeight;
+}
+
 /**
  * A list at its end stays there when its height changes, for example for a caption or a long draft, and when a message grows, but not when
  * the reader opens something in it.

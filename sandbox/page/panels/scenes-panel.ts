@@ -84,7 +84,7 @@ export function captionBar(parts: PageParts, place: Place): Item[] {
   const { ended } = playing;
   const inner = html`<div
     data-caption="${ended ?? "playing"}"
-    data-of="${playing.name} ${playing.captions[0]?.at ?? ""}"
+    data-of="${playing.id}"
     data-step="${playing.captions.length}"
     ${attr("data-goes-to", ended === null ? viewOf(parts, place, newest) : null)}
     ${attr("data-spot", newest?.spot?.ts)}

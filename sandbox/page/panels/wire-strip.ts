@@ -43,7 +43,7 @@ function dot({ number, way, lost }: Envelope): Item {
 function words({ counts, more, lost, lastLost, newest }: Seen): Html {
   const last = newest.at(-1);
   return html`<p data-wire-words>
-    <span class="unseen">Seen on the wire:</span>
+    <span>Since this page opened:</span>
     <span>${plural(counts["app-slack"], "call")} to Slack</span>
     <span>${plural(counts["slack-app"], "envelope")} from Slack</span>
     <span>${plural(counts["app-service"], "call")} to the service</span>

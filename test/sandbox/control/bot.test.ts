@@ -120,3 +120,22 @@ test.for([
   const back = await sandbox.read("/control/traffic", { after, contains: "socket connected", wait: "30" });
   expect(back).toHaveLength(1);
 });
+
+test("the sandbox knows that the bot's clock is on its way, and when it has arrived", async () => {
+  const { act, world } = sandbox;
+  const { bot } = world;
+  if (bot === null) throw new Error("there is no bot");
+  await bot.ready();
+  expect(bot.isClockMoving()).toBe(false);
+  const { promise: arrived, resolve } = Promise.withResolvers<void>();
+  const stop = bot.onChange(() => bot.isClockMoving() || resolve());
+  await act("clock.advance", { ms: 5 * 60_000 });
+  expect(bot.isClockMoving()).toBe(true);
+  await arrived;
+  stop();
+  await act("clock.advance", { ms: 24 * 3_600_000 });
+  expect(bot.isClockMoving()).toBe(true);
+  // A new process starts with the sandbox's clock.
+  await act("bot.restart");
+  expect(bot.isClockMoving()).toBe(false);
+});

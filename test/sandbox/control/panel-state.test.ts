@@ -34,6 +34,7 @@ test("the panels show the servers, the bot's key and the runs, and are notified 
     pause: () => undefined,
     resume: () => undefined,
     setAhead: () => undefined,
+    isClockMoving: () => false,
     onChange: () => () => undefined,
   };
   const bot: Bot = { ...keeper, replicas: [{ ...keeper, name: "replica 1", port: 12_001 }] };

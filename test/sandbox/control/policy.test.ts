@@ -53,10 +53,12 @@ type BotAnswer = {
     readonly fault: string | null;
   };
 };
+const blockIds = (): string[] =>
+  sandbox.world.slack.workspace.messages.flatMap(({ blocks }) => blocks.map(({ block_id = "" }) => block_id));
 const botState = async (): Promise<BotAnswer> => (await sandbox.send("/control/bot")).body as BotAnswer;
 
 test("the bot starts with the operator's policy, and decides by another one after a switch", async () => {
-  const { act, world } = sandbox;
+  const { act } = sandbox;
   const before = (await botState()).policy;
   expect(before).toMatchObject({ chosen: "own", inForce: { name: "own" }, fault: null });
   await act("bot.policy", { name: "quorum-and-hold" });
@@ -68,8 +70,6 @@ test("the bot starts with the operator's policy, and decides by another one afte
     channel: "ops-agents",
     text: "/agent run deploy billing-api to production",
   });
-  const blockIds = () =>
-    world.slack.workspace.messages.flatMap(({ blocks }) => blocks.map(({ block_id = "" }) => block_id));
   await expect.poll(blockIds, { timeout: 20_000 }).toContain("rule:0-of-2");
 });
 
@@ -111,13 +111,54 @@ test("after two switches at once, the later one is in force", async () => {
   expect((await botState()).policy).toMatchObject({ chosen: "built-in", inForce: { name: "built-in" } });
 });
 
-test("a scene plays under the policy that the sandbox was started with", async () => {
+type Play = { readonly ended: string | null; readonly captions: readonly { readonly text: string }[] };
+
+test("a scene plays under the policy of the sandbox's start, says so, and gives the chosen policy back", async () => {
+  const { act, read, world } = sandbox;
+  await act("bot.policy", { name: "strict" });
+  await act("service.createRun", { task: "deploy the ledger to production" });
+  const text = "/agent run deploy the wallet to production";
+  await act("person.command", { person: "ana", channel: "ops-agents", text });
+  await expect.poll(blockIds, { timeout: 20_000 }).toContainEqual(expect.stringMatching(/^state:pending/));
+  const files: unknown[] = [];
+  world.bot?.onChange(() => {
+    if (world.bot?.state() === "running") files.push(world.bot.given()["POLICY_FILE"]);
+  });
+  await act("scene.play", { name: "own-run" });
+  const [scene] = (await read("/control/scenes", { playing: "false", wait: "60" })) as unknown as Play[];
+  expect(scene).toMatchObject({ ended: "done" });
+  expect(scene?.captions[0]?.text).toMatch(
+    /^Strict is off until the scene ends, also for the request that waits\. Ana starts a run:/,
+  );
+  expect([...new Set(files)]).toEqual([own, join(FOLDER, "strict.yaml")]);
+  expect((await botState()).policy).toMatchObject({ chosen: "strict", inForce: { name: "strict" } });
+});
+
+test("a scene that is stopped gives the chosen policy back, except if another one was chosen meanwhile", async () => {
   const { act, read } = sandbox;
   await act("bot.policy", { name: "strict" });
+  const playAndStop = async (meanwhile: () => Promise<unknown>): Promise<void> => {
+    await act("scene.play", { name: "storm" });
+    await read("/control/runs", { task: "50 tenants", phase: "awaiting_approval", wait: "20" });
+    await meanwhile();
+    await act("scene.stop");
+  };
+  await playAndStop(() => Promise.resolve());
+  expect((await botState()).policy).toMatchObject({ chosen: "strict", inForce: { name: "strict" } });
+  await playAndStop(() => act("bot.policy", { name: "built-in" }));
+  expect((await botState()).policy).toMatchObject({ chosen: "built-in", inForce: { name: "built-in" } });
+});
+
+test("a scene leaves the built-in policy as it is, because scenes are written for it", async () => {
+  const { act, read, world } = sandbox;
+  await act("bot.policy", { name: "built-in" });
+  const { policy } = await botState();
   await act("scene.play", { name: "own-run" });
-  const [scene] = await read("/control/scenes", { playing: "false", wait: "60" });
+  const [scene] = (await read("/control/scenes", { playing: "false", wait: "60" })) as unknown as Play[];
   expect(scene).toMatchObject({ ended: "done" });
-  expect((await botState()).policy).toMatchObject({ chosen: "own", inForce: { name: "own" } });
+  expect(scene?.captions[0]?.text).toMatch(/^Ana starts a run:/);
+  expect((await botState()).policy).toEqual(policy);
+  expect(world.bot?.given()["POLICY_FILE"]).toBeUndefined();
 });
 
 test("a bot that does not start says why", async () => {

@@ -54,6 +54,11 @@ export function policyNamed(name: string): (typeof policies)[number] {
   return found;
 }
 
+type Playing = NonNullable<SceneState["playing"]>;
+
+/** The id of each play of a scene, unless a test gives another. */
+const PLAY = "play-1";
+
 export function createFakePanelState() {
   const listeners = new Set<() => void>();
   let service: ServiceState = {
@@ -72,6 +77,7 @@ export function createFakePanelState() {
       fault: null,
     },
     clockAheadMs: 0,
+    isClockMoving: false,
     faults: [],
     profile: plainProfile,
     runs: someRuns(),
@@ -116,9 +122,9 @@ export function createFakePanelState() {
       service = { ...service, ...change };
       notify();
     },
-    play(playing: SceneState["playing"]): void {
-      const done = playing?.ended === "done" ? new Set([...scenes.done, playing.name]) : scenes.done;
-      scenes = { ...scenes, playing, done };
+    play({ id = PLAY, ...shown }: Omit<Playing, "id"> & { readonly id?: string }): void {
+      const done = shown.ended === "done" ? new Set([...scenes.done, shown.name]) : scenes.done;
+      scenes = { ...scenes, playing: { id, ...shown }, done };
       notify();
     },
   };
@@ -129,7 +135,7 @@ export type Asked = { readonly act: string; readonly args: Record<string, unknow
 /** Serves the page with the control address. `answer` returns the answer to a button. With port 0, any free port is used. */
 export async function serveWithControl(
   parts: PageParts,
-  answer: (asked: Asked) => object = () => ({ ok: true }),
+  answer: (asked: Asked) => object = () => ({ ok: true, result: { id: PLAY } }),
   port = 0,
 ) {
   const page = createPage(parts);
@@ -166,7 +172,7 @@ export async function createJudge(panelState: PanelState) {
   const [service, gateway] = await Promise.all([startService({ clock }), startGateway({ clock })]);
   const scenes = {
     state: panelState.scenes,
-    play: () => undefined,
+    play: () => PLAY,
     stop: () => Promise.resolve(),
     onChange: panelState.onChange,
   };

@@ -20,6 +20,7 @@ function newChannel() {
       { person, where, thread: null, panel: null },
     );
     return (drawn?.toString() ?? "")
+      .replace(/<button[^>]*hint-close.*?<\/button>/s, "")
       .replace(/<[^>]*>/g, "")
       .replace(/\s+/g, " ")
       .trim();
@@ -63,6 +64,32 @@ test("after the first decision everyone gets suggestions, even when another requ
   expect(said()).toBe(DARES_WAITING);
   fake.play({ name: "outage", captions: [], ended: "done" });
   expect(said()).toBe("");
+});
+
+test("the hint claims a decision only once the service has confirmed it, and while no other request waits", () => {
+  const { workspace, said, ask } = newChannel();
+  const [first, last] = [ask(), ask()];
+  workspace.edit(last, { blocks: decidedCard("approved") });
+  expect(said()).toBe(DARES_WAITING);
+  for (const state of [
+    "held",
+    "sending",
+    "retrying",
+    "held-back",
+    "waiting",
+    "checking",
+    "unconfirmed",
+    "closed",
+  ]) {
+    workspace.edit(first, { blocks: decidedCard("approved") });
+    workspace.edit(last, { blocks: decidedCard(state) });
+    expect([state, said()]).toEqual([state, DARES_WAITING]);
+  }
+  workspace.edit(first, { blocks: decidedCard("pending") });
+  workspace.edit(last, { blocks: decidedCard("approved") });
+  expect(said()).toBe(DARES_WAITING);
+  workspace.edit(first, { blocks: decidedCard("held") });
+  expect(said()).toBe(DARES);
 });
 
 test("a decided request counts as decided even if it keeps a button to read it in full", () => {

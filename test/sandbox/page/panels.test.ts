@@ -84,6 +84,13 @@ describe("the service panel", () => {
     }
   });
 
+  test("says that the bot's clock has not arrived yet where the sandbox's clock is", async () => {
+    fake.service({ clockAheadMs: 10 * 60_000, isClockMoving: true });
+    expect(await service()).toContain("clock is on its way");
+    fake.service({ isClockMoving: false });
+    expect(await service()).not.toContain("on its way");
+  });
+
   test("does not offer what cannot be done now", async () => {
     expect(await service()).not.toContain("Clear these");
     expect(await service()).not.toContain("bot.start");

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PageParts } from "#sandbox/page/base/parts.ts";
 import { createPage } from "#sandbox/page/page.ts";
+import { requestState } from "#sandbox/scenes/says.ts";
 import { typed } from "#sandbox/slack/content.ts";
 import type { ActResult, Acts, Block, Message } from "#sandbox/slack/model.ts";
 import { seedWorkspace } from "#sandbox/slack/seed-workspace.ts";
@@ -67,6 +68,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
       done.push({ act: "shortcut", with: given });
       return { ok: true };
     },
+    requestState,
     examples: ["/agent run deploy billing-api to production", "/agent health"],
     timeZone: "UTC",
   };
@@ -166,10 +168,11 @@ export function approvalCard(): Block[] {
   ];
 }
 
-export function decidedCard(): Block[] {
+export function decidedCard(state = "denied"): Block[] {
   return [
     {
       type: "section",
+      block_id: `state:${state}:v1`,
       text: mrkdwn(
         ":no_entry: *Denied* by <@U0ANA> — `deploy.apply` on *production*\n&gt; Not during the freeze window.",
       ),

@@ -19,10 +19,14 @@ const story = (name: string, play: (stage: Told) => Promise<string>): Scene => (
   play,
 });
 
-type Asked = Partial<Pick<SceneParts, "paceMs">> & { readonly reset?: () => Promise<void> };
+type Asked = Partial<Pick<SceneParts, "paceMs"> & Pick<Played, "prepare" | "restore">>;
 
-function engine(scenes: readonly Scene[], { reset = () => Promise.resolve(), ...parts }: Asked = {}): Scenes {
-  const stageFor: SceneParts["stageFor"] = (_signal, say): Played => ({ stage: { say } as Stage, reset });
+function engine(scenes: readonly Scene[], { prepare, restore, ...parts }: Asked = {}): Scenes {
+  const stageFor: SceneParts["stageFor"] = (_signal, say): Played => ({
+    stage: { say } as Stage,
+    prepare: prepare ?? (() => Promise.resolve("")),
+    restore: restore ?? (() => Promise.resolve()),
+  });
   return createScenes({ scenes, now: () => 7, paceMs: () => 0, stageFor, ...parts });
 }
 
@@ -69,28 +73,46 @@ test("a scene fails if an expectation does not hold, and says which", async () =
   expect(await ended(scenes)).toEqual(["failed", ["This scene failed: there were two cards."]]);
 });
 
-test("the world is reset before and after, however the scene ends", async () => {
+test("the world is prepared before the scene and restored after it, however it ends", async () => {
   const order: string[] = [];
-  const reset = () => Promise.resolve(void order.push("reset"));
+  const prepare = () => Promise.resolve(order.push("prepared").toString());
+  const restore = () => Promise.resolve(void order.push("restored"));
   const broken = story("broken", () => {
     order.push("played");
     return Promise.reject(new Error("x"));
   });
-  const scenes = engine([broken, endless], { reset, paceMs: () => 60_000 });
+  const scenes = engine([broken, endless], { prepare, restore, paceMs: () => 60_000 });
   scenes.play("broken");
   await ended(scenes);
-  expect(order).toEqual(["reset", "played", "reset"]);
+  expect(order).toEqual(["prepared", "played", "restored"]);
   scenes.play("endless");
   await scenes.stop();
   expect(order).toHaveLength(5);
 });
 
-test("a world that cannot be reset is a failure, and says why", async () => {
-  const scenes = engine([short], { reset: () => Promise.reject(new Error("The bot does not start.")) });
-  scenes.play("short");
-  const [how, captions] = await ended(scenes);
-  expect(how).toBe("failed");
-  expect(captions.at(-1)).toContain("The bot does not start.");
+test("the first caption, and no other, says what the preparation changed for others", async () => {
+  const two = story("two", async (stage) => {
+    await stage.say("one");
+    await stage.say("two");
+    return "three";
+  });
+  const scenes = engine([two], { prepare: () => Promise.resolve("Strict is off.") });
+  scenes.play("two");
+  expect(await ended(scenes)).toEqual(["done", ["Strict is off. one", "two", "three"]]);
+});
+
+test("a world that cannot be prepared or restored is a failure, says why, and is restored all the same", async () => {
+  let restored = 0;
+  const fail = () => Promise.reject(new Error("The bot does not start."));
+  const restore = () => Promise.resolve(void (restored += 1));
+  for (const parts of [{ prepare: fail, restore }, { restore: fail }]) {
+    const scenes = engine([short], parts);
+    scenes.play("short");
+    const [how, captions] = await ended(scenes);
+    expect(how).toBe("failed");
+    expect(captions.at(-1)).toContain("The bot does not start.");
+  }
+  expect(restored).toBe(1);
 });
 
 test("a scene can be stopped in the middle of a caption, and stop resolves when it has ended", async () => {
