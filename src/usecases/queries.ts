@@ -213,7 +213,7 @@ async function reportOf(deps: ReportDeps, by: Asker): Promise<Result<WeekReport,
   const refusal = await refusalToUse(deps, by);
   if (refusal !== null) return err(refusal);
   const { team, user, channel } = by;
-  if (!audit.admins.includes(user) || team !== audit.team) return err({ type: "not-admin" });
+  if (!audit.admins.includes(user) || team !== audit.team) return err({ type: "not-admin", asked: "report" });
   const { now, policy } = context();
   const week = lastWeek(policy.lookBack ?? DEFAULT_LOOK_BACK, now) ?? { from: now, to: now };
   const outcome = `who decided from ${new Date(week.from).toISOString()} to ${new Date(week.to).toISOString()}`;
