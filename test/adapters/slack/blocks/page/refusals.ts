@@ -41,7 +41,13 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     { type: "frozen", freeze: FROZEN },
     { type: "frozen", freeze: { ...FROZEN, channel: null, why: "" } },
   ],
-  "too-late": [{ type: "too-late" }],
+  "too-late": [
+    { type: "too-late", became: { type: "sent", at: NOON } },
+    { type: "too-late", became: { type: "sent", at: null } },
+    { type: "too-late", became: { type: "due" } },
+    { type: "too-late", became: { type: "denied" } },
+    { type: "too-late", became: null },
+  ],
   "not-yours": [{ type: "not-yours" }],
   "already-decided": [
     { type: "already-decided", decision, settled: true },
