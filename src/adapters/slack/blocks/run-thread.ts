@@ -231,9 +231,9 @@ function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: Unreadabl
 function adviceWords({ what, count: many }: Unreadable): string {
   switch (what) {
     case "answer":
-      return "Check at the service: Countersign can't tell whether this run is waiting for a decision. It keeps asking, and sends recorded decisions once the answers can be used again.";
+      return "Look up the run in the agent service: Countersign can't tell whether this run is waiting for a decision. It keeps asking, and sends recorded decisions once the answers can be used again.";
     case "list":
-      return "Check at the service. Countersign keeps asking, and shows each approval once the service lists it.";
+      return "Look up the run in the agent service. Countersign keeps asking, and shows each approval once the service lists it.";
     case "items":
       if (many > 1)
         return "They can't be decided here. Decide them at the service, or have the agent ask again. Each gets its own card once it can be read.";
