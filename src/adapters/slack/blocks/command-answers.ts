@@ -20,7 +20,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { runStatus, isOngoing } from "./run-status.ts";
+import { isOngoing, runStatus, whyLines } from "./run-status.ts";
 import { unreadableTitle } from "./run-thread.ts";
 
 /** The most pending approvals that a row of a list names. */
@@ -95,7 +95,8 @@ export function runList({ title, none }: ListWords, runs: readonly Linked[], mor
 }
 
 export function runRow({ run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked): Block {
-  const { icon, text } = runStatus(run);
+  const status = runStatus(run);
+  const { icon, text } = status;
   const id = runId(run);
   const waits = run.approvals.filter(({ state }) => state.type === "pending");
   const thread = link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: linkWords }];
@@ -120,6 +121,7 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
     asks.push(line(span(`… and for ${count(waits.length - MAX_WAITS)} more decisions`)));
   return rich(
     head,
+    ...whyLines(status),
     ...(run.input === "" ? [] : [quote(untrustedSpan(oneLine(run.input, 200), 200))]),
     ...asks,
   );

@@ -9,7 +9,7 @@ export const CONFIRMED = "The service confirmed it.";
 export function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.type) {
     case "held":
-      return "Until it is sent, the person who approved it can undo it, and anyone who may decide can deny it.";
+      return "Until it is sent, anyone who approved it can undo it, and anyone who may decide can deny it.";
     case "recorded":
       return "";
     case "sending":

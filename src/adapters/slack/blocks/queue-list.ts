@@ -152,7 +152,9 @@ const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true }
 function stateParts({ approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
   const votes =
     approval.votes.length > 0 || rule.needs > 1
-      ? [`${count(approval.votes.length)} of ${count(rule.needs)}`]
+      ? [
+          `${count(approval.votes.length)} of ${count(rule.needs)} ${rule.needs === 1 ? "approval" : "approvals"}`,
+        ]
       : [];
   const missing = missingInWords(approval, rule);
   if (missing !== "") votes.push(`missing: ${escaped(oneLine(missing, PARTS_CHARS))}`);

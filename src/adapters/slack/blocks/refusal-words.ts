@@ -78,7 +78,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "stopped":
-      return `<@${refusal.stop.by}> stopped this run. Everything it asks for is denied until someone who may decide lifts the stop, in the run's thread. Nothing was sent.`;
+      return `<@${refusal.stop.by}> stopped this run. Its requests are denied until an approver lifts the stop in the run's thread. Nothing was sent.`;
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No approval is sent until the freeze is lifted. You can deny this. Nothing was sent.`;
     case "reason-needed":
@@ -190,7 +190,8 @@ const TITLES = {
 } as const satisfies { [Type in Refusal["type"]]: string };
 
 /** The title of the window that shows a refusal. It says what the person cannot do, or what happened. */
-export const refusalTitle = ({ type }: Refusal): string => TITLES[type];
+export const refusalTitle = (refusal: Refusal): string =>
+  refusal.type === "not-claimer" && refusal.by === null ? "No one is looking at it" : TITLES[refusal.type];
 
 /** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */
 export function refusalPlain(refusal: Refusal): string {

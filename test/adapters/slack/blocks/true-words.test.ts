@@ -266,6 +266,17 @@ test("a reason is promised to the service, not to the agent", () => {
   }
 });
 
+test("a start that is retried says why below its status, and a running run is just running", () => {
+  const delayed = { ...run, creation: { type: "planned", notBefore: 0, tries: 1, why: "HTTP 503." } } as Run;
+  for (const message of [messageIn(delayed, OPENING), oneRun({ run: delayed, link: null })]) {
+    const shown = printedMessage(message);
+    expect(shown).toContain("Not started yet; retrying** since");
+    expect(shown).toContain("\nHTTP 503.");
+  }
+  const running = { ...run, seen: { ...endedRun(run, { how: "succeeded" }).seen, status: "running", ended: null } } as Run;
+  expect(printedMessage(messageIn(running, OPENING))).toContain("🔵 Running** since");
+});
+
 describe("the end of a run", () => {
   const verdictOf = (verdict: "approve" | "deny", delivery: Delivery, id: string): Approval => {
     const by = { team: TEAM, user: APPROVER };
@@ -287,16 +298,16 @@ describe("the end of a run", () => {
 
   test("has no green tick if all its requests were denied", () => {
     for (const text of shown(verdictOf("deny", confirmed, "apr_1"))) {
-      expect(text).toContain("⛔ Finished, its request was denied");
+      expect(text).toContain("⛔ Finished; its request was denied");
       expect(text).not.toMatch(/✅|Succeeded/);
     }
     const both = [verdictOf("deny", confirmed, "apr_1"), verdictOf("deny", confirmed, "apr_2")];
-    for (const text of shown(...both)) expect(text).toContain("⛔ Finished, both requests denied");
+    for (const text of shown(...both)) expect(text).toContain("⛔ Finished; both requests denied");
   });
 
   test("says how many of its requests were denied", () => {
     const mixed = [verdictOf("deny", confirmed, "apr_1"), verdictOf("approve", confirmed, "apr_2")];
-    for (const text of shown(...mixed)) expect(text).toContain("✅ Succeeded, 1 of 2 requests denied");
+    for (const text of shown(...mixed)) expect(text).toContain("✅ Succeeded; 1 of 2 requests denied");
     for (const text of shown(verdictOf("approve", confirmed, "apr_1"))) expect(text).not.toContain("denied");
   });
 });
