@@ -217,9 +217,13 @@ function downWords({ key, service }: HealthAnswer, down: ServiceDown, now: numbe
   // An outage may begin with silence and continue with errors. Only the latest failure is known.
   if (isBack(key, down)) return [...since, span(" until just now")];
   if (key === "refused") return [...since, span(": key refused, see above")];
-  if (!service.ok) return [...since, span(": see above")];
+  if (service.fault !== null && withoutLimit(service.fault) === withoutLimit(down.why))
+    return [...since, span(": see above")];
   return [...since, span(": "), untrustedSpan(sentence(down.why), SAYS_CHARS)];
 }
+
+/** The health endpoint has a shorter time limit than the fetch of a run, so the same failure names another number. */
+const withoutLimit = (why: string): string => why.replace(/ within \d+ s\b/, "");
 
 /** Whether the service has just answered, and the poller does not know that yet. */
 const isBack = (key: HealthAnswer["key"], { type }: ServiceDown): boolean =>

@@ -81,6 +81,8 @@ test("does not repeat why the service does not answer", () => {
   const shown = away("timeout", "The agent service did not answer within 10 s.", { service: silent });
   expect(shown.match(/did not answer/g)).toHaveLength(1);
   expect(shown).toMatch(/no usable answer since .*: see above/);
+  const other = away("http_503", "The agent service answered HTTP 503.", { service: silent });
+  expect(other).toMatch(/no usable answer since .*: The agent service answered HTTP 503\./);
 });
 
 test("says that an outage is over as soon as a fetch is answered", () => {
