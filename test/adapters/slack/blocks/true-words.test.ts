@@ -273,7 +273,10 @@ test("a start that is retried says why below its status, and a running run is ju
     expect(shown).toContain("Not started yet; retrying** since");
     expect(shown).toContain("\nHTTP 503.");
   }
-  const running = { ...run, seen: { ...endedRun(run, { how: "succeeded" }).seen, status: "running", ended: null } } as Run;
+  const running = {
+    ...run,
+    seen: { ...endedRun(run, { how: "succeeded" }).seen, status: "running", ended: null },
+  } as Run;
   expect(printedMessage(messageIn(running, OPENING))).toContain("🔵 Running** since");
 });
 
