@@ -166,7 +166,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     readings: () => readingsOf({ ...deps, figures, health, watch: poller, guard }),
     onRun: (listener) => engine.onPlan((run) => listener(run)),
     onChangeByOtherReplica: (listener) => void replicaListeners.push(listener),
-    queries: createQueries({ ...deps, watch: poller, guard, unreadable, integrity, health, key }),
+    queries: createQueries({ ...deps, watch: poller, guard, unreadable, integrity, health, key, figures }),
     start: async () => {
       deps.watchdog.start();
       // The audit is checked first, so that no decision leaves before the check.

@@ -130,7 +130,7 @@ export async function openServices(
   const through = openSlack(config.proxies);
   closers.push(async () => through.dispatcher.destroy());
   const { botToken, apiUrl, command, appId } = config.slack;
-  const deployment = { name: config.slack.deployment, runUrl: config.runUrl };
+  const deployment = { name: config.slack.deployment, runUrl: config.runUrl, command };
   const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };
   const slack = await createSlack({
     ...names,

@@ -31,6 +31,12 @@ export type Person = {
   readonly memberOf?: ReadonlyMap<GroupId | ChannelId, boolean>;
 };
 
+/** `at`: when the service confirmed it (ms since 1970), or null. */
+export type NoLongerHeld =
+  | { readonly type: "sent"; readonly at: number | null }
+  | { readonly type: "due" }
+  | { readonly type: "denied" };
+
 /** An expected "no", with its evidence. The words for each are in `adapters/slack/blocks/refusal-words.ts`. */
 export type Refusal =
   /** `perhaps`: the person may have requested the run, but another person is recorded as the requester (see `Run.mayHaveAsked`). */
@@ -55,8 +61,10 @@ export type Refusal =
   /** Nothing may be approved while the brake is on. Requests can still be denied. */
   | { readonly type: "stopped"; readonly stop: Stop }
   | { readonly type: "frozen"; readonly freeze: Freeze }
-  /** For an undo: the approval is no longer held, or someone else gave it. */
-  | { readonly type: "too-late" | "not-yours" }
+  /** For an undo: the approval is no longer held. `became`: what happened instead. Null if its card shows something else by now. */
+  | { readonly type: "too-late"; readonly became: NoLongerHeld | null }
+  /** For an undo: someone else gave the approval. */
+  | { readonly type: "not-yours" }
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
   | { readonly type: "closed"; readonly why: ClosedCause }
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }

@@ -48,10 +48,10 @@ export type CommandRefusal =
   | { readonly type: "tampered"; readonly words: string }
   /** For closing a dispute. */
   | { readonly type: "nothing-disputed" | "close-why" }
-  /** For an acknowledgement of tampering; `not-admin` also for closing a dispute. */
-  | {
-      readonly type: "not-admin" | "nothing-to-acknowledge" | "other-findings" | "acknowledge-why";
-    }
+  /** `asked`: the command that only admins may use. */
+  | { readonly type: "not-admin"; readonly asked: "close" | "acknowledge" | "report" }
+  /** For an acknowledgement of tampering. */
+  | { readonly type: "nothing-to-acknowledge" | "other-findings" | "acknowledge-why" }
   /** It was allowed, but Slack did not accept the file. */
   | { readonly type: "not-sent" };
 

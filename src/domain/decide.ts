@@ -14,8 +14,14 @@ import {
 import { withCall } from "./call.ts";
 import { extendedMs } from "./follow-up.ts";
 import { overNotBefore } from "./follow-up-due.ts";
-import type { Approval, Decision, Delivery, Request, Verdict } from "./approval.ts";
-import { MAX_REASON_CHARS, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
+import type { Approval, ApprovalState, Decision, Delivery, Request, Verdict } from "./approval.ts";
+import {
+  MAX_REASON_CHARS,
+  type NoLongerHeld,
+  type Person,
+  type Refusal,
+  refusalToOpen,
+} from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { applyBrake, wasDenialRefused } from "./brake.ts";
 import type { ApprovalId, TeamId, UserId } from "./ids.ts";
@@ -184,9 +190,10 @@ export function undo(
   const isTheirs = (decision: Decision): boolean =>
     decision.by?.user === by.user && decision.by.team === by.team;
   if (approval.version !== version)
-    return wasUndone(approval, isTheirs) ? ok(run) : err({ type: "too-late" });
+    return wasUndone(approval, isTheirs) ? ok(run) : err({ type: "too-late", became: null });
   const { state } = approval;
-  if (state.type !== "decided" || state.delivery.type !== "held") return err({ type: "too-late" });
+  if (state.type !== "decided" || state.delivery.type !== "held")
+    return err({ type: "too-late", became: noLongerHeld(state, ctx) });
   const votes = allVotes(state.decision);
   const undone = votes.find(isTheirs);
   if (undone === undefined) return err({ type: "not-yours" });
@@ -194,6 +201,23 @@ export function undo(
   // This makes a new version, so that the submitted form does not decide again if Slack redelivers it.
   const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(undone, "undone")], left });
   return ok(replaceApproval(run, open));
+}
+
+function noLongerHeld(state: ApprovalState, ctx: Context): NoLongerHeld | null {
+  if (state.type !== "decided") return null;
+  const { decision, delivery } = state;
+  if (decision.verdict === "deny") return { type: "denied" };
+  switch (delivery.type) {
+    case "held":
+    case "recorded":
+      return { type: "due" };
+    case "retry":
+      return delivery.lost ? { type: "sent", at: null } : { type: "due" };
+    case "confirmed":
+      return { type: "sent", at: ctx.now - (ctx.monotonic - delivery.at) };
+    default:
+      return { type: "sent", at: null };
+  }
 }
 
 function wasUndone({ past }: Approval, isTheirs: (decision: Decision) => boolean): boolean {

@@ -50,6 +50,7 @@ const LATE_MS = 60_000;
 
 type Tracked = {
   state: RunState | null;
+  retriesStart: boolean;
   /** When each pending request was first seen (monotonic ms). */
   pending: ReadonlyMap<ApprovalId, number>;
   /** The number of pending requests that have had their last reminder. */
@@ -66,7 +67,14 @@ type Deps = {
   readonly metrics: Pick<Counters, "cardShown" | "decisionConfirmed">;
 };
 
-const NONE: Tracked = { state: null, pending: new Map(), reminded: 0, unshown: new Set(), unsent: new Map() };
+const NONE: Tracked = {
+  state: null,
+  retriesStart: false,
+  pending: new Map(),
+  reminded: 0,
+  unshown: new Set(),
+  unsent: new Map(),
+};
 
 export function createRunFigures({ engine, clock, metrics }: Deps): { readonly figures: () => RunFigures } {
   const runs = new Map<RunKey, Tracked>();
@@ -83,7 +91,8 @@ export function createRunFigures({ engine, clock, metrics }: Deps): { readonly f
 
 function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
   const state = stateOf(run);
-  if (run.approvals.length === 0) return { ...NONE, state };
+  const retriesStart = run.creation.type === "planned" && run.creation.why !== "";
+  if (run.approvals.length === 0) return { ...NONE, state, retriesStart };
   const waiting = isWatched(run) ? run.approvals.filter(({ state }) => state.type === "pending") : [];
   const unsent = run.approvals.flatMap((approval): [string, number][] => {
     const decision = unsentDecision(approval);
@@ -93,6 +102,7 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
   });
   return {
     state,
+    retriesStart,
     pending: new Map(waiting.map(({ id, waitsSince }) => [id, waitsSince])),
     reminded: waiting.filter(hasLastReminder).length,
     unshown: new Set(waiting.filter((approval) => !isShown(run, approval)).map(({ id }) => id)),
@@ -157,7 +167,9 @@ function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
   const pending: number[] = [];
   const unsent: number[] = [];
   let reminded = 0;
+  let retriedStarts = 0;
   for (const run of tracked) {
+    retriedStarts += Number(run.retriesStart);
     if (run.state !== null) runs[run.state] += 1;
     reminded += run.reminded;
     for (const since of run.pending.values()) pending.push(now - since);
@@ -165,6 +177,7 @@ function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
   }
   return {
     runs,
+    retriedStarts,
     pending: { count: pending.length, oldestMs: oldest(pending), reminded },
     unsent: {
       count: unsent.length,

@@ -15,8 +15,11 @@ export type ServiceKey = {
   /** Returns null if no answer has shown it yet. */
   isRefused(): boolean | null;
   /** Asks the service, unless an answer within `maxAgeMs` has shown it. Changes nothing at the service. Never rejects. */
-  check(maxAgeMs: number): Promise<void>;
+  check(maxAgeMs: number): Promise<KeyCheck>;
 };
+
+/** "unknown": the service gave no answer that shows it. "paused": the service asked us to wait, so it was not asked. */
+export type KeyCheck = "accepted" | "refused" | "unknown" | "paused";
 
 /** The code of an answer that refuses the key (adapters/agents/agent-service.ts). */
 const REFUSED = "http_401";
@@ -50,13 +53,10 @@ export function createServiceKey(
     return answer;
   };
 
-  async function check(maxAgeMs: number): Promise<void> {
-    if (latest !== null && clock.monotonic() - latest.at < maxAgeMs) return;
-    try {
-      await fetchRun(RunId(`countersign-health-${newKey()}`), TIMEOUT_MS);
-    } catch (error) {
-      if (!(error instanceof PortError)) throw error;
-    }
+  async function check(maxAgeMs: number): Promise<KeyCheck> {
+    if (latest !== null && clock.monotonic() - latest.at < maxAgeMs)
+      return latest.isRefused ? "refused" : "accepted";
+    return fetchRun(RunId(`countersign-health-${newKey()}`), TIMEOUT_MS).then(() => "accepted", checkAfter);
   }
 
   return {
@@ -64,6 +64,12 @@ export function createServiceKey(
     isRefused: () => latest?.isRefused ?? null,
     check,
   };
+}
+
+function checkAfter(error: unknown): KeyCheck {
+  if (!(error instanceof PortError)) throw error;
+  if (error.code === PAUSED) return "paused";
+  return error.code === REFUSED ? "refused" : "unknown";
 }
 
 /**

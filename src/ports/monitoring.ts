@@ -52,6 +52,8 @@ export type RunState = (typeof RUN_STATES)[number];
 /** Numbers of runs and approvals. `oldestMs` is the age of the oldest (ms), or 0 if there are none. */
 export type RunFigures = {
   readonly runs: { readonly [state in RunState]: number };
+  /** The starts that failed at least once and are tried again. */
+  readonly retriedStarts: number;
   /** Requests that wait for a decision or for more votes. `reminded`: how many of them have had their last reminder. */
   readonly pending: { readonly count: number; readonly oldestMs: number; readonly reminded: number };
   /**

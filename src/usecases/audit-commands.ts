@@ -184,7 +184,8 @@ async function acknowledge(
   const refusal = await refusalToUse(deps, by, SUBMIT_AGE_MS);
   if (refusal !== null) return err(refusal);
   const { team, user } = by;
-  if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
+  if (!deps.audit.admins.includes(user) || team !== deps.audit.team)
+    return err({ type: "not-admin", asked: "acknowledge" });
   const done = await deps.integrity.acknowledge({ team, user }, code, reason);
   if (!done.ok) return err({ type: BECAUSE[done.error] });
   // If this fails, each held-back decision is tried again by itself a few seconds later.

@@ -143,7 +143,8 @@ async function close(
   const refusal = await refusalToUse(deps, by);
   if (refusal !== null) return err(refusal);
   const { team, user } = by;
-  if (!deps.audit.admins.includes(user) || team !== deps.audit.team) return err({ type: "not-admin" });
+  if (!deps.audit.admins.includes(user) || team !== deps.audit.team)
+    return err({ type: "not-admin", asked: "close" });
   const open = openOnes(await deps.store.auditOfRun(id));
   if (open.length === 0) return err({ type: "nothing-disputed" });
   if (words === "") return err({ type: "close-why" });

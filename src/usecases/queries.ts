@@ -15,13 +15,13 @@ import type { Clock } from "../engine/clock.ts";
 import { storeFaultWords } from "../engine/health.ts";
 import type { Integrity, IntegrityState } from "../engine/integrity.ts";
 import type { Poller } from "../engine/poller.ts";
-import type { ServiceKey } from "../engine/service-answers.ts";
+import type { KeyCheck, ServiceKey } from "../engine/service-answers.ts";
 import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
 import { entriesOf } from "../notifications/announce-look-back.ts";
 import type { AgentService, Gateway, HealthReport } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
-import type { Health, PartHealth } from "../ports/monitoring.ts";
+import type { Health, PartHealth, RunFigures } from "../ports/monitoring.ts";
 import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
 import { type Asker, channelsOf, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
@@ -60,8 +60,10 @@ export type HealthAnswer = {
   readonly unreadable: UnreadableCounts;
   /** `fault`: the reason why the database does not answer, or null. */
   readonly store: { readonly ok: boolean; readonly latencyMs: number; readonly fault: string | null };
-  /** "unknown" if no answer of the service has shown it. */
-  readonly key: "accepted" | "refused" | "unknown";
+  /** What the service just said about our key. */
+  readonly key: KeyCheck;
+  /** What waits for the service in this process: recorded decisions, and starts that failed at least once. */
+  readonly waiting: { readonly decisions: RunFigures["unsent"]; readonly starts: number };
   readonly parts: readonly PartHealth[];
   /** The findings of tampering. */
   readonly audit: IntegrityState;
@@ -73,7 +75,8 @@ type Deps = {
   store: RunStore & Pick<Store, "ping">;
   audit: Pick<AuditReaders, "admins">;
   health: Pick<Health, "parts">;
-  key: Pick<ServiceKey, "check" | "isRefused">;
+  key: Pick<ServiceKey, "check">;
+  figures: () => RunFigures;
   version: string;
   people: QueueDeps["people"];
   context: () => Context;
@@ -120,22 +123,23 @@ function createLists({ store, people, context }: Deps): Omit<Queries, "health"> 
 }
 
 function createHealth(deps: Deps): Queries["health"] {
-  const { agents, gateway, watch, guard, unreadable, integrity, context, key } = deps;
+  const { agents, gateway, watch, guard, unreadable, integrity, context, key, figures } = deps;
   return async (by) => {
-    const [service, gatewayReport, store] = await Promise.all([
+    const [service, gatewayReport, store, keyCheck] = await Promise.all([
       agents.health(),
       gateway.health(),
       pingStore(deps),
       key.check(0),
     ]);
-    const refused = key.isRefused();
+    const { unsent, retriedStarts } = figures();
     const answer: HealthAnswer = {
       version: deps.version,
       service,
       gateway: gatewayReport,
       unreadable: unreadable.counts(),
       poller: { ...watch.counts(), service: guard.state() },
-      key: refused === null ? "unknown" : refused ? "refused" : "accepted",
+      key: keyCheck,
+      waiting: { decisions: unsent, starts: retriedStarts },
       store,
       parts: await deps.health.parts(),
       audit: integrity.state(),
@@ -209,7 +213,7 @@ async function reportOf(deps: ReportDeps, by: Asker): Promise<Result<WeekReport,
   const refusal = await refusalToUse(deps, by);
   if (refusal !== null) return err(refusal);
   const { team, user, channel } = by;
-  if (!audit.admins.includes(user) || team !== audit.team) return err({ type: "not-admin" });
+  if (!audit.admins.includes(user) || team !== audit.team) return err({ type: "not-admin", asked: "report" });
   const { now, policy } = context();
   const week = lastWeek(policy.lookBack ?? DEFAULT_LOOK_BACK, now) ?? { from: now, to: now };
   const outcome = `who decided from ${new Date(week.from).toISOString()} to ${new Date(week.to).toISOString()}`;

@@ -267,6 +267,6 @@ async function takeBack(
     { mustHold: false },
   );
   if (after?.value.ok === true) return ok(after.run);
-  const refusal = after === null ? ({ type: "too-late" } as const) : after.value.error;
+  const refusal = after === null ? ({ type: "too-late", became: null } as const) : after.value.error;
   return refused(deps, { refusal, run }, by, { step: "undo", approval, saw });
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";
-import type { Approval } from "#src/domain/approval.ts";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { markRead, type Person, type Refusal } from "#src/domain/authorization.ts";
 import { decide, expire, type Submission, undo, withdrawSurplusVotes } from "#src/domain/decide.ts";
 import { ApprovalId, ChannelId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
@@ -124,13 +124,40 @@ describe("an approval that is held", () => {
     expect(refusal(submit(back.value, { version }))).toBe("undone");
   });
 
-  test("cannot be undone once its time is up and it is on its way", () => {
-    const { state } = approvalOf(held);
-    if (state.type !== "decided") throw new Error("not decided");
-    const sending = { type: "sending", at: 0, tries: 1, lost: false } as const;
-    const approvals = held.approvals.map((each) => ({ ...each, state: { ...state, delivery: sending } }));
-    expect(undo({ ...held, approvals }, by(APPROVER), at())).toMatchObject({
-      error: { type: "too-late" },
+  const ctx = at();
+  const retry = { type: "retry", notBefore: 0, tries: 1, lost: false, why: "" } as const;
+  test.each<[Delivery, object]>([
+    [{ type: "recorded" }, { type: "due" }],
+    [retry, { type: "due" }],
+    [
+      { ...retry, lost: true },
+      { type: "sent", at: null },
+    ],
+    [
+      { type: "sending", at: 0, tries: 1, lost: false },
+      { type: "sent", at: null },
+    ],
+    [
+      { type: "confirmed", at: ctx.monotonic - 5_000, stillListed: null },
+      { type: "sent", at: ctx.now - 5_000 },
+    ],
+  ])(
+    "cannot be undone once its time is up (%j), and the refusal says what became of it",
+    (delivery, became) => {
+      const { state } = approvalOf(held);
+      if (state.type !== "decided") throw new Error("not decided");
+      const approvals = held.approvals.map((each) => ({ ...each, state: { ...state, delivery } }));
+      expect(undo({ ...held, approvals }, by(APPROVER), ctx)).toEqual({
+        ok: false,
+        error: { type: "too-late", became },
+      });
+    },
+  );
+
+  test("cannot be undone once it was denied", () => {
+    const denied = done(submit(held, { by: member(SECOND), verdict: "deny", reason: "no" }));
+    expect(undo(denied, by(APPROVER), at())).toMatchObject({
+      error: { type: "too-late", became: { type: "denied" } },
     });
   });
 

@@ -278,7 +278,7 @@ describe("before a finding is acknowledged", () => {
     const { bench, code } = await alarmed();
     const by = { team: TEAM, user, channel: CHANNEL };
     const done = await bench.flow.acknowledge(by, other === "" ? code : other, reason);
-    expect(done).toEqual({ ok: false, error: { type: because } });
+    expect(done).toMatchObject({ ok: false, error: { type: because } });
     expect((await bench.flow.queries.health(ADMIN)).audit.code).toBe(code);
   });
 

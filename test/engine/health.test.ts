@@ -14,6 +14,7 @@ const quiet = (): void => undefined;
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const NO_RUNS: RunFigures = {
   runs: { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 },
+  retriedStarts: 0,
   pending: { count: 0, oldestMs: 0, reminded: 0 },
   unsent: { count: 0, oldestMs: 0, late: 0 },
 };
@@ -51,7 +52,7 @@ function aHealth() {
       checkToken: check,
       queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
     },
-    key: { isRefused: () => world.keyRefused, check },
+    key: { isRefused: () => world.keyRefused, check: () => check().then(() => "unknown") },
     guard: { state: () => world.service },
     figures: () => world.figures,
     watchdog,

@@ -59,6 +59,17 @@ test("runs are counted by state, until they are over or another process follows 
   expect(figures().pending.count).toBe(0);
 });
 
+test("a start that failed counts until the service takes it", () => {
+  const { figures, plan } = aCount();
+  const run = aRun();
+  plan(run);
+  expect(figures().retriedStarts).toBe(0);
+  plan({ ...run, creation: { type: "planned", notBefore: 0, tries: 1, why: "down" } });
+  expect(figures().retriedStarts).toBe(1);
+  plan({ ...run, creation: aWatchedRun().creation });
+  expect(figures().retriedStarts).toBe(0);
+});
+
 test("a request waits from when it was first seen, and its card is timed once", async () => {
   const { figures, plan, clock, shown } = aCount();
   const run = listedRun("apr_1");

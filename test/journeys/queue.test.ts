@@ -53,6 +53,12 @@ describe.concurrent("a pending request", () => {
       await pendingOf(world, ben, "queue:yours:none"),
     ])
       expect(shown).toContain("1 of 2");
+    const open = home(world, ben);
+    if (open === undefined) throw new Error("the Home tab was not published");
+    const [button] = elementsOf(open.view.blocks).filter(({ action_id }) => action_id === "queue_review");
+    expect(button).toMatchObject({ text: { text: "Deny" } });
+    await press(world, ben, { view: open.id, blocks: open.view.blocks }, "queue_review");
+    await world.modalOf(ben, "form:deny");
     const [rows] = [home(world, cat)];
     expect(rows).toBeUndefined();
     expect(await pendingOf(world, cat, "queue:yours")).toContain("1 of 2");

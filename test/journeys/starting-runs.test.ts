@@ -85,6 +85,16 @@ describe.concurrent("a start whose answer is lost", () => {
     expect(world.tasksSent()).toEqual([TASK, TASK]);
   });
 
+  test("says how its run can be followed here, and that works", async (context) => {
+    const world = await aWorld(context);
+    const { question } = await startWithLostAnswer(world, true);
+    expect(textOf(question)).toContain("/agent watch <run id>");
+    const { id } = await world.runAt(TASK);
+    await world.command(ana, opsAgents, `watch ${id}`);
+    await world.told(ana, "answer:watching");
+    await world.saidIn(await world.until(() => openings(world)[1]), "outcome:succeeded");
+  });
+
   test("is dropped if its requester says so", async (context) => {
     const world = await aWorld(context);
     const { question } = await startWithLostAnswer(world, true);

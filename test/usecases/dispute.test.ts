@@ -216,7 +216,9 @@ describe("an admin", () => {
   ] as const)("is required: %s is refused, and the attempt is recorded", async ([, by]) => {
     const bench = await createBench();
     const { id } = await disputed(bench);
-    expect(await bench.flow.closeDispute(by, id, "all well")).toMatchObject({ error: { type: "not-admin" } });
+    expect(await bench.flow.closeDispute(by, id, "all well")).toMatchObject({
+      error: { type: "not-admin", asked: "close" },
+    });
     const [last] = (await bench.store.auditAfter(0, ["refused"], 100)).slice(-1);
     expect(last?.entry).toMatchObject({ step: "close", refusal: "not-admin" });
     expect((await cardOf(bench, id)).shown).toContain("⚠️ Disputed by");

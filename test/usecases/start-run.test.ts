@@ -5,7 +5,7 @@ import type { Person } from "#src/domain/authorization.ts";
 import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
 import type { Asker } from "#src/usecases/access.ts";
 import { LOOKS_BLANK } from "../domain/deceptive-text.ts";
-import { ADMIN, type Bench, clickOn, createBench, failure } from "../make/bot.ts";
+import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { APPROVER, aRunId, aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 import { aPolicy } from "../make/policy.ts";
 
@@ -375,18 +375,4 @@ describe("who can see a run", () => {
     const found = await bench.flow.queries.list(ASKER, "all", 2);
     expect(found.map(({ creation }) => creation)).toMatchObject([{ id: ids[2] }, { id: ids[1] }]);
   });
-});
-
-test("health reports the service, the gateway, the poller and the store, and the store's failure", async () => {
-  const bench = await createBench();
-  await bench.withCard();
-  await bench.clock.pass(5_000);
-  expect(await bench.flow.queries.health(ADMIN)).toMatchObject({
-    service: { ok: true },
-    gateway: { ok: true },
-    poller: { watched: 1, inFlight: 0, service: { type: "answers" } },
-    store: { ok: true },
-  });
-  bench.store.ping = () => Promise.reject(failure("database_failed"));
-  expect(await bench.flow.queries.health(ADMIN)).toMatchObject({ store: { ok: false } });
 });

@@ -35,7 +35,7 @@ test("anyone else is refused, and an entry says so too", async () => {
   await decided(bench);
   await nextWeek(bench);
   const no = await bench.flow.reportWeek(asks(APPROVER));
-  expect(no).toEqual({ ok: false, error: { type: "not-admin" } });
+  expect(no).toEqual({ ok: false, error: { type: "not-admin", asked: "report" } });
   expect(await last(bench)).toMatchObject({ what: "refused", step: "audit", refusal: "not-admin" });
 });
 

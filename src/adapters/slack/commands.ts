@@ -12,7 +12,7 @@ import { healthReport } from "./blocks/health-answer.ts";
 import { named } from "./blocks/deployment.ts";
 import { weekReport } from "./blocks/look-back-message.ts";
 import { textAnswer } from "./blocks/message-id.ts";
-import { commandRefusal } from "./blocks/command-refusal-words.ts";
+import { commandRefusal, typedRunRefusal } from "./blocks/command-refusal-words.ts";
 import { count, type Message } from "./blocks/rich.ts";
 import { RECORDED, recordRefusal, recordRun, unknownCommand } from "./free-text.ts";
 import { pendingAnswer } from "./home-and-queue.ts";
@@ -36,7 +36,7 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "run":
       return startRun(deps, by, payload, { task: line.rest, ack });
     case "form":
-      return openForm(deps, by, payload, { ack, named: null });
+      return openForm(deps, by, payload, { ack, named: null, typed: null });
     case "unknown": {
       const word = /^[a-z-]{1,20}$/i.test(line.word) ? line.word : "";
       await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
@@ -74,23 +74,30 @@ async function startRun(
   { task, ack }: Start,
 ): Promise<void> {
   const named = deps.startRun.named(task);
-  if (named?.lacks === true) return openForm(deps, by, payload, { ack, named: named.saved });
+  if (named?.lacks === true) return openForm(deps, by, payload, { ack, named: named.saved, typed: task });
   const intention = `command ${payload.trigger_id}`;
   const saved = named === null ? {} : { saved: named.saved };
-  const start = { input: task, intention, answerUrl: payload.response_url, ...saved };
+  const start = { input: task, intention, answerUrl: payload.response_url, typed: task, ...saved };
   const refusal = await recordRun(deps, by, start);
   if (refusal !== null) return answerInAck(deps, payload, ack, refusal);
   if (!(await ack())) await deps.answerAt(payload.response_url, RECORDED);
 }
 
+/** `typed` is null for the bare command. */
+type FormFor = { readonly ack: CommandAck; readonly named: FilledIn | null; readonly typed: string | null };
+
 async function openForm(
   deps: ListenerDeps,
   by: Asker,
   payload: CommandPayload,
-  { ack, named: task }: { readonly ack: CommandAck; readonly named: FilledIn | null },
+  { ack, named: task, typed }: FormFor,
 ): Promise<void> {
-  if (by.channel.startsWith("D"))
-    return answerInAck(deps, payload, ack, commandRefusal({ type: "not-a-channel" }, deps.command));
+  if (by.channel.startsWith("D")) {
+    const refusal = { type: "not-a-channel" } as const;
+    const refused =
+      typed === null ? commandRefusal(refusal, deps.command) : typedRunRefusal(refusal, deps.command, typed);
+    return answerInAck(deps, payload, ack, refused);
+  }
   await ack();
   await openTaskForm(deps, by, payload.trigger_id, task);
 }

@@ -10,7 +10,7 @@ import type { FilledIn } from "../../usecases/start-run.ts";
 import type { AttemptDetails } from "../../usecases/refusals.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";
-import { commandRefusal } from "./blocks/command-refusal-words.ts";
+import { commandRefusal, typedRunRefusal, withTypedRun } from "./blocks/command-refusal-words.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
 import { answerInThread } from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -204,21 +204,27 @@ type StartTask = {
   readonly answerUrl: string | null;
   /** A saved task, whose text replaces `input`. */
   readonly saved?: FilledIn;
+  /** The task as the person typed it after the command, given back if the run is not started. Left out if they still have it. */
+  readonly typed?: string;
 };
 
 /** Resolves to null if the run is recorded, otherwise to the answer for the person. */
 export async function recordRun(
   { startRun, command, log }: Pick<ListenerDeps, "startRun" | "command" | "log">,
   by: Asker,
-  task: StartTask,
+  { typed, ...task }: StartTask,
 ): Promise<Message | null> {
   try {
     const started = await startRun.start(by, task);
-    return started.ok ? null : commandRefusal(started.error, command);
+    if (started.ok) return null;
+    return typed === undefined
+      ? commandRefusal(started.error, command)
+      : typedRunRefusal(started.error, command, typed);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     log.error({ error }, "could not record a run");
-    return error.applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
+    const failed = error.applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
+    return typed === undefined ? failed : withTypedRun(failed, command, typed);
   }
 }
 

@@ -9,6 +9,7 @@ const aSet = () => createMetrics({ version: "1.2.3", node: "26.0.0", at: 1_700_0
 
 const READINGS: Readings = {
   runs: { starting: 0, running: 2, awaiting_approval: 1, stopped: 0, missing: 0 },
+  retriedStarts: 0,
   pending: { count: 4, oldestMs: 90_000, reminded: 2 },
   unsent: { count: 1, oldestMs: 61_500, late: 1 },
   parts: PARTS.map((part) => ({ part, fault: part === "service_key" ? "refused" : null, unready: false })),

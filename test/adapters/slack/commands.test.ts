@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
+import type { CommandRefusal } from "#src/domain/command-refusal.ts";
+import type { Freeze } from "#src/domain/freeze.ts";
 import { ChannelId, UserId } from "#src/domain/ids.ts";
+import type { CommandPayload } from "#src/adapters/slack/payloads.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
 import { err } from "#src/domain/result.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { createSuggestedRuns } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
-import { ADMIN, createBench } from "../../make/bot.ts";
+import { ADMIN, createBench, failure } from "../../make/bot.ts";
 import { these } from "../../make/policy.ts";
 import { aWatchedRun, TEAM } from "../../make/run.ts";
 import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";
@@ -21,9 +24,10 @@ const payload = (text: string) => ({
 });
 
 /** Returns the answers to a command. Only the parts of the app that the test names exist. */
-async function typed(text: string, parts: Partial<ListenerDeps>) {
+async function typed(text: string, parts: Partial<ListenerDeps>, more: Partial<CommandPayload> = {}) {
   const answers: Message[] = [];
   const acks: (string | undefined)[] = [];
+  const acked: Message[] = [];
   const deps = {
     team: TEAM,
     command: "/agent",
@@ -34,8 +38,11 @@ async function typed(text: string, parts: Partial<ListenerDeps>) {
     suggestedRuns: createSuggestedRuns(() => "n".repeat(22)),
     ...parts,
   } as unknown as ListenerDeps;
-  await onCommand(deps, payload(text), async (message) => acks.push(message?.text) > 0);
-  return { answers, acks };
+  await onCommand(deps, { ...payload(text), ...more }, async (message) => {
+    if (message !== undefined) acked.push(message);
+    return acks.push(message?.text) > 0;
+  });
+  return { answers, acks, acked };
 }
 
 const refusing = (words: string): Partial<ListenerDeps> => ({
@@ -113,6 +120,55 @@ describe("the text after the command", () => {
   test("is quoted once escaped, not twice", async () => {
     const { acks } = await typed("&lt;b&gt;&amp;", {});
     expect(acks[0]).toContain("does not know `&lt;b&gt;&amp;`");
+  });
+});
+
+describe("a run that is not started", () => {
+  const TASK = "deploy `pi` *now* <!channel> <https://evil.example|x>";
+  const refused = (refusal: CommandRefusal): Partial<ListenerDeps> => ({
+    startRun: {
+      start: async () => err(refusal),
+      named: () => null,
+    } as unknown as ListenerDeps["startRun"],
+  });
+  const FREEZE: Freeze = { entry: 1, channel: null, by: ADMIN, at: 0, why: "" };
+
+  test.each<CommandRefusal>([
+    { type: "frozen", freeze: FREEZE },
+    ...(["unverified", "hidden-channel", "not-a-channel", "not-in-channel", "no-runs-here"] as const).map(
+      (type) => ({ type }),
+    ),
+    ...(["not-starter", "not-your-task", "saved-task-gone"] as const).map((type) => ({ type })),
+    { type: "saved-task-unfinished", missing: ["Environment"], wrong: [], unknown: [] },
+  ])("because of $type gives the task back, where Slack reads no markup", async (refusal) => {
+    const { acked } = await typed(`run ${TASK}`, refused(refusal));
+    const [answer = { text: "", blocks: [] }] = acked;
+    const box = objectsIn(wire(answer.blocks)).filter(({ type }) => type === "rich_text_preformatted");
+    expect(textOf(box)).toContain(`/agent run ${TASK}`);
+    const markup = objectsIn(wire(answer.blocks)).filter(({ type }) => type === "mrkdwn");
+    expect(JSON.stringify(markup)).not.toContain("evil.example");
+  });
+
+  test("because the store fails gives the task back too", async () => {
+    for (const applied of ["no", "maybe"] as const) {
+      const start = () => Promise.reject(failure("store_failed", { applied }));
+      const startRun = { start, named: () => null } as unknown as ListenerDeps["startRun"];
+      const log = { error: () => undefined } as unknown as ListenerDeps["log"];
+      expect(textOf((await typed(`run ${TASK}`, { startRun, log })).acked)).toContain(`/agent run ${TASK}`);
+    }
+  });
+
+  test("gives a saved task back that was typed where no run may start", async () => {
+    const named = () => ({ saved: { name: "deploy", values: {} }, lacks: true });
+    const startRun = { named } as unknown as ListenerDeps["startRun"];
+    const channel = ChannelId("D0ANA");
+    const { acked } = await typed("run deploy env=prod", { startRun }, { channel_id: channel });
+    expect(textOf(acked)).toContain("/agent run deploy env=prod");
+  });
+
+  test("for a person who may never start one says only why", async () => {
+    for (const type of ["guest", "outsider", "bot", "deactivated"] as const)
+      expect(textOf((await typed(`run ${TASK}`, refused({ type }))).acked)).not.toContain("deploy");
   });
 });
 

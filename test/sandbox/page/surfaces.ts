@@ -163,6 +163,7 @@ function tellPrivately(workspace: Workspace): void {
   const health = {
     version: "1.2.3",
     key: "accepted" as const,
+    waiting: { decisions: { count: 0, oldestMs: 0, late: 0 }, starts: 0 },
     parts: [],
     service: report,
     gateway: { ...report, ok: false, fault: "It does not answer (ECONNREFUSED).", says: {} },

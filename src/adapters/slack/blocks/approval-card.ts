@@ -109,7 +109,11 @@ function waitingBlocks(card: Card): Block[] {
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
     ...(state.open ? followUpActions(approval) : []),
-    runNote(runId(run) ?? "", card.deployment, "Written by the agent, not checked by Countersign"),
+    runNote(
+      runId(run) ?? "",
+      card.deployment,
+      "The request above is written by the agent, not checked by Countersign",
+    ),
   ];
 }
 
@@ -198,7 +202,7 @@ function decidedLine({ title, name }: CardState, decision: Decision) {
 
 /** The line of one person's approval among several. */
 function voteLine(vote: Decision) {
-  return line(span("☑️ and "), who(vote), ...reasonOf(vote));
+  return line(span("☑️ Also approved by "), who(vote), ...reasonOf(vote));
 }
 
 function reasonOf({ by, reason }: Decision): RichTextElement[] {

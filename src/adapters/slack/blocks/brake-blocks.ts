@@ -37,7 +37,7 @@ export function stopButton(run: Run): object | null {
     confirm: {
       title: plain("Stop this run?"),
       text: plain(
-        "Everything it asks for is denied, now and later, until someone who may decide lifts the stop. The service cannot cancel a run.",
+        "Its requests are denied, now and later, until an approver lifts the stop. The run itself keeps going.",
       ),
       confirm: plain("Stop run"),
       deny: plain("Cancel"),
@@ -102,8 +102,7 @@ export function stopMessage(run: Run, stop: Stop): Message {
   });
 }
 
-const MEANING =
-  "The service cannot cancel a run, so it goes on. Everything it asks for is denied until someone who may decide lifts the stop.";
+const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
 
 function deniedWords(run: Run): string {
   const { denied, confirmed } = deniedByStop(run);

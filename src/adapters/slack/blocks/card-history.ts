@@ -36,11 +36,11 @@ function pastLine({ request }: Approval, { decision, cause, words }: PastDecisio
     who(decision),
     span(` ${verb(decision)} ${what}, `),
     moment(decision.at),
-    span(`. ${pastWords(cause, words)}`),
+    span(cause === "undone" ? ", then took it back." : `. ${pastWords(cause, words)}`),
   );
 }
 
-function pastWords(cause: Approval["past"][number]["cause"], serviceWords: string): string {
+function pastWords(cause: Exclude<PastDecision["cause"], "undone">, serviceWords: string): string {
   switch (cause) {
     case "request-changed":
       return "Not sent: the request changed first.";
@@ -54,8 +54,6 @@ function pastWords(cause: Approval["past"][number]["cause"], serviceWords: strin
       return "Not sent: the run ended first.";
     case "refused":
       return `The service refused it${answerAfter(serviceWords, 300)}`;
-    case "undone":
-      return "Undone before it was sent.";
     case "denied":
       return "Not sent: someone denied it.";
     case "expired":

@@ -23,7 +23,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { runStatus, isOngoing, type RunStatus } from "./run-status.ts";
+import { isOngoing, type RunStatus, runStatus, whyLines } from "./run-status.ts";
 import { unreadableTitle } from "./run-thread.ts";
 
 /** The most pending approvals that a row of a list names. */
@@ -98,7 +98,8 @@ export function runList({ title, none }: ListWords, runs: readonly Linked[], mor
 }
 
 export function runRow({ run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked): Block {
-  const { icon, text, since } = listedStatus(run);
+  const status = listedStatus(run);
+  const { icon, text, since } = status;
   const id = runId(run);
   const waits = run.approvals.filter(({ state }) => state.type === "pending");
   const thread = link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: linkWords }];
@@ -124,13 +125,14 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
     asks.push(line(span(`… and for ${count(waits.length - MAX_WAITS)} more decisions`)));
   return rich(
     head,
+    ...whyLines(status),
     ...(run.input === "" ? [] : [quote(untrustedSpan(oneLine(run.input, 200), 200))]),
     ...asks,
   );
 }
 
 /** Returns the run's state as in its thread, or that its requests are decided, while the service still says that it waits for them. */
-function listedStatus(run: Run): Pick<RunStatus, "icon" | "text"> & { readonly since: number } {
+function listedStatus(run: Run): Pick<RunStatus, "icon" | "text" | "why"> & { readonly since: number } {
   const status = runStatus(run);
   const decidedAt = run.approvals.filter(isUndelivered).map(({ state }) => state.decision.at);
   const waits = run.approvals.some(isUndecided) || decidedAt.length === 0;

@@ -1,10 +1,10 @@
 // The words of every refused command: what happened, what it means, and what to do. refusal-words.ts has those of decisions.
 
-import { oneLine } from "../../../domain/text/excerpt.ts";
+import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { textAnswer } from "./message-id.ts";
-import { escaped, localTime, type Message } from "./rich.ts";
+import { boxes, escaped, line, localTime, type Message, rich, span } from "./rich.ts";
 
 /** Refusals of commands that always have the same words. */
 const FIXED_COMMAND_WORDS = {
@@ -40,8 +40,6 @@ const FIXED_COMMAND_WORDS = {
     "Only Countersign's admins and the policy's `freezers` can freeze or lift a freeze. To stop one run, press Stop in its thread.",
   "own-audit":
     "Only Countersign's admins and the auditors that the policy names can read a run's audit, even if you took part in the run. Ask one of them.",
-  "not-admin":
-    "Only Countersign's admins can do that: close a dispute, acknowledge what was found in the database, or see who decided in a week.",
   "nothing-disputed": "This run has no open dispute, so there is nothing to close.",
   "close-why":
     "After the run id, say what you found. The card shows it, and the audit records it in your name.",
@@ -51,6 +49,12 @@ const FIXED_COMMAND_WORDS = {
   "acknowledge-why": "After the code, say what you found. The audit records it in your name.",
   "not-sent": "Slack did not accept the file, so nothing was sent. Try again in a moment.",
 } as const satisfies Partial<Record<CommandRefusal["type"], string>>;
+
+const ONLY_ADMINS: Record<Extract<CommandRefusal, { type: "not-admin" }>["asked"], string> = {
+  close: "Only Countersign's admins can close a dispute.",
+  acknowledge: "Only Countersign's admins can acknowledge what was found in the database.",
+  report: "Only Countersign's admins can see who decided in the last week.",
+};
 
 /** Used for a typed command. The form marks an empty field itself. */
 function unfinishedWords({
@@ -77,6 +81,8 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
   switch (refusal.type) {
     case "empty-task":
       return `Add a task: type \`${command} run\` and what the agent should do, for example \`${command} run deploy billing-api to production\`.`;
+    case "not-admin":
+      return ONLY_ADMINS[refusal.asked];
     case "unknown-run":
       return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs of your channels.`;
     case "saved-task-unfinished":
@@ -90,7 +96,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "id-used-again":
       return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign can't know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
     case "frozen":
-      return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; keep your task and try again then.`;
+      return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; try again then.`;
     case "running-again":
       return `<@${refusal.run.requester}> has started this again, ${localTime(refusal.run.askedAt)}, and that run has not ended. Its thread is in this channel.`;
     case "own-freeze":
@@ -104,4 +110,27 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     default:
       return FIXED_COMMAND_WORDS[refusal.type];
   }
+}
+
+/** Refusals after which the same person never types the same task again, or typed none. */
+const NOTHING_TO_REPEAT: ReadonlySet<CommandRefusal["type"]> = new Set([
+  "empty-task",
+  "guest",
+  "outsider",
+  "bot",
+  "deactivated",
+]);
+/** The room for a typed command (characters). One block of Slack holds more. */
+const TYPED_CHARS = 2_800;
+
+/** The refusal of a run that was typed. Slack has cleared the command by then, so the person gets it back. */
+export function typedRunRefusal(refusal: CommandRefusal, command: string, task: string): Message {
+  const refused = commandRefusal(refusal, command);
+  return NOTHING_TO_REPEAT.has(refusal.type) ? refused : withTypedRun(refused, command, task);
+}
+
+/** The answer, followed by the command that the person typed. */
+export function withTypedRun({ text, blocks }: Message, command: string, task: string): Message {
+  const typed = boxes(shortened(`${command} run ${task}`, TYPED_CHARS, "masked"));
+  return { text, blocks: [...blocks, rich(line(span("You typed:")), ...typed)] };
 }

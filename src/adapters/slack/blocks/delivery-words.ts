@@ -9,7 +9,7 @@ export const CONFIRMED = "The service confirmed it.";
 export function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
   switch (delivery.type) {
     case "held":
-      return "Until it is sent, the person who approved it can undo it, and anyone who may decide can deny it.";
+      return "Until it is sent, anyone who approved it can undo it, and anyone who may decide can deny it.";
     case "recorded":
       return "";
     case "sending":
@@ -27,7 +27,7 @@ export function deliveryWords(delivery: Delivery, decision: Decision, watched: b
         : `Sent, but the service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it accepted the decision. Countersign is checking; you don't need to do anything.`;
     case "confirmed":
       return delivery.stillListed === true
-        ? "The service confirmed it, but still lists it as pending. Countersign does not send a decision twice; check at the service."
+        ? "The service confirmed it, but still lists it as pending. Countersign does not send a decision twice. Look it up in the agent service."
         : CONFIRMED;
     case "refused":
       return refusedWords(delivery, watched);
@@ -71,7 +71,7 @@ function unconfirmedWords(
       : `That does not say whether this ${what} took effect.`;
   switch (cause) {
     case "no-longer-listed":
-      return `${sent} The service no longer lists it, and does not say why. Check there.`;
+      return `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
     case "request-changed":
       return `${sent} The request has changed since, so nothing more is sent. Decide it at the service.`;
     case "tampered":
@@ -79,13 +79,13 @@ function unconfirmedWords(
     case "run-missing":
       return `${sent} The service no longer knows the run.`;
     case "no-longer-authorised":
-      return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. Check at the service, and decide it there.`;
+      return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. Look it up in the agent service, and decide it there.`;
     case "stopped":
-      return `${sent} The run has been stopped since, so nothing more is sent. Check at the service, and decide it there.`;
+      return `${sent} The run has been stopped since, so nothing more is sent. Look it up in the agent service, and decide it there.`;
     case "frozen":
-      return `${sent} Countersign has been frozen since, so nothing more is sent. Check at the service, and decide it there.`;
+      return `${sent} Countersign has been frozen since, so nothing more is sent. Look it up in the agent service, and decide it there.`;
     case "refused-after-lost-answer":
-      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Check there.`;
+      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Look it up in the agent service.`;
   }
 }
 

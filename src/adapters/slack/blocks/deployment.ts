@@ -9,6 +9,8 @@ export type Deployment = {
   readonly name: string;
   /** An address with the placeholder `{run}` for a run's id. Null if run ids are not links. */
   readonly runUrl: string | null;
+  /** The slash command. `COMMAND` if left out. */
+  readonly command?: string;
 };
 
 export const UNNAMED: Deployment = { name: "", runUrl: null };

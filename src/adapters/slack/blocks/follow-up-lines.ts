@@ -128,7 +128,7 @@ export function followUpActions(approval: Approval): Block[] {
       ? [
           option("Snooze reminders", MORE_SNOOZE),
           option("Hand over", MORE_HAND_OVER),
-          option("Stop looking", MORE_RELEASE),
+          option("I'm no longer looking", MORE_RELEASE),
         ]
       : []),
   ];

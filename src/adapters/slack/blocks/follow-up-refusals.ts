@@ -7,7 +7,7 @@ import { count } from "./rich.ts";
 
 /** Slack accepts at most 24 characters. */
 export const FOLLOW_UP_TITLES = {
-  "not-claimer": "Not yours to do",
+  "not-claimer": "Someone else is on this",
   "handed-over-before": "Handed over already",
   "cannot-take-over": "They can't take over",
   "too-many-questions": "No more questions",
@@ -34,7 +34,7 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
         ? 'Only the person who is looking at this request can do that, and right now no one is. Press "I\'m looking at it" on the card first.'
         : `<@${refusal.by}> is looking at this request, so only they can do that. Press "I'm looking at it" on the card to take over.`;
     case "handed-over-before":
-      return `<@${refusal.from}> handed this request over to you, so you can't hand it on. Decide it, or choose Stop looking: others can still decide it.`;
+      return `<@${refusal.from}> handed this request over to you, so you can't hand it on. Decide it, or choose "I'm no longer looking": others can still decide it.`;
     case "cannot-take-over":
       return takeOverWords(refusal);
     case "too-many-questions":

@@ -1,6 +1,6 @@
 // The private answer to `health`: one line for each part that Countersign depends on.
 
-import type { Block } from "@slack/types";
+import type { Block, RichTextElement } from "@slack/types";
 import { isList } from "../../../domain/json.ts";
 import type { HealthReport } from "../../../ports.ts";
 import type { PartHealth } from "../../../ports/monitoring.ts";
@@ -15,18 +15,16 @@ const SAYS_CHARS = 300;
 const MAX_ENDPOINTS = 20;
 
 export function healthReport(health: HealthAnswer, now: number, command: string = COMMAND): Message {
-  const { service, gateway, poller, store, unreadable, audit, parts } = health;
-  const isDown = poller.service.type === "away" || poller.service.type === "useless";
-  const isSound = unreadable.runs === 0 && unreadable.unanswered === 0 && audit.code === null;
-  const isFaulty = parts.some(({ fault }) => fault !== null);
-  const healthy = service.ok && gateway.ok && store.ok && !isDown && isSound && !isFaulty;
+  const { service, gateway, store, unreadable, audit, parts } = health;
+  const healthy = isHealthy(health);
   const title = healthy ? "Everything answers" : "Something is wrong";
   const blocks: Block[] = [
     rich(line(span(`${healthy ? "✅" : "⚠️"} ${title}`, { bold: true }))),
     part("Agent service", service, ["status", "version"]),
     keyPart(health),
     part("Token gateway", gateway, ["service", "status", "message"]),
-    rich(line(span(`${isDown ? "❌" : "✅"} Watching`, { bold: true }), ...pollerWords({ poller }, now))),
+    watchingPart(health, now),
+    ...waitingParts(health),
     ...(unreadable.runs === 0 ? [] : [unreadableBlock(unreadable)]),
     ...(unreadable.unanswered === 0 ? [] : [unansweredBlock(unreadable)]),
     rich(
@@ -48,15 +46,36 @@ export function healthReport(health: HealthAnswer, now: number, command: string 
   return withId(healthy ? "answer:health:ok" : "answer:health:faulty", { text: title, blocks });
 }
 
-function keyPart({ key }: Pick<HealthAnswer, "key">): Block {
+function isHealthy({
+  service,
+  key,
+  gateway,
+  poller,
+  store,
+  unreadable,
+  audit,
+  parts,
+}: HealthAnswer): boolean {
+  const isDown = poller.service.type === "away" || poller.service.type === "useless";
+  const isSound = unreadable.runs === 0 && unreadable.unanswered === 0 && audit.code === null;
+  const isFaulty = parts.some(({ fault }) => fault !== null);
+  const answers = service.ok && key === "accepted" && gateway.ok && store.ok;
+  return answers && !isDown && isSound && !isFaulty;
+}
+
+function keyPart({ key, service }: HealthAnswer): Block {
   const head = (icon: string) => span(`${icon} Agent service key`, { bold: true });
   switch (key) {
     case "accepted":
       return rich(line(head("✅"), span(" is accepted")));
     case "refused":
       return rich(line(head("❌"), span(`: the service refuses it (HTTP 401 or 403). ${CHECK_KEY}`)));
-    case "unknown":
-      return rich(line(head("⚠️"), span(": the service gave no answer that says whether it is accepted")));
+    case "paused":
+      return rich(line(head("⚠️"), span(": not checked; the service asked Countersign to wait")));
+    case "unknown": {
+      const why = service.ok ? "the service gave no answer about it" : "the service gives no usable answer";
+      return rich(line(head("⚠️"), span(`: not checked; ${why}`)));
+    }
   }
 }
 
@@ -64,8 +83,6 @@ function keyPart({ key }: Pick<HealthAnswer, "key">): Block {
 const FAULTY_PART_NAMES: Partial<Record<PartHealth["part"], string>> = {
   slack: "Slack",
   slack_token: "Slack token",
-  decisions: "Decisions",
-  watching: "Watching",
   store_calls: "Store",
 };
 
@@ -165,29 +182,83 @@ function row(name: string, value: string) {
   return line(span(`${name}: `), untrustedSpan(value, SAYS_CHARS, { code: true }));
 }
 
-function pollerWords({ poller }: Pick<HealthAnswer, "poller">, now: number) {
-  const runs = `: ${count(poller.watched)} ${poller.watched === 1 ? "run" : "runs"}`;
-  switch (poller.service.type) {
+/** Says nothing that a line above contradicts: the key was checked just now by fetching a run, and the poller may not know that yet. */
+function watchingPart(health: HealthAnswer, now: number): Block {
+  const { poller, key, parts } = health;
+  const { service, watched } = poller;
+  const runs = `: ${count(watched)} ${watched === 1 ? "run" : "runs"}`;
+  const shown = (icon: string, ...words: RichTextElement[]): Block =>
+    rich(line(span(`${icon} Watching`, { bold: true }), span(runs), ...words));
+  const stuck = parts.find(({ part, fault }) => part === "watching" && fault !== null)?.fault;
+  if (stuck !== undefined && stuck !== null) return shown("❌", span(`. ${sentence(stuck)}`));
+  if (service.type === "away" || service.type === "useless")
+    return shown(isBack(key, service) ? "⚠️" : "❌", ...downWords(health, service, now));
+  switch (key) {
+    case "accepted":
+      return shown(
+        "✅",
+        span(service.type === "answers" ? "; the service answers" : "; none has been fetched yet"),
+      );
+    case "refused":
+      return shown("❌", span(", no usable answer now (key refused, see above)"));
+    case "paused":
+      return shown("⚠️", span("; the service asked Countersign to wait"));
     case "unknown":
-      return [span(`${runs}; the service has not been asked yet`)];
-    case "answers":
-      return [span(`${runs}; the service answers`)];
-    case "away":
-    case "useless":
-      // An outage may begin with silence and continue with errors. Only the latest failure is known.
-      return [
-        span(`${runs}${isKeyRefused(poller.service) ? REFUSES : ""}, no usable answer since `),
-        moment(poller.service.at),
-        span(` (${duration(now - poller.service.at)}): `),
-        untrustedSpan(sentence(poller.service.why), SAYS_CHARS),
-        ...(isKeyRefused(poller.service) ? [span(` ${CHECK_KEY}`)] : []),
-      ];
+      return shown("❌", span(", no usable answer now"));
   }
+}
+
+function downWords({ key, service }: HealthAnswer, down: ServiceDown, now: number): RichTextElement[] {
+  const since = [
+    span(`, no usable answer ${isBack(key, down) ? "from" : "since"} `),
+    moment(down.at),
+    span(` (${duration(now - down.at)})`),
+  ];
+  // An outage may begin with silence and continue with errors. Only the latest failure is known.
+  if (isBack(key, down)) return [...since, span(" until just now")];
+  if (key === "refused") return [...since, span(": key refused, see above")];
+  if (service.fault !== null && withoutLimit(service.fault) === withoutLimit(down.why))
+    return [...since, span(": see above")];
+  return [...since, span(": "), untrustedSpan(sentence(down.why), SAYS_CHARS)];
+}
+
+/** The health endpoint has a shorter time limit than the fetch of a run, so the same failure names another number. */
+const withoutLimit = (why: string): string => why.replace(/ within \d+ s\b/, "");
+
+/** Whether the service has just answered, and the poller does not know that yet. */
+const isBack = (key: HealthAnswer["key"], { type }: ServiceDown): boolean =>
+  key === "accepted" && type === "away";
+
+/** What waits for the service. Decisions are a fault only when one is late. */
+function waitingParts({ waiting, parts }: HealthAnswer): Block[] {
+  const { decisions, starts } = waiting;
+  const isLate = parts.some(({ part, fault }) => part === "decisions" && fault !== null);
+  const shown = (icon: string, name: string, says: string): Block =>
+    rich(line(span(`${icon} ${name}: `, { bold: true }), span(says)));
+  const age = decisions.late === 0 ? "" : `, the oldest for ${duration(decisions.oldestMs)}`;
+  return [
+    ...(decisions.count === 0 && !isLate
+      ? []
+      : [
+          shown(
+            isLate ? "❌" : "⏳",
+            "Decisions",
+            `${count(decisions.count)} recorded, not confirmed by the service yet${age}`,
+          ),
+        ]),
+    ...(starts === 0
+      ? []
+      : [
+          shown(
+            "⏳",
+            "Starts",
+            `${count(starts)} ${starts === 1 ? "run" : "runs"} not started yet; retrying`,
+          ),
+        ]),
+  ];
 }
 
 type ServiceDown = Extract<HealthAnswer["poller"]["service"], { type: "away" | "useless" }>;
 
-const isKeyRefused = ({ code }: ServiceDown): boolean => code === "http_401";
-const REFUSES = ", the service refuses our requests";
 const CHECK_KEY =
   "Check AGENT_API_KEY. Countersign loads a new key from the file that AGENT_API_KEY_FILE names; otherwise set the key and restart.";

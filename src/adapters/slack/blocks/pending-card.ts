@@ -166,15 +166,13 @@ export function mentionLine(groups: readonly GroupId[], users: readonly UserId[]
 function needsLine({ appliedRule, votes }: Approval) {
   const { needs } = appliedRule.rule;
   if (needs === 1) return [];
-  const progress = votes.length === 0 ? "" : ` ${count(votes.length)} so far.`;
+  const progress = votes.length === 0 ? `Needs ${count(needs)}` : `${count(votes.length)} of ${count(needs)}`;
   const missing = missingInWords({ votes }, appliedRule.rule);
-  if (missing !== "")
-    return [
-      line(span(`Needs ${count(needs)} approvals, from different people; one denial ends it.${progress}`)),
-      line(span("Still missing: "), span(oneLine(missing, PARTS_CHARS), { bold: true }), span(".")),
-    ];
   return [
-    line(span(`Needs ${count(needs)} approvals, from different people; one denial ends it.${progress}`)),
+    line(span(`${progress} approvals, from different people. One denial ends it.`)),
+    ...(missing === ""
+      ? []
+      : [line(span("Still missing: "), span(oneLine(missing, PARTS_CHARS), { bold: true }), span("."))]),
   ];
 }
 

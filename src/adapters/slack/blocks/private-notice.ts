@@ -60,13 +60,13 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
       return {
         title: "Your decision is not sent again",
         ending: ". ",
-        rest: "It was sent once, and the answer was lost. Under the current policy it would no longer count. Check at the service whether it took effect.",
+        rest: "It was sent once, and the answer was lost. Under the current policy it would no longer count. Look up in the agent service whether it took effect.",
       };
     case "decision-unconfirmed":
       return {
         title: "❓ Your decision was sent, but not confirmed",
         ending: ". ",
-        rest: "It may or may not have taken effect, and it is not sent again. Check at the service.",
+        rest: "It may or may not have taken effect, and it is not sent again. Look it up in the agent service.",
       };
     case "decision-refused":
       return {
@@ -185,7 +185,7 @@ function message(text: string, lines: Parameters<typeof rich>): Message {
 const RESTORED: DecisionWords = {
   title: "Your approval no longer counts here",
   ending: ". ",
-  rest: "Countersign was restored from an older copy of its database, and can't tell whether the approval was sent. If its card is open, approve again. If it is closed, check at the service.",
+  rest: "Countersign was restored from an older copy of its database, and can't tell whether the approval was sent. If its card is open, approve again. If it is closed, look it up in the agent service.",
 };
 
 type VoidCause = Exclude<Extract<NoticeContent, { type: "decision-void" }>["cause"], "restored">;

@@ -142,17 +142,21 @@ function rowOf({ item, link, review }: QueueRow): Block[] {
   const text = `${mark}${before === "" ? "Request" : before}: ${asked}`;
   const place = `<#${run.channel}> · ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
   const state = [...stateParts(item), ...cardLink(link)].join(" · ");
+  const opens = formName(item);
   const button = {
     type: "button",
     action_id: QUEUE_REVIEW,
     value: review,
-    text: plain("Review"),
-    accessibility_label: oneLine(`Review: ${asked}`, LABEL_CHARS),
+    text: plain(opens),
+    accessibility_label: oneLine(`${opens}: ${asked}`, LABEL_CHARS),
   };
   const section = { type: "section", text: plain(text), ...(review === null ? {} : { accessory: button }) };
   const small = { type: "context", elements: [ours(`${place} · ${state}`)] };
   return [section, small];
 }
+
+/** Names the form that opens: who may not approve gets the form for a denial. */
+const formName = ({ may }: QueueItem): string => (may.includes("approve") ? "Review" : "Deny");
 
 /**
  * A link from Slack. Its markup needs `&` as an entity. A link with any other special character does not come from Slack, and is left out.
@@ -167,7 +171,9 @@ const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true }
 function stateParts({ approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
   const votes =
     approval.votes.length > 0 || rule.needs > 1
-      ? [`${count(approval.votes.length)} of ${count(rule.needs)}`]
+      ? [
+          `${count(approval.votes.length)} of ${count(rule.needs)} ${rule.needs === 1 ? "approval" : "approvals"}`,
+        ]
       : [];
   const missing = missingInWords(approval, rule);
   if (missing !== "") votes.push(`missing: ${escaped(oneLine(missing, PARTS_CHARS))}`);

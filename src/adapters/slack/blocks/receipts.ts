@@ -23,7 +23,7 @@ export function receipt(
   const title = titleOf(entry);
   const ending =
     reportedAt === undefined
-      ? line(span("If someone else did it in your name, press the button: the admins are told at once."))
+      ? line(span("Not you? Press the button to alert the admins."))
       : reportedLine(reportedAt);
   const blocks: Block[] = [
     rich(
@@ -75,9 +75,7 @@ export function severalReceipts(
   const blocks: Block[] = [
     rich(
       line(span(title, { bold: true }), span(". Their cards show whether the service accepted them.")),
-      line(
-        span("If someone else did one in your name, press the button under it: the admins are told at once."),
-      ),
+      line(span("One was not you? Press the button under it to alert the admins.")),
     ),
     ...receipts.flatMap((decision) => [
       oneOf(decision, deployment),

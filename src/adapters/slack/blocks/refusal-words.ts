@@ -1,7 +1,7 @@
 // The words of every refusal to decide: what happened, what it means, and what to do. command-refusal-words.ts has those of commands.
 
 import type { Decision } from "../../../domain/approval.ts";
-import type { Refusal } from "../../../domain/authorization.ts";
+import type { NoLongerHeld, Refusal } from "../../../domain/authorization.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
@@ -16,7 +16,7 @@ import {
   isFollowUpRefusal,
 } from "./follow-up-refusals.ts";
 import { partsInWords } from "./waiting-lines.ts";
-import { count, escaped } from "./rich.ts";
+import { count, escaped, localTime } from "./rich.ts";
 
 /** Refusals that always have the same words. */
 const FIXED_WORDS = {
@@ -32,8 +32,7 @@ const FIXED_WORDS = {
   undone: "The approval was undone after this was shown to you. Nothing was sent. Look at the card again.",
   reopened:
     "This approval was reopened after this was shown to you; the request is the same. Nothing was sent. Decide it on the current card.",
-  "too-late": "There is nothing to undo: it is not on hold. The card says what became of it.",
-  "not-yours": "Only the person who approved can undo it. While it is on hold, Deny stops it.",
+  "not-yours": "Only a person who approved it can undo it. While it is on hold, Deny stops it.",
   changed:
     "The request changed after this was shown to you. Nothing was sent. The card shows the new request.",
   "being-posted":
@@ -74,10 +73,12 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `${beyondForm(refusal.fields)} Nothing was sent.`;
     case "already-decided":
       return alreadyDecided(refusal, asker);
+    case "too-late":
+      return tooLateWords(refusal.became);
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "stopped":
-      return `<@${refusal.stop.by}> stopped this run. Everything it asks for is denied until someone who may decide lifts the stop, in the run's thread. Nothing was sent.`;
+      return `<@${refusal.stop.by}> stopped this run. Its requests are denied until an approver lifts the stop in the run's thread. Nothing was sent.`;
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No approval is sent until the freeze is lifted. You can deny this. Nothing was sent.`;
     case "reason-needed":
@@ -121,6 +122,21 @@ const quoted = (word: string): string => `"${word}"`;
 
 const when = ({ at }: Decision): string =>
   `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${new Date(at).toISOString()}>`;
+
+function tooLateWords(became: NoLongerHeld | null): string {
+  switch (became?.type) {
+    case undefined:
+      return "This approval is no longer on hold, so there is nothing to undo. The card says what became of it.";
+    case "denied":
+      return "It was denied before it was sent, so there is nothing to undo.";
+    case "due":
+      return "The hold is over, so it can't be undone any more. The card says what becomes of it.";
+    case "sent":
+      return became.at === null
+        ? "It was sent, so it can't be undone any more. The card says what became of it."
+        : `It was sent, and the service confirmed it, ${localTime(became.at)}. It can't be undone any more.`;
+  }
+}
 
 function alreadyDecided(
   { decision }: Extract<Refusal, { type: "already-decided" }>,
@@ -174,7 +190,8 @@ const TITLES = {
 } as const satisfies { [Type in Refusal["type"]]: string };
 
 /** The title of the window that shows a refusal. It says what the person cannot do, or what happened. */
-export const refusalTitle = ({ type }: Refusal): string => TITLES[type];
+export const refusalTitle = (refusal: Refusal): string =>
+  refusal.type === "not-claimer" && refusal.by === null ? "No one is looking at it" : TITLES[refusal.type];
 
 /** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */
 export function refusalPlain(refusal: Refusal): string {
@@ -182,6 +199,8 @@ export function refusalPlain(refusal: Refusal): string {
     return "This run is stopped, so nothing it asks for can be approved. Nothing was sent.";
   if (refusal.type === "frozen")
     return "Countersign is frozen, so no approval is sent. You can deny it. Nothing was sent.";
+  if (refusal.type === "too-late" && refusal.became?.type === "sent")
+    return tooLateWords({ ...refusal.became, at: null });
   if (refusal.type === "already-decided") {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
     return `Someone already ${what} this. The first decision counts; yours was not sent.`;

@@ -194,9 +194,8 @@ export function reviewSeveralModal(
 
 function introOf(requests: number): string {
   if (requests === 0) return "None of these can be decided together.";
-  if (requests === 1)
-    return "The request is shown in full. It is left as it is unless you choose Approve or Deny.";
-  return `The ${count(requests)} requests are shown in full. Each is left as it is unless you choose Approve or Deny for it.`;
+  if (requests === 1) return "The request is shown in full. If you don't decide it, it stays open.";
+  return `The ${count(requests)} requests are shown in full. Anything you don't decide stays open.`;
 }
 
 function hintFor(verdict: Verdict, fewest: number): string {

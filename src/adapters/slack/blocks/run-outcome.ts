@@ -13,6 +13,7 @@ import { withoutSpeaker } from "./delivery-words.ts";
 import { type Deployment, runIdElement } from "./deployment.ts";
 import { markdown } from "./markdown.ts";
 import { withId } from "./message-id.ts";
+import { COMMAND } from "./receipts.ts";
 import { boxes, count, duration, escaped, line, type Message, note, person, rich, span } from "./rich.ts";
 import { successWords } from "./run-status.ts";
 
@@ -21,7 +22,7 @@ const FIRST_PART_CHARS = 3_000;
 export function outcome(run: Run, deployment: Deployment): Message {
   if (run.creation.type === "refused") return notStarted(run, run.creation.words);
   if (run.creation.type === "taken") return taken(run, run.creation.id, deployment);
-  if (run.creation.type === "unknown") return unknown(run, run.creation);
+  if (run.creation.type === "unknown") return unknown(run, run.creation, deployment);
   const ended = run.seen?.ended;
   if (ended === undefined || ended === null)
     return withId("outcome:ended", { text: "The run ended.", blocks: [rich(line(span("The run ended.")))] });
@@ -94,16 +95,32 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
 }
 
 const ANSWER_LOST =
-  "The task was sent, but the answer was lost, so a run may have started. If it did, its approvals are not shown here. Countersign does not send the task again by itself.";
+  "The task was sent, but the answer was lost, so a run may have started. Its approvals are not shown here, and Countersign does not send the task again by itself.";
 const RECORD_LOST =
   "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent since then. If a run has started, its approvals are not shown here. Countersign does not send the task by itself.";
 
-function unknown(run: Run, { again, restored }: Extract<Creation, { type: "unknown" }>): Message {
+/** The way out if a run has started: whoever finds its id can have its approvals shown. */
+const ifFound = (command: string) =>
+  line(
+    span("Look it up in the agent service. If the run is there, "),
+    span(`${command} watch <run id>`, { code: true }),
+    span(" shows its approvals in this channel."),
+  );
+
+function unknown(
+  run: Run,
+  { again, restored }: Extract<Creation, { type: "unknown" }>,
+  { command = COMMAND }: Deployment,
+): Message {
   const title = "❓ Start not confirmed";
   const why = restored === true ? RECORD_LOST : ANSWER_LOST;
   const answered = { asked: null, started: "Chosen: Start again.", left: "Chosen: Leave it." }[again];
   const blocks: Block[] = [
-    rich(line(person(run.requester), span(" "), span(title, { bold: true })), line(span(why))),
+    rich(
+      line(person(run.requester), span(" "), span(title, { bold: true })),
+      line(span(why)),
+      ifFound(command),
+    ),
   ];
   blocks.push(answered === null ? choices(run) : rich(line(span(answered))));
   return withId(`outcome:unknown:${again}`, {

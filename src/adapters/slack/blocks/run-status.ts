@@ -1,6 +1,8 @@
+import type { RichTextSection } from "@slack/types";
 import { isMissing, type Run, unreadableNow } from "../../../domain/run.ts";
 import { denials } from "../../../domain/render-key.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
+import { line, untrustedSpan } from "./rich.ts";
 
 export type RunStatusName =
   | "starting"
@@ -21,7 +23,13 @@ export type RunStatusName =
   | "canceled"
   | "working";
 
-export type RunStatus = { readonly name: RunStatusName; readonly icon: string; readonly text: string };
+/** `why`: the reason why the run has not started yet, in the words of the adapter or the service. */
+export type RunStatus = {
+  readonly name: RunStatusName;
+  readonly icon: string;
+  readonly text: string;
+  readonly why?: string;
+};
 
 /** A run's state in a few words. They are the same in its thread, in lists and in answers, except while a decision is being delivered. */
 export function runStatus(run: Run): RunStatus {
@@ -32,7 +40,8 @@ export function runStatus(run: Run): RunStatus {
         : {
             name: "delayed",
             icon: "🟠",
-            text: `Not started yet (${oneLine(run.creation.why, 200)}), trying again`,
+            text: "Not started yet; retrying",
+            why: run.creation.why,
           };
     case "sending":
       return { name: "starting", icon: "⚪", text: "Starting" };
@@ -54,7 +63,7 @@ export function isOngoing({ seen, creation }: Run): boolean {
 
 /**
  * How to describe a run that the service says has succeeded. If all its requests were denied, it "finished", because it did nothing that it
- * asked for. `denied` is for example ", 1 of 2 requests denied".
+ * asked for. `denied` is for example "; 1 of 2 requests denied".
  */
 export function successWords(run: Run): {
   readonly icon: string;
@@ -64,9 +73,9 @@ export function successWords(run: Run): {
   const denied = denials(run);
   const all = run.approvals.length;
   if (denied === 0) return { icon: "✅", word: "Succeeded", denied: "" };
-  if (denied < all) return { icon: "✅", word: "Succeeded", denied: `, ${denied} of ${all} requests denied` };
+  if (denied < all) return { icon: "✅", word: "Succeeded", denied: `; ${denied} of ${all} requests denied` };
   const words = all === 1 ? "its request was denied" : `${all === 2 ? "both" : `all ${all}`} requests denied`;
-  return { icon: "⛔", word: "Finished", denied: `, ${words}` };
+  return { icon: "⛔", word: "Finished", denied: `; ${words}` };
 }
 
 function watchedStatus(run: Run): RunStatus {
@@ -94,6 +103,8 @@ function statusAtService(run: Run): RunStatus {
   switch (status) {
     case undefined:
       return { name: "not-seen", icon: "⚪", text: "No news yet" };
+    case "running":
+      return { name: "working", icon: "🔵", text: "Running" };
     case "queued":
       return { name: "queued", icon: "⚪", text: "Queued" };
     case "awaiting_approval":
@@ -107,7 +118,15 @@ function statusAtService(run: Run): RunStatus {
     case "canceled":
       return { name: "canceled", icon: "⏹️", text: "Canceled" };
     default:
-      // INTERFACE.md does not name this state. We assume that the run is still working, and show the state's name.
+      // INTERFACE.md does not list this state. We assume that the run is still working, and show the state's name.
       return { name: "working", icon: "🔵", text: `Working (${oneLine(status, 60)})` };
   }
+}
+
+/** The most characters of the reason why a run has not started yet. */
+const WHY_CHARS = 200;
+
+/** The line below the status that says why the run has not started yet. */
+export function whyLines({ why }: Pick<RunStatus, "why">): RichTextSection[] {
+  return why === undefined ? [] : [line(untrustedSpan(oneLine(why, WHY_CHARS), WHY_CHARS))];
 }

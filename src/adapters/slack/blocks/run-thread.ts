@@ -44,7 +44,7 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 import { outcome } from "./run-outcome.ts";
-import { runStatus, isOngoing } from "./run-status.ts";
+import { isOngoing, runStatus, whyLines } from "./run-status.ts";
 import { digestMessage, stormNotice } from "./storm-messages.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
@@ -66,7 +66,8 @@ function threadMessage(run: Run, slot: string, deployment: Deployment): Message 
 }
 
 function opening(run: Run, deployment: Deployment): Message {
-  const { name, icon, text } = runStatus(run);
+  const status = runStatus(run);
+  const { name, icon, text } = status;
   const id = runId(run);
   const task = run.input === "" ? [] : [quote(untrustedSpan(run.input, TASK_IN_OPENING_CHARS))];
   const verb =
@@ -81,6 +82,7 @@ function opening(run: Run, deployment: Deployment): Message {
         moment(since),
         ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
       ),
+      ...whyLines(status),
       ...(isDisputed(run)
         ? [line(span("⚠️ A decision of this run is disputed. Its card says who disputes it."))]
         : []),
@@ -131,8 +133,7 @@ function tampered(): Message {
 
 function serviceDown(run: Run): Message {
   const text = "⚠️ No usable answer from the agent service";
-  const rest =
-    "Runs and approvals in this channel may be out of date until it is back. Decisions are kept until then.";
+  const rest = "Until it is back, this channel may be out of date. Decisions are saved and sent then.";
   const why = run.outage === null ? [] : [quote(untrustedSpan(run.outage.why, 300))];
   const first = line(span(text, { bold: true }), span(", since "), moment(run.outage?.since ?? 0), span(":"));
   return withId("thread:service-down", { text, blocks: [rich(first, ...why, line(span(rest)))] });
@@ -231,9 +232,9 @@ function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: Unreadabl
 function adviceWords({ what, count: many }: Unreadable): string {
   switch (what) {
     case "answer":
-      return "Check at the service: Countersign can't tell whether this run is waiting for a decision. It keeps asking, and sends recorded decisions once the answers can be used again.";
+      return "Look up the run in the agent service: Countersign can't tell whether this run is waiting for a decision. It keeps asking, and sends recorded decisions once the answers can be used again.";
     case "list":
-      return "Check at the service. Countersign keeps asking, and shows each approval once the service lists it.";
+      return "Look up the run in the agent service. Countersign keeps asking, and shows each approval once the service lists it.";
     case "items":
       if (many > 1)
         return "They can't be decided here. Decide them at the service, or have the agent ask again. Each gets its own card once it can be read.";

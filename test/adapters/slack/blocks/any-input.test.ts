@@ -214,7 +214,11 @@ test("whatever the service and its gateway say about their health, Slack accepts
   }));
   const health = fc.record({
     version: fc.constant("1.2.3"),
-    key: fc.constantFrom("accepted", "refused", "unknown"),
+    key: fc.constantFrom("accepted", "refused", "unknown", "paused"),
+    waiting: fc.record({
+      decisions: fc.record({ count: fc.nat(), oldestMs: fc.nat(), late: fc.nat() }),
+      starts: fc.nat(),
+    }),
     parts: fc.constant([{ part: "slack_token", fault: "refused", unready: false }]),
     service: report,
     gateway: report,
@@ -240,6 +244,7 @@ test("endpoints that are not shown are counted", () => {
   const health = {
     version: "1.2.3",
     key: "accepted" as const,
+    waiting: { decisions: { count: 0, oldestMs: 0, late: 0 }, starts: 0 },
     parts: [],
     service: report,
     gateway: report,

@@ -173,11 +173,13 @@ describe("a card shows", () => {
   test("each approval of several with its person, its time and its reason", () => {
     const vote = (reason: string, by: UserId): Decision => decisionOf("approve", reason, by);
     const card = underRule({ needs: 3 }, { ...PENDING, votes: [vote("fine", CLEO), vote("", BEN)] });
-    expect(words(card)).toContain("Needs 3 approvals, from different people; one denial ends it. 2 so far.");
+    expect(words(card)).toContain("2 of 3 approvals, from different people. One denial ends it.");
     expect(words(card)).toContain(`☑️ @${CLEO} approved {2026-11-20 12:01:05 UTC}:\n> fine\n`);
     expect(words(card)).toContain(`☑️ @${BEN} approved {2026-11-20 12:01:05 UTC} and gave no reason.\n`);
     expect(words(card)).not.toContain("no reason.\n>");
-    expect(words(underRule({ needs: 3 }))).toContain("one denial ends it.\n");
+    expect(words(underRule({ needs: 3 }))).toContain(
+      "Needs 3 approvals, from different people. One denial ends it.\n",
+    );
   });
 
   test("who asked for the run or watches it, and the risk and the places as the service writes them", () => {

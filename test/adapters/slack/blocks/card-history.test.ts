@@ -37,8 +37,8 @@ describe("a card shows", () => {
     });
     const past = [undone("approve", PENDING.request.digest), undone("deny", "another")];
     const shown = words({ ...PENDING, past });
-    expect(shown).toContain(`@${BEN} approved this, ${DECIDED}. Undone before it was sent.`);
-    expect(shown).toContain(`@${BEN} denied this before it changed, ${DECIDED}. Undone before it was sent.`);
+    expect(shown).toContain(`@${BEN} approved this, ${DECIDED}, then took it back.`);
+    expect(shown).toContain(`@${BEN} denied this before it changed, ${DECIDED}, then took it back.`);
   });
 });
 
@@ -58,7 +58,7 @@ describe("behind Details", () => {
         `@${BEN} denied it ${DECIDED} and said:`,
         "> a",
         "> b",
-        `@${BEN} approved this, ${DECIDED}. Undone before it was sent.`,
+        `@${BEN} approved this, ${DECIDED}, then took it back.`,
       ].join("\n"),
     );
   });

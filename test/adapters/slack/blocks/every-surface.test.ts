@@ -95,6 +95,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
   const health = {
     version: "1.2.3",
     key: "accepted" as const,
+    waiting: { decisions: { count: 0, oldestMs: 0, late: 0 }, starts: 0 },
     parts: [],
     service: report,
     gateway: report,

@@ -3,11 +3,12 @@ import { expect, test } from "vitest";
 import { acceptView } from "#sandbox/slack/rules-surface.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { queueBlocks } from "#src/adapters/slack/blocks/queue-list.ts";
+import { QUEUE_REVIEW } from "#src/adapters/slack/names.ts";
 import type { Run } from "#src/domain/run.ts";
 import { anApproval, APPROVER, aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
 import { aQueuePage } from "../../../make/queue.ts";
 import { always, anyRun } from "./hostile.ts";
-import { expectInert, textOf, wire } from "./oracle.ts";
+import { expectInert, objectsIn, textOf, wire } from "./oracle.ts";
 
 const link = "https://sandbox.slack.com/archives/C0OPS/p1";
 
@@ -54,4 +55,16 @@ test("a row says that a request can only be denied while its run is stopped or f
     "its run is stopped, so it can only be denied",
   );
   expect(rowOf({ ...run, frozen: freeze })).toContain("frozen, so it can only be denied");
+});
+
+test("the button of a row is named after the form that it opens", () => {
+  const buttonOf = (run: Run) =>
+    objectsIn(wire(queueBlocks(aQueuePage([run])))).find(({ action_id }) => action_id === QUEUE_REVIEW);
+  const named = (text: string) => ({
+    text: { type: "plain_text", text, emoji: false },
+    accessibility_label: expect.stringMatching(`^${text}: `) as unknown,
+  });
+  const run = withApprovals(aWatchedRun(), anApproval());
+  expect(buttonOf(run)).toMatchObject(named("Review"));
+  expect(buttonOf({ ...run, stop: { by: APPROVER, at: NOON } })).toMatchObject(named("Deny"));
 });

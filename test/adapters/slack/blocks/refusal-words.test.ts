@@ -39,6 +39,11 @@ const noticesWith = (words: string): NoticeContent[] => [
   { type: "decision-elsewhere", approval, words },
 ];
 
+test("the title of a refusal says that someone else is on it only if someone is", () => {
+  expect(refusalTitle({ type: "not-claimer", by: BEN })).toContain("Someone else");
+  expect(refusalTitle({ type: "not-claimer", by: null })).toContain("No one");
+});
+
 test("a refusal fits into a modal and into a field's error", () => {
   for (const each of refusals) {
     expectView(messageModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`));

@@ -3,7 +3,7 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { cardSlot, OPENING, OUTCOME } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTCOME, type Run } from "#src/domain/run.ts";
 import { expectMessage } from "./oracle.ts";
 import { CREATED } from "./page/example.ts";
 import { ended, HALF_DONE, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./page/thread.ts";
@@ -55,6 +55,14 @@ describe("a run that failed says", () => {
     expect(long).toMatch(/\d more/);
     expect(long).toContain("attempts: 3");
   });
+});
+
+test("a start that was not confirmed names the command of this workspace", () => {
+  const creation = { type: "unknown", why: "", again: "asked" } as unknown as Run["creation"];
+  const deployment = { name: "", runUrl: null, command: "/countersign" };
+  expect(printedMessage(messageIn({ ...CREATED, creation }, OUTCOME, deployment))).toContain(
+    "`/countersign watch <run id>`",
+  );
 });
 
 test("nothing is drawn for a slot that is not ours", () => {

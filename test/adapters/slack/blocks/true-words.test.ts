@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
-import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
@@ -15,7 +14,6 @@ import type { Notification } from "#src/ports/notification.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
-import type { ServiceState } from "#src/engine/service-breaker.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import { ADMIN } from "../../../make/bot.ts";
 import {
@@ -191,75 +189,6 @@ test("a risk that the service does not state is called that, on the card and in 
   expect(textOf(formView({ run: of, ticket }).blocks)).toContain("Risk not stated");
 });
 
-describe("the health report", () => {
-  const part = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
-  const well = {
-    version: "1.2.3",
-    key: "accepted" as const,
-    parts: [],
-    service: part,
-    gateway: part,
-    poller: { watched: 1, inFlight: 0, service: { type: "answers" } as ServiceState },
-    unreadable: { runs: 0, approvals: 0, unanswered: 0 },
-    store: { ok: true, latencyMs: 1, fault: null as string | null },
-    audit: { open: [], code: null, acknowledged: 0 },
-    frozen: { everywhere: null, channels: 0 },
-  };
-  const reportWith = (facts: Partial<typeof well>): string =>
-    textOf(healthReport({ ...well, ...facts }, NOON).blocks);
-  const UNTOUCHED = "no sign that the database was changed from outside";
-
-  test("names the command of this workspace", () => {
-    const found = { ...well, audit: { open: [], code: "c0de", acknowledged: 0 } };
-    expect(textOf(healthReport(found, NOON, "/countersign").blocks)).toContain(
-      "/countersign audit acknowledge",
-    );
-  });
-
-  test("calls the database unchanged only while nothing was found and it can be checked", () => {
-    expect(reportWith({})).toContain(UNTOUCHED);
-    expect(reportWith({ audit: { ...well.audit, acknowledged: 1 } })).not.toContain(UNTOUCHED);
-    expect(reportWith({ store: { ok: false, latencyMs: 1, fault: null } })).not.toContain(UNTOUCHED);
-  });
-
-  test("says why the store does not answer", () => {
-    const fault = "the database failed: its file was deleted or replaced while Countersign runs";
-    expect(reportWith({ store: { ok: false, latencyMs: 1, fault } })).toContain(
-      "file was deleted or replaced",
-    );
-  });
-
-  const away = (code: string, why: string): string => {
-    const service = { type: "away" as const, at: NOON - 60_000, since: 0, why, publicWhy: why, code };
-    return reportWith({ poller: { ...well.poller, service } });
-  };
-
-  test("calls a refusal of our key an answer, and says what to do", () => {
-    const shown = away("http_401", "The agent service answered HTTP 401 (Unauthorized).");
-    expect(shown).toContain("the service refuses our requests, no usable answer since");
-    expect(shown).toContain("HTTP 401");
-    expect(shown).toContain("Check AGENT_API_KEY");
-    expect(shown).not.toContain("no answer");
-  });
-
-  test("says of an outage only what is true for all of it, and the newest failure", () => {
-    for (const [code, why] of [
-      ["http_503", "The agent service answered HTTP 503."],
-      ["timeout", "The agent service did not answer within 10 s."],
-    ] as const) {
-      expect(away(code, why)).toMatch(/, no usable answer since .*: /);
-      expect(away(code, why)).toContain(why);
-    }
-  });
-
-  test("distinguishes runs whose answers cannot be used from runs with unreadable approvals", () => {
-    const shown = reportWith({ unreadable: { runs: 0, approvals: 0, unanswered: 2 } });
-    expect(shown).toContain("Something is wrong");
-    expect(shown).toContain("answers about 2 runs cannot be used");
-    expect(shown).not.toContain("approvals that cannot be read");
-  });
-});
-
 test("the notification about tampering names no place that its reader is not in", () => {
   const keptEntry = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run, { what: "tampering-found" }) };
   const notification = { id: aNonce(), kind: "tampering", entry: 7, to: ADMIN, madeAt: NOON } as const;
@@ -337,6 +266,20 @@ test("a reason is promised to the service, not to the agent", () => {
   }
 });
 
+test("a start that is retried says why below its status, and a running run is just running", () => {
+  const delayed = { ...run, creation: { type: "planned", notBefore: 0, tries: 1, why: "HTTP 503." } } as Run;
+  for (const message of [messageIn(delayed, OPENING), oneRun({ run: delayed, link: null })]) {
+    const shown = printedMessage(message);
+    expect(shown).toContain("Not started yet; retrying** since");
+    expect(shown).toContain("\nHTTP 503.");
+  }
+  const running = {
+    ...run,
+    seen: { ...endedRun(run, { how: "succeeded" }).seen, status: "running", ended: null },
+  } as Run;
+  expect(printedMessage(messageIn(running, OPENING))).toContain("🔵 Running** since");
+});
+
 describe("the end of a run", () => {
   const verdictOf = (verdict: "approve" | "deny", delivery: Delivery, id: string): Approval => {
     const by = { team: TEAM, user: APPROVER };
@@ -358,16 +301,16 @@ describe("the end of a run", () => {
 
   test("has no green tick if all its requests were denied", () => {
     for (const text of shown(verdictOf("deny", confirmed, "apr_1"))) {
-      expect(text).toContain("⛔ Finished, its request was denied");
+      expect(text).toContain("⛔ Finished; its request was denied");
       expect(text).not.toMatch(/✅|Succeeded/);
     }
     const both = [verdictOf("deny", confirmed, "apr_1"), verdictOf("deny", confirmed, "apr_2")];
-    for (const text of shown(...both)) expect(text).toContain("⛔ Finished, both requests denied");
+    for (const text of shown(...both)) expect(text).toContain("⛔ Finished; both requests denied");
   });
 
   test("says how many of its requests were denied", () => {
     const mixed = [verdictOf("deny", confirmed, "apr_1"), verdictOf("approve", confirmed, "apr_2")];
-    for (const text of shown(...mixed)) expect(text).toContain("✅ Succeeded, 1 of 2 requests denied");
+    for (const text of shown(...mixed)) expect(text).toContain("✅ Succeeded; 1 of 2 requests denied");
     for (const text of shown(verdictOf("approve", confirmed, "apr_1"))) expect(text).not.toContain("denied");
   });
 });

@@ -3,6 +3,7 @@
 import { named } from "#src/adapters/slack/blocks/deployment.ts";
 import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
+import type { ServiceState } from "#src/engine/service-breaker.ts";
 import type { PartHealth } from "#src/ports/monitoring.ts";
 import type { HealthAnswer } from "#src/usecases/queries.ts";
 import { NOON } from "../../../../make/run.ts";
@@ -19,6 +20,7 @@ const part = (says: HealthAnswer["service"]["says"]): HealthAnswer["service"] =>
 const WELL: HealthAnswer = {
   version: "0.2.0",
   key: "accepted",
+  waiting: { decisions: { count: 0, oldestMs: 0, late: 0 }, starts: 0 },
   parts: [],
   service: part({ status: "ok", version: "1.4.2" }),
   gateway: part({
@@ -38,8 +40,23 @@ const faultyPart = (part: PartHealth["part"], fault: string): PartHealth => ({ p
 
 const down = { at: NOON - 95_000, since: NOON };
 
+const REFUSED = "The agent service refused the connection.";
+const SILENT: HealthAnswer["service"] = {
+  ok: false,
+  latencyMs: 3,
+  fault: REFUSED,
+  publicFault: REFUSED,
+  says: {},
+};
+const AWAY: ServiceState = { type: "away", ...down, why: REFUSED, publicWhy: REFUSED };
+const WAITING = { count: 3, oldestMs: 9_000, late: 0 };
+
 const ILL: Record<string, Partial<HealthAnswer>> = {
   "some approvals cannot be read": { unreadable: { runs: 1, approvals: 2, unanswered: 0 } },
+  "the service has just gone": { key: "unknown", service: SILENT },
+  "the key has just been replaced at the service": { key: "refused" },
+  "the service asks to wait": { key: "paused", waiting: { decisions: WAITING, starts: 2 } },
+  "the service is back, and the poller does not know it yet": { poller: { ...WELL.poller, service: AWAY } },
   "some answers cannot be used": { unreadable: { runs: 0, approvals: 0, unanswered: 2 } },
   "no answer of the service can be used": {
     poller: {
@@ -55,26 +72,15 @@ const ILL: Record<string, Partial<HealthAnswer>> = {
   },
   "service and store are down": {
     key: "unknown",
-    service: {
-      ok: false,
-      latencyMs: 3,
-      fault: "The agent service refused the connection.",
-      publicFault: "The agent service refused the connection.",
-      says: {},
-    },
-    poller: {
-      ...WELL.poller,
-      service: {
-        type: "away",
-        ...down,
-        why: "The agent service refused the connection.",
-        publicWhy: "The agent service refused the connection.",
-      },
-    },
+    service: SILENT,
+    poller: { ...WELL.poller, service: AWAY },
+    waiting: { decisions: WAITING, starts: 1 },
     store: { ok: false, latencyMs: 0, fault: null },
   },
   "the token and the key are refused, and decisions wait": {
     key: "refused",
+    poller: { ...WELL.poller, service: AWAY },
+    waiting: { decisions: { count: 3, oldestMs: 180_000, late: 2 }, starts: 0 },
     parts: [
       faultyPart("slack_token", "Slack refuses SLACK_BOT_TOKEN (token_revoked): nothing is posted"),
       faultyPart(

@@ -1,7 +1,7 @@
 // Every refusal: the window after a click or a submit, the error beside a field, and the answer to a command.
 
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { commandRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import { commandRefusal, typedRunRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
 import { GroupId } from "#src/domain/ids.ts";
@@ -41,7 +41,13 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     { type: "frozen", freeze: FROZEN },
     { type: "frozen", freeze: { ...FROZEN, channel: null, why: "" } },
   ],
-  "too-late": [{ type: "too-late" }],
+  "too-late": [
+    { type: "too-late", became: { type: "sent", at: NOON } },
+    { type: "too-late", became: { type: "sent", at: null } },
+    { type: "too-late", became: { type: "due" } },
+    { type: "too-late", became: { type: "denied" } },
+    { type: "too-late", became: null },
+  ],
   "not-yours": [{ type: "not-yours" }],
   "already-decided": [
     { type: "already-decided", decision, settled: true },
@@ -147,7 +153,11 @@ export const COMMAND_REFUSALS: Record<
   "not-auditor": [{ type: "not-auditor" }],
   "own-audit": [{ type: "own-audit" }],
   tampered: [{ type: "tampered", words: "entry 41 does not follow entry 40." }],
-  "not-admin": [{ type: "not-admin" }],
+  "not-admin": [
+    { type: "not-admin", asked: "report" },
+    { type: "not-admin", asked: "close" },
+    { type: "not-admin", asked: "acknowledge" },
+  ],
   "nothing-to-acknowledge": [{ type: "nothing-to-acknowledge" }],
   "other-findings": [{ type: "other-findings" }],
   "close-why": [{ type: "close-why" }],
@@ -157,4 +167,9 @@ export const COMMAND_REFUSALS: Record<
 };
 
 export const commandRefusalExamples = (refusals: readonly CommandRefusal[]): Example[] =>
-  refusals.map((each) => ({ when: "", drawn: commandRefusal(each, "/agent") }));
+  refusals.flatMap((each) => [
+    { when: "", drawn: commandRefusal(each, "/agent") },
+    ...(each.type === "frozen"
+      ? [{ when: "a typed run", drawn: typedRunRefusal(each, "/agent", "deploy pi to production") }]
+      : []),
+  ]);
