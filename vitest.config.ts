@@ -143,7 +143,7 @@ export default defineConfig({
     globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts", "test/make/compiled-modules.ts"],
     sequence: { sequencer: SlowFirst },
     // Most files wait for servers, sockets and clocks more than they compute.
-    maxWorkers: 3 * availableParallelism(),
+    maxWorkers: 2 * availableParallelism(),
     // Journeys talk to real servers and kill real processes; a machine may be slow, but nothing may hang.
     testTimeout: 120_000,
     hookTimeout: 60_000,

@@ -31,7 +31,7 @@ const claimsTooMuch = ({ said, states }: Past): boolean =>
 describe.concurrent("a decision whose answer is lost", () => {
   test("after it took effect is looked up and shown as sent, never as confirmed", async (context) => {
     // This leaves time to draw "checking" before the next look resolves the doubt.
-    const world = await aWorld(context, { env: { POLL_MIN_MS: "2000", POLL_MAX_MS: "2000" } });
+    const world = await aWorld(context, { env: { POLL_MIN_MS: "5000", POLL_MAX_MS: "5000" } });
     const { opening, card, past } = await startWithFault(world, decide, { kind: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "unconfirmed");
