@@ -25,7 +25,7 @@ import {
 import type { Context } from "./context.ts";
 import { applyBrake, wasDenialRefused } from "./brake.ts";
 import type { ApprovalId, TeamId, UserId } from "./ids.ts";
-import { assignParts } from "./policy/named-people.ts";
+import { assignParts, type Part } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
 import { isTyped } from "./policy/typed-words.ts";
 import { err, ok, type Result } from "./result.ts";
@@ -112,7 +112,10 @@ export function withdrawSurplusVotes(run: Run, ctx: Context): Run {
     if (state.type !== "pending" || votes.length === 0) return approval;
     const rule = ruleOf(ctx, run, approval);
     if (votes.length < rule.needs) return approval;
-    const { seated } = assignParts(votes, rule, wasInPart);
+    // A vote under a rule without parts keeps no memberships. The last approval looks them up.
+    const mayFill = (vote: Decision, part: Part): boolean =>
+      vote.memberOf === undefined || wasInPart(vote, part);
+    const { seated } = assignParts(votes, rule, mayFill);
     const left = votes.filter((vote) => seated.includes(vote)).slice(0, rule.needs - 1);
     const gone = votes.filter((vote) => !left.includes(vote)).map((vote) => asPast(vote, "rule-changed"));
     // A new version, so that the form behind a void vote does not decide if Slack redelivers it.
@@ -121,8 +124,22 @@ export function withdrawSurplusVotes(run: Run, ctx: Context): Run {
   if (withdrawn === run) return run;
   return withdrawn.approvals.reduce((next, approval) => {
     const before = findApproval(run, approval.id);
-    return before === null ? next : withNotices(next, before, approval, ctx);
+    return before === null
+      ? next
+      : withNotices(withoutStillCounts(next, before, approval), before, approval, ctx);
   }, withdrawn);
+}
+
+/** Drops the notices "yours still counts" that are not sent yet, to the people whose vote has become void. */
+function withoutStillCounts(run: Run, before: Approval, { id, past }: Approval): Run {
+  const voters = new Set(past.slice(before.past.length).map(({ decision }) => decision.by?.user));
+  const isFalse = ({ to, state, says }: Run["notices"][number]): boolean =>
+    state === "planned" &&
+    says.type === "decision-void" &&
+    says.cause === "others-needed" &&
+    says.approval === id &&
+    [...voters].some((user) => user === to);
+  return { ...run, notices: run.notices.filter((notice) => !isFalse(notice)) };
 }
 
 function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx: Context): Decision {

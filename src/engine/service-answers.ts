@@ -68,7 +68,7 @@ export function createServiceKey(
 
 function checkAfter(error: unknown): KeyCheck {
   if (!(error instanceof PortError)) throw error;
-  if (error.code === PAUSED) return "paused";
+  if (error.code === PAUSED || error.code === "http_429") return "paused";
   return error.code === REFUSED ? "refused" : "unknown";
 }
 

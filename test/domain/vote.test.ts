@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { markRead, type Person, type Refusal } from "#src/domain/authorization.ts";
-import { decide, expire, type Submission, undo, withdrawSurplusVotes } from "#src/domain/decide.ts";
+import { decide, expire, type Submission, undo } from "#src/domain/decide.ts";
 import { ApprovalId, ChannelId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { type Rule, withoutFields } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
@@ -58,30 +58,6 @@ describe("two people who must approve", () => {
 
   test("the same form sent twice counts once", () => {
     expect(done(submit(one))).toBe(one);
-  });
-
-  test("when the policy comes to need no more than was given, the newest vote is void and its person approves again", () => {
-    const fewer = under({ needs: 1 });
-    const ctx = fewer.at(LATER);
-    const open = withdrawSurplusVotes(applyPolicy(one, ctx), ctx);
-    const { votes, past, version } = approvalOf(open);
-    expect(votes).toEqual([]);
-    expect(past.map(({ cause, decision }) => [cause, decision.by?.user])).toEqual([
-      ["rule-changed", APPROVER],
-    ]);
-    expect(version).toBe(approvalOf(one).version + 1);
-    expect(open.notices.map(({ to, says }) => [to, says.type])).toEqual([[APPROVER, "decision-void"]]);
-    const { version: old, request } = approvalOf(one);
-    const form = { approval: ID, version: old, digest: request.digest, was: request };
-    const again = { ...form, verdict: "approve", reason: "", by: member(APPROVER) } as const;
-    expect(refusal(decide(open, again, ctx))).not.toBeNull();
-    expect(approvalOf(done(fewer.submit(open))).state.type).toBe("decided");
-  });
-
-  test("votes that are still too few stay as they are when the policy changes", () => {
-    const more = under({ needs: 3 });
-    const applied = applyPolicy(one, more.at(LATER));
-    expect(withdrawSurplusVotes(applied, more.at(LATER))).toBe(applied);
   });
 
   test("the second is refused while it is unknown whether the first may still decide", () => {

@@ -31,7 +31,7 @@ test("health says what the service says about the key now, not what it said befo
   bench.agents.beforeLook = () => Promise.reject(failure("http_401"));
   expect(await key()).toBe("refused");
   bench.agents.beforeLook = () => Promise.reject(failure("http_429", { retryAfterMs: 60_000 }));
-  expect(await key()).toBe("unknown");
+  expect(await key()).toBe("paused");
   expect(await key()).toBe("paused");
 });
 

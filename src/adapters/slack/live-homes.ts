@@ -1,6 +1,6 @@
 // Keeps open Home tabs up to date: when an approval in one of the reader's channels changes, the tab is drawn again, within a budget. Slack
 // does not say when a tab is closed, so a tab counts as open for a while after its reader last used it. After a restart, all open tabs are
-// drawn again.
+// drawn again. Each process draws every tab that it knows, within its share of the budget.
 
 import { deadlineOf } from "../../domain/applied-rule.ts";
 import type { Approval } from "../../domain/approval.ts";
@@ -13,7 +13,7 @@ import { type Clock, createAlarms } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { DocumentStore } from "../../ports/store.ts";
 import { cardState } from "./blocks/card-state.ts";
-import { createKeptHomes, type KeptHome } from "./kept-homes.ts";
+import { createKeptHomes, type KeptHome, type KeptHomes } from "./kept-homes.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
 /** How long a tab is kept up to date after it was opened or used (ms): a working day, in which many people never close it. */
@@ -80,6 +80,7 @@ export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
   const kept = createKeptHomes(documents, log, MAX_OPEN);
   const shown = new Map<RunKey, string>();
   const soon = createPacer(deps, tabs, draw);
+  const adoption = createAdoption(tabs, kept, now);
   return {
     opened(user, choice) {
       const home = { user, choice, until: now() + OPEN_MS };
@@ -100,10 +101,12 @@ export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
       for (const [user, tab] of open) if (mayShow(tab, run)) soon.draw(user, tab.drawnAt);
     },
     refresh() {
+      // The reader may have used the tab through another process.
+      if (adoption.isDue()) void adoption.adopt();
       for (const [user, { drawnAt }] of tabs.all()) if (now() - drawnAt >= STALE_MS) soon.draw(user, drawnAt);
     },
     async restore() {
-      restoreTabs(tabs, await kept.load(), now() + OPEN_MS);
+      await adoption.adopt();
       for (const [user, { drawnAt }] of tabs.all()) if (drawnAt === NEVER) soon.draw(user, drawnAt);
     },
     stop: soon.stop,
@@ -119,9 +122,24 @@ function mayShow({ channels }: Open, { channel, approvals }: Run): boolean {
 /** The time of the last drawing of a tab that this process has not drawn. */
 const NEVER = -Infinity;
 
-function restoreTabs(tabs: Tabs, kept: readonly KeptHome[], latest: number): void {
-  for (const home of kept)
-    if (tabs.get(home.user) === null) tabs.open({ ...home, until: Math.min(home.until, latest) }, NEVER);
+function createAdoption(tabs: Tabs, kept: KeptHomes, now: () => number) {
+  let at = now();
+  return {
+    isDue: () => now() - at >= STALE_MS,
+    async adopt(): Promise<void> {
+      at = now();
+      adoptTabs(tabs, await kept.load(), now() + OPEN_MS);
+    },
+  };
+}
+
+/** Takes over the tabs that were used later than this process knows, with their filters. */
+function adoptTabs(tabs: Tabs, kept: readonly KeptHome[], latest: number): void {
+  for (const home of kept) {
+    const tab = tabs.get(home.user);
+    if (tab === null) tabs.open({ ...home, until: Math.min(home.until, latest) }, NEVER);
+    else if (home.until > tab.until && home.until <= latest) tabs.open(home, tab.drawnAt);
+  }
 }
 
 type Tabs = ReturnType<typeof createTabs>;

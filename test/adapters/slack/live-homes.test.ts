@@ -135,6 +135,22 @@ test("after a restart, the tabs that are still open are drawn as their readers h
   expect(draws).toHaveLength(2);
 });
 
+test("a tab that its reader used through another process takes over its filters", async () => {
+  const documents = aDocument();
+  const ours = someHomes(documents);
+  ours.open(BEN);
+  await ours.homes.written();
+  await ours.clock.pass(1_000);
+  const theirs = someHomes(documents, ours.clock);
+  theirs.homes.opened(BEN, EVERYTHING);
+  await theirs.homes.written();
+  for (let at = 0; at < 25; at += 1) {
+    ours.homes.refresh();
+    await ours.clock.pass(1_000);
+  }
+  expect(ours.draws.at(-1)?.show).toBe(EVERYTHING.show);
+});
+
 test("a list of open tabs that we did not write opens none, and no tab for longer than eight hours", async () => {
   const documents = aDocument();
   const clock = createHandClock();

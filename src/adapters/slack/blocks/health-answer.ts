@@ -204,7 +204,10 @@ function watchingPart(health: HealthAnswer, now: number): Block {
     case "paused":
       return shown("⚠️", span("; the service asked Countersign to wait"));
     case "unknown":
-      return shown("❌", span(", no usable answer now"));
+      // The check is more impatient than a poll.
+      return service.type === "answers"
+        ? shown("⚠️", span("; no answer to the check just now"))
+        : shown("❌", span(", no usable answer now"));
   }
 }
 

@@ -74,6 +74,20 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
   }
 }
 
+function disputeWords(entry: NotificationFacts["entry"]["entry"]) {
+  if (isUndo(entry))
+    return {
+      says: "someone else took their approval back",
+      stays: "The approval does not come back by itself.",
+      todo: "Ask them whether the request should still be approved",
+    };
+  return {
+    says: `someone else gave this ${entry.verdict === "deny" ? "denial" : "approval"} in their name`,
+    stays: "Nothing is taken back.",
+    todo: "At the service, stop whatever followed from it. Deny the card if it is still on hold",
+  };
+}
+
 function dispute(
   facts: NotificationFacts,
   { link = null, deployment = UNNAMED, command = COMMAND }: DrawnWith,
@@ -81,17 +95,11 @@ function dispute(
   const about = facts.about ?? facts.entry;
   const { entry } = about;
   const by = entry.by === null ? span("Someone") : person(entry.by.user);
-  const noun = entry.verdict === "deny" ? "denial" : "approval";
+  const { says, stays, todo } = disputeWords(entry);
   const title = '🚨 "This was not me"';
   const run = oneLine(entry.runId ?? entry.run ?? "", 120);
   const what = rich(
-    line(
-      by,
-      span(` says that someone else gave this ${noun} in their name, `),
-      moment(entry.at),
-      ...channelOf(facts),
-      span(":"),
-    ),
+    line(by, span(` says that ${says}, `), moment(entry.at), ...channelOf(facts), span(":")),
     quote(untrustedSpan(oneLine(actionOf(facts), ACTION_CHARS), ACTION_CHARS)),
     ...reasonOf(about),
     line(
@@ -103,10 +111,8 @@ function dispute(
       span(`${command} audit ${run}`, { code: true }),
     ),
     line(
-      span("Nothing is taken back. ", { bold: true }),
-      span(
-        "At the service, stop whatever followed from it. Deny the card if it is still on hold, and end this person's Slack sessions. Then close the dispute: ",
-      ),
+      span(`${stays} `, { bold: true }),
+      span(`${todo}, and end this person's Slack sessions. Then close the dispute: `),
       span(`${command} audit close ${run} <what you found>`, { code: true }),
     ),
   );

@@ -74,7 +74,7 @@ export function severalReceipts(
   const newest = receipts.at(-1);
   const blocks: Block[] = [
     rich(
-      line(span(title, { bold: true }), span(". Their cards show whether the service accepted them.")),
+      line(span(title, { bold: true }), span(". Their cards show what became of them.")),
       line(span("One was not you? Press the button under it to alert the admins.")),
     ),
     ...receipts.flatMap((decision) => [
@@ -117,7 +117,7 @@ function notMe(id: string): Block {
     text: plain("This was not me"),
     confirm: {
       title: plain("Raise an alarm?"),
-      text: plain("Countersign's admins are told at once that someone decided in your name."),
+      text: plain("Countersign's admins are told at once that someone acted in your name."),
       confirm: plain("Yes, it was not me"),
       deny: plain("Cancel"),
       style: "danger",

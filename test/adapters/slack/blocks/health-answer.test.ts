@@ -116,3 +116,10 @@ test("distinguishes runs whose answers cannot be used from runs with unreadable 
   expect(shown).toContain("answers about 2 runs cannot be used");
   expect(shown).not.toContain("approvals that cannot be read");
 });
+
+test("watching is not called faulty only because the check, which is more impatient than a poll, got no answer", () => {
+  expect(reportWith({ key: "unknown" })).toContain("⚠️ Watching");
+  expect(reportWith({ key: "unknown", poller: { ...well.poller, service: { type: "unknown" } } })).toContain(
+    "❌ Watching",
+  );
+});

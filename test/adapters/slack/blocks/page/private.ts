@@ -192,9 +192,12 @@ export const NOTIFICATIONS: Record<
     },
   ],
   "receipt:reported": notification("receipt", APPROVED, null, { reportedAt: NOON }),
-  "notification:dispute": notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, {
-    link: CARD_LINK,
-  }),
+  "notification:dispute": [
+    ...notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, { link: CARD_LINK }),
+    ...notification("dispute", entryOf(43, { what: "disputed" }), UNDONE, { link: CARD_LINK }).map(
+      (example) => ({ ...example, when: "of an approval that was taken back" }),
+    ),
+  ],
   "notification:head": notification("head", entryOf(42, {})),
   "notification:tampering": notification(
     "tampering",
