@@ -28,7 +28,7 @@ export type Decision = {
   readonly digest: string;
   /** The earlier approvals of other people that this one rests on, if the rule requires several. */
   readonly votes?: readonly Decision[];
-  /** The word that the approver typed, if the rule required one. */
+  /** The word that the rule required, and that the approver typed in upper or lower case. Absent if none was required. */
   readonly word?: string;
   /** If the rule requires approvals from several parts: the groups and channels of these parts that the approver was in. */
   readonly memberOf?: readonly (GroupId | ChannelId)[];

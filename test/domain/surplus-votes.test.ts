@@ -2,48 +2,11 @@
 
 import { expect, test } from "vitest";
 import { applyPolicy } from "#src/domain/applied-rule.ts";
-import type { Approval } from "#src/domain/approval.ts";
-import type { Person, Refusal } from "#src/domain/authorization.ts";
-import { decide, type Submission, withdrawSurplusVotes } from "#src/domain/decide.ts";
-import { ApprovalId, ChannelId, GroupId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
-import type { Rule } from "#src/domain/policy/policy.ts";
-import { findApproval, type Run } from "#src/domain/run.ts";
-import { contextAt, listedRun } from "../make/history.ts";
-import { aPolicy, these } from "../make/policy.ts";
-import { APPROVER, TEAM } from "../make/run.ts";
-
-const ID = ApprovalId("apr_1");
-const SECOND = toUser("U0SECOND");
-const LATER = 1_000;
-
-const member = (user: UserId, facts: Partial<Person> = {}): Person => {
-  return { team: TEAM, user, kind: "member", seesChannel: true, ...facts };
-};
-
-function under(rule: Partial<Rule>) {
-  const policy = { ...aPolicy(rule), fallback: ChannelId("C0FALLBACK") };
-  const at = (ms = 0) => contextAt(ms, policy);
-  const submit = (run: Run, facts: Partial<Submission> = {}, ms = LATER) => {
-    const { version, request } = approvalOf(run);
-    const seen = { approval: ID, version, digest: request.digest, was: request };
-    return decide(run, { ...seen, verdict: "approve", reason: "", by: member(APPROVER), ...facts }, at(ms));
-  };
-  return { at, submit, run: applyPolicy(listedRun("apr_1"), at()) };
-}
-
-function approvalOf(run: Run): Approval {
-  const approval = findApproval(run, ID);
-  if (approval === null) throw new Error("nothing is listed");
-  return approval;
-}
-
-function done(result: ReturnType<typeof decide>): Run {
-  if (!result.ok) throw new Error(`refused: ${result.error.type}`);
-  return result.value;
-}
-
-const refusal = (result: ReturnType<typeof decide>): Refusal["type"] | null =>
-  result.ok ? null : result.error.type;
+import { decide, withdrawSurplusVotes } from "#src/domain/decide.ts";
+import { GroupId } from "#src/domain/ids.ts";
+import { these } from "../make/policy.ts";
+import { APPROVER } from "../make/run.ts";
+import { approvalOf, done, ID, LATER, member, refusal, SECOND, under } from "../make/voting.ts";
 
 const { submit, run } = under({ needs: 2 });
 const one = done(submit(run));

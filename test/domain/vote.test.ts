@@ -2,49 +2,17 @@
 
 import { describe, expect, test } from "vitest";
 import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";
-import type { Approval, Delivery } from "#src/domain/approval.ts";
-import { markRead, type Person, type Refusal } from "#src/domain/authorization.ts";
-import { decide, expire, type Submission, undo } from "#src/domain/decide.ts";
-import { ApprovalId, ChannelId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
-import { type Rule, withoutFields } from "#src/domain/policy/policy.ts";
+import type { Delivery } from "#src/domain/approval.ts";
+import { markRead, type Person } from "#src/domain/authorization.ts";
+import { expire, type Submission, undo } from "#src/domain/decide.ts";
+import { ApprovalId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
+import { withoutFields } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { findApproval, replaceApproval, type Run } from "#src/domain/run.ts";
-import { contextAt, listedRun } from "../make/history.ts";
-import { aPolicy, these } from "../make/policy.ts";
+import { findApproval, replaceApproval } from "#src/domain/run.ts";
+import { listedRun } from "../make/history.ts";
+import { these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
-
-const ID = ApprovalId("apr_1");
-const SECOND = toUser("U0SECOND");
-const LATER = 1_000;
-
-const member = (user: UserId, facts: Partial<Person> = {}): Person => {
-  return { team: TEAM, user, kind: "member", seesChannel: true, ...facts };
-};
-
-function under(rule: Partial<Rule>) {
-  const policy = { ...aPolicy(rule), fallback: ChannelId("C0FALLBACK") };
-  const at = (ms = 0) => contextAt(ms, policy);
-  const submit = (run: Run, facts: Partial<Submission> = {}, ms = LATER) => {
-    const { version, request } = approvalOf(run);
-    const seen = { approval: ID, version, digest: request.digest, was: request };
-    return decide(run, { ...seen, verdict: "approve", reason: "", by: member(APPROVER), ...facts }, at(ms));
-  };
-  return { at, submit, run: applyPolicy(listedRun("apr_1"), at()) };
-}
-
-function approvalOf(run: Run): Approval {
-  const approval = findApproval(run, ID);
-  if (approval === null) throw new Error("nothing is listed");
-  return approval;
-}
-
-function done(result: ReturnType<typeof decide>): Run {
-  if (!result.ok) throw new Error(`refused: ${result.error.type}`);
-  return result.value;
-}
-
-const refusal = (result: ReturnType<typeof decide>): Refusal["type"] | null =>
-  result.ok ? null : result.error.type;
+import { approvalOf, done, ID, LATER, member, refusal, SECOND, under } from "../make/voting.ts";
 
 describe("two people who must approve", () => {
   const { submit, run } = under({ needs: 2 });

@@ -99,7 +99,7 @@ const ANSWER_LOST =
 const RECORD_LOST =
   "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent since then. If a run has started, its approvals are not shown here. Countersign does not send the task by itself.";
 
-/** The way out if a run has started: whoever finds its id can have its approvals shown. */
+/** What to do if the run has started: with its id, anyone who may start runs can have its approvals shown. */
 const ifFound = (command: string) =>
   line(
     span("Look it up in the agent service. If the run is there, "),
