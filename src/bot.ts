@@ -98,8 +98,12 @@ export type Bot = {
   readings(): Promise<Readings>;
   /** Calls the listener with every run that this process reconciles, whether the run has changed or not. */
   onRun(listener: (run: Run) => void): void;
+  /** Calls the listener when the freezes in force change. */
+  onFreezes(listener: () => void): void;
   /** Calls the listener regularly while other processes may change runs as well. */
   onChangeByOtherReplica(listener: () => void): void;
+  /** Returns whether this process holds the shard (domain/ids.ts). */
+  holdsShard(shard: number): boolean;
   /** Claims all unfinished runs and resolves to their number. Rejects if the store cannot be read. */
   start(): Promise<number>;
   /** Applies the current policy to pending approvals. Rejects if the store fails. */
@@ -146,9 +150,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const { key, guard } = createServiceGuard(ports, limits);
   const deps = { ...ports, agents: key.agents, watchdog: createWatchdog(ports.clock) };
   const integrity = createIntegrity(deps);
-  const replicaListeners: (() => void)[] = [];
-  const onPass = (): void => replicaListeners.forEach((listener) => listener());
-  const sharedNews = createSharedNews({ ...deps, integrity, onPass, engine: () => engine });
+  const sharedNews = createSharedNews({ ...deps, integrity, engine: () => engine });
   const checks = { catchUp: () => sharedNews.catchUp(), holdsLease: () => leaseKeeper.holdsLease() };
   const engine: RunEngine = createEngine({ ...deps, integrity, ...checks });
   const unreadable = createUnreadableRuns({ ...deps, engine });
@@ -165,7 +167,9 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     health,
     readings: () => readingsOf({ ...deps, figures, health, watch: poller, guard }),
     onRun: (listener) => engine.onPlan((run) => listener(run)),
-    onChangeByOtherReplica: (listener) => void replicaListeners.push(listener),
+    onFreezes: (listener) => deps.freezes.onChange(listener),
+    onChangeByOtherReplica: (listener) => sharedNews.onPass(listener),
+    holdsShard: engine.holdsShard,
     queries: createQueries({ ...deps, watch: poller, guard, unreadable, integrity, health, key, figures }),
     start: async () => {
       deps.watchdog.start();
@@ -185,10 +189,9 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
 }
 
 function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holdsLease" | "catchUp">): RunEngine {
-  const perform = createPerform(deps);
   const executor = createEffectExecutor({
     ...deps,
-    perform,
+    perform: createPerform(deps),
     logEffect: createEffectLog(deps),
     freezesKnownTo: () => deps.freezes.knownTo(),
   });

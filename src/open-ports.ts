@@ -136,6 +136,7 @@ export async function openServices(
     ...names,
     home,
     documents: store,
+    auditLog: store,
     through,
     alone: config.database.engine === "sqlite",
     rejectedRequests,

@@ -19,6 +19,8 @@ export type SharedNews = {
    * PortError if the store fails.
    */
   catchUp(): Promise<void>;
+  /** Calls the listener at the end of every pass, because other processes may have changed something. */
+  onPass(listener: () => void): void;
   /** Starts the loop, because this process is not alone. May be called again. */
   start(): void;
   stop(): Promise<void>;
@@ -33,8 +35,6 @@ type Deps = {
   readonly integrity: Pick<Integrity, "catchUp" | "state">;
   /** Adopts the policy that another process has put into force. Resolves to true if the policy has changed. */
   readonly followPolicy: () => Promise<boolean>;
-  /** Called at the end of every pass, because other processes may have changed something. */
-  readonly onPass: () => void;
   readonly engine: () => Pick<RunEngine, "change" | "holdsShard">;
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
   readonly context: () => Context;
@@ -49,6 +49,7 @@ export function createSharedNews(deps: Deps): SharedNews {
   let shownFreezes = freezes.now();
   let heldBack = false;
   let policyChanged = false;
+  const listeners: (() => void)[] = [];
 
   async function catchUp(): Promise<void> {
     // A process that is alone also reads them, because it may have failed to read back a freeze of its own.
@@ -69,7 +70,7 @@ export function createSharedNews(deps: Deps): SharedNews {
     const isHoldingBack = integrity.state().code !== null;
     if (heldBack && !isHoldingBack) await releaseHeldBack(changeDeps);
     heldBack = isHoldingBack;
-    deps.onPass();
+    for (const listener of listeners) listener();
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -82,7 +83,7 @@ export function createSharedNews(deps: Deps): SharedNews {
     isAlone = false;
     loop.start(LOOK_EVERY_MS);
   }
-  return { catchUp, start, stop: loop.stop };
+  return { catchUp, onPass: (listener) => void listeners.push(listener), start, stop: loop.stop };
 }
 
 /**
@@ -100,6 +101,8 @@ export type Freezes = {
    * same, and is in force after the next `refresh`.
    */
   write(entry: AuditEntry): Promise<void>;
+  /** Calls the listener when `now` returns something else than before. */
+  onChange(listener: () => void): void;
 };
 
 const FREEZE_KINDS = ["frozen", "freeze-lifted"] as const;
@@ -111,6 +114,7 @@ export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "pr
   let inForce: readonly Freeze[] = [];
   let cursor = 0;
   let lastRead: Promise<void> = Promise.resolve();
+  const listeners: (() => void)[] = [];
 
   async function read(): Promise<void> {
     for (let more = true; more;) {
@@ -118,7 +122,9 @@ export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "pr
       const proven = await Promise.all(entries.map(({ seq }) => store.provenEntry(seq)));
       // A freeze counts even if its entry is not proven, because a freeze can only stop an agent.
       const valid = entries.filter(({ entry }, at) => entry.what === "frozen" || proven[at]?.ok === true);
-      inForce = freezesAfter(inForce, valid);
+      const before = inForce;
+      inForce = freezesAfter(before, valid);
+      if (inForce !== before) for (const listener of listeners) listener();
       cursor = entries.at(-1)?.seq ?? cursor;
       more = entries.length === BATCH;
     }
@@ -139,5 +145,6 @@ export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "pr
       // A freeze that is written must count at once, and not only after a restart.
       await pRetry(refresh, RETRY);
     },
+    onChange: (listener) => void listeners.push(listener),
   };
 }

@@ -76,6 +76,17 @@ describe.concurrent("the Home tab", () => {
     await homeOf(world, ben, "home:runs", ASKED);
   });
 
+  test("shows a freeze and its end without Refresh, even if there has never been a run", async (context) => {
+    const world = await aWorld(context, { env: { ADMINS: [ben, cat].join(",") } });
+    const shown = (): string => JSON.stringify(world.slack.workspace.homes.get(ana)?.view ?? "");
+    await world.slack.openHome(ana);
+    await homeOf(world, ana, "home:own:none");
+    await world.command(cat, opsAgents, "freeze everywhere the keys leaked");
+    await world.until(() => shown().includes("the keys leaked"));
+    await world.command(ben, opsAgents, "freeze lift the keys are changed");
+    await world.until(() => !shown().includes("the keys leaked"));
+  });
+
   test("starts a run in the chosen channel, and lists it at once", async (context) => {
     const world = await aWorld(context);
     await world.slack.openHome(ana);

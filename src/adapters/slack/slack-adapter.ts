@@ -15,7 +15,7 @@ import {
 } from "../../ports.ts";
 import type { NotificationSender } from "../../ports/notification.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
-import type { DocumentStore } from "../../ports/store.ts";
+import type { AuditLog, DocumentStore } from "../../ports/store.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
@@ -59,6 +59,7 @@ export type SlackOptions = {
   readonly clock: Clock;
   readonly metrics: Pick<Counters, "slackCall">;
   readonly documents: DocumentStore;
+  readonly auditLog: Pick<AuditLog, "auditHead">;
   readonly digest: (text: string) => string;
   readonly nonce: () => string;
 };
@@ -87,7 +88,7 @@ export type UseCases = Pick<
   | "orphans"
   | "acknowledge"
 > &
-  Pick<Bot, "onRun" | "onChangeByOtherReplica">;
+  Pick<Bot, "onRun" | "onFreezes" | "onChangeByOtherReplica" | "holdsShard">;
 
 export type SlackAdapter = {
   readonly self: SlackSelf;
@@ -146,14 +147,18 @@ function createHealth(calls: SlackCalls, call: Call, queues: SlackHealth["queues
 type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replacements">;
 
 function createListenerDeps(
-  options: SlackOptions & LiveHomesDeps,
-  { onRun, onChangeByOtherReplica, ...useCases }: UseCases,
+  options: SlackOptions & Pick<LiveHomesDeps, "sharers">,
+  { onRun, onFreezes, onChangeByOtherReplica, holdsShard, ...useCases }: UseCases,
   facts: Facts,
 ): ListenerDeps {
   const { command, deployment, nonce, clock, log } = options;
-  const homes = createLiveHomes(options, (user, choice) => void drawHome(deps, user, choice));
+  const homes = createLiveHomes(
+    { ...options, holdsShard },
+    (user, choice) => void drawHome(deps, user, choice),
+  );
   onRun((run) => homes.changed(run));
-  onChangeByOtherReplica(() => homes.refresh());
+  onFreezes(() => homes.freezesChanged());
+  onChangeByOtherReplica(() => void homes.refresh());
   const deps = {
     ...useCases,
     ...facts,

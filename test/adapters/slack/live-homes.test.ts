@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createLiveHomes } from "#src/adapters/slack/live-homes.ts";
 import { EVERYTHING, SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
+import type { KeptEntry } from "#src/audit/entry.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import type { FollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, Nonce, UserId } from "#src/domain/ids.ts";
@@ -23,11 +24,38 @@ function aDocument() {
   };
 }
 
-function someHomes(documents = aDocument(), clock = createHandClock(), sharers = 1) {
+/** An audit in which only the number of the newest entry is of interest. */
+function anAudit() {
+  const audit = {
+    seq: 1,
+    isDown: false,
+    auditHead: async () => {
+      if (audit.isDown) throw new Error("the database does not answer");
+      return { seq: audit.seq } as KeptEntry;
+    },
+  };
+  return audit;
+}
+
+type Shared = {
+  readonly documents?: ReturnType<typeof aDocument>;
+  readonly clock?: ReturnType<typeof createHandClock>;
+  readonly sharers?: number;
+  readonly auditLog?: ReturnType<typeof anAudit>;
+  readonly holdsShard?: (shard: number) => boolean;
+};
+
+function someHomes({
+  documents = aDocument(),
+  clock = createHandClock(),
+  sharers = 1,
+  auditLog = anAudit(),
+  holdsShard = () => true,
+}: Shared = {}) {
   const draws: { readonly user: string; readonly show: string; readonly at: number }[] = [];
   const start = clock.monotonic();
   const homes = createLiveHomes(
-    { clock, documents, log: quiet, sharers: () => sharers },
+    { clock, documents, auditLog, holdsShard, log: quiet, sharers: () => sharers },
     (user, { show }) => {
       draws.push({ user, show, at: clock.monotonic() - start });
       homes.drawn(user, new Set([CHANNEL]));
@@ -50,20 +78,104 @@ test("an open tab is redrawn as its reader had it, once for many changes", async
   expect(draws).toEqual([{ user: BEN, show: SHOW_MINE, at: 3_000 }]);
 });
 
-test("an open tab is redrawn every ten seconds while other processes change runs", async () => {
-  const { clock, draws, homes, open } = someHomes();
-  open(BEN);
-  for (let at = 0; at < 31; at += 1) {
-    homes.refresh();
+const seconds = async (count: number, { clock, homes }: ReturnType<typeof someHomes>): Promise<void> => {
+  for (let at = 0; at < count; at += 1) {
+    await homes.refresh();
     await clock.pass(1_000);
   }
-  expect(draws.map(({ at }) => at)).toEqual([10_000, 20_000, 30_000]);
+};
+
+test("an open tab is redrawn at most ten seconds after another process wrote to the audit", async () => {
+  const auditLog = anAudit();
+  const some = someHomes({ auditLog });
+  await seconds(15, some);
+  some.open(BEN);
+  auditLog.seq += 1;
+  await seconds(12, some);
+  expect(some.draws).toHaveLength(1);
+  await seconds(40, some);
+  expect(some.draws).toHaveLength(1);
+  auditLog.seq += 1;
+  await seconds(12, some);
+  expect(some.draws).toHaveLength(2);
+});
+
+test.each([false, true])(
+  "an open tab is redrawn once a minute while the audit does not grow (database down: %s)",
+  async (isDown) => {
+    const auditLog = anAudit();
+    const some = someHomes({ auditLog });
+    await seconds(15, some);
+    some.open(BEN);
+    auditLog.isDown = isDown;
+    await seconds(200, some);
+    expect(some.draws).toHaveLength(3);
+  },
+);
+
+test("of several processes, the one that holds the reader's shard redraws a tab, and another one after it", async () => {
+  const shared = { documents: aDocument(), clock: createHandClock(), auditLog: anAudit(), sharers: 2 };
+  let holder = 0;
+  const processes = [0, 1].map((nth) => someHomes({ ...shared, holdsShard: () => holder === nth }));
+  const drawn = (): readonly number[] => processes.map(({ draws }) => draws.length);
+  const pass = async (count: number): Promise<void> => {
+    for (let at = 0; at < count; at += 1) {
+      for (const { homes } of processes) await homes.refresh();
+      await shared.clock.pass(1_000);
+    }
+  };
+  processes[1]?.open(BEN);
+  await processes[1]?.homes.written();
+  await pass(30);
+  expect(drawn()).toEqual([1, 0]);
+  shared.auditLog.seq += 1;
+  await pass(30);
+  expect(drawn()).toEqual([2, 0]);
+  holder = 1;
+  shared.auditLog.seq += 1;
+  await pass(30);
+  expect(drawn()).toEqual([2, 1]);
+});
+
+test("a process that draws often still looks for changes by others", async () => {
+  const auditLog = anAudit();
+  const some = someHomes({ auditLog, sharers: 2 });
+  some.open(BEN, [ChannelId("C0OTHER")]);
+  some.open(CLEO);
+  auditLog.seq += 1;
+  for (let at = 0; at < 10; at += 1) {
+    some.homes.changed(aChange());
+    await seconds(3, some);
+  }
+  expect(some.draws.map(({ user }) => user)).toContain(BEN);
+});
+
+test("a change draws the page that the reader chose through another process", async () => {
+  const documents = aDocument();
+  const ours = someHomes({ documents, sharers: 2 });
+  ours.open(BEN);
+  await ours.homes.written();
+  await ours.clock.pass(4_000);
+  const theirs = someHomes({ documents, clock: ours.clock });
+  theirs.homes.opened(BEN, EVERYTHING);
+  await theirs.homes.written();
+  ours.homes.changed(aChange());
+  await ours.clock.pass(10);
+  expect(ours.draws.map(({ show }) => show)).toEqual([EVERYTHING.show]);
+});
+
+test("a freeze or its end redraws every open tab, because it also concerns channels without runs", async () => {
+  const { clock, draws, homes, open } = someHomes();
+  open(BEN, [ChannelId("C0OTHER")]);
+  homes.freezesChanged();
+  await clock.pass(5_000);
+  expect(draws).toEqual([{ user: BEN, show: SHOW_MINE, at: 3_000 }]);
 });
 
 test.each([1, 3])(
   "all tabs together are drawn at most 30 times a minute by %d processes",
   async (sharers) => {
-    const { clock, draws, homes, open } = someHomes(aDocument(), createHandClock(), sharers);
+    const { clock, draws, homes, open } = someHomes({ sharers });
     for (let at = 0; at < 80; at += 1) open(UserId(`U0P${at}`));
     for (let at = 0; at < 60; at += 1) {
       homes.changed(aChange());
@@ -120,12 +232,12 @@ test("a request of another channel is news once an escalation may have brought t
 
 test("after a restart, the tabs that are still open are drawn as their readers had them", async () => {
   const documents = aDocument();
-  const before = someHomes(documents);
+  const before = someHomes({ documents });
   before.open(CLEO);
   await before.clock.pass(7 * 60 * 60_000);
   before.open(BEN);
   await before.homes.written();
-  const { clock, draws, homes } = someHomes(documents, before.clock);
+  const { clock, draws, homes } = someHomes({ documents, clock: before.clock });
   await clock.pass(2 * 60 * 60_000);
   await homes.restore();
   await clock.pass(10_000);
@@ -137,17 +249,14 @@ test("after a restart, the tabs that are still open are drawn as their readers h
 
 test("a tab that its reader used through another process takes over its filters", async () => {
   const documents = aDocument();
-  const ours = someHomes(documents);
+  const ours = someHomes({ documents });
   ours.open(BEN);
   await ours.homes.written();
   await ours.clock.pass(1_000);
-  const theirs = someHomes(documents, ours.clock);
+  const theirs = someHomes({ documents, clock: ours.clock });
   theirs.homes.opened(BEN, EVERYTHING);
   await theirs.homes.written();
-  for (let at = 0; at < 25; at += 1) {
-    ours.homes.refresh();
-    await ours.clock.pass(1_000);
-  }
+  await seconds(75, ours);
   expect(ours.draws.at(-1)?.show).toBe(EVERYTHING.show);
 });
 
@@ -159,12 +268,12 @@ test("a list of open tabs that we did not write opens none, and no tab for longe
     { user: "x", choice: "", until: 9e12 },
     { user: BEN, choice: 1, until: 1 },
   ]);
-  const none = someHomes(documents, clock);
+  const none = someHomes({ documents, clock });
   await none.homes.restore();
   await clock.pass(10_000);
   expect(none.draws).toEqual([]);
   await documents.putDocument("", [{ user: BEN, choice: "", until: 9e12 }]);
-  const one = someHomes(documents, clock);
+  const one = someHomes({ documents, clock });
   await one.homes.restore();
   await clock.pass(9 * 60 * 60_000);
   one.homes.changed(aChange());
@@ -228,7 +337,9 @@ test.each<[string, Run, Run]>([
 test("a tab that could not be drawn is tried again, three times", async () => {
   const clock = createHandClock();
   let tries = 0;
-  const homes = createLiveHomes({ clock, documents: aDocument(), log: quiet, sharers: () => 1 }, (user) => {
+  const alone = { sharers: () => 1, holdsShard: () => true };
+  const deps = { clock, documents: aDocument(), auditLog: anAudit(), log: quiet, ...alone };
+  const homes = createLiveHomes(deps, (user) => {
     tries += 1;
     homes.failed(user);
   });
