@@ -136,3 +136,17 @@ test("an error stays in sight when a longer caption makes its form shorter", asy
   await page.getByText(longer.text.trim()).waitFor();
   await expect.poll(isSeen).toBe(true);
 });
+
+test("on a phone, what just happened leaves room for the conversation, and its title stays on one line", async () => {
+  const page = await on.look.tab(
+    `${channel}?panel=scenes`,
+    await on.look.window({ viewport: { width: 390, height: 844 } }),
+  );
+  on.board.play({ name: "four-eyes", captions, ended: "done" });
+  await page.locator("[data-caption=done]").waitFor();
+  const heightOf = async (selector: string): Promise<number> =>
+    (await page.locator(selector).boundingBox())?.height ?? 0;
+  expect(await heightOf("[data-caption] p:first-child a")).toBeLessThan(25);
+  expect(await heightOf("#next-scene")).toBeLessThan(40);
+  expect(await heightOf("[role=log]")).toBeGreaterThan(240);
+});

@@ -94,7 +94,7 @@ export function createFakePanelState() {
       },
       {
         name: "outage",
-        title: "The service goes down",
+        title: "The service goes down while a form is open",
         what: "Nothing is lost, and nothing is sent twice.",
         lesson: "What is saved survives.",
         dare: "Take the service down",
