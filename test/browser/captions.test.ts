@@ -1,4 +1,4 @@
-// The caption of a scene, in combination with an open form.
+// The caption of a scene, in combination with an open form, and how much room a phone has beside it.
 import { expect, test } from "vitest";
 import { OPS, reasonModal } from "../sandbox/page/stage.ts";
 import { violations } from "./looking.ts";
@@ -149,4 +149,15 @@ test("on a phone, what just happened leaves room for the conversation, and its t
   expect(await heightOf("[data-caption] p:first-child a")).toBeLessThan(25);
   expect(await heightOf("#next-scene")).toBeLessThan(40);
   expect(await heightOf("[role=log]")).toBeGreaterThan(240);
+});
+
+test("on a phone, an open panel leaves the conversation to its messages, without a hint", async () => {
+  const window = await on.look.window({ viewport: { width: 390, height: 844 } });
+  const page = await on.look.tab(channel, window);
+  const hints = page.locator("[data-hint-box]");
+  await hints.first().waitFor();
+  await page.goto(`${page.url()}?panel=scenes`);
+  await page.locator("[data-scene]").first().waitFor();
+  expect(await hints.count()).toBe(1);
+  expect(await hints.first().isVisible()).toBe(false);
 });
