@@ -96,10 +96,15 @@ export type Refusal =
   | { readonly type: "extended-meanwhile"; readonly by: UserId | null }
   /** The form asks for a verdict, and none was chosen. */
   | { readonly type: "verdict-needed" }
-  /** `verdict` is absent for a denial. */
-  | { readonly type: "reason-needed"; readonly verdict?: "approve" }
+  | ReasonRefusal;
+
+/** `missingWord`: the word that the person must type too, if they did not. */
+export type ReasonRefusal = { readonly missingWord?: string } & (
+  | /** `verdict` is absent for a denial. */
+    { readonly type: "reason-needed"; readonly verdict?: "approve" }
   | { readonly type: "reason-too-short"; readonly chars: number; readonly fewest: number }
-  | { readonly type: "reason-too-long"; readonly chars: number };
+  | { readonly type: "reason-too-long"; readonly chars: number }
+);
 
 /** The refusals of `refusalToOpen`. */
 export type OpenRefusal = Extract<

@@ -19,6 +19,7 @@ import {
   MAX_REASON_CHARS,
   type NoLongerHeld,
   type Person,
+  type ReasonRefusal,
   type Refusal,
   refusalToOpen,
 } from "./authorization.ts";
@@ -172,14 +173,13 @@ function refusalOfContent(approval: Approval, submission: Submission, rule: Rule
   const { verdict, reason, was, digest } = submission;
   if (approval.request.digest !== digest) return { type: "changed", was, now: approval.request };
   const reasonRefusal = refusalOfReason(reason, verdict, rule);
-  if (reasonRefusal !== null) return reasonRefusal;
   const { word } = rule.friction;
-  if (verdict === "deny" || word === null || isTyped(word, submission.word ?? "")) return null;
-  return { type: "word-needed", word };
+  if (verdict === "deny" || word === null || isTyped(word, submission.word ?? "")) return reasonRefusal;
+  return reasonRefusal === null ? { type: "word-needed", word } : { ...reasonRefusal, missingWord: word };
 }
 
 /** Returns null if the reason meets the rule and fits into a form. */
-export function refusalOfReason(reason: string, verdict: Verdict, rule: Rule): Refusal | null {
+export function refusalOfReason(reason: string, verdict: Verdict, rule: Rule): ReasonRefusal | null {
   const chars = seenChars(reason);
   const fewest = rule.reason[verdict];
   if (chars === 0 && fewest > 0)

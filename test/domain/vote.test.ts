@@ -158,6 +158,10 @@ describe("friction", () => {
     expect(refusal(submit(read, { word: "yesterday" }))).toBe("word-needed");
     expect(refusal(submit(read))).toBe("word-needed");
     expect(refusal(submit(read, { word: " yes " }))).toBe(null);
+    // A person learns everything that is wrong with a form at once.
+    expect(submit(read, { reason: "x".repeat(3_001) })).toMatchObject({
+      error: { type: "reason-too-long", missingWord: "yes" },
+    });
     // The keyboard of a phone begins a line with a capital.
     expect(refusal(submit(read, { word: "Yes " }))).toBe(null);
   });

@@ -199,7 +199,8 @@ describe.concurrent("an expiry", () => {
 
 describe.concurrent("friction", () => {
   test("requires reading the request in full and typing a word before an approval, but not before a denial", async (context) => {
-    const rule = "    friction: { read-first: true, type: production }\n";
+    const rule =
+      "    friction: { read-first: true, type: production }\n    reason: { approve: 5, deny: 1 }\n";
     const world = await aWorld(context, withRule(context, rule));
     const { card } = await world.asking(ana, opsAgents, TASK);
     const modal = await world.openForm(ben, card, "Approve");
@@ -209,7 +210,12 @@ describe.concurrent("friction", () => {
     accepted(await world.slack.acts.submit(ben, modal.id, {}));
     expect(idOf(modal.view)).toBe("form:approve");
     expect(says("word", modal.view)).toBe(true);
-    const typed = (word: string) => ({ reason: { reason_text: "ok" }, word: { word_text: word } });
+    const typed = (word: string, reason = "all tested") => ({
+      reason: { reason_text: reason },
+      word: { word_text: word },
+    });
+    await world.slack.acts.submit(ben, modal.id, typed("produktion", "ok"));
+    expect(Object.keys(modal.errors)).toEqual(["reason", "word"]);
     await world.slack.acts.submit(ben, modal.id, typed("produktion"));
     expect(Object.keys(modal.errors)).toEqual(["word"]);
     expect(world.decisions()).toEqual([]);

@@ -132,7 +132,15 @@ function refusalAnswer(
         : refusedForm(refusal, asker);
     case "reason-needed":
     case "reason-too-short":
-    case "reason-too-long":
+    case "reason-too-long": {
+      if (reasonBlock === null) return refusedForm(refusal, asker);
+      const { missingWord: word = null } = refusal;
+      const wordError =
+        word !== null && WORD_BLOCK in view.state.values
+          ? { [WORD_BLOCK]: refusalPlain({ type: "word-needed", word }) }
+          : {};
+      return { response_action: "errors", errors: { [reasonBlock]: refusalPlain(refusal), ...wordError } };
+    }
     case "unverified":
       // The window for reading has no field for a reason.
       return reasonBlock === null ? refusedForm(refusal, asker) : inField(reasonBlock, refusalPlain(refusal));
