@@ -4,7 +4,7 @@
 // each replica has a share of them, and many people who press at once would wait for that, not for the fail-over.
 
 import { randomBytes } from "node:crypto";
-import { startPostgres } from "#sandbox/bot/postgres.ts";
+import { startPostgres } from "#sandbox/bot/own-postgres.ts";
 import type { Replica } from "#sandbox/bot/replicas.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";

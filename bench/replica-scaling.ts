@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { freePort } from "#sandbox/bot/free-port.ts";
-import { startPostgres } from "#sandbox/bot/postgres.ts";
+import { startPostgres } from "#sandbox/bot/own-postgres.ts";
 import { createBot, type Replica } from "#sandbox/bot/replicas.ts";
 import { startWorld } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";

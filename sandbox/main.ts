@@ -122,7 +122,7 @@ async function inSqlite(): Promise<Database> {
 }
 
 async function inPostgres(): Promise<Database> {
-  const { startPostgres } = await import("./bot/postgres.ts");
+  const { startPostgres } = await import("./bot/own-postgres.ts");
   const server = await startPostgres((words) => console.error(words));
   // The database cannot hold the key that protects it, and all replicas need the same one.
   const env = { AUDIT_KEY: randomBytes(32).toString("base64") };

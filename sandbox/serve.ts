@@ -1,6 +1,6 @@
 // `npm run service`: runs the reference service and the gateway alone.
 
-import { type Clock, createSandboxClock } from "./base/clock.ts";
+import { type Clock, createSandboxClock } from "./base/sandbox-clock.ts";
 import type { Servers } from "./control/servers.ts";
 import { createServiceControl } from "./control/service-control.ts";
 import { nameOfKey } from "./service/api-keys.ts";

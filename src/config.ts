@@ -19,7 +19,7 @@ import {
   text,
   token,
   url,
-} from "./config/formats.ts";
+} from "./config/value-formats.ts";
 import {
   type Environment,
   fileVariable,

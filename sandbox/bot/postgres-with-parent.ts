@@ -17,20 +17,20 @@ server.stderr.on("data", (text: Buffer) => process.stderr.write(text));
 process.stderr.on("error", () => undefined);
 
 let stopping = false;
-const stop = (): void => {
+function stop(): void {
   if (stopping) return;
   stopping = true;
   // postgresql.org, "Shutting Down the Server": SIGINT disconnects all clients, SIGQUIT also skips the checkpoint.
   server.kill("SIGINT");
   setTimeout(() => void server.kill("SIGQUIT"), PATIENCE_MS).unref();
-};
+}
 process.stdin.once("end", stop).once("error", stop).resume();
 process.on("SIGTERM", stop);
 
-const leave = (code: number | null): void => {
+function leave(code: number | null): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   process.exit(stopping ? 0 : (code ?? 1));
-};
+}
 server.once("exit", leave);
 server.once("error", (error) => {
   process.stderr.write(`${error.message}\n`);

@@ -3,7 +3,7 @@
 
 const [pid] = process.argv.slice(2);
 
-const resume = (): void => {
+function resume(): void {
   try {
     // SIGCONT has no effect on a process that is not paused, so it does no harm if another process has the id by now.
     process.kill(Number(pid), "SIGCONT");
@@ -11,5 +11,5 @@ const resume = (): void => {
     // The bot has already exited.
   }
   process.exit();
-};
+}
 process.stdin.once("end", resume).once("error", resume).resume();

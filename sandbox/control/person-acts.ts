@@ -1,7 +1,7 @@
 // Acts that people do in Slack.
 
 import { z } from "zod";
-import type { Slack } from "../slack/server.ts";
+import type { Slack } from "../slack/start-slack.ts";
 import { type ControlAct, controlAct } from "./control-api.ts";
 import type { UserActions, Place } from "./user-actions.ts";
 import { channelCalled, personCalled } from "./find-by-name.ts";

@@ -1,7 +1,7 @@
 // Acts on the bot's process and on the clock.
 
 import { z } from "zod";
-import type { SandboxClock } from "../base/clock.ts";
+import type { SandboxClock } from "../base/sandbox-clock.ts";
 import type { BotKeeper, BotState } from "../bot/bot-keeper.ts";
 import type { PolicySwitch } from "../bot/policy-switch.ts";
 import { type Bot, replicaCalled } from "../bot/replicas.ts";

@@ -1,6 +1,6 @@
 // Controls one server of the sandbox, the service or the gateway. It remembers the faults that it has injected, to show and end them.
 
-import type { SandboxClock } from "../base/clock.ts";
+import type { SandboxClock } from "../base/sandbox-clock.ts";
 import type { Fault, FaultHandle, Faults } from "../service/request-faults.ts";
 import type { RequestMatch } from "../service/recorder.ts";
 import type { Gateway } from "../service/start-gateway.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { methods } from "../slack/methods.ts";
 import type { Channel } from "../slack/model.ts";
-import type { Slack } from "../slack/server.ts";
+import type { Slack } from "../slack/start-slack.ts";
 import type { Workspace } from "../slack/workspace.ts";
 import { type ControlAct, controlAct } from "./control-api.ts";
 import { slackFault } from "./fault-args.ts";

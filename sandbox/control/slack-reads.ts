@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { HomeView, Message, OpenView } from "../slack/model.ts";
-import type { Slack } from "../slack/server.ts";
+import type { Slack } from "../slack/start-slack.ts";
 import { type ControlRead, listRead, plainRead } from "./control-api.ts";
 import { channelCalled, personCalled } from "./find-by-name.ts";
 import { fieldsIn, type Usable, usableIn, viewWords, wordsOf } from "./surface-text.ts";

@@ -1,8 +1,8 @@
 // Block Kit for scripts: the text that a reader sees, and the controls with their labels.
 
 import type { Block, OpenView } from "../slack/model.ts";
-import { isJson } from "../slack/json.ts";
-import type { Json } from "../slack/json.ts";
+import { isJson } from "../slack/json-object.ts";
+import type { Json } from "../slack/json-object.ts";
 import { elementsIn } from "../slack/state-values.ts";
 import type { Found } from "../slack/state-values.ts";
 

@@ -1,7 +1,7 @@
 // What people do in Slack, for scripts. Buttons and fields are found by their labels. An action that fails rejects with Slack's message.
 
 import type { ActResult, Block, Message, OpenView, PersonId } from "../slack/model.ts";
-import type { Slack } from "../slack/server.ts";
+import type { Slack } from "../slack/start-slack.ts";
 import { called, fieldsIn, type Usable, usableIn } from "./surface-text.ts";
 
 /** A message, a window by its id, or whatever the person currently sees: their topmost window or their Home tab. */

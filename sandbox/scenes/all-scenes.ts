@@ -7,7 +7,7 @@ import { change, race } from "./race-change.ts";
 import { replicaDies } from "./replica-dies.ts";
 import { reviewSeveral } from "./review-several.ts";
 import { stopRun } from "./stop-run.ts";
-import { storm } from "./storm.ts";
+import { storm } from "./approval-storm.ts";
 
 /** The scenes for a bot that runs as one process, in the order in which the page lists them. */
 export const allScenes: readonly Scene[] = [

@@ -1,7 +1,7 @@
 // Checks that untrusted text is shown as plain text.
 
 import type { Message, Person, PersonId } from "../slack/model.ts";
-import { isJson } from "../slack/json.ts";
+import { isJson } from "../slack/json-object.ts";
 
 /** Elements that notify someone, link somewhere or load something. */
 const ACTIVE = new Set(["link", "broadcast", "usergroup", "channel", "team", "image", "emoji"]);

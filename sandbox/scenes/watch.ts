@@ -5,7 +5,7 @@ import type { ServiceContext } from "../control/servers.ts";
 import type { UserActions } from "../control/user-actions.ts";
 import type { Spot } from "../page/base/parts.ts";
 import type { PersonId } from "../slack/model.ts";
-import type { Slack } from "../slack/server.ts";
+import type { Slack } from "../slack/start-slack.ts";
 
 /** Shows a caption, and resolves after the time it takes to read. `eyes` is the person whose view it describes, `spot` is where to look. */
 export type Say = (words: string, eyes?: PersonId | null, spot?: Spot | null) => Promise<void>;

@@ -8,7 +8,7 @@ import { choices } from "./profile-form.ts";
 import { faultButtons, faultForm } from "./fault-form.ts";
 import { botRow } from "./bot-row.ts";
 import { policyButtons, policyWords } from "./policy-row.ts";
-import { runItems } from "./runs.ts";
+import { runItems } from "./run-list.ts";
 import type { Row, ServiceState } from "./shown-state.ts";
 
 export function createServicePanel(state: () => ServiceState): ServicePanel {

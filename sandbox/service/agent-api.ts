@@ -1,12 +1,12 @@
 // The endpoints of the agent-run service, exactly as the interface document specifies them.
 
 import type { Answer, Incoming } from "./exchange.ts";
-import { jsonObject } from "./json-body.ts";
+import { jsonObject } from "./request-json.ts";
 import { createStaleReads, type Memory, type StaleReads } from "./service-memory.ts";
 import type { Profile } from "./profile.ts";
 import * as wire from "./records.ts";
-import * as refusals from "./refusals.ts";
-import type { Refusal } from "./refusals.ts";
+import * as refusals from "./error-answers.ts";
+import type { Refusal } from "./error-answers.ts";
 import type { Route } from "./routes.ts";
 import { type Approval, decide, type Decision, type Run } from "./service-run.ts";
 import type { World } from "./service-world.ts";

@@ -1,6 +1,6 @@
 // Controls the service: what tests and the sandbox's panel can do to it in addition to its endpoints.
 
-import type { Clock, ManualClock } from "../base/clock.ts";
+import type { Clock, ManualClock } from "../base/sandbox-clock.ts";
 import type { Fault, FaultHandle, Faults } from "./request-faults.ts";
 import type { Listener } from "./listener.ts";
 import { mintKey } from "./api-keys.ts";

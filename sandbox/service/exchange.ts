@@ -1,7 +1,7 @@
 // Handles one request: reads and records it, applies a fault or calls the handler, and answers.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../base/sandbox-clock.ts";
 import { readBody } from "../base/read-body.ts";
 import type { Faults, TakenFault } from "./request-faults.ts";
 import type { KeyShown, Recorder } from "./recorder.ts";

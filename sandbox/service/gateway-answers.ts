@@ -6,7 +6,7 @@ import { embed, embeddingsAnswer } from "./embedding.ts";
 import type { Incoming } from "./exchange.ts";
 import * as ask from "./gateway-ask.ts";
 import { GatewayRefusal } from "./gateway-errors.ts";
-import { jsonObject } from "./json-body.ts";
+import { jsonObject } from "./request-json.ts";
 import {
   complete,
   countTokens,

@@ -1,7 +1,7 @@
 // All runs, and the clock that drives them: the state behind the endpoints and the controls.
 
 import type { Wait } from "../base/changes.ts";
-import type { Cancel, Clock } from "../base/clock.ts";
+import type { Cancel, Clock } from "../base/sandbox-clock.ts";
 import type { Memory } from "./service-memory.ts";
 import { wake } from "./script.ts";
 import { type Moved, newRun, type Run } from "./service-run.ts";

@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { approvalOfRequest, sameKey } from "./api-keys.ts";
-import { createSystemClock } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
+import { createSystemClock } from "../base/sandbox-clock.ts";
+import type { Clock } from "../base/sandbox-clock.ts";
 import { createExchange } from "./exchange.ts";
 import { createFaults } from "./request-faults.ts";
 import type { FaultHandle, Faults } from "./request-faults.ts";

@@ -4,13 +4,13 @@ import { actor, done, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { Acts } from "./model.ts";
 import { offered } from "./offered.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 import { chosenIn } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
 import { elementAt, surfaceAt } from "./surface.ts";
 import type { Kept } from "./surface.ts";
 
-export const createClick = (acting: Acting): Acts["click"] => {
+export function createClick(acting: Acting): Acts["click"] {
   const kept: Kept = new WeakMap();
   return async (personId, at, ...[blockId, actionId, chosen]) => {
     const person = actor(acting, personId);
@@ -35,7 +35,7 @@ export const createClick = (acting: Acting): Acts["click"] => {
     const outcome = await acting.deliver({ kind: "interactive", body });
     return outcome.ok ? done : failed(warning[outcome.why]);
   };
-};
+}
 
 const warning = {
   timeout: "⚠ The app did not answer in time. Try again.",
@@ -48,9 +48,9 @@ const echoed: Record<string, readonly string[]> = {
   button: ["text", "value", "style", "url"],
 };
 
-const actionOf = ({ workspace }: Acting, { block, element }: Found, chosen: unknown): Json => {
+function actionOf({ workspace }: Acting, { block, element }: Found, chosen: unknown): Json {
   const { type, action_id } = element;
   const common = { type, action_id, block_id: block.block_id, action_ts: workspace.nextTs() };
   const own = Object.entries(element).filter(([field]) => (echoed[type] ?? ["placeholder"]).includes(field));
   return { ...common, ...Object.fromEntries(own), ...(!(type in echoed) && chosenIn(element, chosen)) };
-};
+}

@@ -6,7 +6,7 @@ import { entities } from "./content.ts";
 import { Refused } from "./errors.ts";
 import type { ActResult, Acts, Channel, Person } from "./model.ts";
 import { respond } from "./response-url.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 
 export const createCommand =
   (acting: Acting): Acts["command"] =>
@@ -58,7 +58,7 @@ const named = ({ workspace }: Acting, text: string): string =>
 type Typed = { readonly person: string; readonly channel: string; readonly command: string };
 
 /** An acknowledgement that contains a message works like an answer to the response_url. */
-const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json): ActResult => {
+function answer(acting: Acting, { person, channel, command }: Typed, ack: Json): ActResult {
   if (ack["text"] === undefined && ack["blocks"] === undefined) return done;
   try {
     respond(acting.workspace, { person, channel, message: null }, ack);
@@ -68,4 +68,4 @@ const answer = (acting: Acting, { person, channel, command }: Typed, ack: Json):
     acting.traffic.add("app", `acknowledgement of ${command}`, { ack, ...error.more }, error.code);
     return failPrivately(acting, person, channel, failureWords(command, error.code));
   }
-};
+}

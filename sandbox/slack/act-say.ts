@@ -2,7 +2,7 @@
 
 import { type Acting, actor, done, failed, writerIn } from "./acting.ts";
 import { typed } from "./content.ts";
-import { viewJson } from "./formats.ts";
+import { viewJson } from "./slack-json.ts";
 import type { ActResult, Acts, PersonId } from "./model.ts";
 
 export const createSay =

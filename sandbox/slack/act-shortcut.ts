@@ -3,8 +3,8 @@
 import { actor, actorIn, channelName, done, failureCode, interaction, failed } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { ActResult, ChannelId, Person, PersonId } from "./model.ts";
-import type { Json } from "./json.ts";
-import { messageJson } from "./formats.ts";
+import type { Json } from "./json-object.ts";
+import { messageJson } from "./slack-json.ts";
 
 type On = { readonly channel: ChannelId; readonly ts: string };
 
@@ -41,7 +41,7 @@ const fromAnywhere = ({ id, handle, team }: Person): Json => ({
 });
 
 /** The format is MessageShortcut of @slack/bolt. */
-const onMessage = (acting: Acting, person: Person, { channel: id, ts }: On): Json | null => {
+function onMessage(acting: Acting, person: Person, { channel: id, ts }: On): Json | null {
   const channel = acting.workspace.channels.get(id);
   const message = acting.workspace.messageAt(id, ts);
   if (!channel || !message || message.ephemeralFor !== null) return null;
@@ -52,4 +52,4 @@ const onMessage = (acting: Acting, person: Person, { channel: id, ts }: On): Jso
     channel: { id, name: channelName(channel) },
     response_url: acting.responseUrls.issue({ person: person.id, channel: id, message: null }),
   };
-};
+}

@@ -3,19 +3,19 @@
 import { type Acting, actor, done, interaction, failed } from "./acting.ts";
 import { clientErrors } from "./client-errors.ts";
 import { Refused } from "./errors.ts";
-import { viewJson } from "./formats.ts";
+import { viewJson } from "./slack-json.ts";
 import type { ActResult, Acts, OpenView } from "./model.ts";
-import { isJson, type Json } from "./json.ts";
+import { isJson, type Json } from "./json-object.ts";
 import { pushModal, replaceModal } from "./views.ts";
 
 const connectionTrouble = "We had some trouble connecting. Try again?";
 
 const gone = "This form is no longer open.";
 
-const openFor = ({ workspace }: Acting, person: string, id: string): OpenView | null => {
+function openFor({ workspace }: Acting, person: string, id: string): OpenView | null {
   const open = workspace.viewById(id);
   return open?.person === person ? open : null;
-};
+}
 
 export const createSubmit =
   (acting: Acting): Acts["submit"] =>
@@ -41,13 +41,13 @@ export const createSubmit =
     return outcome.ok ? follow(acting, open, outcome.ack) : inTrouble(acting, open);
   };
 
-const inTrouble = (acting: Acting, open: OpenView): ActResult => {
+function inTrouble(acting: Acting, open: OpenView): ActResult {
   acting.workspace.changeView(open, { trouble: connectionTrouble });
   return failed(connectionTrouble);
-};
+}
 
 /** docs.slack.dev, view_submission: an empty acknowledgement closes this view. Slack defines four actions. */
-const follow = (acting: Acting, open: OpenView, ack: Json): ActResult => {
+function follow(acting: Acting, open: OpenView, ack: Json): ActResult {
   try {
     obey(acting, open, ack);
     return done;
@@ -56,9 +56,9 @@ const follow = (acting: Acting, open: OpenView, ack: Json): ActResult => {
     acting.traffic.add("app", "acknowledgement of view_submission", { ack, ...error.more }, error.code);
     return inTrouble(acting, open);
   }
-};
+}
 
-const obey = (acting: Acting, open: OpenView, ack: Json): void => {
+function obey(acting: Acting, open: OpenView, ack: Json): void {
   const { workspace } = acting;
   const view = isJson(ack["view"]) ? ack["view"] : {};
   switch (ack["response_action"]) {
@@ -75,15 +75,15 @@ const obey = (acting: Acting, open: OpenView, ack: Json): void => {
     default:
       throw new Refused("invalid_response_action");
   }
-};
+}
 
-const errorsFor = (open: OpenView, errors: unknown): Record<string, string> => {
+function errorsFor(open: OpenView, errors: unknown): Record<string, string> {
   const inputs = new Set(open.view.blocks.filter(({ type }) => type === "input").map((one) => one.block_id));
   const entries = isJson(errors) ? Object.entries(errors) : [];
   if (entries.length === 0 || !entries.every(([id, text]) => inputs.has(id) && typeof text === "string"))
     throw new Refused("invalid_errors");
   return Object.fromEntries(entries.map(([id, text]) => [id, String(text)]));
-};
+}
 
 export const createClose =
   (acting: Acting): Acts["close"] =>

@@ -1,11 +1,11 @@
 // Turns new, changed and removed messages, including the app's own, and joins into events, for the channels that the app is in.
 
 import type { Events } from "./events.ts";
-import type { SlackContext } from "./context.ts";
+import type { SlackContext } from "./slack-context.ts";
 import type { Change, Channel, ChannelId, Message, PersonId } from "./model.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 import { slackbot } from "./seed-workspace.ts";
-import { messageJson } from "./formats.ts";
+import { messageJson } from "./slack-json.ts";
 
 type Needs = Pick<SlackContext, "workspace" | "url"> & { readonly events: Events };
 
@@ -27,7 +27,7 @@ export const createAnnouncer =
   };
 
 /** docs.slack.dev, member_joined_channel: sent for everyone who joins, including the app itself. */
-const join = async ({ workspace, events }: Needs, id: ChannelId, user: PersonId): Promise<void> => {
+async function join({ workspace, events }: Needs, id: ChannelId, user: PersonId): Promise<void> {
   const channel = workspace.channels.get(id);
   if (!channel?.members.includes(workspace.app.person)) return;
   const name = channel.kind === "private" ? "groups:read" : "channels:read";
@@ -37,18 +37,18 @@ const join = async ({ workspace, events }: Needs, id: ChannelId, user: PersonId)
     { ...event, channel_type: name === "groups:read" ? "G" : "C" },
     name,
   );
-};
+}
 
 /** docs.slack.dev, app_mention: not sent for direct messages, where every message is for the app anyway. */
-const mention = async (needs: Needs, message: Message, channel: Channel): Promise<void> => {
+async function mention(needs: Needs, message: Message, channel: Channel): Promise<void> {
   const { app } = needs.workspace;
   const named = message.text.includes(`<@${app.person}>`) && message.author !== app.person;
   if (!named || channel.kind === "dm") return;
   const event = { ...messageJson(message, needs, { metadata: false }), type: "app_mention" };
   await needs.events.send("app_mention", { ...event, channel: channel.id });
-};
+}
 
-const eventOf = (needs: Needs, { type, now, before }: NonNullable<Change["message"]>): Json => {
+function eventOf(needs: Needs, { type, now, before }: NonNullable<Change["message"]>): Json {
   const json = (message: Message): Json => messageJson(message, needs, { metadata: false });
   if (type === "posted") return json(now);
   const ts = needs.workspace.nextTs();
@@ -56,4 +56,4 @@ const eventOf = (needs: Needs, { type, now, before }: NonNullable<Change["messag
   return type === "edited"
     ? { ...hidden, subtype: "message_changed", message: json(now) }
     : { ...hidden, subtype: "message_deleted", deleted_ts: now.ts };
-};
+}

@@ -2,11 +2,11 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RateLimited, Refused, refusedWith } from "./errors.ts";
-import type { Fault } from "./faults.ts";
+import type { Fault } from "./injected-faults.ts";
 import { readFields, sendJson } from "./http-request.ts";
 import type { Call, Method } from "./method.ts";
 import { methods } from "./methods.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 
 /** The size limit of a request (bytes). It is enough for the largest message or view; files have their own address. */
 const maxBody = 2_000_000;
@@ -40,7 +40,7 @@ export const createApi = (call: Call) => ({
   },
 });
 
-const readRequest = async (name: string, req: IncomingMessage): Promise<ApiRequest> => {
+async function readRequest(name: string, req: IncomingMessage): Promise<ApiRequest> {
   if (req.method === "GET") return { name, fields: queryOf(req), unreadable: null };
   try {
     return { name, fields: await readFields(req, maxBody), unreadable: null };
@@ -48,7 +48,7 @@ const readRequest = async (name: string, req: IncomingMessage): Promise<ApiReque
     if (error instanceof Refused) return { name, fields: {}, unreadable: error };
     throw error;
   }
-};
+}
 
 const queryOf = (req: IncomingMessage): Json =>
   Object.fromEntries(new URL(req.url ?? "/", "http://sandbox").searchParams);
@@ -56,15 +56,15 @@ const queryOf = (req: IncomingMessage): Json =>
 type When = "before" | "after";
 
 /** Whether the fault replaces the answer at this point. */
-const replacesAnswer = (fault: Fault | undefined, when: When): boolean => {
+function replacesAnswer(fault: Fault | undefined, when: When): boolean {
   if (!fault) return false;
   if ("hang" in fault) return fault.hang === when;
   if ("drop" in fault) return fault.drop === when;
   return ("http" in fault || "answer" in fault) && (fault.when ?? "before") === when;
-};
+}
 
 /** Applies the fault, and returns whether it replaced the answer. A call that hangs ends only when the sandbox stops. */
-const applyFault = async (fault: Fault | undefined, when: When, res: ServerResponse): Promise<boolean> => {
+async function applyFault(fault: Fault | undefined, when: When, res: ServerResponse): Promise<boolean> {
   if (!fault) return false;
   if ("until" in fault && (fault.when ?? "before") === when) await fault.until;
   if (!replacesAnswer(fault, when)) return false;
@@ -73,41 +73,41 @@ const applyFault = async (fault: Fault | undefined, when: When, res: ServerRespo
   else if ("answer" in fault)
     res.writeHead(fault.answer.status, { ...fault.answer.headers }).end(fault.answer.body);
   return true;
-};
+}
 
-const faultAnswer = (fault: Fault | undefined): Answer | null => {
+function faultAnswer(fault: Fault | undefined): Answer | null {
   if (fault && "error" in fault)
     return { status: 200, body: { ok: false, error: fault.error, ...fault.more } };
   if (fault && "retryAfter" in fault) return tooMany(fault.retryAfter);
   return null;
-};
+}
 
 type Headers = Readonly<Record<string, string>>;
 
-const begin = (res: ServerResponse, { status, body }: Answer, headers: Headers): string => {
+function begin(res: ServerResponse, { status, body }: Answer, headers: Headers): string {
   const text = JSON.stringify(body);
   const length = Buffer.byteLength(text);
   res.writeHead(status, { "content-type": "application/json", "content-length": length, ...headers });
   return text;
-};
+}
 
-const cutOff = (res: ServerResponse, answer: Answer, headers: Headers): void => {
+function cutOff(res: ServerResponse, answer: Answer, headers: Headers): void {
   const text = begin(res, answer, headers);
   res.write(text.slice(0, Math.ceil(text.length / 2)), () => res.destroy());
-};
+}
 
-const drip = async (
+async function drip(
   res: ServerResponse,
   answer: Answer,
   { headers, everyMs }: { readonly headers: Headers; readonly everyMs: number },
-): Promise<void> => {
+): Promise<void> {
   for (const character of begin(res, answer, headers)) {
     await new Promise((resolve) => setTimeout(resolve, everyMs));
     if (res.destroyed) return;
     res.write(character);
   }
   res.end();
-};
+}
 
 const TOO_MANY = 429;
 
@@ -117,7 +117,7 @@ const tooMany = (seconds: number): Answer => ({
   headers: { "retry-after": String(seconds) },
 });
 
-const answerTo = ({ name, fields, unreadable }: ApiRequest, req: IncomingMessage, call: Call): Answer => {
+function answerTo({ name, fields, unreadable }: ApiRequest, req: IncomingMessage, call: Call): Answer {
   const headers: Record<string, string> = {};
   try {
     const method = known(name);
@@ -135,30 +135,30 @@ const answerTo = ({ name, fields, unreadable }: ApiRequest, req: IncomingMessage
     if (!(error instanceof Refused)) throw error;
     return { status: 200, body: { ok: false, error: error.code, ...error.more }, headers };
   }
-};
+}
 
-const known = (name: string): Method => {
+function known(name: string): Method {
   const method = methods.get(name);
   if (method) return method;
   const { code, more } = refusedWith("unknown_method", [`the sandbox does not imitate ${name}`]);
   throw new Refused(code, { ...more, req_method: name });
-};
+}
 
 /** docs.slack.dev, changelog of 2021: Slack ignores a token in the query. */
-const tokenOf = (req: IncomingMessage, fields: Json, { secrets }: Call): "bot" | "app" => {
+function tokenOf(req: IncomingMessage, fields: Json, { secrets }: Call): "bot" | "app" {
   const inBody = req.method === "GET" ? undefined : fields["token"];
   const token = /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1] ?? inBody;
   if (token === undefined) throw new Refused("not_authed");
   if (token === secrets.botToken) return "bot";
   if (token === secrets.appToken) return "app";
   throw new Refused("invalid_auth");
-};
+}
 
 /** The app-level token always has this scope. The bot token has the scopes of the manifest. */
 const appScopes: ReadonlySet<string> = new Set(["connections:write"]);
 
-const admit = (method: Method, token: "bot" | "app", held: ReadonlySet<string>): void => {
+function admit(method: Method, token: "bot" | "app", held: ReadonlySet<string>): void {
   if (method.token !== "either" && method.token !== token) throw new Refused("not_allowed_token_type");
   if (method.scopes.length > 0 && !method.scopes.some((scope) => held.has(scope)))
     throw new Refused("missing_scope", { needed: method.scopes.join(","), provided: [...held].join(",") });
-};
+}

@@ -2,7 +2,7 @@
 
 import { Refused } from "./errors.ts";
 import type { Block, Message } from "./model.ts";
-import { isJson, type Json } from "./json.ts";
+import { isJson, type Json } from "./json-object.ts";
 import { acceptBlocks } from "./rules-surface.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -18,7 +18,7 @@ type ContentArgs = {
   readonly markdown_text?: string | undefined;
 };
 
-export const acceptContent = (args: ContentArgs): Content => {
+export function acceptContent(args: ContentArgs): Content {
   const { text = "", markdown_text: markdown } = args;
   if (markdown !== undefined && (args.text !== undefined || args.blocks !== undefined))
     throw new Refused("markdown_text_conflict");
@@ -28,15 +28,15 @@ export const acceptContent = (args: ContentArgs): Content => {
   if (text.trim() === "" && accepted.length === 0) throw new Refused("no_text");
   const shown = text === "" ? (markdown ?? "") : text;
   return { text: escaped(shown.slice(0, maxText)), blocks: accepted, truncated: shown.length > maxText };
-};
+}
 
-export const acceptMetadata = (metadata: Json | undefined): Message["metadata"] => {
+export function acceptMetadata(metadata: Json | undefined): Message["metadata"] {
   if (metadata === undefined) return null;
   const { event_type: type, event_payload: payload } = metadata;
   if (typeof type !== "string" || type === "" || !isJson(payload))
     throw new Refused("invalid_metadata_schema");
   return { event_type: type, event_payload: payload };
-};
+}
 
 export const truncation = ({ truncated }: Content): Json =>
   truncated ? { warning: "message_truncated", response_metadata: { warnings: ["message_truncated"] } } : {};

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
 import { parseJson } from "../base/read-body.ts";
-import { isJson } from "./json.ts";
+import { isJson } from "./json-object.ts";
 
 type Options = {
   /** A function if the address is not known at the start. */
@@ -18,28 +18,28 @@ type Options = {
 const signature = (secret: string, timestamp: string, body: string): string =>
   `v0=${createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex")}`;
 
-const encoded = ({ kind, body }: Payload): { type: string; text: string } => {
+function encoded({ kind, body }: Payload): { type: string; text: string } {
   if (kind === "events_api") return { type: "application/json", text: JSON.stringify(body) };
   const fields =
     kind === "interactive"
       ? { payload: JSON.stringify(body) }
       : Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
   return { type: "application/x-www-form-urlencoded", text: new URLSearchParams(fields).toString() };
-};
+}
 
 const retryHeaders = ({ retry }: Payload): Record<string, string> =>
   retry ? { "x-slack-retry-num": String(retry.attempt), "x-slack-retry-reason": retry.reason } : {};
 
-const outcomeOf = async (response: Response): Promise<Outcome> => {
+async function outcomeOf(response: Response): Promise<Outcome> {
   const text = await response.text();
   const last = response.headers.get("x-slack-no-retry") === "1";
   if (!response.ok) return { ok: false, why: "http_error", status: response.status, last };
   const value = parseJson(text);
   if (isJson(value)) return { ok: true, ack: value };
   return { ok: true, ack: text.trim() === "" ? {} : { text } };
-};
+}
 
-export const createHttpDelivery = ({ requestUrl, signingSecret, ackMs, now }: Options): Deliver => {
+export function createHttpDelivery({ requestUrl, signingSecret, ackMs, now }: Options): Deliver {
   return async (payload) => {
     const { type, text } = encoded(payload);
     const timestamp = String(Math.floor(now() / 1000));
@@ -60,4 +60,4 @@ export const createHttpDelivery = ({ requestUrl, signingSecret, ackMs, now }: Op
       return { ok: false, why: signal.aborted ? "timeout" : "unreachable" };
     }
   };
-};
+}

@@ -1,6 +1,6 @@
 // Delivers payloads to the app, over a socket or HTTP.
 
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 import type { TrafficLog } from "./traffic.ts";
 
 export type Payload = {
@@ -22,10 +22,10 @@ export type Deliver = (payload: Payload) => Promise<Outcome>;
 export type Sent = { readonly number: number; readonly outcome: Promise<Outcome> };
 
 /** The name of a payload in the traffic log. */
-const nameOf = ({ kind, body }: Payload): string => {
+function nameOf({ kind, body }: Payload): string {
   if (kind === "interactive") return String(body["type"]);
   return kind;
-};
+}
 
 /** Adds one line to the traffic log when a payload is sent, and one when it is acknowledged or has failed. */
 export const traced =

@@ -1,8 +1,8 @@
 // The Events API: sends the events that the manifest subscribes to and its scopes allow, and resends unacknowledged events.
 
 import type { Outcome, Payload, Sent } from "./delivery.ts";
-import type { SlackContext } from "./context.ts";
-import type { Json } from "./json.ts";
+import type { SlackContext } from "./slack-context.ts";
+import type { Json } from "./json-object.ts";
 
 type Needs = Pick<SlackContext, "workspace" | "manifest" | "timing" | "now" | "scopes"> & {
   readonly send: (payload: Payload) => Sent;
@@ -24,7 +24,7 @@ export const eventScopes: ReadonlyMap<string, string | null> = new Map([
 /** `of` is the number of the first delivery in the traffic log, or 0 if there was none. */
 type Attempt = { readonly body: Json; readonly count: number; readonly reason: string; readonly of: number };
 
-export const createEvents = (needs: Needs) => {
+export function createEvents(needs: Needs) {
   const timers = new Set<NodeJS.Timeout>();
   const attempt = async ({ body, count, reason, of }: Attempt): Promise<void> => {
     const retry = count > 0 ? { retry: { attempt: count, reason, of } } : {};
@@ -53,7 +53,7 @@ export const createEvents = (needs: Needs) => {
       for (const timer of timers) clearTimeout(timer);
     },
   };
-};
+}
 
 const reasonOf = (outcome: Outcome & { ok: false }): string =>
   ({ timeout: "http_timeout", unreachable: "connection_failed", http_error: "http_error" })[outcome.why];

@@ -3,27 +3,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parseJson, readBody } from "../base/read-body.ts";
 import { Refused } from "./errors.ts";
-import { isJson, type Json } from "./json.ts";
+import { isJson, type Json } from "./json-object.ts";
 
 export class BodyTooLarge extends Error {}
 
 /** Reads the body. Rejects with `BodyTooLarge`, which the server answers with 413. */
-export const bodyOf = async (req: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+export async function bodyOf(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const body = await readBody(req, maxBytes);
   if (body === "too large") throw new BodyTooLarge();
   return body;
-};
+}
 
 /** Reads the fields of a JSON object. Rejects with `Refused` for every other body. */
-export const readJson = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
+export async function readJson(req: IncomingMessage, maxBytes: number): Promise<Json> {
   const body = await bodyOf(req, maxBytes);
   if (!/^application\/json\s*(;|$)/i.test(req.headers["content-type"] ?? ""))
     throw new Refused("invalid_payload");
   return jsonFields(body.toString("utf8"));
-};
+}
 
 /** Reads a form or a JSON object, in the four formats that Slack reads (docs.slack.dev, Web API). Others reject with `Refused`. */
-export const readFields = async (req: IncomingMessage, maxBytes: number): Promise<Json> => {
+export async function readFields(req: IncomingMessage, maxBytes: number): Promise<Json> {
   const body = await bodyOf(req, maxBytes);
   const type = req.headers["content-type"] ?? "";
   const [kind] = type.split(";");
@@ -41,32 +41,32 @@ export const readFields = async (req: IncomingMessage, maxBytes: number): Promis
     default:
       throw new Refused("invalid_post_type");
   }
-};
+}
 
-const jsonFields = (text: string): Json => {
+function jsonFields(text: string): Json {
   const value = parseJson(text);
   if (value === undefined) throw new Refused("invalid_json");
   if (!isJson(value)) throw new Refused("json_not_object");
   return value;
-};
+}
 
-export const formOf = async (body: Buffer, type: string): Promise<FormData> => {
+export async function formOf(body: Buffer, type: string): Promise<FormData> {
   try {
     return await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
   } catch {
     throw new Refused("invalid_form_data");
   }
-};
+}
 
-export const sendJson = (
+export function sendJson(
   res: ServerResponse,
   status: number,
   body: Json,
   headers: Record<string, string> = {},
-): void => {
+): void {
   res.writeHead(status, { "content-type": "application/json; charset=utf-8", ...headers });
   res.end(JSON.stringify(body));
-};
+}
 
 // Checks the host and origin of a request. Loopback does not protect: any web page can reach it through its visitor's browser.
 
@@ -76,10 +76,10 @@ const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
  * Whether Host is a name of this machine. If another name resolves to it (DNS rebinding), that site could read the answers.
  * `url` is an address whose name is also allowed.
  */
-export const isOurs = ({ headers }: IncomingMessage, url?: string): boolean => {
+export function isOurs({ headers }: IncomingMessage, url?: string): boolean {
   const host = (headers.host ?? "").replace(/:\d+$/, "");
   return loopback.has(host) || (url !== undefined && host === new URL(url).hostname);
-};
+}
 
 /** Whether the request comes from a page of another origin. Browsers send the origin of the page; apps send none. */
 export const fromElsewhere = ({ headers: { origin, host } }: IncomingMessage): boolean =>

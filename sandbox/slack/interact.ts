@@ -7,7 +7,7 @@ import { createClose, createSubmit } from "./act-view.ts";
 import type { Acting } from "./acting.ts";
 import type { ActResult, Acts, PersonId } from "./model.ts";
 
-export const createActs = (acting: Acting): Acts => {
+export function createActs(acting: Acting): Acts {
   /** Logs the act, and logs Slack's answer to the person if the act fails. */
   const logged = async (
     person: PersonId,
@@ -38,4 +38,4 @@ export const createActs = (acting: Acting): Acts => {
       logged(act[0], { does: "submits", detail: { view: act[1], values: act[2] } }, () => submit(...act)),
     close: (...act) => logged(act[0], { does: "closes", detail: { view: act[1] } }, () => close(...act)),
   };
-};
+}

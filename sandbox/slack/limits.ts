@@ -14,7 +14,7 @@ const windowMs = 60_000;
 
 export type Limits = ReturnType<typeof createLimits>;
 
-export const createLimits = ({ now, on }: { now: () => number; on: boolean }) => {
+export function createLimits({ now, on }: { now: () => number; on: boolean }) {
   const calls = new Map<string, number[]>();
   const buckets = new Map<string, { tokens: number; at: number }>();
   let enforced = on;
@@ -39,4 +39,4 @@ export const createLimits = ({ now, on }: { now: () => number; on: boolean }) =>
       buckets.set(channel, { tokens: tokens - 1, at: now() });
     },
   };
-};
+}

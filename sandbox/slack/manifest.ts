@@ -65,14 +65,14 @@ export type Manifest = {
 /** Parsed manifests, keyed by their text, because hundreds of worlds in one test process read the same manifest. */
 const cache = new Map<string, Manifest>();
 
-export const readManifest = (path: string): Manifest => {
+export function readManifest(path: string): Manifest {
   const text = readFileSync(path, "utf8");
   const found = cache.get(text) ?? parsed(text);
   cache.set(text, found);
   return found;
-};
+}
 
-const parsed = (text: string): Manifest => {
+function parsed(text: string): Manifest {
   const { features, oauth_config, settings } = manifest.parse(parse(text));
   return {
     commands: new Map(
@@ -91,4 +91,4 @@ const parsed = (text: string): Manifest => {
       features.shortcuts.map(({ callback_id, type, name }) => [callback_id, { type, name }]),
     ),
   };
-};
+}

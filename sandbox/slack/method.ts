@@ -1,9 +1,9 @@
 // The description of a Web API method: its scopes, its arguments and its handler.
 
-import type { SlackContext } from "./context.ts";
+import type { SlackContext } from "./slack-context.ts";
 import { Refused, refusedWith, type Source } from "./errors.ts";
 import type { Tier } from "./limits.ts";
-import { isJson, type Json } from "./json.ts";
+import { isJson, type Json } from "./json-object.ts";
 import type { Uploads } from "./uploads.ts";
 
 type Kinds = { string: string; boolean: boolean; integer: number; array: unknown[]; object: Json };
@@ -50,7 +50,7 @@ export const method = <S extends Schema>(
 const everywhere: ReadonlySet<string> = new Set(["token", "team_id"]);
 
 /** Returns the arguments. Throws `Refused`, which names every invalid argument. Arguments in `besides` are accepted and ignored. */
-export const readArgs = <S extends Schema>(schema: S, raw: Json, besides = everywhere): Args<S> => {
+export function readArgs<S extends Schema>(schema: S, raw: Json, besides = everywhere): Args<S> {
   const args: Json = {};
   const wrong = Object.keys(raw).flatMap((name) =>
     besides.has(name) ? [] : strange(Object.hasOwn(schema, name) ? schema[name] : undefined, name),
@@ -68,37 +68,37 @@ export const readArgs = <S extends Schema>(schema: S, raw: Json, besides = every
   }
   if (wrong.length > 0) throw refusedWith("invalid_arguments", wrong);
   return args as Args<S>;
-};
+}
 
-const strange = (kind: Schema[string] | undefined, name: string): string[] => {
+function strange(kind: Schema[string] | undefined, name: string): string[] {
   if (kind === "not imitated") return [`the sandbox does not imitate the argument: ${name}`];
   return kind === undefined ? [`unknown argument: ${name}`] : [];
-};
+}
 
-const complain = (name: string, kind: string, wrong: string[]): void => {
+function complain(name: string, kind: string, wrong: string[]): void {
   if (name === "blocks" || name === "metadata") throw new Refused(`invalid_${name}_format`);
   wrong.push(`must be of type ${kind.replace("!", "")} [json-pointer:/${name}]`);
-};
+}
 
 /** Reads one argument. In a form, everything is text. Returns undefined if the argument is not of this kind. */
-const readOne = (kind: Kind, raw: unknown): unknown => {
+function readOne(kind: Kind, raw: unknown): unknown {
   if (kind === "string") return typeof raw === "string" ? raw : undefined;
   const value = typeof raw === "string" ? parsed(raw) : raw;
   if (kind === "boolean") return value === 1 ? true : value === 0 ? false : only("boolean", value);
   if (kind === "integer") return Number.isInteger(value) ? value : undefined;
   if (kind === "array") return Array.isArray(value) ? value : undefined;
   return isJson(value) ? value : undefined;
-};
+}
 
 const only = (type: "boolean", value: unknown): unknown => (typeof value === type ? value : undefined);
 
-const parsed = (text: string): unknown => {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
-};
+}
 
 // Listings are paged. Each page has a cursor for the next one.
 
@@ -109,24 +109,24 @@ type Bounds = { readonly usual: number; readonly most: number; readonly code?: "
 export type Page<T> = { readonly page: T[]; readonly next: string };
 
 /** Returns one page. docs.slack.dev, pagination: a cursor is opaque and belongs to its listing. */
-export const pageOf = <T>(all: readonly T[], args: Args<typeof paging>, bounds: Bounds): Page<T> => {
+export function pageOf<T>(all: readonly T[], args: Args<typeof paging>, bounds: Bounds): Page<T> {
   const { limit = bounds.usual } = args;
   if (limit < 1 || limit > bounds.most) throw outOfRange(bounds);
   const start = args.cursor ? offsetOf(args.cursor) : 0;
   const end = start + limit;
   const next = end < all.length ? Buffer.from(`next:${end}`).toString("base64") : "";
   return { page: all.slice(start, end), next };
-};
+}
 
 const outOfRange = ({ most, code }: Bounds): Refused =>
   code === undefined
     ? refusedWith("invalid_arguments", [`must be between 1 and ${most} [json-pointer:/limit]`])
     : new Refused(code);
 
-const offsetOf = (cursor: string): number => {
+function offsetOf(cursor: string): number {
   const found = /^next:(\d+)$/.exec(Buffer.from(cursor, "base64").toString());
   if (!found) throw new Refused("invalid_cursor");
   return Number(found[1]);
-};
+}
 
 export const cursorJson = (next: string): Json => ({ response_metadata: { next_cursor: next } });

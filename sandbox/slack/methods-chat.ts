@@ -2,8 +2,8 @@
 
 import { acceptContent, acceptMetadata, truncation } from "./content.ts";
 import { type Code, Refused } from "./errors.ts";
-import { messageJson, permalink } from "./formats.ts";
-import type { Json } from "./json.ts";
+import { messageJson, permalink } from "./slack-json.ts";
+import type { Json } from "./json-object.ts";
 import { type Call, method, type Method, type Schema } from "./method.ts";
 import type { Message } from "./model.ts";
 import { isActiveThread, publicMessage, threadAt, visibleChannel, writableChannel } from "./places.ts";
@@ -77,10 +77,10 @@ const postEphemeral = method({ ...write, tier: "tier4" }, ephemeralArgs, (args, 
   return { message_ts: message.ts };
 });
 
-const unseen = (call: Call, where: { channel: string; thread: string }): { message_ts: string } => {
+function unseen(call: Call, where: { channel: string; thread: string }): { message_ts: string } {
   call.traffic.add("slack", "ephemeral message not shown", where, "no one has replied in this thread yet");
   return { message_ts: call.workspace.nextTs() };
-};
+}
 
 /** docs.slack.dev, chat.update: unlike in a post, a longer text is refused. */
 const maxUpdatedText = 4000;
@@ -109,21 +109,21 @@ const update = method({ ...write, tier: "tier3" }, updateArgs, (args, call) => {
 });
 
 /** An update returns the content and author of the message, but not its place (@slack/web-api, ChatUpdateResponse). */
-const updatedJson = (message: Message, call: Call): Json => {
+function updatedJson(message: Message, call: Call): Json {
   const { type, user, team, bot_id, app_id, text, blocks, edited, files, metadata } = messageJson(
     message,
     call,
   );
   return { type, user, team, bot_id, app_id, text, blocks, edited, files, metadata };
-};
+}
 
-const ownMessage = (call: Call, at: { channel: string; ts: string }, otherwise: Code): Message => {
+function ownMessage(call: Call, at: { channel: string; ts: string }, otherwise: Code): Message {
   const channel = visibleChannel(call, at.channel);
   const message = publicMessage(call, channel, at.ts);
   if (channel.archived) throw new Refused("is_inactive");
   if (message.author !== call.workspace.app.person) throw new Refused(otherwise);
   return message;
-};
+}
 
 const deleteArgs = { channel: "string!", ts: "string!", as_user: "ignored" } satisfies Schema;
 

@@ -1,7 +1,7 @@
 // Methods about channels and their members.
 
 import { Refused, refusedWith } from "./errors.ts";
-import { channelJson } from "./formats.ts";
+import { channelJson } from "./slack-json.ts";
 import {
   type Args,
   type Call,
@@ -12,7 +12,7 @@ import {
   paging,
   type Schema,
 } from "./method.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 import type { Channel } from "./model.ts";
 import { readableChannel, scopesFor, visibleChannel } from "./places.ts";
 
@@ -53,13 +53,13 @@ const open = method(described, openArgs, (args, call) => {
   return { ...again, channel: args.return_im ? channelJson(channel, workspace) : { id: channel.id } };
 });
 
-const resumed = (id: string, call: Call): Channel => {
+function resumed(id: string, call: Call): Channel {
   const channel = visibleChannel(call, id);
   if (channel.kind !== "dm") throw new Refused("method_not_supported_for_channel_type");
   return channel;
-};
+}
 
-const dmWith = ({ users, prevent_creation: only }: Args<typeof openArgs>, call: Call): Channel => {
+function dmWith({ users, prevent_creation: only }: Args<typeof openArgs>, call: Call): Channel {
   if (!users) throw new Refused("users_list_not_supplied");
   if (users.includes(","))
     throw refusedWith("invalid_arguments", ["the sandbox does not imitate group direct messages"]);
@@ -71,7 +71,7 @@ const dmWith = ({ users, prevent_creation: only }: Args<typeof openArgs>, call: 
   const exists = [...channels.values()].some((one) => one.kind === "dm" && one.members.includes(users));
   if (only === true && !exists) throw new Refused("channel_not_found");
   return dmOf(person.id);
-};
+}
 
 const joinedArgs = {
   ...paging,
@@ -96,10 +96,10 @@ const joined = method({ ...read, tier: "tier3" }, joinedArgs, (args, call) => {
 });
 
 /** Listings do not say whether the app is a member (@slack/web-api, UsersConversationsResponse). */
-const listedJson = (channel: Channel, workspace: Call["workspace"]): Json => {
+function listedJson(channel: Channel, workspace: Call["workspace"]): Json {
   const { is_member: _member, connected_team_ids: _teams, ...listed } = channelJson(channel, workspace);
   return listed;
-};
+}
 
 const kinds: Record<string, Channel["kind"] | null> = {
   public_channel: "public",
@@ -108,12 +108,12 @@ const kinds: Record<string, Channel["kind"] | null> = {
   mpim: null,
 };
 
-const typesOf = (list: string): Set<Channel["kind"] | null> => {
+function typesOf(list: string): Set<Channel["kind"] | null> {
   const names = list.split(",").map((name) => name.trim());
   const strange = names.filter((name) => !Object.hasOwn(kinds, name));
   if (strange.length > 0) throw refusedWith("invalid_arguments", [`unknown types: ${strange.join(", ")}`]);
   return new Set(names.map((name) => kinds[name] ?? null));
-};
+}
 
 export const conversationMethods: Record<string, Method> = {
   "conversations.info": info,

@@ -2,7 +2,7 @@
 
 import { acceptContent } from "./content.ts";
 import { Refused, refusedWith } from "./errors.ts";
-import { fileJson } from "./formats.ts";
+import { fileJson } from "./slack-json.ts";
 import { type Args, type Call, method, type Method, type Schema } from "./method.ts";
 import type { Channel } from "./model.ts";
 import { threadAt, writableChannel } from "./places.ts";
@@ -53,11 +53,11 @@ const completed = {
 
 const wanted = list(shape({ id: string(1, 255) }, { title: string(0, 255) }), 1, 100);
 
-const acceptFiles = (files: unknown[]): { id: string; title?: string }[] => {
+function acceptFiles(files: unknown[]): { id: string; title?: string }[] {
   const wrong = complaints(files, wanted, "/files");
   if (wrong.length > 0) throw refusedWith("invalid_arguments", wrong);
   return files as { id: string; title?: string }[];
-};
+}
 
 const complete = method(described, completed, (args, call) => {
   const asked = acceptFiles(args.files);
@@ -89,17 +89,17 @@ const complete = method(described, completed, (args, call) => {
 
 type Place = { readonly channel: Channel; readonly thread: string | null };
 
-const place = (id: string, args: Args<typeof completed>, call: Call): Place => {
+function place(id: string, args: Args<typeof completed>, call: Call): Place {
   const channel = writableChannel(call, id);
   call.limits.post(channel.id);
   return { channel, thread: threadAt(call, channel, args.thread_ts) };
-};
+}
 
 /** docs.slack.dev: if there is an initial comment, the blocks are ignored. */
-const comment = ({ initial_comment: text, blocks }: Args<typeof completed>) => {
+function comment({ initial_comment: text, blocks }: Args<typeof completed>) {
   const said = acceptContent(text === undefined ? { blocks } : { text });
   return { text: said.text, blocks: said.blocks };
-};
+}
 
 export const fileMethods: Record<string, Method> = {
   "files.getUploadURLExternal": getUploadUrl,

@@ -1,7 +1,7 @@
 // Methods that read the messages of a channel or a thread.
 
 import { Refused } from "./errors.ts";
-import { messageJson } from "./formats.ts";
+import { messageJson } from "./slack-json.ts";
 import {
   type Args,
   type Call,
@@ -14,7 +14,7 @@ import {
 } from "./method.ts";
 import type { Channel, Message } from "./model.ts";
 import { readableChannel, scopesFor } from "./places.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 
 const reading = {
   ...paging,
@@ -36,26 +36,26 @@ const described = {
 /** slack-api-ref, conversations.history: 999 at most. */
 const bounds = { usual: 100, most: 999 };
 
-const timeOf = (
+function timeOf(
   text: string | undefined,
   otherwise: number,
   code: "invalid_ts_oldest" | "invalid_ts_latest",
-): number => {
+): number {
   const time = text === undefined || text === "now" ? otherwise : Number(text);
   if (Number.isNaN(time)) throw new Refused(code);
   return time;
-};
+}
 
-const within = (messages: readonly Message[], args: Args<typeof reading>): Message[] => {
+function within(messages: readonly Message[], args: Args<typeof reading>): Message[] {
   const oldest = timeOf(args.oldest, 0, "invalid_ts_oldest");
   const latest = timeOf(args.latest, Infinity, "invalid_ts_latest");
   return messages.filter(({ ts }) => {
     const time = Number(ts);
     return args.inclusive ? time >= oldest && time <= latest : time > oldest && time < latest;
   });
-};
+}
 
-const answer = (messages: readonly Message[], args: Args<typeof reading>, call: Call): Json => {
+function answer(messages: readonly Message[], args: Args<typeof reading>, call: Call): Json {
   const { page, next } = pageOf(messages, args, bounds);
   const metadata = args.include_all_metadata === true;
   return {
@@ -63,7 +63,7 @@ const answer = (messages: readonly Message[], args: Args<typeof reading>, call: 
     has_more: next !== "",
     ...(next !== "" && cursorJson(next)),
   };
-};
+}
 
 const publicIn = (call: Call, channel: Channel): Message[] =>
   call.workspace.messages.filter((one) => one.channel === channel.id && one.ephemeralFor === null);

@@ -1,8 +1,8 @@
 // Methods about people and user groups.
 
 import { Refused } from "./errors.ts";
-import { personJson, usergroupJson } from "./formats.ts";
-import type { Json } from "./json.ts";
+import { personJson, usergroupJson } from "./slack-json.ts";
+import type { Json } from "./json-object.ts";
 import { cursorJson, method, type Method, pageOf, paging } from "./method.ts";
 import type { Person } from "./model.ts";
 
@@ -19,10 +19,10 @@ const info = method(
 );
 
 /** Only users.info has `is_stranger` (@slack/web-api, UsersListResponse). */
-const listedJson = (person: Person): Json => {
+function listedJson(person: Person): Json {
   const { is_stranger: _stranger, ...listed } = personJson(person);
   return listed;
-};
+}
 
 /** slack_kit, users.list: everyone, including deactivated people and bots. Without a limit, all on one page. */
 const list = method(

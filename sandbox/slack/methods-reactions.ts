@@ -7,18 +7,18 @@ import { publicMessage, visibleChannel } from "./places.ts";
 
 const reaction = { channel: "string!", name: "string!", timestamp: "string!" } satisfies Schema;
 
-const reacted = (args: Args<typeof reaction>, call: Call): Message => {
+function reacted(args: Args<typeof reaction>, call: Call): Message {
   if (!/^[a-z0-9_+'-]+(::skin-tone-[2-6])?$/.test(args.name)) throw new Refused("invalid_name");
   const channel = visibleChannel(call, args.channel);
   if (channel.archived) throw new Refused("is_archived");
   return publicMessage(call, channel, args.timestamp);
-};
+}
 
-const setReaction = (call: Call, message: Message, name: string, people: string[]): void => {
+function setReaction(call: Call, message: Message, name: string, people: string[]): void {
   const { [name]: _before, ...others } = message.reactions ?? {};
   message.reactions = people.length > 0 ? { ...others, [name]: people } : others;
   call.workspace.changed({ kind: "message", channel: message.channel });
-};
+}
 
 const described = { scopes: ["reactions:write"], token: "bot", source: "slack-api-ref" } as const;
 

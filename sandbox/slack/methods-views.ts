@@ -1,7 +1,7 @@
 // Methods for modals and Home tabs.
 
 import { Refused, refusedWith } from "./errors.ts";
-import { viewJson } from "./formats.ts";
+import { viewJson } from "./slack-json.ts";
 import { type Args, type Call, method, type Method, type Schema } from "./method.ts";
 import type { HomeView, OpenView } from "./model.ts";
 import { openModal, publishHome, pushModal, replaceModal } from "./views.ts";
@@ -37,7 +37,7 @@ const updateArgs = {
   hash: "string",
 } satisfies Schema;
 
-const target = (args: Args<typeof updateArgs>, { workspace }: Call): OpenView | HomeView => {
+function target(args: Args<typeof updateArgs>, { workspace }: Call): OpenView | HomeView {
   if (args.view_id === undefined && args.external_id === undefined)
     throw refusedWith("invalid_arguments", ["missing required field: view_id or external_id"]);
   const all = [...workspace.views, ...workspace.homes.values()];
@@ -46,11 +46,11 @@ const target = (args: Args<typeof updateArgs>, { workspace }: Call): OpenView | 
   );
   if (!found) throw new Refused("not_found");
   return found;
-};
+}
 
-const refuseStale = (hash: string | undefined, current: string | undefined): void => {
+function refuseStale(hash: string | undefined, current: string | undefined): void {
   if (hash !== undefined && hash !== current) throw new Refused("hash_conflict");
-};
+}
 
 const update = method(described, updateArgs, (args, call) => {
   const found = target(args, call);

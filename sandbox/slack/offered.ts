@@ -47,7 +47,7 @@ const tests: Record<string, Test> = {
 
 const several = (type: string): boolean => type.startsWith("multi_") || type === "checkboxes";
 
-export const offered = (acting: Acting, element: Found["element"], chosen: unknown, by: Person): boolean => {
+export function offered(acting: Acting, element: Found["element"], chosen: unknown, by: Person): boolean {
   const test = Object.hasOwn(tests, element.type) ? tests[element.type] : undefined;
   if (!test) return false;
   if (chosen === undefined) return true;
@@ -55,4 +55,4 @@ export const offered = (acting: Acting, element: Found["element"], chosen: unkno
   const all: unknown[] = Array.isArray(chosen) ? (chosen as unknown[]) : [];
   const most = Number(element["max_selected_items"] ?? Infinity);
   return Array.isArray(chosen) && all.length <= most && all.every((one) => test(one, element, acting, by));
-};
+}

@@ -3,13 +3,13 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptContent, acceptMetadata } from "./content.ts";
-import type { SlackContext } from "./context.ts";
+import type { SlackContext } from "./slack-context.ts";
 import { Refused } from "./errors.ts";
 import { readJson, sendJson } from "./http-request.ts";
 import { readArgs, type Schema } from "./method.ts";
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import { threadAt } from "./places.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 import { forgetBefore } from "./triggers.ts";
 
 /** docs.slack.dev, handling user interaction. */
@@ -31,7 +31,7 @@ type Needs = Pick<SlackContext, "workspace" | "url" | "now" | "timing" | "traffi
 
 export type ResponseUrls = ReturnType<typeof createResponseUrls>;
 
-export const createResponseUrls = (needs: Needs) => {
+export function createResponseUrls(needs: Needs) {
   const issued = new Map<string, Issued>();
   const spend = (key: string): Issued => {
     const one = issued.get(key);
@@ -68,13 +68,13 @@ export const createResponseUrls = (needs: Needs) => {
       }
     },
   };
-};
+}
 
 /** Returns null for a body that cannot be read. Rethrows other errors. */
-const unread = (error: unknown): null => {
+function unread(error: unknown): null {
   if (error instanceof Refused) return null;
   throw error;
-};
+}
 
 /** The fields of RespondArguments in @slack/bolt. Fields without a visible effect are accepted, as with chat.postMessage. */
 const answerFields = {
@@ -94,7 +94,7 @@ const answerFields = {
 } satisfies Schema;
 
 /** Posts the answer, by default to the person only. The answer can also replace or delete the original message. */
-export const respond = (workspace: Workspace, { message, ...origin }: Origin, fields: Json): void => {
+export function respond(workspace: Workspace, { message, ...origin }: Origin, fields: Json): void {
   const args = readArgs(answerFields, fields, nowhere);
   const original = (): Message => {
     if (!message || !workspace.messages.includes(message)) throw new Refused("message_not_found");
@@ -115,7 +115,7 @@ export const respond = (workspace: Workspace, { message, ...origin }: Origin, fi
   const thread = threadAt({ workspace }, { id: channel }, args.thread_ts) ?? message?.thread ?? null;
   const author = workspace.app.person;
   workspace.post({ channel, author, text, blocks, thread, ephemeralFor, ...metadata });
-};
+}
 
 /** No other fields are accepted. */
 const nowhere: ReadonlySet<string> = new Set();

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { Source } from "./errors.ts";
-import { isJson, type Json } from "./json.ts";
+import { isJson, type Json } from "./json-object.ts";
 
 /** Where the rule of a block or element is documented. */
 export const sources = z.registry<{ source: Source }>();
@@ -97,7 +97,7 @@ export const notAbove = (least: string, most: string): Check =>
   );
 
 /** The problems of a value in Slack's format, each with its place as a JSON pointer. */
-export const complaints = (value: unknown, schema: z.ZodType, at: string): string[] => {
+export function complaints(value: unknown, schema: z.ZodType, at: string): string[] {
   const { error } = schema.safeParse(value, { error: words, reportInput: true });
   return (error?.issues ?? []).flatMap((issue) => {
     const missing = issue.input === undefined && issue.path.length > 0;
@@ -106,7 +106,7 @@ export const complaints = (value: unknown, schema: z.ZodType, at: string): strin
       (sentence) => `${sentence} [json-pointer:${place}]`,
     );
   });
-};
+}
 
 /** The messages of an issue. Slack reports each unknown field separately. */
 const sentences = (issue: z.core.$ZodIssue): string[] =>
@@ -123,7 +123,7 @@ const kinds: Record<string, string> = {
 };
 
 /** Slack's messages for issues that have no message of their own in the schema. */
-const words = (issue: z.core.$ZodRawIssue): string | undefined => {
+function words(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
       return `must provide ${kinds[issue.expected]}`;
@@ -134,4 +134,4 @@ const words = (issue: z.core.$ZodRawIssue): string | undefined => {
     default:
       return undefined;
   }
-};
+}

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { Refused, refusedWith } from "./errors.ts";
-import { isJson, type Json } from "./json.ts";
+import { isJson, type Json } from "./json-object.ts";
 import type { Block } from "./model.ts";
 import { homeBlocks, messageBlocks, modalBlocks } from "./rules-blocks.ts";
 import { complaints, flag, shape, string } from "./rules-check.ts";
@@ -45,12 +45,12 @@ const listed = (value: unknown): unknown[] => (Array.isArray(value) ? (value as 
 type Place = (string | number)[];
 
 /** Every object in a value, including the value itself, with its place. */
-const placedWithin = (value: unknown, place: Place): { held: Json; place: Place }[] => {
+function placedWithin(value: unknown, place: Place): { held: Json; place: Place }[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => placedWithin(one, [...place, index]));
   if (!isJson(value)) return [];
   const inner = Object.entries(value).flatMap(([field, one]) => placedWithin(one, [...place, field]));
   return [{ held: value, place }, ...inner];
-};
+}
 
 const within = (value: unknown): Json[] => placedWithin(value, []).map(({ held }) => held);
 
@@ -124,17 +124,17 @@ const interactive = (held: Json): boolean =>
   /^(button|radio_buttons|checkboxes|overflow|.*(select|picker|_input))$/.test(held["type"]);
 
 /** Returns a copy in which each block has a block_id and each interactive element an action_id, as in Slack's answers. */
-const identified = (blocks: unknown): Block[] => {
+function identified(blocks: unknown): Block[] {
   const copy = structuredClone(blocks) as Block[];
   for (const block of copy) {
     block.block_id ??= shortId();
     for (const held of within(block)) if (interactive(held)) held["action_id"] ??= shortId();
   }
   return copy;
-};
+}
 
 /** Returns the blocks as a message stores them. Throws `Refused` if they break a rule. */
-export const acceptBlocks = (blocks: unknown): Block[] => {
+export function acceptBlocks(blocks: unknown): Block[] {
   const rules = [messageBlocks, initialIsOffered, uniqueIds, markdownFits];
   const wrong = rules.flatMap((rule) => complaints(blocks, rule, "/blocks"));
   if (wrong.length > 0) {
@@ -143,10 +143,10 @@ export const acceptBlocks = (blocks: unknown): Block[] => {
   }
   if (countedLength(blocks) > maxCounted) throw new Refused("msg_blocks_too_long");
   return identified(blocks);
-};
+}
 
 /** Returns the view as it is stored. Throws `Refused` if it breaks a rule. */
-export const acceptView = (view: Json, kind: "modal" | "home"): Json & { blocks: Block[] } => {
+export function acceptView(view: Json, kind: "modal" | "home"): Json & { blocks: Block[] } {
   if (Buffer.byteLength(JSON.stringify(view)) > maxViewBytes) throw new Refused("view_too_large");
   if (view["type"] !== kind)
     throw refusedWith("invalid_arguments", [
@@ -161,4 +161,4 @@ export const acceptView = (view: Json, kind: "modal" | "home"): Json & { blocks:
   ];
   if (wrong.length > 0) throw refusedWith("invalid_arguments", wrong);
   return { ...structuredClone(view), blocks: identified(view["blocks"]) };
-};
+}

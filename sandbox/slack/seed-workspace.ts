@@ -23,7 +23,7 @@ const SLACKBOT = {
   deactivated: false,
 } as const;
 
-export const seedWorkspace = ({ now, seed }: { now: () => number; seed: Seed }): Workspace => {
+export function seedWorkspace({ now, seed }: { now: () => number; seed: Seed }): Workspace {
   const workspace = createWorkspace({ now, app: seed.app });
   for (const person of [...seed.people, SLACKBOT])
     workspace.people.set(person.id, { team: workspace.team.id, ...person });
@@ -32,4 +32,4 @@ export const seedWorkspace = ({ now, seed }: { now: () => number; seed: Seed }):
   for (const group of seed.usergroups)
     workspace.usergroups.set(group.id, { ...group, users: [...group.users] });
   return workspace;
-};
+}

@@ -5,10 +5,10 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { parseJson } from "../base/read-body.ts";
-import type { SlackContext } from "./context.ts";
+import type { SlackContext } from "./slack-context.ts";
 import type { Deliver, Outcome, Payload } from "./delivery.ts";
 import { addressOf, fromElsewhere, isOurs } from "./http-request.ts";
-import { isJson, type Json } from "./json.ts";
+import { isJson, type Json } from "./json-object.ts";
 
 /** docs.slack.dev, Socket Mode: ten connections at once. */
 const maxSockets = 10;
@@ -26,7 +26,7 @@ type Hub = Needs & {
 
 type DisconnectReason = "warning" | "refresh_requested" | "link_disabled" | "too_many_websockets";
 
-export const createSockets = (needs: Needs) => {
+export function createSockets(needs: Needs) {
   const acceptor = new WebSocketServer({ noServer: true });
   const hub: Hub = { ...needs, tickets: new Set(), connections: [], pending: new Map(), timers: new Set() };
   return {
@@ -57,10 +57,10 @@ export const createSockets = (needs: Needs) => {
       acceptor.close();
     },
   };
-};
+}
 
 /** Returns the HTTP status of a refusal. Returns null if the request is admitted, which uses up its ticket. */
-const refusal = (hub: Hub, req: IncomingMessage): string | null => {
+function refusal(hub: Hub, req: IncomingMessage): string | null {
   if (!isOurs(req, hub.url())) return "421 Misdirected Request";
   const address = addressOf(req);
   if (!address) return "400 Bad Request";
@@ -68,20 +68,20 @@ const refusal = (hub: Hub, req: IncomingMessage): string | null => {
   // Apps send no Origin. A web page has no ticket, unless one has leaked to it.
   if (fromElsewhere(req) || pathname !== "/socket") return "403 Forbidden";
   return hub.tickets.delete(searchParams.get("ticket") ?? "") ? null : "403 Forbidden";
-};
+}
 
 /** Rejects an upgrade. The server has handed over the stream, so we must handle its errors and its end. */
-const reject = (stream: Duplex, status: string): void => {
+function reject(stream: Duplex, status: string): void {
   stream.on("error", () => stream.destroy());
   stream.once("finish", () => stream.destroy());
   stream.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-};
+}
 
 /** The sockets that can receive payloads. A socket that the app has started to close receives no more. */
 const usable = (hub: Hub): Connection[] =>
   hub.connections.filter(({ retiring, socket }) => !retiring && socket.readyState === socket.OPEN);
 
-const welcome = (hub: Hub, socket: WebSocket): void => {
+function welcome(hub: Hub, socket: WebSocket): void {
   const connection: Connection = { socket, retiring: false };
   hub.connections.push(connection);
   hub.traffic.add("app", "socket connected", { connections: hub.connections.length });
@@ -102,9 +102,9 @@ const welcome = (hub: Hub, socket: WebSocket): void => {
   const old = setTimeout(() => retire(hub, connection, "warning"), hub.timing.connectionMs);
   hub.timers.add(old);
   socket.on("close", () => forget(hub, old));
-};
+}
 
-const retire = (hub: Hub, connection: Connection, reason: DisconnectReason): void => {
+function retire(hub: Hub, connection: Connection, reason: DisconnectReason): void {
   if (connection.retiring) return;
   connection.retiring = true;
   hub.traffic.add("slack", `disconnect: ${reason}`, null);
@@ -112,27 +112,27 @@ const retire = (hub: Hub, connection: Connection, reason: DisconnectReason): voi
   const timer = setTimeout(() => connection.socket.close(), hub.timing.disconnectNoticeMs);
   hub.timers.add(timer);
   connection.socket.on("close", () => forget(hub, timer));
-};
+}
 
-const forget = (hub: Hub, timer: NodeJS.Timeout): void => {
+function forget(hub: Hub, timer: NodeJS.Timeout): void {
   clearTimeout(timer);
   hub.timers.delete(timer);
-};
+}
 
-const acknowledge = (hub: Hub, data: RawData): void => {
+function acknowledge(hub: Hub, data: RawData): void {
   const frame = parseJson((data as Buffer).toString("utf8"));
   const id = isJson(frame) ? frame["envelope_id"] : undefined;
   const settle = typeof id === "string" ? hub.pending.get(id) : undefined;
   if (!isJson(frame) || !settle)
     return void hub.traffic.add("app", "frame", frame, "no payload waits for this acknowledgement");
   settle(isJson(frame["payload"]) ? frame["payload"] : {});
-};
+}
 
 /** Whether the acknowledgement of this payload may contain an answer. */
 const answerable = ({ kind, body }: Payload): boolean =>
   kind === "slash_commands" || (kind === "interactive" && body["type"] === "view_submission");
 
-const send = (hub: Hub, payload: Payload): Promise<Outcome> => {
+function send(hub: Hub, payload: Payload): Promise<Outcome> {
   const [chosen] = usable(hub);
   if (!chosen) return Promise.resolve({ ok: false, why: "unreachable" });
   // Move the socket to the end of the list, so that sockets take turns.
@@ -159,4 +159,4 @@ const send = (hub: Hub, payload: Payload): Promise<Outcome> => {
   };
   chosen.socket.send(JSON.stringify(envelope));
   return promise;
-};
+}

@@ -1,8 +1,8 @@
 // The values of all fields of a surface, in the format of Slack's `state.values`.
 
 import type { Block, OpenView } from "./model.ts";
-import { isJson } from "./json.ts";
-import type { Json } from "./json.ts";
+import { isJson } from "./json-object.ts";
+import type { Json } from "./json-object.ts";
 
 export type Found = {
   readonly block: Json & { block_id: string };
@@ -42,7 +42,7 @@ const fields: Record<string, readonly [chosen: string, initial: string]> = {
 };
 
 /** Returns the choice in one element in Slack's format. `raw` has the format of one value in `OpenView.values`. */
-export const chosenIn = (element: Json & { type: string }, raw: unknown): Json => {
+export function chosenIn(element: Json & { type: string }, raw: unknown): Json {
   const { type } = element;
   if (oneOption.has(type))
     return {
@@ -56,12 +56,12 @@ export const chosenIn = (element: Json & { type: string }, raw: unknown): Json =
   const [field, initial] = fields[type] ?? ["value", "initial_value"];
   const empty = field.endsWith("s") ? [] : null;
   return { [field]: raw === undefined ? (element[initial] ?? empty) : raw === "" ? empty : raw };
-};
+}
 
 /** Element types without state. */
 const stateless = new Set(["button", "overflow", "image"]);
 
-export const stateOf = (blocks: readonly Block[], values: OpenView["values"]): Record<string, Json> => {
+export function stateOf(blocks: readonly Block[], values: OpenView["values"]): Record<string, Json> {
   const state: Record<string, Json> = {};
   for (const { block, element } of elementsIn(blocks)) {
     if (stateless.has(element.type)) continue;
@@ -70,4 +70,4 @@ export const stateOf = (blocks: readonly Block[], values: OpenView["values"]): R
     state[block.block_id] = { ...state[block.block_id], [id]: held };
   }
   return state;
-};
+}

@@ -3,10 +3,10 @@
 import { channelName } from "./acting.ts";
 import type { Acting } from "./acting.ts";
 import type { Acts, Block, Message, OpenView, Person } from "./model.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 import { elementsIn, stateOf } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
-import { messageJson, viewJson } from "./formats.ts";
+import { messageJson, viewJson } from "./slack-json.ts";
 
 type Surface = {
   readonly blocks: readonly Block[];
@@ -28,7 +28,7 @@ export const elementAt = (surface: Surface, blockId: string, actionId: string): 
     ({ block, element }) => block.block_id === blockId && element["action_id"] === actionId,
   );
 
-const viewSurface = (acting: Acting, person: Person, id: string): Surface | null => {
+function viewSurface(acting: Acting, person: Person, id: string): Surface | null {
   const { workspace } = acting;
   const modal = workspace.viewById(id);
   const open = modal ?? workspace.homes.get(person.id);
@@ -39,16 +39,16 @@ const viewSurface = (acting: Acting, person: Person, id: string): Surface | null
     place: () => ({ container: { type: "view", view_id: id }, view: viewJson(open, workspace) }),
     offers: () => ({ trigger_id: acting.triggers.issue(person.id, id) }),
   };
-};
+}
 
 export type Kept = WeakMap<Message, OpenView["values"]>;
 
-const messageSurface = (
+function messageSurface(
   acting: Acting,
   person: Person,
   at: { channel: string; ts: string },
   kept: Kept,
-): Surface | null => {
+): Surface | null {
   const { workspace } = acting;
   const channel = workspace.channels.get(at.channel);
   const message = workspace.messageAt(at.channel, at.ts);
@@ -80,4 +80,4 @@ const messageSurface = (
       response_url: acting.responseUrls.issue({ person: person.id, channel: channel.id, message }),
     }),
   };
-};
+}

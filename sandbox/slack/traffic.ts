@@ -12,7 +12,7 @@ export type TrafficLog = ReturnType<typeof createTraffic>;
 
 type More = Partial<Pick<Traffic, "ms" | "answers" | "lost">>;
 
-export const createTraffic = ({ now, secrets }: { now: () => number; secrets: readonly string[] }) => {
+export function createTraffic({ now, secrets }: { now: () => number; secrets: readonly string[] }) {
   const lines: Traffic[] = [];
   const added = createChanges<Traffic>();
   let number = 0;
@@ -45,4 +45,4 @@ export const createTraffic = ({ now, secrets }: { now: () => number; secrets: re
     },
     onLine: added.subscribe,
   };
-};
+}

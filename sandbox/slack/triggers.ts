@@ -17,7 +17,7 @@ const memoryMs = 10 * 60_000;
 
 export type Triggers = ReturnType<typeof createTriggers>;
 
-export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: number }) => {
+export function createTriggers({ now, lifeMs }: { now: () => number; lifeMs: number }) {
   const issued = new Map<string, Trigger>();
   let count = 0;
   return {
@@ -36,14 +36,14 @@ export const createTriggers = ({ now, lifeMs }: { now: () => number; lifeMs: num
       return trigger;
     },
   };
-};
+}
 
 // Removal of expired ids and addresses.
 
 /** Removes everything that was issued before the moment. The map must be in the order of issue. */
-export const forgetBefore = (issued: Map<string, { readonly at: number }>, moment: number): void => {
+export function forgetBefore(issued: Map<string, { readonly at: number }>, moment: number): void {
   for (const [key, { at }] of issued) {
     if (at >= moment) return;
     issued.delete(key);
   }
-};
+}

@@ -17,7 +17,7 @@ type Ticket = {
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => {
+export function createUploads({ traffic }: { readonly traffic: TrafficLog }) {
   const byKey = new Map<string, Ticket>();
   return {
     /** Creates a ticket, and returns the last part of its address. */
@@ -49,13 +49,13 @@ export const createUploads = ({ traffic }: { readonly traffic: TrafficLog }) => 
       answer(200, `OK - ${ticket.length}`, null);
     },
   };
-};
+}
 
 /** Room for the multipart framing of a file (bytes). */
 const framingBytes = 100_000;
 
 /** Reads raw bytes or the file in a form, as Slack does. Returns null for a form without a file. */
-const bytesOf = async (req: IncomingMessage, length: number): Promise<Uint8Array | null> => {
+async function bytesOf(req: IncomingMessage, length: number): Promise<Uint8Array | null> {
   const body = await bodyOf(req, length + framingBytes);
   const type = req.headers["content-type"] ?? "";
   if (!type.startsWith("multipart/form-data")) return body;
@@ -65,4 +65,4 @@ const bytesOf = async (req: IncomingMessage, length: number): Promise<Uint8Array
   });
   const file = [...form.values()].find((value) => typeof value !== "string");
   return file ? new Uint8Array(await file.arrayBuffer()) : null;
-};
+}

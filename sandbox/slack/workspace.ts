@@ -42,7 +42,7 @@ const initial = () => ({
 
 type WorkspaceStart = { readonly now: () => number; readonly app: Omit<InstalledApp, "takesMessages"> };
 
-export const createWorkspace = ({ now, app: installed }: WorkspaceStart) => {
+export function createWorkspace({ now, app: installed }: WorkspaceStart) {
   const state = initial();
   const changes = createChanges<Change>();
   const { changed, subscribe: onChange } = changes;
@@ -51,7 +51,7 @@ export const createWorkspace = ({ now, app: installed }: WorkspaceStart) => {
   const app: InstalledApp = { ...installed, takesMessages: true };
   const of = { ...state, team, app, now, nextId, nextTs, changed, onChange, until: untilOf(changes) };
   return { ...of, ...createMessages(of), ...createViews(of), dmOf: (person: PersonId) => dmOf(of, person) };
-};
+}
 
 /** Waits for the first truthy result of `predicate`. `what` names the state in the error. */
 const untilOf =
@@ -149,7 +149,7 @@ const createViews = (of: State) => ({
 const hashOf = (of: State): string => `${Math.floor(of.now() / 1000)}.${of.nextId("h").slice(1)}`;
 
 /** The direct-message channel of a person and the app, created when first needed. */
-const dmOf = (of: State, person: PersonId): Channel => {
+function dmOf(of: State, person: PersonId): Channel {
   const members = [person, of.app.person];
   const existing = [...of.channels.values()].find(
     (one) => one.kind === "dm" && members.every((member) => one.members.includes(member)),
@@ -159,9 +159,9 @@ const dmOf = (of: State, person: PersonId): Channel => {
   of.channels.set(dm.id, dm);
   of.changed({ kind: "channel", channel: dm.id });
   return dm;
-};
+}
 
-const createIds = (now: () => number) => {
+function createIds(now: () => number) {
   let count = 0;
   let lastMicros = 0;
   return {
@@ -172,4 +172,4 @@ const createIds = (now: () => number) => {
       return `${Math.floor(lastMicros / 1e6)}.${String(lastMicros % 1e6).padStart(6, "0")}`;
     },
   };
-};
+}

@@ -1,7 +1,7 @@
 // Mounts what people and scripts use in addition to Slack's own endpoints: the control API with the scenes, and the page.
 
 import { type Changes, createChanges } from "../base/changes.ts";
-import type { SandboxClock } from "../base/clock.ts";
+import type { SandboxClock } from "../base/sandbox-clock.ts";
 import type { Bot } from "../bot/replicas.ts";
 import type { PolicySwitch } from "../bot/policy-switch.ts";
 import { createControlHandler } from "../control/handler.ts";
@@ -24,7 +24,7 @@ import { scenesFor } from "../scenes/all-scenes.ts";
 import type { Gateway } from "../service/start-gateway.ts";
 import type { Service } from "../service/start-service.ts";
 import { type Manifest, readManifest } from "../slack/manifest.ts";
-import type { Handler, Slack } from "../slack/server.ts";
+import type { Handler, Slack } from "../slack/start-slack.ts";
 import { createPanelState } from "./panel-state.ts";
 
 export type Mounted = {

@@ -2,14 +2,14 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
-import { createSandboxClock, type SandboxClock } from "../base/clock.ts";
+import { createSandboxClock, type SandboxClock } from "../base/sandbox-clock.ts";
 import { freePort } from "../bot/free-port.ts";
 import { createPolicySwitch } from "../bot/policy-switch.ts";
 import { type Bot, createBot, createBalancer } from "../bot/replicas.ts";
 import type { Scenes } from "../scenes/engine.ts";
 import { startGateway } from "../service/start-gateway.ts";
 import { startService } from "../service/start-service.ts";
-import { type Handler, type Slack, type SlackOptions, startSlack } from "../slack/server.ts";
+import { type Handler, type Slack, type SlackOptions, startSlack } from "../slack/start-slack.ts";
 import { SEED } from "./seed.ts";
 import type { KeptBot, Mounted } from "./mounted.ts";
 import { logRequests } from "./service-traffic.ts";

@@ -1,6 +1,6 @@
 // The configuration as the rest of the program sees it.
 
-import type { DatabasePlace, SinkPlace } from "./formats.ts";
+import type { DatabasePlace, SinkPlace } from "./value-formats.ts";
 import type { Proxies } from "./proxies.ts";
 import type { LogLevel, RecordedConfig } from "./variables.ts";
 

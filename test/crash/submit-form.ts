@@ -1,8 +1,8 @@
 // A person submits a form, and the app answers.
 
-import { isJson, type Json } from "#sandbox/slack/json.ts";
+import { isJson, type Json } from "#sandbox/slack/json-object.ts";
 import type { OpenView } from "#sandbox/slack/model.ts";
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 import { says } from "../make/message-id.ts";
 
 type Submitting = { readonly acts: Pick<Slack["acts"], "submit"> } & Pick<Slack, "traffic">;

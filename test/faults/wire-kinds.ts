@@ -2,7 +2,7 @@
 // call takes effect, but its answer is spoiled. A kind that exists on only one side says why.
 
 import type { Fault as ServiceFault } from "#sandbox/service/request-faults.ts";
-import type { Fault as SlackFault } from "#sandbox/slack/faults.ts";
+import type { Fault as SlackFault } from "#sandbox/slack/injected-faults.ts";
 
 export type When = "before" | "after";
 

@@ -1,7 +1,7 @@
 // How soon people see that their decision was received and how a run ended, whatever Slack's budget for updates is.
 
 import { describe, expect, test } from "vitest";
-import { slackTiming } from "#sandbox/slack/context.ts";
+import { slackTiming } from "#sandbox/slack/slack-context.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { accepted } from "../make/journey-acts.ts";
 import { buttonsOf } from "../make/journey-sight.ts";

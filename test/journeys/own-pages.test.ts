@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { slackTiming } from "#sandbox/slack/context.ts";
+import { slackTiming } from "#sandbox/slack/slack-context.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";

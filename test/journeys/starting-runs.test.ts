@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { slackTiming } from "#sandbox/slack/context.ts";
+import { slackTiming } from "#sandbox/slack/slack-context.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, textOf } from "../make/journey-sight.ts";
 import { ana, ben, guest, opsAgents, type Stage, aWorld } from "../make/world.ts";

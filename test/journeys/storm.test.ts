@@ -1,7 +1,7 @@
 // Many approvals at once: they are listed, each can be decided on its line, and each gets a card afterwards.
 
 import { expect, test } from "vitest";
-import { slackTiming } from "#sandbox/slack/context.ts";
+import { slackTiming } from "#sandbox/slack/slack-context.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { cardStateOf, says } from "../make/message-id.ts";
 import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";

@@ -10,7 +10,7 @@ import { auditVerdict } from "#src/cli/audit/inspect.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
 import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
 import { createLog } from "#src/log.ts";
-import type { Timing } from "#sandbox/slack/context.ts";
+import type { Timing } from "#sandbox/slack/slack-context.ts";
 import { startWorld, type World, type WorldOptions } from "#sandbox/world/world.ts";
 import { type Acting, createActing } from "./journey-acts.ts";
 import { expectNoCanary } from "./canary.ts";

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { programsFolder } from "#sandbox/bot/postgres.ts";
+import { programsFolder } from "#sandbox/bot/own-postgres.ts";
 
 /** The source of a process that starts a server, prints its address and waits. */
 const STARTER = `
-  const { startPostgres } = await import(${JSON.stringify(new URL("../../sandbox/bot/postgres.ts", import.meta.url).href)});
+  const { startPostgres } = await import(${JSON.stringify(new URL("../../sandbox/bot/own-postgres.ts", import.meta.url).href)});
   const { url, stop } = await startPostgres((words) => console.error(words));
   console.log(url);
   process.once("SIGTERM", () => void stop().then(() => process.exit(0)));

@@ -9,7 +9,7 @@ import type { Slot } from "../base/regions.ts";
 import { elementContextOf, type Surface } from "./element-context.ts";
 import { drawElement } from "./elements.ts";
 import { input } from "./input.ts";
-import { markdown } from "./markdown.ts";
+import { markdown } from "./markdown-block.ts";
 import { picture, thumbnail, undrawn } from "./media.ts";
 import { drawText } from "./mrkdwn.ts";
 import { richText } from "./rich-text.ts";

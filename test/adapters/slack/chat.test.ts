@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { WebClient } from "@slack/web-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startSlack } from "#sandbox/slack/server.ts";
+import { startSlack } from "#sandbox/slack/start-slack.ts";
 import { slackSelf } from "#src/adapters/slack/answers.ts";
 import { createChat } from "#src/adapters/slack/chat.ts";
 import { createCardReplacements } from "#src/adapters/slack/click-memory.ts";

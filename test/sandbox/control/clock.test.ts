@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createSandboxClock } from "#sandbox/base/clock.ts";
+import { createSandboxClock } from "#sandbox/base/sandbox-clock.ts";
 
 /** A machine whose time the test controls. */
 function aMachine() {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createChanges } from "#sandbox/base/changes.ts";
-import { createSandboxClock } from "#sandbox/base/clock.ts";
+import { createSandboxClock } from "#sandbox/base/sandbox-clock.ts";
 import { createPolicySwitch } from "#sandbox/bot/policy-switch.ts";
 import type { Bot, Replica } from "#sandbox/bot/replicas.ts";
 import { createServiceContext } from "#sandbox/control/servers.ts";

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { startPostgres } from "#sandbox/bot/postgres.ts";
+import { startPostgres } from "#sandbox/bot/own-postgres.ts";
 import { PATIENT, QUICK, startControlled } from "./controlled.ts";
 
 test("each request reaches a running replica, even after one has died", async ({ onTestFinished }) => {

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Postgres, startPostgres } from "#sandbox/bot/postgres.ts";
+import { type Postgres, startPostgres } from "#sandbox/bot/own-postgres.ts";
 import { type Controlled, PATIENT, QUICK, startControlled } from "./controlled.ts";
 
 let postgres: Postgres;

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { createSandboxClock } from "#sandbox/base/clock.ts";
+import { createSandboxClock } from "#sandbox/base/sandbox-clock.ts";
 import { createServiceControl } from "#sandbox/control/service-control.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
 import { startService } from "#sandbox/service/start-service.ts";

@@ -1,5 +1,5 @@
 // A sample of everything that the emulator's rules allow. A rule without a sample here fails `drawing.test.ts`.
-import type { Json } from "#sandbox/slack/json.ts";
+import type { Json } from "#sandbox/slack/json-object.ts";
 
 export const plain = (text: string): Json => ({ type: "plain_text", text });
 export const mrkdwn = (text: string): Json => ({ type: "mrkdwn", text });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { homeBlocks, messageBlocks, modalBlocks } from "#sandbox/slack/rules-blocks.ts";
-import type { Json } from "#sandbox/slack/json.ts";
+import type { Json } from "#sandbox/slack/json-object.ts";
 import { complaints, typesOf } from "#sandbox/slack/rules-check.ts";
 import { asAccessory, inActions, inInput } from "#sandbox/slack/rules-elements.ts";
 import { richTextParts, richTextPieces } from "#sandbox/slack/rules-rich-text.ts";

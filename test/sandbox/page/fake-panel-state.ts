@@ -1,7 +1,7 @@
 // A panel state that a test sets, and a server for the page whose control address only records the requests of the panels' buttons.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSandboxClock } from "#sandbox/base/clock.ts";
+import { createSandboxClock } from "#sandbox/base/sandbox-clock.ts";
 import { createBot } from "#sandbox/bot/replicas.ts";
 import { botActs, policyAct } from "#sandbox/control/process-acts.ts";
 import { policiesWith } from "#sandbox/bot/policies.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as fc from "fast-check";
 import { attr, html } from "#sandbox/page/base/html.ts";
-import { markdown } from "#sandbox/page/drawing/markdown.ts";
+import { markdown } from "#sandbox/page/drawing/markdown-block.ts";
 import { drawText, mrkdwn } from "#sandbox/page/drawing/mrkdwn.ts";
 import { createReader } from "#sandbox/page/base/reader.ts";
 import { richText } from "#sandbox/page/drawing/rich-text.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { startPostgres } from "#sandbox/bot/postgres.ts";
+import { startPostgres } from "#sandbox/bot/own-postgres.ts";
 import { PATIENT, QUICK, startControlled } from "../control/controlled.ts";
 
 test(

@@ -8,7 +8,7 @@ import Anthropic, {
   RateLimitError,
 } from "@anthropic-ai/sdk";
 import { afterEach, expect, test } from "vitest";
-import { createManualClock } from "#sandbox/base/clock.ts";
+import { createManualClock } from "#sandbox/base/sandbox-clock.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
 import type { Gateway, GatewayOptions } from "#sandbox/service/start-gateway.ts";
 import { until } from "./looking.ts";

@@ -2,7 +2,7 @@
 
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from "openai";
 import { afterEach, expect, test } from "vitest";
-import { createManualClock } from "#sandbox/base/clock.ts";
+import { createManualClock } from "#sandbox/base/sandbox-clock.ts";
 import { startGateway } from "#sandbox/service/start-gateway.ts";
 import type { Gateway, GatewayOptions } from "#sandbox/service/start-gateway.ts";
 import { until } from "./looking.ts";

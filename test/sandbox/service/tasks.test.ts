@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createManualClock } from "#sandbox/base/clock.ts";
+import { createManualClock } from "#sandbox/base/sandbox-clock.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import { startService } from "#sandbox/service/start-service.ts";
 import type { Service } from "#sandbox/service/start-service.ts";

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import { clientOf, startFull } from "./bolt-app.ts";
 

@@ -4,9 +4,9 @@ import { App, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/bolt";
 import { WebClient } from "@slack/web-api";
 
-import { startSlack } from "#sandbox/slack/server.ts";
+import { startSlack } from "#sandbox/slack/start-slack.ts";
 import { SEED } from "#sandbox/world/seed.ts";
-import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
+import type { Slack, SlackOptions } from "#sandbox/slack/start-slack.ts";
 
 const fullManifest = new URL("manifest-full.yml", import.meta.url).pathname;
 

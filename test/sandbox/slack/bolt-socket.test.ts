@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 
 import type { App } from "@slack/bolt";
 
-import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
+import type { Slack, SlackOptions } from "#sandbox/slack/start-slack.ts";
 
 import {
   ana,

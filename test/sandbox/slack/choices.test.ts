@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import type { BlockAction } from "@slack/bolt";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import { ana, button, connect, opsAgents, outsider, payments, plain, startFull } from "./bolt-app.ts";
 

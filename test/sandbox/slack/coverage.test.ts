@@ -12,7 +12,7 @@ import { namedLimits } from "./coverage/limit-rows.ts";
 import { strayMethods } from "./coverage/method-rows.ts";
 import { errors } from "#sandbox/slack/errors.ts";
 import { eventScopes } from "#sandbox/slack/events.ts";
-import { slackTiming } from "#sandbox/slack/context.ts";
+import { slackTiming } from "#sandbox/slack/slack-context.ts";
 import { methods } from "#sandbox/slack/methods.ts";
 import { allBlocks } from "#sandbox/slack/rules-blocks.ts";
 import { typesOf } from "#sandbox/slack/rules-check.ts";
@@ -106,7 +106,7 @@ test("the judge's suites use only the SDK, the sandbox's start and its tables", 
     "#sandbox/slack/",
     SEED,
   ].concat(shared.map((name) => `./${name}`));
-  const tables = ["server.ts", "methods.ts", "rules-elements.ts"].map((name) => `#sandbox/slack/${name}`);
+  const tables = ["start-slack.ts", "methods.ts", "rules-elements.ts"].map((name) => `#sandbox/slack/${name}`);
   for (const name of judges) {
     const imports = [...readFileSync(at(`./${name}`), "utf8").matchAll(/from "([^"]+)"/g)].map(
       ([, from]) => from ?? "",

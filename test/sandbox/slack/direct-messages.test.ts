@@ -3,7 +3,7 @@
 import type { WebClient } from "@slack/web-api";
 import { afterEach, expect, test } from "vitest";
 
-import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
+import type { Slack, SlackOptions } from "#sandbox/slack/start-slack.ts";
 
 import { ana, clientOf, refusal, startFull } from "./bolt-app.ts";
 

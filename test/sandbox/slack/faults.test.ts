@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import type { WebClient } from "@slack/web-api";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import { ana, clientOf, opsAgents, refusal, startFull } from "./bolt-app.ts";
 

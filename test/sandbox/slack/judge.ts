@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { App, HTTPReceiver, LogLevel, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/bolt";
 
-import { startSlack } from "#sandbox/slack/server.ts";
+import { startSlack } from "#sandbox/slack/start-slack.ts";
 import { SEED } from "#sandbox/world/seed.ts";
-import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
+import type { Slack, SlackOptions } from "#sandbox/slack/start-slack.ts";
 
 export type Mode = "socket" | "http";
 

@@ -4,7 +4,7 @@ import type { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { RateLimited } from "#sandbox/slack/errors.ts";
 import { createLimits } from "#sandbox/slack/limits.ts";
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 import { ana, ben, clientOf, opsAgents, payments, refusal, startFull } from "./bolt-app.ts";
 
 let slack: Slack;

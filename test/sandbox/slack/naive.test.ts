@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { errors } from "#sandbox/slack/errors.ts";
 import type { Code } from "#sandbox/slack/errors.ts";
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import {
   ana,

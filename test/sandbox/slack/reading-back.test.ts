@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import type { ChatPostMessageResponse, WebClient } from "@slack/web-api";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import { ana, clientOf, opsAgents, outsider, payments, startFull } from "./bolt-app.ts";
 

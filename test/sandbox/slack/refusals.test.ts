@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import type { ChatPostMessageResponse, WebClient } from "@slack/web-api";
 
-import type { Slack } from "#sandbox/slack/server.ts";
-import { startSlack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
+import { startSlack } from "#sandbox/slack/start-slack.ts";
 
 import { SEED } from "#sandbox/world/seed.ts";
 import {

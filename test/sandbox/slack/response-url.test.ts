@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 import type { MessageDraft } from "#sandbox/slack/workspace.ts";
 
 import { ana, button, clientOf, connect, opsAgents, random, startFull } from "./bolt-app.ts";

@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Refused } from "#sandbox/slack/errors.ts";
-import { isJson, type Json } from "#sandbox/slack/json.ts";
+import { isJson, type Json } from "#sandbox/slack/json-object.ts";
 import { typesOf } from "#sandbox/slack/rules-check.ts";
 import { inActions, inInput } from "#sandbox/slack/rules-elements.ts";
 import { acceptBlocks, acceptView } from "#sandbox/slack/rules-surface.ts";

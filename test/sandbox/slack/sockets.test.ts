@@ -2,7 +2,7 @@ import { SocketModeClient } from "@slack/socket-mode";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
 
-import type { Slack, SlackOptions } from "#sandbox/slack/server.ts";
+import type { Slack, SlackOptions } from "#sandbox/slack/start-slack.ts";
 
 import { ana, clientOf, opsAgents, silent, startFull } from "./bolt-app.ts";
 

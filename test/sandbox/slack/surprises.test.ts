@@ -3,7 +3,7 @@
 import type { WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import {
   accepted,

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import { aWorld } from "../../make/world.ts";
 import { ana, connect, opsAgents, startFull } from "./bolt-app.ts";

@@ -3,7 +3,7 @@
 import type { ChatPostMessageResponse, ChatUpdateResponse, WebClient } from "@slack/web-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 import { accepted, ana, button, clientOf, opsAgents, refusal, startFull } from "./bolt-app.ts";
 

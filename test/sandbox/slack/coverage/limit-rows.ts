@@ -1,7 +1,7 @@
 // How faithfully the sandbox imitates Slack's limits of time, number and size. Every limit in the code has a row here.
 
 import type { Proof, Row } from "./row.ts";
-import type { Timing } from "#sandbox/slack/context.ts";
+import type { Timing } from "#sandbox/slack/slack-context.ts";
 import type { Tier } from "#sandbox/slack/limits.ts";
 
 /** The limits that have a name in the code, keyed by that name. */

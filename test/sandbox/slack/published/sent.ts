@@ -1,6 +1,6 @@
 // What the sandbox's Slack has sent, taken from its traffic: each Web API answer and each payload, by the name of its published type.
 
-import type { Slack } from "#sandbox/slack/server.ts";
+import type { Slack } from "#sandbox/slack/start-slack.ts";
 
 export type Sent = { readonly name: string; readonly body: unknown };
 

@@ -1,6 +1,6 @@
 // The context that all parts of the emulated Slack share.
 
-import type { Faults } from "./faults.ts";
+import type { Faults } from "./injected-faults.ts";
 import type { Limits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import type { TrafficLog } from "./traffic.ts";

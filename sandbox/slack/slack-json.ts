@@ -1,8 +1,8 @@
 // The workspace's data in Slack's JSON formats.
 
-import type { SlackContext } from "./context.ts";
+import type { SlackContext } from "./slack-context.ts";
 import type { Channel, File, HomeView, Message, OpenView, Person, Usergroup } from "./model.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "./json-object.ts";
 import { slackbot } from "./seed-workspace.ts";
 import { stateOf } from "./state-values.ts";
 import type { Workspace } from "./workspace.ts";
@@ -28,7 +28,7 @@ export const personJson = (person: Person): Json => ({
   profile: { real_name: person.name, display_name: person.handle, team: person.team },
 });
 
-export const channelJson = (channel: Channel, workspace: Workspace): Json => {
+export function channelJson(channel: Channel, workspace: Workspace): Json {
   const { app, people, team } = workspace;
   const outside = channel.members.map((id) => people.get(id)?.team).filter((one) => one && one !== team.id);
   const common = { id: channel.id, created: 0, is_archived: channel.archived, context_team_id: team.id };
@@ -50,7 +50,7 @@ export const channelJson = (channel: Channel, workspace: Workspace): Json => {
     connected_team_ids: [...new Set(outside)],
     creator: channel.members[0] ?? "",
   };
-};
+}
 
 /** slack_kit, usergroups.list: count and people are returned only on request. In today's answers, the count is a number. */
 export const usergroupJson = (
@@ -90,12 +90,12 @@ export const fileJson = (file: File, { url }: Pick<SlackContext, "url">): Json =
   permalink: `${url()}files/${file.id}/${encodeURIComponent(file.name)}`,
 });
 
-export const permalink = (message: Message, { url }: Pick<SlackContext, "url">): string => {
+export function permalink(message: Message, { url }: Pick<SlackContext, "url">): string {
   const plain = `${url()}archives/${message.channel}/p${message.ts.replace(".", "")}`;
   return message.thread === null ? plain : `${plain}?thread_ts=${message.thread}&cid=${message.channel}`;
-};
+}
 
-export const messageJson = (message: Message, place: Place, { metadata = true } = {}): Json => {
+export function messageJson(message: Message, place: Place, { metadata = true } = {}): Json {
   const { workspace } = place;
   const files = message.files.flatMap((id) => workspace.files.get(id) ?? []);
   return {
@@ -110,12 +110,12 @@ export const messageJson = (message: Message, place: Place, { metadata = true } 
     ...(metadata && message.metadata && { metadata: message.metadata }),
     ...(message.reactions && { reactions: reactionsJson(message.reactions) }),
   };
-};
+}
 
 const reactionsJson = (reactions: NonNullable<Message["reactions"]>): Json[] =>
   Object.entries(reactions).map(([name, users]) => ({ name, users, count: users.length }));
 
-const authorJson = (message: Message, { app, people, team }: Workspace): Json => {
+function authorJson(message: Message, { app, people, team }: Workspace): Json {
   const author = people.get(message.author);
   const own = message.author === app.person;
   return {
@@ -124,9 +124,9 @@ const authorJson = (message: Message, { app, people, team }: Workspace): Json =>
     ...(author?.kind === "bot" && { bot_id: own ? app.botId : `B${author.id.slice(1)}` }),
     ...(own && { app_id: app.id }),
   };
-};
+}
 
-const threadJson = (message: Message, workspace: Workspace): Json => {
+function threadJson(message: Message, workspace: Workspace): Json {
   if (message.thread !== null) {
     const parent = workspace.messageAt(message.channel, message.thread);
     const broadcast = message.broadcast && { subtype: "thread_broadcast" };
@@ -144,9 +144,9 @@ const threadJson = (message: Message, workspace: Workspace): Json => {
     reply_users_count: users.length,
     latest_reply: replies.at(-1)?.ts,
   };
-};
+}
 
-export const viewJson = (open: OpenView | HomeView, { app, team, viewsOf }: Workspace): Json => {
+export function viewJson(open: OpenView | HomeView, { app, team, viewsOf }: Workspace): Json {
   const stack = viewsOf(open.person);
   const index = stack.findIndex((one) => one.id === open.id);
   return {
@@ -168,4 +168,4 @@ export const viewJson = (open: OpenView | HomeView, { app, team, viewsOf }: Work
     app_installed_team_id: team.id,
     bot_id: app.botId,
   };
-};
+}

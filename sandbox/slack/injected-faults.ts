@@ -29,7 +29,7 @@ type Fits = (args: CallArgs) => boolean;
 
 export type Faults = ReturnType<typeof createFaults>;
 
-export const createFaults = ({ workspace, scopes }: { workspace: Workspace; scopes: Set<string> }) => {
+export function createFaults({ workspace, scopes }: { workspace: Workspace; scopes: Set<string> }) {
   const waiting: { method: string; fault: Fault; fits: Fits }[] = [];
   return {
     /** Affects the next `times` matching calls of the method, after the faults that were added earlier. */
@@ -46,7 +46,7 @@ export const createFaults = ({ workspace, scopes }: { workspace: Workspace; scop
     revokeScope: (scope: string): boolean => scopes.delete(scope),
     ...createAdminActs(workspace),
   };
-};
+}
 
 const createAdminActs = (workspace: Workspace) => ({
   deactivate: (id: PersonId): void => {

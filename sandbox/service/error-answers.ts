@@ -1,7 +1,7 @@
 // The errors of the service: the status and the code for each bad request, and a message that helps to fix it.
 
 import type { Answer } from "./exchange.ts";
-import type { BodyFault } from "./json-body.ts";
+import type { BodyFault } from "./request-json.ts";
 import type { Profile } from "./profile.ts";
 
 type Kind = "invalid" | "not_found" | "unauthorized" | "method_not_allowed" | "conflict";

@@ -7,11 +7,11 @@ import { createOpenHome } from "./act-say.ts";
 import { createShortcut } from "./act-shortcut.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createApi } from "./api.ts";
-import { type SlackContext, slackTiming, type Timing } from "./context.ts";
+import { type SlackContext, slackTiming, type Timing } from "./slack-context.ts";
 import { createHttpDelivery } from "./delivery-http.ts";
 import { type Deliver, traced } from "./delivery.ts";
 import { createEvents } from "./events.ts";
-import { createFaults } from "./faults.ts";
+import { createFaults } from "./injected-faults.ts";
 import { addressOf, BodyTooLarge, isOurs } from "./http-request.ts";
 import { createActs } from "./interact.ts";
 import { createLimits } from "./limits.ts";
@@ -48,7 +48,7 @@ export type SlackOptions = {
 
 export type Slack = Awaited<ReturnType<typeof startSlack>>;
 
-export const startSlack = async (options: SlackOptions) => {
+export async function startSlack(options: SlackOptions) {
   const { host = "127.0.0.1", port = 0, delivery = { mode: "socket" } } = options;
   const server = createServer();
   const ownUrl = (): string => `http://${host}:${(server.address() as AddressInfo).port}/`;
@@ -89,7 +89,7 @@ export const startSlack = async (options: SlackOptions) => {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-};
+}
 
 const listen = (server: Server, port: number, host: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -100,7 +100,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 /** Creates a secret. It contains the word "canary", so that a leak is easy to find. */
 const secret = (prefix: string): string => `${prefix}canary-${randomBytes(24).toString("hex")}`;
 
-const createContext = (options: SlackOptions, url: () => string): SlackContext => {
+function createContext(options: SlackOptions, url: () => string): SlackContext {
   const { now = Date.now, delivery, rateLimits = true } = options;
   const signingSecret = delivery?.mode === "http" ? delivery.signingSecret : undefined;
   const secrets = {
@@ -126,14 +126,14 @@ const createContext = (options: SlackOptions, url: () => string): SlackContext =
     limits: createLimits({ now, on: rateLimits }),
     triggers: createTriggers({ now, lifeMs: timing.triggerMs }),
   };
-};
+}
 
-const deliveryOf = (delivery: Delivery, context: SlackContext, bySocket: Deliver): Deliver => {
+function deliveryOf(delivery: Delivery, context: SlackContext, bySocket: Deliver): Deliver {
   if (delivery.mode === "socket") return bySocket;
   const { signingSecret } = context.secrets;
   const { requestUrl } = delivery;
   return createHttpDelivery({ requestUrl, signingSecret, ackMs: context.timing.ackMs, now: context.now });
-};
+}
 
 type Routes = {
   readonly url: () => string;
@@ -143,7 +143,7 @@ type Routes = {
   readonly uploads: ReturnType<typeof createUploads>;
 };
 
-const createRoutes = ({ url, handlers, api, responseUrls, uploads }: Routes) => {
+function createRoutes({ url, handlers, api, responseUrls, uploads }: Routes) {
   const route = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     if (!isOurs(req, url())) return void res.writeHead(421).end();
     const address = addressOf(req);
@@ -160,4 +160,4 @@ const createRoutes = ({ url, handlers, api, responseUrls, uploads }: Routes) => 
       res.end(error instanceof BodyTooLarge ? "" : String(error));
     });
   };
-};
+}
