@@ -175,6 +175,11 @@ const BANS: readonly Ban[] = [
     allowed: () => false,
   },
   {
+    what: "a union whose members are told apart by something other than type",
+    pattern: /^\s*\| \{ readonly (?:kind|do|what|is|tag): ["']/m,
+    allowed: () => false,
+  },
+  {
     what: "console",
     pattern: /\bconsole\.\w/,
     allowed: (path) => isCommand(path) || inSandbox(path),
@@ -346,6 +351,11 @@ describe("the check finds", () => {
     ["src/adapters/agents/a.ts", "const answer = await fetch(url);", "fetch"],
     ["src/adapters/agents/a.ts", 'import { fetch } from "undici";', "fetch"],
     ["src/engine/a.ts", 'console.log("x");', "console"],
+    [
+      "sandbox/service/a.ts",
+      'type Step =\n  | { readonly kind: "wait" };',
+      "a union whose members are told apart by something other than type",
+    ],
     [
       "src/engine/a.ts",
       "export const a = (b: B): C => {\n};",

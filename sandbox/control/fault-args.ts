@@ -10,22 +10,22 @@ const headers = z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\x20-
 
 /** Faults for a request to the service or the gateway. */
 export const serverFault = z
-  .discriminatedUnion("kind", [
+  .discriminatedUnion("type", [
     z.strictObject({
-      kind: z.literal("answer"),
+      type: z.literal("answer"),
       status: z.number().int().min(200).max(599),
       body: z.union([z.string(), z.record(z.string(), z.unknown())]).exactOptional(),
       headers,
       effect,
     }),
-    z.strictObject({ kind: z.literal("delay"), ms }),
-    z.strictObject({ kind: z.literal("gate"), effect }),
-    z.strictObject({ kind: z.literal("hang"), effect }),
-    z.strictObject({ kind: z.literal("drop"), effect }),
-    z.strictObject({ kind: z.literal("cut") }),
-    z.strictObject({ kind: z.literal("garbage") }),
+    z.strictObject({ type: z.literal("delay"), ms }),
+    z.strictObject({ type: z.literal("gate"), effect }),
+    z.strictObject({ type: z.literal("hang"), effect }),
+    z.strictObject({ type: z.literal("drop"), effect }),
+    z.strictObject({ type: z.literal("cut") }),
+    z.strictObject({ type: z.literal("garbage") }),
     z.strictObject({
-      kind: z.literal("huge"),
+      type: z.literal("huge"),
       length: z
         .number()
         .int()
@@ -33,9 +33,9 @@ export const serverFault = z
         .max(2 ** 28)
         .exactOptional(),
     }),
-    z.strictObject({ kind: z.literal("drip"), everyMs: ms }),
+    z.strictObject({ type: z.literal("drip"), everyMs: ms }),
     z.strictObject({
-      kind: z.literal("redirect"),
+      type: z.literal("redirect"),
       to: z.url({ protocol: /^https?$/ }),
       status: z.literal([301, 302, 303, 307, 308]).exactOptional(),
     }),

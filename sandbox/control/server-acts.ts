@@ -25,7 +25,7 @@ function loseNextAnswer(controller: ServerController): ControlAct {
   const args = z.strictObject({ route: z.enum(["create-run", "read-run", "decide"]).default("decide") });
   return controlAct(
     { name: "service.loseNextAnswer", what: "the next request takes effect, but its answer is lost", args },
-    ({ route }) => ({ fault: controller.fault({ route }, { kind: "drop", effect: true }) }),
+    ({ route }) => ({ fault: controller.fault({ route }, { type: "drop", effect: true }) }),
   );
 }
 

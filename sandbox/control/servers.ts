@@ -84,7 +84,7 @@ function createSlowness(control: Controlled) {
     fault: () => active?.fault,
     set: (ms: number): void => {
       active?.handle.clear();
-      const fault: Fault = { kind: "delay", ms };
+      const fault: Fault = { type: "delay", ms };
       active = ms === 0 ? null : { ms, fault, handle: control.fault({}, fault, "all") };
     },
   };
@@ -117,7 +117,7 @@ function describeFault({ match, fault, left }: ActiveFault): string {
 }
 
 function describeKind(fault: Fault): string {
-  switch (fault.kind) {
+  switch (fault.type) {
     case "answer":
       return `HTTP ${fault.status}`;
     case "delay":

@@ -39,7 +39,7 @@ async function untilUnconfirmed(stage: Stage, { asked, card, states }: Claim): P
     "Ben has the form open. The service is about to accept his decision and die before it answers.",
     ben,
   );
-  stage.serviceController.fault({ route: "decide" }, { kind: "drop", effect: true });
+  stage.serviceController.fault({ route: "decide" }, { type: "drop", effect: true });
   stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
   await stage.untilRun(asked, "the decision to take effect", ({ approvals }) =>
     approvals.every(({ state }) => state.type === "decided"),
@@ -84,7 +84,7 @@ export const botKilled: Scene = {
       "Ben has the form open. The service now delays its answers, which leaves time to kill the bot.",
       ben,
     );
-    const gate = stage.serviceController.fault({ route: "read-run" }, { kind: "gate" }, "all");
+    const gate = stage.serviceController.fault({ route: "read-run" }, { type: "gate" }, "all");
     stage.check((await stage.submit(ben, reason, form)) === null, "Ben's form closes");
     await stage.becomes(card, "state:sending");
     await stage.say("Ben has submitted. His decision is saved, but not sent yet.");

@@ -27,7 +27,7 @@ export const replicaDies: Scene = {
       `${stage.bot.replicas.length} replicas are running. ${titleOf(holder)} owns this run. Slack may deliver a click to any of them.`,
     );
     const form = await stage.open(ben, card, "Approve");
-    const gate = stage.serviceController.fault({ route: "read-run" }, { kind: "gate" }, "all");
+    const gate = stage.serviceController.fault({ route: "read-run" }, { type: "gate" }, "all");
     await stage.say(
       "Ben has the form open. The service now delays its answers, which leaves time to kill the replica.",
       ben,

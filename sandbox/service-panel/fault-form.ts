@@ -11,17 +11,17 @@ const ROUTES: readonly (readonly [route: string, words: string])[] = [
 
 /** Faults as the act `service.fault` takes them. */
 const FAULTS: readonly (readonly [fault: Readonly<Record<string, unknown>>, words: string])[] = [
-  [{ kind: "answer", status: 500 }, "fails with HTTP 500"],
-  [{ kind: "answer", status: 429, headers: { "retry-after": "5" } }, "is refused with 429, retry after 5 s"],
-  [{ kind: "answer", status: 503, headers: { "retry-after": "5" } }, "fails with 503, retry after 5 s"],
-  [{ kind: "answer", status: 401 }, "is refused with 401"],
-  [{ kind: "answer", status: 500, effect: true }, "takes effect, then fails with 500"],
-  [{ kind: "drop" }, "is cut off"],
-  [{ kind: "drop", effect: true }, "takes effect, but the answer is lost"],
-  [{ kind: "hang" }, "is never answered"],
-  [{ kind: "cut" }, "takes effect, but only half the answer arrives"],
-  [{ kind: "garbage" }, "takes effect, but the answer is not JSON"],
-  [{ kind: "huge" }, "takes effect, but the answer is enormous"],
+  [{ type: "answer", status: 500 }, "fails with HTTP 500"],
+  [{ type: "answer", status: 429, headers: { "retry-after": "5" } }, "is refused with 429, retry after 5 s"],
+  [{ type: "answer", status: 503, headers: { "retry-after": "5" } }, "fails with 503, retry after 5 s"],
+  [{ type: "answer", status: 401 }, "is refused with 401"],
+  [{ type: "answer", status: 500, effect: true }, "takes effect, then fails with 500"],
+  [{ type: "drop" }, "is cut off"],
+  [{ type: "drop", effect: true }, "takes effect, but the answer is lost"],
+  [{ type: "hang" }, "is never answered"],
+  [{ type: "cut" }, "takes effect, but only half the answer arrives"],
+  [{ type: "garbage" }, "takes effect, but the answer is not JSON"],
+  [{ type: "huge" }, "takes effect, but the answer is enormous"],
 ];
 
 /** The buttons that clear faults: first those of the service, then those of the gateway. */

@@ -58,18 +58,18 @@ async function serve<Name extends string>(
   const body = await readBody(request, parts.bodyLimit());
   record({ body: body.toString() });
   const taken = parts.faults.take({ method, route: found.name });
-  if (taken !== null) record({ fault: taken.fault.kind });
+  if (taken !== null) record({ fault: taken.fault.type });
   const handle = () => parts.handle({ method, found, headers, key, body });
   const answer = taken === null ? await handle() : await applyFault(taken, handle, parts.clock);
   if (answer === "reset") request.socket.resetAndDestroy();
   if (typeof answer === "string" || response.destroyed) return;
   record({ status: answer.status });
-  await send(response, answer, taken?.fault.kind === "cut");
+  await send(response, answer, taken?.fault.type === "cut");
 }
 
 async function applyFault({ fault, released }: TakenFault, handle: () => Promise<Answer>, clock: Clock) {
   const effect = "effect" in fault && fault.effect ? await handle() : null;
-  switch (fault.kind) {
+  switch (fault.type) {
     case "answer": {
       const { status, headers = {}, body = null } = fault;
       return {

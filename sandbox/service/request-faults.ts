@@ -6,28 +6,28 @@ import type { RequestMatch } from "./recorder.ts";
 /** With `effect: true`, the request takes effect before the fault. By default, it has no effect. */
 export type Fault =
   | {
-      readonly kind: "answer";
+      readonly type: "answer";
       readonly status: number;
       readonly body?: string | object;
       readonly headers?: Readonly<Record<string, string>>;
       readonly effect?: boolean;
     }
-  | { readonly kind: "delay"; readonly ms: number }
+  | { readonly type: "delay"; readonly ms: number }
   /** Holds the request until released, before its effect or, with `effect`, between the effect and the answer. */
-  | { readonly kind: "gate"; readonly effect?: boolean }
+  | { readonly type: "gate"; readonly effect?: boolean }
   /** Never answers. The connection stays open. */
-  | { readonly kind: "hang"; readonly effect?: boolean }
+  | { readonly type: "hang"; readonly effect?: boolean }
   /** Resets the connection. With `effect`, only the answer is lost. */
-  | { readonly kind: "drop"; readonly effect?: boolean }
+  | { readonly type: "drop"; readonly effect?: boolean }
   /** The request takes effect, but only half of the answer's body arrives. */
-  | { readonly kind: "cut" }
+  | { readonly type: "cut" }
   /** The request takes effect, but the body of the successful answer is not JSON. */
-  | { readonly kind: "garbage" }
+  | { readonly type: "garbage" }
   /** The request takes effect, and the body is valid JSON of this length (characters). */
-  | { readonly kind: "huge"; readonly length?: number }
+  | { readonly type: "huge"; readonly length?: number }
   /** The request takes effect, and the body arrives character by character, with this pause before each. */
-  | { readonly kind: "drip"; readonly everyMs: number }
-  | { readonly kind: "redirect"; readonly to: string; readonly status?: 301 | 302 | 303 | 307 | 308 };
+  | { readonly type: "drip"; readonly everyMs: number }
+  | { readonly type: "redirect"; readonly to: string; readonly status?: 301 | 302 | 303 | 307 | 308 };
 
 export type FaultHandle = {
   /** Returns how many requests the fault has affected. */
@@ -76,7 +76,7 @@ export function createFaults(): Faults {
       const left = times === "all" ? Infinity : times;
       const one: ActiveFault = { match, fault, left, hits: 0, gate: Promise.withResolvers() };
       active.add(one);
-      if (fault.kind === "gate") gates.add(one);
+      if (fault.type === "gate") gates.add(one);
       return {
         hits: () => one.hits,
         release: () => release(one),

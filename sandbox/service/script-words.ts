@@ -6,7 +6,7 @@ import { subjectOf } from "./task-words.ts";
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
 export function inWords(step: Step): string {
-  switch (step.do) {
+  switch (step.type) {
     case "work":
       return `works for ${seconds(step.ms)}`;
     case "work forever":
@@ -18,7 +18,7 @@ export function inWords(step: Step): string {
   }
 }
 
-type AskStep = Extract<Step, { do: "ask" }>;
+type AskStep = Extract<Step, { type: "ask" }>;
 
 function askInWords({ asks }: AskStep): string {
   const actions = asks.map(({ action }) => `"${subjectOf(action)}"`).join(", ");

@@ -4,12 +4,12 @@ import * as runs from "./service-run.ts";
 import type { Ask, Ending, Run } from "./service-run.ts";
 
 export type Step =
-  | { readonly do: "work"; readonly ms: number }
-  | { readonly do: "work forever" }
+  | { readonly type: "work"; readonly ms: number }
+  | { readonly type: "work forever" }
   /** `later` happens by itself if no one has decided by then. */
-  | { readonly do: "ask"; readonly asks: readonly Ask[]; readonly later?: Later }
+  | { readonly type: "ask"; readonly asks: readonly Ask[]; readonly later?: Later }
   /** `how` returns the ending, or null if the run continues. `what` describes the step. */
-  | { readonly do: "end"; readonly what: string; readonly how: (run: Run) => Ending | null };
+  | { readonly type: "end"; readonly what: string; readonly how: (run: Run) => Ending | null };
 
 type Later = {
   readonly ms: number;
@@ -30,7 +30,7 @@ export function wake(run: Run, steps: readonly Step[], context: WakeContext): Ru
     case "queued":
       return enter(after(runs.begin(run)), run.step + 1, steps, context);
     case "working":
-      return steps[run.step]?.do === "work forever"
+      return steps[run.step]?.type === "work forever"
         ? runs.sleep(run, null)
         : enter(run, run.step + 1, steps, context);
     case "awaiting_approval":
@@ -46,7 +46,7 @@ function enter(before: Run, index: number, steps: readonly Step[], context: Wake
   const run = { ...before, step: index };
   const step = steps[index];
   if (step === undefined) return end(run, { type: "succeeded", output: "" }, context);
-  switch (step.do) {
+  switch (step.type) {
     case "work":
       return runs.sleep(run, context.now + step.ms * context.tempo);
     case "work forever":
@@ -68,7 +68,7 @@ function enter(before: Run, index: number, steps: readonly Step[], context: Wake
 function happenLater(run: Run, step: Step | undefined, { now }: WakeContext): Run {
   const first = runs.pendingOf(run)[0];
   const resting = runs.sleep(run, null);
-  if (step?.do !== "ask" || step.later === undefined || first === undefined) return resting;
+  if (step?.type !== "ask" || step.later === undefined || first === undefined) return resting;
   return step.later.what === "withdraw"
     ? after(runs.withdraw(resting, first.id, now))
     : after(runs.change(resting, first.id, step.later.to ?? {}));

@@ -114,7 +114,7 @@ function createControl(
     clearFaults: faults.clear,
     down,
     up,
-    slow: (ms) => faults.add({}, { kind: "delay", ms }, "all"),
+    slow: (ms) => faults.add({}, { type: "delay", ms }, "all"),
     status,
   };
 }

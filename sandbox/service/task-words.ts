@@ -113,31 +113,31 @@ export function spending(amount: number): Ask {
 
 // The steps of task scripts.
 
-export const littleWork: Step = { do: "work", ms: 1_500 };
+export const littleWork: Step = { type: "work", ms: 1_500 };
 export const succeedWithAccount: Step = {
-  do: "end",
+  type: "end",
   what: "succeeds, and says what was decided and why",
   how: succeeded,
 };
 
-export const asking = (...asks: Ask[]): Step => ({ do: "ask", asks });
+export const asking = (...asks: Ask[]): Step => ({ type: "ask", asks });
 export const succeedWith = (output: string, what: string): Step => ({
-  do: "end",
+  type: "end",
   what,
   how: () => ({ type: "succeeded", output }),
 });
 export const endIfDenied: Step = {
-  do: "end",
+  type: "end",
   what: "succeeds here if something was denied, otherwise continues",
   how: (run) => (wasDenied(run) ? succeeded(run) : null),
 };
 export const failure = (code: string, message: string): Step => ({
-  do: "end",
+  type: "end",
   what: `fails: ${message}`,
   how: () => ({ type: "failed", code, message }),
 });
 export const failIfDenied: Step = {
-  do: "end",
+  type: "end",
   what: "fails here if something was denied, otherwise continues",
   how: (run) =>
     wasDenied(run)

@@ -55,7 +55,7 @@ const table: readonly Task[] = [
     steps: () => [
       littleWork,
       {
-        do: "end",
+        type: "end",
         what: "is canceled by an operator",
         how: () => ({ type: "canceled", reason: "An operator canceled the run." }),
       },
@@ -64,7 +64,7 @@ const table: readonly Task[] = [
   {
     words: ["forever"],
     what: "works and never ends by itself",
-    steps: () => [{ do: "work forever" }],
+    steps: () => [{ type: "work forever" }],
   },
   {
     words: ["two approvals"],
@@ -99,7 +99,7 @@ const table: readonly Task[] = [
     what: "asks for one approval, withdraws it after 20 s, and continues without it",
     steps: (input) => [
       littleWork,
-      { do: "ask", asks: [deployment(input)], later: { ms: 20_000, what: "withdraw" } },
+      { type: "ask", asks: [deployment(input)], later: { ms: 20_000, what: "withdraw" } },
       littleWork,
       succeedWithAccount,
     ],
@@ -110,7 +110,7 @@ const table: readonly Task[] = [
     steps: (input) => [
       littleWork,
       {
-        do: "ask",
+        type: "ask",
         asks: [deployment(input, "staging")],
         later: { ms: 20_000, what: "change", to: deployment(input, "production") },
       },
@@ -143,7 +143,7 @@ const table: readonly Task[] = [
       }),
       littleWork,
       {
-        do: "end",
+        type: "end",
         what: "succeeds, with an output that tries to fool the reader",
         how: (run) => ({ type: "succeeded", output: `${accountOf(run)}\n\n${hostileText}` }),
       },
@@ -166,9 +166,9 @@ const table: readonly Task[] = [
     words: ["slow"],
     what: "works for a minute before and after its approval",
     steps: (input) => [
-      { do: "work", ms: 60_000 },
+      { type: "work", ms: 60_000 },
       asking(deployment(input)),
-      { do: "work", ms: 60_000 },
+      { type: "work", ms: 60_000 },
       succeedWithAccount,
     ],
   },

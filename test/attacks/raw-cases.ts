@@ -23,7 +23,7 @@ function answerReadsWith(on: Story, fields: string): void {
   const id = JSON.stringify(on.run);
   on.world.service.control.clearFaults();
   const body = `{"id":${id},"status":"awaiting_approval",${fields}}`;
-  on.world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 200, body }, "all");
+  on.world.service.control.fault({ route: "read-run" }, { type: "answer", status: 200, body }, "all");
 }
 
 const item = (fields: string) => (on: Story) =>

@@ -138,7 +138,7 @@ const withheld = stories(17, 8, [
       const { control } = on.world.service;
       await on.world.openForm(ben, on.card, "Approve");
       const untold = { id: on.run, status: "awaiting_approval" };
-      const fault = control.fault({ method: "GET" }, { kind: "answer", status: 200, body: untold }, "all");
+      const fault = control.fault({ method: "GET" }, { type: "answer", status: 200, body: untold }, "all");
       await on.world.fillModal(ben, "as I saw it");
       await on.world.becomes(on.card, "waiting");
       expect(on.decisions()).toEqual([]);
@@ -194,7 +194,7 @@ const NO_WITH_200 = [
 
 /** The first POST gets this answer and has no effect. The approval is still listed, so the same decision is sent again. */
 async function quotedThenConfirmed(on: Story, body: object): Promise<void> {
-  on.world.service.control.fault(DECIDE, { kind: "answer", status: 200, body }, 1);
+  on.world.service.control.fault(DECIDE, { type: "answer", status: 200, body }, 1);
   const past = pastOf(on);
   await on.world.decide(ben, on.card, "Approve", "go");
   await on.world.becomes(on.card, "checking", JSON.stringify(body));
@@ -208,7 +208,7 @@ const unconfirmed = stories(26, 1, [
   [
     "the service fails: no card claims what is not confirmed",
     async (on) => {
-      const fault = on.world.service.control.fault(DECIDE, { kind: "answer", status: 503 }, 1);
+      const fault = on.world.service.control.fault(DECIDE, { type: "answer", status: 503 }, 1);
       const past = pastOf(on);
       await on.world.decide(ben, on.card, "Approve", "go");
       await on.world.until(() => fault.hits() > 0);
@@ -226,7 +226,7 @@ const unconfirmed = stories(26, 1, [
     "the service only accepts the decision (HTTP 202), and no longer lists the approval",
     async (on) => {
       const body = { id: on.approval, status: "approved" };
-      on.world.service.control.fault(DECIDE, { kind: "answer", status: 202, body, effect: true }, 1);
+      on.world.service.control.fault(DECIDE, { type: "answer", status: 202, body, effect: true }, 1);
       const past = pastOf(on);
       await on.world.decide(ben, on.card, "Approve", "go");
       await on.world.becomes(on.card, "unconfirmed", "HTTP 202");

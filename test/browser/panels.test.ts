@@ -100,7 +100,7 @@ describe("the service panel", () => {
     await button(page, "Ask");
     await expect.poll(() => on.served.asked.length).toBe(7);
     expect(on.served.asked.slice(0, 6)).toEqual([
-      { act: "service.fault", args: { times: 3, route: "decide", fault: { kind: "drop" } } },
+      { act: "service.fault", args: { times: 3, route: "decide", fault: { type: "drop" } } },
       { act: "service.createRun", args: { task: "deploy elsewhere" } },
       { act: "service.finish", args: { run: "run_waits", output: "Because." } },
       { act: "service.fail", args: { run: "run_waits", message: "Because." } },

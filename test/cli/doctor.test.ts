@@ -253,7 +253,7 @@ test("a gateway that does not answer is reported", async () => {
 test("text from the other side is printed on one line, with its control characters spelled out", async () => {
   const message = "key\u001b[2J\nrefused";
   const body = { error: { code: "unauthorized", message } };
-  world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 403, body });
+  world.service.control.fault({ route: "read-run" }, { type: "answer", status: 403, body });
   const { printed } = await doctor();
   expect(printed).not.toContain("\u001b");
   expect(printed).toContain("key⟨U+001B⟩[2J refused");
@@ -268,7 +268,7 @@ test("a key that the service repeats in another encoding is masked", async () =>
   ];
   const body = { error: { code: "unauthorized", message: written.join(" ") } };
   for (const _ of [1, 2])
-    world.service.control.fault({ route: "read-run" }, { kind: "answer", status: 403, body });
+    world.service.control.fault({ route: "read-run" }, { type: "answer", status: 403, body });
   const { printed } = await doctor({ AGENT_API_KEY });
   expect(printed).toContain("masked");
   for (const each of written) expect(printed).not.toContain(each);

@@ -49,13 +49,13 @@ function holdSlack({ slack }: World, { call, nth, cut, notifications = false }: 
 function holdService({ service }: World, { call, nth, cut }: Place): Hold {
   const reached = Promise.withResolvers<void>();
   const before = service.requests.all().length;
-  if (nth > 1) service.control.fault({ route: call }, { kind: "delay", ms: 0 }, nth - 1);
-  const kind = cut === "lost" ? "hang" : "gate";
-  const fault = service.control.fault({ route: call }, { kind, effect: cut === "answered" });
+  if (nth > 1) service.control.fault({ route: call }, { type: "delay", ms: 0 }, nth - 1);
+  const type = cut === "lost" ? "hang" : "gate";
+  const fault = service.control.fault({ route: call }, { type, effect: cut === "answered" });
   const stop = service.requests.subscribe(() => {
     const held = service.requests
       .all({ route: call })
-      .some((request) => request.number > before && request.fault === kind);
+      .some((request) => request.number > before && request.fault === type);
     if (!held) return;
     stop();
     reached.resolve();

@@ -53,7 +53,7 @@ function answering(
   return {
     whens,
     service: (when) => ({
-      kind: "answer",
+      type: "answer",
       status,
       body,
       headers: { ...headers() },
@@ -69,7 +69,7 @@ const inTwoSeconds = (): string => new Date(Date.now() + 2_000).toUTCString();
 export const KINDS: { readonly [Name in KindName]: Kind } = {
   latency: {
     whens: both,
-    service: () => ({ kind: "delay", ms: LATE_MS }),
+    service: () => ({ type: "delay", ms: LATE_MS }),
     // Read at the moment of the call, so the fault begins then.
     slack: (when) => ({
       get until() {
@@ -80,12 +80,12 @@ export const KINDS: { readonly [Name in KindName]: Kind } = {
   },
   hang: {
     whens: both,
-    service: (when) => ({ kind: "hang", effect: when === "after" }),
+    service: (when) => ({ type: "hang", effect: when === "after" }),
     slack: (when) => ({ hang: when }),
   },
   reset: {
     whens: both,
-    service: (when) => ({ kind: "drop", effect: when === "after" }),
+    service: (when) => ({ type: "drop", effect: when === "after" }),
     slack: (when) => ({ drop: when }),
   },
   // "after" is left out: the interface says that a 4xx did nothing, so the service would lie.
@@ -104,7 +104,7 @@ export const KINDS: { readonly [Name in KindName]: Kind } = {
   })),
   "cut JSON": {
     whens: ["after"],
-    service: () => ({ kind: "cut" }),
+    service: () => ({ type: "cut" }),
     slack: () => ({ cut: true }),
   },
   "wrong type": answering(both, 200, '[{"ok":1,"id":7,"status":[],"ts":null}]'),
@@ -112,12 +112,12 @@ export const KINDS: { readonly [Name in KindName]: Kind } = {
   redirect: answering(["before"], 307, "", () => ({ location: "http://127.0.0.1:9/elsewhere" })),
   drip: {
     whens: ["after"],
-    service: () => ({ kind: "drip", everyMs: DRIP_MS }),
+    service: () => ({ type: "drip", everyMs: DRIP_MS }),
     slack: () => ({ drip: DRIP_MS }),
   },
   huge: {
     whens: ["after"],
-    service: () => ({ kind: "huge", length: HUGE_CHARS }),
+    service: () => ({ type: "huge", length: HUGE_CHARS }),
     slack: () => ({
       answer: { status: 200, headers: JSON_TYPE, body: `{"ok":true,"padding":"${"x".repeat(HUGE_CHARS)}"}` },
       when: "after",
@@ -125,7 +125,7 @@ export const KINDS: { readonly [Name in KindName]: Kind } = {
   },
   outage: {
     whens: both,
-    service: (when) => ({ kind: "drop", effect: when === "after" }),
+    service: (when) => ({ type: "drop", effect: when === "after" }),
     slack: (when) => ({ drop: when }),
     awayMs: AWAY_MS,
   },

@@ -170,7 +170,7 @@ describe.concurrent("/agent unwatch", () => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);
     const { id } = await world.runAt(TASK);
-    const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    const gate = world.service.control.fault({ route: "decide" }, { type: "gate" });
     await world.decide(ben, card, "Approve", "on its way");
     await world.service.requests.until(() => gate.hits() === 1);
     await world.command(ana, opsAgents, `unwatch ${id}`);

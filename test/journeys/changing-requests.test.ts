@@ -103,7 +103,7 @@ describe.concurrent("an approval that is no longer needed", () => {
     const { card, run, approval } = await startWaitingRun(world);
     // A second request keeps the run waiting.
     world.service.control.addApproval(run, { action: "Tell the customers" });
-    const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    const gate = world.service.control.fault({ route: "decide" }, { type: "gate" });
     await world.decide(ben, card, "Approve", "mine");
     await world.service.requests.until(() => gate.hits() === 1);
     world.service.control.resolveElsewhere(run, approval, { verdict: "deny", reason: "at the console" });

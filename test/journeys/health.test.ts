@@ -22,7 +22,7 @@ describe.concurrent("health", () => {
   test("a revoked token is reported as degraded, but the bot stays ready", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    const gate = world.service.control.fault({ route: "decide" }, { type: "gate" });
     await world.decide(ben, card, "Approve", "fine");
     await world.until(() => gate.hits() === 1);
     // Slack refuses every call with a revoked token. If it answered one call, the token would count as valid again.
@@ -72,7 +72,7 @@ describe.concurrent("health", () => {
       async () => expect(await metrics(world)).toEqual(expect.arrayContaining(waiting)),
       10_000,
     );
-    const fault = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    const fault = world.service.control.fault({ route: "decide" }, { type: "gate" });
     await world.decide(ben, card, "Approve", "fine");
     await world.until(() => fault.hits() === 1);
     expect(await metrics(world)).toContain("countersign_decisions_unsent 1");

@@ -40,7 +40,7 @@ describe.concurrent("the log", () => {
     const fault = world.service.control.fault(
       { route: "decide" },
       {
-        kind: "answer",
+        type: "answer",
         status: 429,
         body: { error: { code: "slow_down", message: "quoted text" } },
         headers: { "retry-after": "1" },

@@ -87,7 +87,7 @@ describe.concurrent("stopping", () => {
   test("waits for a decision that is being sent, and loses nothing", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    const gate = world.service.control.fault({ route: "decide" }, { kind: "gate" });
+    const gate = world.service.control.fault({ route: "decide" }, { type: "gate" });
     await world.decide(ben, card, "Approve", "just in time");
     await world.service.requests.until(() => gate.hits() === 1);
     const stopped = stopsInTime(world);
@@ -102,10 +102,10 @@ describe.concurrent("stopping", () => {
   test("ends in time even if the service hangs", async (context) => {
     const world = await aWorld(context, { troubled: true });
     const { card } = await world.asking(ana, opsAgents, TASK);
-    const hanging = world.service.control.fault({ route: "decide" }, { kind: "hang" });
+    const hanging = world.service.control.fault({ route: "decide" }, { type: "hang" });
     await world.decide(ben, card, "Approve", "while nothing answers");
     await world.until(() => hanging.hits() === 1);
-    world.service.control.fault({}, { kind: "hang" }, "all");
+    world.service.control.fault({}, { type: "hang" }, "all");
     await stopsInTime(world);
   });
 

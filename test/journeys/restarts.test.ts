@@ -110,7 +110,7 @@ describe.concurrent("after a restart on the same database", () => {
     const world = await aWorld(context, { troubled: true });
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
     const said = world.followed(card);
-    const gate = world.service.control.fault({ route: "decide" }, { kind: "gate", effect: true });
+    const gate = world.service.control.fault({ route: "decide" }, { type: "gate", effect: true });
     await world.decide(ben, card, "Approve", "in flight");
     await world.service.requests.until(() => gate.hits() === 1);
     await world.stopApp();
@@ -124,7 +124,7 @@ describe.concurrent("after a restart on the same database", () => {
 
   test("a start whose answer is outstanding leads to a question, and is not repeated", async (context) => {
     const world = await aWorld(context, { troubled: true });
-    const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate", effect: true });
+    const gate = world.service.control.fault({ route: "create-run" }, { type: "gate", effect: true });
     const opening = await world.run(ana, opsAgents, TASK);
     await world.service.requests.until(() => gate.hits() === 1);
     await world.stopApp();

@@ -32,7 +32,7 @@ describe.concurrent("a decision whose answer is lost", () => {
   test("after it took effect is looked up and shown as sent, never as confirmed", async (context) => {
     // This leaves time to draw "checking" before the next look resolves the doubt.
     const world = await aWorld(context, { env: { POLL_MIN_MS: "5000", POLL_MAX_MS: "5000" } });
-    const { opening, card, past } = await startWithFault(world, decide, { kind: "drop", effect: true });
+    const { opening, card, past } = await startWithFault(world, decide, { type: "drop", effect: true });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "unconfirmed");
     expect(says("cause:no-longer-listed", card)).toBe(true);
@@ -44,7 +44,7 @@ describe.concurrent("a decision whose answer is lost", () => {
 
   test("before it took effect is sent again with the same content, if it is still listed", async (context) => {
     const world = await aWorld(context);
-    const { opening, card, past } = await startWithFault(world, decide, { kind: "drop" });
+    const { opening, card, past } = await startWithFault(world, decide, { type: "drop" });
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
     expect(claimsTooMuch(past)).toBe(false);
@@ -56,11 +56,11 @@ describe.concurrent("a decision whose answer is lost", () => {
   });
 
   test.for([
-    ["HTTP 500 without effect", { kind: "answer", status: 500 }, true],
-    ["HTTP 500 with effect", { kind: "answer", status: 500, effect: true }, false],
-    ["HTTP 503 that names a time", { kind: "answer", status: 503, headers: { "retry-after": "1" } }, true],
-    ["half an answer", { kind: "cut" }, false],
-    ["an answer that is not JSON", { kind: "garbage" }, false],
+    ["HTTP 500 without effect", { type: "answer", status: 500 }, true],
+    ["HTTP 500 with effect", { type: "answer", status: 500, effect: true }, false],
+    ["HTTP 503 that names a time", { type: "answer", status: 503, headers: { "retry-after": "1" } }, true],
+    ["half an answer", { type: "cut" }, false],
+    ["an answer that is not JSON", { type: "garbage" }, false],
   ] as const)("with %s ends well or is said to be open", async ([, fault, again], context) => {
     const world = await aWorld(context);
     const { opening, card, past } = await startWithFault(world, decide, fault);
@@ -73,7 +73,7 @@ describe.concurrent("a decision whose answer is lost", () => {
 
   test("and whose request changes meanwhile is not sent again", async (context) => {
     const world = await aWorld(context);
-    const { card, past } = await startWithFault(world, decide, { kind: "drop" });
+    const { card, past } = await startWithFault(world, decide, { type: "drop" });
     const { id, approvals } = await world.runAt(TASK);
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
@@ -86,7 +86,7 @@ describe.concurrent("a decision whose answer is lost", () => {
 
   test("cannot be decided by anyone else meanwhile", async (context) => {
     const world = await aWorld(context);
-    const { card } = await startWithFault(world, decide, { kind: "drop" });
+    const { card } = await startWithFault(world, decide, { type: "drop" });
     const late = await world.openForm(cat, card, "Deny");
     await world.decide(ben, card, "Approve", REASON);
     await world.becomes(card, "checking");
@@ -103,7 +103,7 @@ describe.concurrent("a decision that the service refuses", () => {
     async (status, context) => {
       const world = await aWorld(context, { decidedTwice: true });
       const body = { error: { code: "invalid_request", message: "Not while the moon is full." } };
-      const { opening, card, past } = await startWithFault(world, decide, { kind: "answer", status, body });
+      const { opening, card, past } = await startWithFault(world, decide, { type: "answer", status, body });
       await world.decide(ben, card, "Approve", REASON);
       await world.told(ben, "notice:decision-refused", "Not while the moon is full.");
       await world.becomes(card, "past:1:refused", "Not while the moon is full.");
@@ -152,8 +152,8 @@ describe.concurrent("a decision that cannot be delivered yet", () => {
   });
 
   test.for([
-    ["HTTP 401", { kind: "answer", status: 401 }],
-    ["HTTP 429", { kind: "answer", status: 429, headers: { "retry-after": "2" } }],
+    ["HTTP 401", { type: "answer", status: 401 }],
+    ["HTTP 429", { type: "answer", status: 429, headers: { "retry-after": "2" } }],
   ] as const)("is sent again with the same content after %s", async ([, fault], context) => {
     const world = await aWorld(context);
     const { opening, card, past } = await startWithFault(world, decide, fault);
@@ -183,7 +183,7 @@ describe.concurrent("a decision that cannot be delivered yet", () => {
   test("does not stop its run from being watched while its POST hangs", async (context) => {
     const world = await aWorld(context);
     const { opening, card } = await world.asking(ana, opsAgents, TASK);
-    const gate = world.service.control.fault(decide, { kind: "gate" });
+    const gate = world.service.control.fault(decide, { type: "gate" });
     await world.decide(ben, card, "Approve", REASON);
     await world.service.requests.until(() => gate.hits() === 1);
     const { id } = await world.runAt(TASK);

@@ -11,7 +11,7 @@ async function startWithLostAnswer(
   world: Stage,
   effect: boolean,
 ): Promise<{ opening: Message; question: Message }> {
-  world.service.control.fault({ route: "create-run" }, { kind: "drop", effect });
+  world.service.control.fault({ route: "create-run" }, { type: "drop", effect });
   const opening = await world.run(ana, opsAgents, TASK);
   const question = await world.saidIn(opening, "outcome:unknown:asked");
   expect(buttonsOf(question)).toEqual(["Start again", "Leave it"]);
@@ -23,7 +23,7 @@ const openings = (world: Stage): Message[] => world.posted(opsAgents).filter(({ 
 describe.concurrent("a command is acknowledged at once", () => {
   test("even if the service hangs", async (context) => {
     const world = await aWorld(context, { timing: slackTiming });
-    const gate = world.service.control.fault({ route: "create-run" }, { kind: "gate" });
+    const gate = world.service.control.fault({ route: "create-run" }, { type: "gate" });
     expect(await world.command(ana, opsAgents, `run ${TASK}`)).toEqual({ ok: true });
     const opening = await world.until(() => openings(world)[0]);
     await world.becomes(opening, "run:starting");
@@ -106,10 +106,10 @@ describe.concurrent("a start whose answer is lost", () => {
   });
 
   test.for([
-    ["half an answer", { kind: "cut" }],
-    ["an answer that is not JSON", { kind: "garbage" }],
-    ["a redirect", { kind: "redirect", to: "http://127.0.0.1:9/elsewhere" }],
-    ["HTTP 500", { kind: "answer", status: 500, body: { error: { code: "oops", message: "It broke." } } }],
+    ["half an answer", { type: "cut" }],
+    ["an answer that is not JSON", { type: "garbage" }],
+    ["a redirect", { type: "redirect", to: "http://127.0.0.1:9/elsewhere" }],
+    ["HTTP 500", { type: "answer", status: 500, body: { error: { code: "oops", message: "It broke." } } }],
   ] as const)("is unknown after %s", async ([, fault], context) => {
     const world = await aWorld(context);
     world.service.control.fault({ route: "create-run" }, fault);
@@ -125,7 +125,7 @@ describe.concurrent("a start that the service refuses", () => {
     const world = await aWorld(context);
     const message = "This agent takes no tasks on Sundays.";
     const body = { error: { code: "invalid_request", message } };
-    world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 400, body });
+    world.service.control.fault({ route: "create-run" }, { type: "answer", status: 400, body });
     const opening = await world.run(ana, opsAgents, TASK);
     await world.reads(await world.saidIn(opening, "outcome:not-started"), message, `@${ana}`);
     await world.becomes(opening, "run:not-started");
@@ -147,7 +147,7 @@ describe.concurrent("a start that the service refuses", () => {
   test("because of its rate is not sent again before the service allows it", async (context) => {
     const world = await aWorld(context);
     const headers = { "retry-after": "3" };
-    world.service.control.fault({ route: "create-run" }, { kind: "answer", status: 429, headers });
+    world.service.control.fault({ route: "create-run" }, { type: "answer", status: 429, headers });
     const opening = await world.run(ana, opsAgents, TASK);
     await world.becomes(opening, "run:delayed");
     await world.saidIn(opening, "outcome:succeeded");

@@ -67,8 +67,8 @@ test("the panels show the servers, the bot's key and the runs, and are notified 
   service.control.rotateKey();
   await context.gatewayController.down();
   context.serviceController.slow(2_000);
-  context.serviceController.fault({ route: "decide" }, { kind: "hang", effect: true }, 2);
-  context.gatewayController.fault({}, { kind: "answer", status: 500 }, "all");
+  context.serviceController.fault({ route: "decide" }, { type: "hang", effect: true }, 2);
+  context.gatewayController.fault({}, { type: "answer", status: 500 }, "all");
   expect(panelState.service()).toMatchObject({ gatewayUp: false, slowMs: 2_000, key: "rotated" });
   expect(panelState.service().faults).toEqual([
     "each of the next 2 (decision): never answered, after it took effect",

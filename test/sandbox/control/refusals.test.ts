@@ -66,7 +66,7 @@ test.for([
 });
 
 test("every invalid argument is named, with its error", async () => {
-  const args = { fault: { kind: "answer", status: 99 }, route: "decided", times: 0 };
+  const args = { fault: { type: "answer", status: 99 }, route: "decided", times: 0 };
   const { status, body } = await post(JSON.stringify({ act: "service.fault", args }));
   expect(status).toBe(400);
   expect((body["faults"] as { at: string }[]).map(({ at }) => at).sort()).toEqual([

@@ -145,7 +145,7 @@ test(
       (sandbox.world.bot?.replicas ?? []).map(({ metric }) => metric("countersign_runs_watched")),
     );
     const holder = `replica ${followed.findIndex((runs) => runs === 1) + 1}`;
-    const gate = await act("service.fault", { fault: { kind: "gate" }, route: "read-run", times: 1_000 });
+    const gate = await act("service.fault", { fault: { type: "gate" }, route: "read-run", times: 1_000 });
     await act("person.submit", { person: "ben", values: { Reason: "The last one" } });
     await act("bot.pause", { replica: holder });
     await act("service.release", gate as { fault: string });

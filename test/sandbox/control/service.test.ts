@@ -69,9 +69,9 @@ test("faults affect requests before or after they take effect", async () => {
   const { act } = sandbox;
   await act("service.fault", {
     route: "create-run",
-    fault: { kind: "answer", status: 500, body: { no: 1 } },
+    fault: { type: "answer", status: 500, body: { no: 1 } },
   });
-  await act("service.fault", { route: "create-run", fault: { kind: "drop" } });
+  await act("service.fault", { route: "create-run", fault: { type: "drop" } });
   await act("service.loseNextAnswer", { route: "create-run" });
   expect(await state()).toMatchObject({
     faults: [
@@ -95,7 +95,7 @@ test("faults affect requests before or after they take effect", async () => {
 });
 
 test("a gate holds a request until the gate is released by name", async () => {
-  const { fault } = (await sandbox.act("service.fault", { fault: { kind: "gate" }, times: "all" })) as {
+  const { fault } = (await sandbox.act("service.fault", { fault: { type: "gate" }, times: "all" })) as {
     fault: string;
   };
   let answered = false;
@@ -111,9 +111,9 @@ test("a gate holds a request until the gate is released by name", async () => {
 test("slowness does not prevent a fault, and remains when faults are cleared", async () => {
   const { act, world } = sandbox;
   await act("service.slow", { ms: 3_600_00 });
-  await act("service.fault", { route: "create-run", fault: { kind: "answer", status: 503 } });
+  await act("service.fault", { route: "create-run", fault: { type: "answer", status: 503 } });
   expect((await create("struck")).status).toBe(503);
-  await act("service.fault", { fault: { kind: "hang" } });
+  await act("service.fault", { fault: { type: "hang" } });
   await act("service.clearFaults");
   expect(await state()).toMatchObject({ slowMs: 360_000, faults: [] });
   const slow = create("slow");
@@ -158,14 +158,14 @@ test("the gateway has its own faults, slowness, power switch and health message"
   const health = () => fetch(`${world.gateway.url}/healthz`);
   await act("gateway.status", { status: "degraded", message: "half of it" });
   expect(await (await health()).json()).toMatchObject({ status: "degraded", message: "half of it" });
-  await act("gateway.fault", { route: "healthz", fault: { kind: "answer", status: 502 } });
+  await act("gateway.fault", { route: "healthz", fault: { type: "answer", status: 502 } });
   expect((await health()).status).toBe(502);
-  const { fault } = (await act("gateway.fault", { fault: { kind: "gate" } })) as { fault: string };
+  const { fault } = (await act("gateway.fault", { fault: { type: "gate" } })) as { fault: string };
   const held = health();
   await read("/control/gateway/requests", { after: "2", wait: "10" });
   await act("gateway.release", { fault });
   expect((await held).status).toBe(200);
-  await act("gateway.fault", { fault: { kind: "hang" }, times: 5 });
+  await act("gateway.fault", { fault: { type: "hang" }, times: 5 });
   await act("gateway.clearFaults");
   await act("gateway.slow", { ms: 60_000 });
   const slow = health();

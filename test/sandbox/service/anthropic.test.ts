@@ -179,7 +179,7 @@ test("a key over its limit is told when to retry, in a form that the client unde
 
 test("the client waits for the stated time before it retries", async () => {
   await start();
-  gateway.control.fault({}, { kind: "answer", status: 429, headers: { "retry-after": "1" } });
+  gateway.control.fault({}, { type: "answer", status: 429, headers: { "retry-after": "1" } });
   await clientWith({ apiKey: gateway.keys[0] ?? "" }, 1).messages.create(hello);
   const [first, second] = gateway.requests.all();
   expect([first?.status, second?.status]).toEqual([429, 200]);

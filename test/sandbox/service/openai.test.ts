@@ -170,7 +170,7 @@ test("each refusal becomes the matching error of the client, with a helpful text
 
 test("excess requests are refused until the stated time, and the client waits for it", async () => {
   await start();
-  gateway.control.fault({}, { kind: "answer", status: 429, headers: { "retry-after": "1" } });
+  gateway.control.fault({}, { type: "answer", status: 429, headers: { "retry-after": "1" } });
   await clientWith(gateway.keys[0] ?? "", 1).chat.completions.create(hello);
   const [first, second] = gateway.requests.all();
   expect([first?.status, second?.status]).toEqual([429, 200]);
@@ -221,7 +221,7 @@ test("an aborted stream is charged for what was sent", async () => {
 
 test("a stream whose connection breaks is an error, not a shorter answer", async () => {
   const client = await start();
-  gateway.control.fault({ route: "chat" }, { kind: "cut" });
+  gateway.control.fault({ route: "chat" }, { type: "cut" });
   const stream = await client.chat.completions.create({ ...hello, stream: true });
   await expect(Array.fromAsync(stream)).rejects.toThrow("terminated");
 });

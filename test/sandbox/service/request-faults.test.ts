@@ -16,7 +16,7 @@ const phase = (id: string) => service.runs.get(id)?.phase;
 
 test("a connection that is dropped before the effect leaves the approval pending", async () => {
   const { id, approvals } = await asking(service);
-  service.control.fault({ route: "decide" }, { kind: "drop" });
+  service.control.fault({ route: "decide" }, { type: "drop" });
   await expect(decide(service, id, approvals[0], approve)).rejects.toThrow(noAnswer);
   expect(phase(id)).toBe("awaiting_approval");
   const [lost] = await service.requests
@@ -27,21 +27,21 @@ test("a connection that is dropped before the effect leaves the approval pending
 
 test("an answer that is lost after the effect has still resolved the approval", async () => {
   const { id, approvals } = await asking(service);
-  service.control.fault({ route: "decide" }, { kind: "drop", effect: true });
+  service.control.fault({ route: "decide" }, { type: "drop", effect: true });
   await expect(decide(service, id, approvals[0], approve)).rejects.toThrow(noAnswer);
   expect(await ended(service, id)).toMatchObject({ phase: "succeeded" });
 });
 
 test("an answer that is cut off has still resolved the approval", async () => {
   const { id, approvals } = await asking(service);
-  service.control.fault({ route: "decide" }, { kind: "cut" });
+  service.control.fault({ route: "decide" }, { type: "cut" });
   await expect(decide(service, id, approvals[0], approve)).rejects.toThrow(noAnswer);
   expect(await ended(service, id)).toMatchObject({ phase: "succeeded" });
 });
 
 test("an answer that is sent slowly arrives completely, but late", async () => {
   const { id, approvals } = await asking(service);
-  service.control.fault({ route: "decide" }, { kind: "drip", everyMs: 1 });
+  service.control.fault({ route: "decide" }, { type: "drip", everyMs: 1 });
   const { status, text } = await decide(service, id, approvals[0], approve);
   expect(status).toBe(200);
   expect(JSON.parse(text)).toMatchObject({ status: "approved" });
@@ -50,7 +50,7 @@ test("an answer that is sent slowly arrives completely, but late", async () => {
 
 test("a gate holds a request before its effect until it is released", async () => {
   const { id, approvals } = await asking(service);
-  const gate = service.control.fault({ method: "POST", route: "decide" }, { kind: "gate" });
+  const gate = service.control.fault({ method: "POST", route: "decide" }, { type: "gate" });
   const answer = decide(service, id, approvals[0], approve);
   await service.requests.until((all) => all.some((one) => one.fault === "gate"));
   expect(phase(id)).toBe("awaiting_approval");
@@ -60,7 +60,7 @@ test("a gate holds a request before its effect until it is released", async () =
 
 test("a gate after the effect holds only the answer, and clearing all faults opens it", async () => {
   const { id, approvals } = await asking(service);
-  service.control.fault({ route: "decide" }, { kind: "gate", effect: true });
+  service.control.fault({ route: "decide" }, { type: "gate", effect: true });
   const answer = decide(service, id, approvals[0], approve);
   await ended(service, id);
   expect(service.requests.all({ route: "decide" })).toMatchObject([{ status: null, done: false }]);
@@ -70,7 +70,7 @@ test("a gate after the effect holds only the answer, and clearing all faults ope
 
 test("a request that hangs gets no answer, even if it took effect", async () => {
   const { id, approvals } = await asking(service);
-  service.control.fault({ route: "decide" }, { kind: "hang", effect: true });
+  service.control.fault({ route: "decide" }, { type: "hang", effect: true });
   const answer = decide(service, id, approvals[0], approve);
   await ended(service, id);
   await service.stop();
@@ -81,7 +81,7 @@ test("a fault occurs as often as requested, and only where it was requested", as
   const id = await create(service, "Work forever");
   const fault = service.control.fault(
     { route: "read-run" },
-    { kind: "answer", status: 503, body: "busy" },
+    { type: "answer", status: 503, body: "busy" },
     2,
   );
   expect((await send(service, "GET", "/v1/health")).status).toBe(200);
@@ -92,7 +92,7 @@ test("a fault occurs as often as requested, and only where it was requested", as
 });
 
 test("a fault with an answer prevents the effect, unless the effect is requested", async () => {
-  const answer = { kind: "answer", status: 500, headers: { "retry-after": "7" } } as const;
+  const answer = { type: "answer", status: 500, headers: { "retry-after": "7" } } as const;
   service.control.fault({ route: "create-run" }, answer);
   service.control.fault({ route: "create-run" }, { ...answer, effect: true });
   await create(service, "Just say hello");
@@ -103,9 +103,9 @@ test("a fault with an answer prevents the effect, unless the effect is requested
 
 test("a garbage body, a huge body and a redirect are sent as requested", async () => {
   const id = await create(service, "Work forever");
-  service.control.fault({}, { kind: "garbage" });
-  service.control.fault({}, { kind: "huge", length: 300_000 });
-  service.control.fault({}, { kind: "redirect", to: "http://127.0.0.1:9/elsewhere" });
+  service.control.fault({}, { type: "garbage" });
+  service.control.fault({}, { type: "huge", length: 300_000 });
+  service.control.fault({}, { type: "redirect", to: "http://127.0.0.1:9/elsewhere" });
   const garbage = await read(service, id);
   expect(() => JSON.parse(garbage.text) as unknown).toThrow(SyntaxError);
   const huge = await read(service, id);

@@ -106,7 +106,9 @@ test("the judge's suites use only the SDK, the sandbox's start and its tables", 
     "#sandbox/slack/",
     SEED,
   ].concat(shared.map((name) => `./${name}`));
-  const tables = ["start-slack.ts", "methods.ts", "rules-elements.ts"].map((name) => `#sandbox/slack/${name}`);
+  const tables = ["start-slack.ts", "methods.ts", "rules-elements.ts"].map(
+    (name) => `#sandbox/slack/${name}`,
+  );
   for (const name of judges) {
     const imports = [...readFileSync(at(`./${name}`), "utf8").matchAll(/from "([^"]+)"/g)].map(
       ([, from]) => from ?? "",
