@@ -3,16 +3,18 @@
 
 import { programVersion } from "./version.ts";
 
-const [, , first] = process.argv;
+const args = process.argv.slice(2);
+const [first] = args;
 
 if (first === "--version") {
   process.stdout.write(`Countersign ${programVersion()}\n`);
   process.exit(0);
 }
 
-/** With `--help` or `-h`, prints the usage and exits. Call this before anything is read. */
+/** With `--help` or `-h` anywhere before `--`, prints the usage and exits. Call this before anything is read. */
 export function answerHelp(usage: string): void {
-  if (first !== "--help" && first !== "-h") return;
+  const options = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  if (!options.includes("--help") && !options.includes("-h")) return;
   process.stdout.write(`${usage}\n`);
   process.exit(0);
 }

@@ -32,6 +32,27 @@ test.each(programs)("%s --help prints the usage, without any configuration", asy
   expect([stdout, stderr]).toEqual([expect.stringMatching(usage) as unknown, ""]);
 });
 
+test.each([
+  ["src/cli/audit.ts", "verify", "--help"],
+  ["src/cli/policy.ts", "lint", "-h"],
+])("%s %s %s prints the usage, without any configuration", async (program, command, help) => {
+  const run = promisify(execFile)(process.execPath, [program, command, help], { cwd: top, env: {} });
+  expect(await run).toEqual({ stdout: expect.stringMatching(/^Usage:/) as unknown, stderr: "" });
+});
+
+test("what comes after -- is no option", async () => {
+  const args = ["src/cli/audit.ts", "show", "--", "--help"];
+  const run = promisify(execFile)(process.execPath, args, {
+    cwd: top,
+    env: { DATABASE_URL: "sqlite:none.db" },
+  });
+  await expect(run).rejects.toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining("none.db") as unknown,
+  });
+});
+
 test.each(["src/main.ts", "src/cli/doctor.ts"])(
   "%s refuses an argument, because it would have no effect",
   async (program) => {
