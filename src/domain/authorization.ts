@@ -98,10 +98,11 @@ export type Refusal =
   | { readonly type: "verdict-needed" }
   | ReasonRefusal;
 
-/** `missingWord`: the word that the person must type too, if they did not. */
+/**
+ * What is wrong with a reason. `verdict` is absent for a denial. `missingWord`: the word that the person must type too, if they did not.
+ */
 export type ReasonRefusal = { readonly missingWord?: string } & (
-  | /** `verdict` is absent for a denial. */
-    { readonly type: "reason-needed"; readonly verdict?: "approve" }
+  | { readonly type: "reason-needed"; readonly verdict?: "approve" }
   | { readonly type: "reason-too-short"; readonly chars: number; readonly fewest: number }
   | { readonly type: "reason-too-long"; readonly chars: number }
 );

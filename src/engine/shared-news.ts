@@ -101,7 +101,7 @@ export type Freezes = {
    * same, and is in force after the next `refresh`.
    */
   write(entry: AuditEntry): Promise<void>;
-  /** Calls the listener when `now` returns something else than before. */
+  /** Calls the listener when `now` may return something else than before. */
   onChange(listener: () => void): void;
 };
 
@@ -117,17 +117,17 @@ export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "pr
   const listeners: (() => void)[] = [];
 
   async function read(): Promise<void> {
+    const before = inForce;
     for (let more = true; more;) {
       const entries = await store.auditAfter(cursor, FREEZE_KINDS, BATCH);
       const proven = await Promise.all(entries.map(({ seq }) => store.provenEntry(seq)));
       // A freeze counts even if its entry is not proven, because a freeze can only stop an agent.
       const valid = entries.filter(({ entry }, at) => entry.what === "frozen" || proven[at]?.ok === true);
-      const before = inForce;
-      inForce = freezesAfter(before, valid);
-      if (inForce !== before) for (const listener of listeners) listener();
+      inForce = freezesAfter(inForce, valid);
       cursor = entries.at(-1)?.seq ?? cursor;
       more = entries.length === BATCH;
     }
+    if (inForce !== before) for (const listener of listeners) listener();
   }
 
   /** Runs reads one after the other, so that no older answer replaces a newer one. */

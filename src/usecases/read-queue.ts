@@ -60,8 +60,8 @@ export async function readQueue(
   const channels = only === null ? all : new Set([only].filter((channel) => all.has(channel)));
   const stages = stagesOf(context());
   const place = [...channels][0] ?? (stages.length === 0 ? undefined : (await store.channelsInUse())[0]);
+  if (place === undefined) return { ...EMPTY, channels };
   const freezes = context().freezes.filter(({ channel }) => channel === null || channels.has(channel));
-  if (place === undefined) return { ...EMPTY, channels, freezes };
   const [found, person] = await Promise.all([
     waitingIn(store, [...channels]),
     whoIs(people, { team, user }, place),
@@ -123,6 +123,7 @@ const EMPTY = {
   unreadable: [],
   closedTo: null,
   more: false,
+  freezes: [],
 } as const;
 
 /** Resolves to null if Slack does not say. The kind of an account does not depend on the channel, so any channel will do. */

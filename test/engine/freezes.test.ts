@@ -37,3 +37,20 @@ test("a freeze that was lifted stays lifted, however often the entries are read"
   expect(freezes.now()).toEqual([]);
   await store.close();
 });
+
+test("a listener hears of each freeze and of its end, once it counts, and of nothing else", async () => {
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: () => NOON });
+  const freezes = createFreezes(store);
+  const heard: (readonly [freezes: number, knownTo: number])[] = [];
+  freezes.onChange(() => heard.push([freezes.now().length, freezes.knownTo()]));
+  await freezes.refresh();
+  await freezes.write(frozen);
+  const [made] = freezes.now();
+  await freezes.refresh();
+  await freezes.write({ ...frozen, what: "freeze-lifted", refers: made?.entry ?? 0 });
+  expect(heard).toEqual([
+    [1, 1],
+    [0, 2],
+  ]);
+  await store.close();
+});

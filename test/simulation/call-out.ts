@@ -51,7 +51,7 @@ const WAY_MS = [5, 120] as const;
 
 /** Settles as the port would, or never if the process dies. */
 export function callOut<Answer>(from: Host, call: Call<Answer>): Promise<Answer> {
-  if (!from.alive) return NEVER;
+  if (!from.alive) return never();
   const { fortune, timeline } = from.world;
   const fate = fortune.way(call.place, call.fates);
   from.world.note(`${from.name} ${call.place}${fate === "done" ? "" : `: ${fate}`}`);
@@ -128,7 +128,8 @@ function refusal(fate: "busy" | "refused"): PortError {
 
 function dead(from: Host): Promise<never> {
   from.die("a call is about to leave");
-  return NEVER;
+  return never();
 }
 
-export const NEVER: Promise<never> = new Promise(() => undefined);
+/** A promise of its own each time: one that all histories share would keep every one of them in memory. */
+export const never = (): Promise<never> => new Promise(() => undefined);

@@ -2,7 +2,7 @@
 
 import { PortError } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
-import { NEVER } from "./call-out.ts";
+import { never } from "./call-out.ts";
 import type { Host } from "./setting.ts";
 
 /** Methods that do not use the database. */
@@ -49,7 +49,7 @@ const failed = (applied: "no" | "maybe"): PortError =>
 
 async function ask(from: Host, name: string, method: Method, args: readonly unknown[]): Promise<unknown> {
   const { world } = from;
-  if (!from.alive) return NEVER;
+  if (!from.alive) return never();
   if (from.cutOff) {
     await pause(from, AWAY_MS);
     throw failed("no");
@@ -59,12 +59,12 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
   if (way !== "done") world.note(`${from.name} store ${name}: ${way}`);
   if (way === "slow") await pause(from, world.fortune.within(...SLOW_MS));
   else if (world.replicas > 1 && WRITING.has(name)) await pause(from, world.fortune.within(...WRITE_MS));
-  if (!from.alive) return NEVER;
+  if (!from.alive) return never();
   if (way === "fails") throw failed("no");
   if (way === "dies") return dies(from, name, "is about to be written");
   const [wrapped, onSaved] = withoutOnSaved(name, args);
   const done = await world.timeline.during(() => Promise.resolve(method(...wrapped)));
-  if (!from.alive) return NEVER;
+  if (!from.alive) return never();
   if (way === "dies-done") return dies(from, name, "is written");
   if (way === "unanswered") {
     world.reached("the answer to a commit is lost");
@@ -80,7 +80,7 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
 
 function dies(from: Host, name: string, when: string): Promise<never> {
   from.die(`${name} ${when}`);
-  return NEVER;
+  return never();
 }
 
 const pause = (from: Host, ms: number): Promise<void> =>

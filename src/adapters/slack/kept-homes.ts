@@ -1,5 +1,5 @@
-// Remembers in the database which Home tabs are open, so that they are kept up to date after a restart. This is only a hint: if a write is
-// lost, for example because two replicas write at once, a tab is drawn again when its reader opens it or presses Refresh.
+// Remembers in the database which Home tabs are open, so that they are kept up to date after a restart, and by the process that keeps each
+// (live-homes.ts). Two processes that write at once may lose a tab. The one that opened it notices, and writes it again.
 
 import { parsed, UserId } from "../../domain/ids.ts";
 import { type Json, isList, isRecord } from "../../domain/json.ts";
@@ -42,14 +42,17 @@ export function createKeptHomes(store: DocumentStore, log: EventLog, maxHomes: n
   }
 
   async function write(): Promise<void> {
-    try {
-      while (waiting.size > 0) {
-        const homes = [...waiting.values()];
-        waiting.clear();
+    while (waiting.size > 0) {
+      const homes = [...waiting.values()];
+      waiting.clear();
+      try {
         await add(homes);
+      } catch (error) {
+        log.warn({ error }, "could not remember which Home tabs are open; some may stay out of date");
+        // The next write includes them, except where the reader has used the tab again meanwhile.
+        for (const home of homes) if (!waiting.has(home.user)) waiting.set(home.user, home);
+        break;
       }
-    } catch (error) {
-      log.warn({ error }, "could not remember which Home tabs are open; some may stay old after a restart");
     }
     writing = null;
   }
