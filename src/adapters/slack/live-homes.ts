@@ -22,6 +22,8 @@ import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
 
 /** How long a tab is kept up to date after it was opened or used (ms): a working day, in which many people never close it. */
 const OPEN_MS = 8 * 60 * 60_000;
+/** How far the clock of another process may be ahead of ours (ms). A tab from further in the future is not taken over. */
+const MAX_SKEW_MS = 60_000;
 /** How often we look for changes by other processes (ms). */
 const LOOK_EVERY_MS = 10_000;
 /**
@@ -149,8 +151,9 @@ function createOthers(deps: LiveHomesDeps, tabs: HomeTabs, kept: KeptHomes) {
 
   /** Takes over the tabs that were used later than this process knows, and stores those that a lost write left out. */
   async function compareTabs(): Promise<void> {
-    const stored = await kept.load();
-    for (const home of stored) tabs.adopt({ ...home, until: Math.min(home.until, now() + OPEN_MS) });
+    const latest = now() + OPEN_MS + MAX_SKEW_MS;
+    const stored = (await kept.load()).filter(({ until }) => until <= latest);
+    for (const home of stored) tabs.adopt(home);
     const until = new Map(stored.map((home) => [home.user, home.until]));
     const oldest = stored.length < MAX_TABS ? 0 : (stored[0]?.until ?? 0);
     for (const [user, tab] of tabs.all())

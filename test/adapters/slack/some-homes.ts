@@ -73,7 +73,7 @@ export function someHomes({
 /** Passes the seconds, and looks for changes by others before each. */
 export const seconds = async (
   count: number,
-  { clock, homes }: ReturnType<typeof someHomes>,
+  { clock, homes }: Pick<ReturnType<typeof someHomes>, "clock" | "homes">,
 ): Promise<void> => {
   for (let at = 0; at < count; at += 1) {
     await homes.refresh();
