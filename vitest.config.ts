@@ -101,13 +101,15 @@ const PROGRAMS = [
 ];
 
 /**
- * Real processes are killed, every call goes wrong once, and histories are simulated. This takes minutes of processor time, so
- * `npm run check` leaves it out, and `npm run check:faults` and CI run it.
+ * Real processes are killed, every call goes wrong once, attacks are made on a bot at work, a storm plays at Slack's pace, and histories are
+ * simulated. This takes minutes, so `npm run check` leaves it out, and `npm run check:faults` and CI run it.
  */
 const FAULTS = [
+  "test/attacks/story.test.ts",
   "test/crash/{brake,call,replica,storm}-kills.test.ts",
   "test/crash/kill-points.test.ts",
   "test/faults/faults-slice.test.ts",
+  "test/sandbox/scenes/storm.test.ts",
   "test/simulation/simulation.test.ts",
 ];
 
