@@ -127,7 +127,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 60_000,
           maxConcurrency: 8,
-          // They wait for pauses that Slack asks for, half of the time. They come last, because a group has one number of workers.
+          // Half of the time, they wait at Slack's pace, so more of them fit on the cores. Only a group of its own may have more workers.
           sequence: { groupOrder: 1 },
           maxWorkers: 4 * availableParallelism(),
         },

@@ -98,7 +98,7 @@ export type Bot = {
   readings(): Promise<Readings>;
   /** Calls the listener with every run that this process reconciles, whether the run has changed or not. */
   onRun(listener: (run: Run) => void): void;
-  /** Calls the listener when the freezes in force change. */
+  /** Calls the listener when the freezes in force may have changed. */
   onFreezes(listener: () => void): void;
   /** Calls the listener regularly while other processes may change runs as well. */
   onChangeByOtherReplica(listener: () => void): void;

@@ -50,7 +50,7 @@ describe("two rules that differ in one property", () => {
     expect(combineStrictly([lax, strict, lax])).toBe(strict);
   });
 
-  test("a rule that lets no one approve is as strict as any other", () => {
+  test("a rule under which no one may approve is as strict as every other rule", () => {
     const nobody = aRule({ approvers: { users: [], groups: [], channels: [] } });
     const strict = aRule({ approvers: ANA, needs: 3, holdMs: 9, except: OPS });
     expect(laxerFields(nobody, strict)).toEqual([]);

@@ -132,18 +132,16 @@ function refusalAnswer(
         : refusedForm(refusal, asker);
     case "reason-needed":
     case "reason-too-short":
-    case "reason-too-long": {
-      if (reasonBlock === null) return refusedForm(refusal, asker);
-      const { missingWord: word = null } = refusal;
-      const wordError =
-        word !== null && WORD_BLOCK in view.state.values
-          ? { [WORD_BLOCK]: refusalPlain({ type: "word-needed", word }) }
-          : {};
-      return { response_action: "errors", errors: { [reasonBlock]: refusalPlain(refusal), ...wordError } };
-    }
-    case "unverified":
+    case "reason-too-long":
+    case "unverified": {
       // The window for reading has no field for a reason.
-      return reasonBlock === null ? refusedForm(refusal, asker) : inField(reasonBlock, refusalPlain(refusal));
+      if (reasonBlock === null) return refusedForm(refusal, asker);
+      const word = refusal.type === "unverified" ? undefined : refusal.missingWord;
+      const errors = { [reasonBlock]: refusalPlain(refusal) };
+      if (word !== undefined && WORD_BLOCK in view.state.values)
+        errors[WORD_BLOCK] = refusalPlain({ type: "word-needed", word });
+      return { response_action: "errors", errors };
+    }
     case "changed":
       if (run === null) return refusedForm(refusal, asker);
       return { response_action: "update", view: changedModal(run, refusal.was, refusal.now, deployment) };

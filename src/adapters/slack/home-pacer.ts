@@ -11,8 +11,8 @@ const EACH_MS = 3_000;
 const ALL_MS = 2_000;
 
 /** "routine": it is not known whether anything on the tab has changed. */
-type Why = "news" | "routine";
-/** How far news overtakes routine (ms). */
+export type Why = "news" | "routine";
+/** A routine drawing that has waited this much longer than news goes first (ms), so that it does not wait forever. */
 const HEAD_START_MS = 20_000;
 
 export type HomePacer = {

@@ -15,10 +15,11 @@ export type HomeTab = {
   readonly openedHere: boolean;
   /** The channels that the tab shows. Null if it has not been drawn yet. */
   readonly channels: ReadonlySet<ChannelId> | null;
+  /** When it was last drawn, or could not be (monotonic ms). */
   readonly drawnAt: number;
   /** The number of an audit entry that was written before the tab was last drawn. */
   readonly drawnAfter: number;
-  /** How often it has failed to be drawn since it was drawn. */
+  /** How many drawings have failed since the last one that succeeded. */
   readonly tries: number;
 };
 

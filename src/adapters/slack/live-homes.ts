@@ -2,7 +2,7 @@
 // does not say when a tab is closed, so a tab counts as open for a while after its reader last used it.
 //
 // The process that holds the shard of the reader keeps the tab: it alone draws the tab again for news, also after a restart or when it takes
-// the shard over. If there are several processes, it learns of the others' changes from the audit, which nearly every change makes longer.
+// the shard over. If there are several processes, it learns of the others' changes from the audit: nearly every change adds an entry.
 
 import { deadlineOf } from "../../domain/applied-rule.ts";
 import type { Approval } from "../../domain/approval.ts";
@@ -15,7 +15,7 @@ import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { AuditLog, DocumentStore } from "../../ports/store.ts";
 import { cardState } from "./blocks/card-state.ts";
-import { createHomePacer } from "./home-pacer.ts";
+import { createHomePacer, type Why } from "./home-pacer.ts";
 import { createHomeTabs, type HomeTab, type HomeTabs, MAX_TABS } from "./home-tabs.ts";
 import { createKeptHomes, type KeptHomes } from "./kept-homes.ts";
 import { EVERYTHING, type QueueChoice } from "./queue-choice.ts";
@@ -45,6 +45,7 @@ export type LiveHomes = {
   failed(user: UserId): void;
   /** Returns the reader's last choice of filters and page. */
   choiceOf(user: UserId): QueueChoice;
+  /** The run was reconciled, and may have changed. */
   changed(run: Run): void;
   /** The freezes may have changed, also those of channels without runs. */
   freezesChanged(): void;
@@ -80,7 +81,7 @@ export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
   const others = createOthers(deps, tabs, kept);
   const pacer = createHomePacer(deps, (user) => void drawAsChosen(user, { deps, tabs, others, draw, pacer }));
 
-  function drawWhere(concerns: (tab: HomeTab) => boolean, why: "news" | "routine"): void {
+  function drawWhere(concerns: (tab: HomeTab) => boolean, why: Why): void {
     for (const [user, tab] of tabs.all())
       if (keeps(user) && concerns(tab)) pacer.draw(user, tab.drawnAt, why);
   }
@@ -115,7 +116,7 @@ export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
   };
 }
 
-type Drawers = {
+type DrawingDeps = {
   readonly deps: LiveHomesDeps;
   readonly tabs: HomeTabs;
   readonly others: Others;
@@ -123,7 +124,7 @@ type Drawers = {
   readonly pacer: { readonly stopped: () => boolean };
 };
 
-async function drawAsChosen(user: UserId, { deps, tabs, others, draw, pacer }: Drawers): Promise<void> {
+async function drawAsChosen(user: UserId, { deps, tabs, others, draw, pacer }: DrawingDeps): Promise<void> {
   // The reader may have chosen another page through another process.
   if (deps.sharers() > 1) await others.look();
   const tab = tabs.get(user);

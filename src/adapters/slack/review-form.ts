@@ -15,7 +15,14 @@ import {
   reviewView,
 } from "./blocks/review-modal.ts";
 import { openModal, showRefusal } from "./clicks.ts";
-import { drawAgain, FIELD_ERRORS, filledWith, NOT_FILLED, type SubmitAnswer } from "./form-answers.ts";
+import {
+  drawAgain,
+  FIELD_ERRORS,
+  filledWith,
+  inField,
+  NOT_FILLED,
+  type SubmitAnswer,
+} from "./form-answers.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
   APPROVE_REASON_BLOCK,
@@ -121,10 +128,6 @@ function shownRequests({ view }: Pick<SubmitPayload, "view">): (Nonce | null)[] 
   return Object.keys(view.state.values).flatMap((block) =>
     block.startsWith(REVIEW_BLOCK) ? [parsed<Nonce>(Nonce, block.slice(REVIEW_BLOCK.length))] : [],
   );
-}
-
-function inField(block: string, words: string): SubmitAnswer {
-  return { response_action: "errors", errors: { [block]: words } };
 }
 
 /** The choices of a form. Requests that are left as they are do not count. A value that the form does not offer has a null verdict. */

@@ -155,7 +155,7 @@ function memoized<Value>(compute: (key: string) => Value): (key: string) => Valu
 export const isAsStrict = (a: Rule, b: Rule): boolean =>
   isNobody(a.approvers) || (demandsAsMuch(a, b) && holdsWords(a.friction.word, b.friction.word));
 
-/** Returns whether `a` asks for as much as `b`. Any typed word is as much as any other. */
+/** Returns whether `a` asks for at least as much as `b`. All words that a person must type count the same. */
 const demandsAsMuch = (a: Rule, b: Rule): boolean => laxerFields(a, b).length === 0;
 
 /** For the linter, which compares how much rules ask for, not which word they ask for. */

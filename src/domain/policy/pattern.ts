@@ -90,8 +90,9 @@ export function isExactly(pattern: Pattern, value: Scalar): boolean {
 }
 
 /**
- * Returns whether a person or a program could read the value as the pattern. `asRead`: the folded text of the value. A text, true and false
- * may be read as any number, because programs read "1,000", "0x3e8" and "1k" in many ways. A long number may be rounded.
+ * Returns whether a person or a program could read the value as the pattern. `asRead`: the folded text of the value. Any text, true and
+ * false could be read as a number that fits, because programs read "1,000", "0x3e8" and "1k" in many ways. A program may also round a
+ * long number.
  */
 export function mayBe(pattern: Pattern, asRead: string, value: Scalar): boolean {
   if (isComparison(pattern)) {
