@@ -62,69 +62,90 @@ export async function releaseRunId(
 
 // Changes of many runs at once.
 
-const MAX_RUNS = 100_000;
 const RELEASED = "An admin has looked at the database, and approvals leave again.";
 
-type Listing = Pick<RunStore, "list" | "channelsInUse">;
+type AllRuns = Pick<RunStore, "eachRun">;
 /** The parts of the engine that these changes need. */
 type Engine = { readonly change: Change; readonly holdsShard: (shard: number) => boolean };
 type ChangeDeps = {
-  readonly store: Listing;
+  readonly store: AllRuns;
   readonly engine: Engine;
   readonly log: Pick<EventLog, "error">;
 };
 type RuleDeps = ChangeDeps & { readonly context: () => Context };
 
-/** Resolves to the runs that this process holds. Other processes change their own runs. */
-async function heldRuns(
-  { store, engine }: ChangeDeps,
+/** Calls `visit` with each run that this process holds. Other processes visit their own runs. */
+export async function eachHeldRun(
+  { store, engine }: { readonly store: AllRuns; readonly engine: Pick<Engine, "holdsShard"> },
   only: "unfinished" | "pending",
-): Promise<readonly Run[]> {
-  const channels = await store.channelsInUse();
-  if (channels.length === 0) return [];
-  const runs = await store.list({ channels, only, limit: MAX_RUNS });
-  return runs.filter((run) => engine.holdsShard(shardOf(run)));
+  visit: (run: Run) => void,
+): Promise<void> {
+  await store.eachRun(only, (run) => {
+    if (engine.holdsShard(shardOf(run))) visit(run);
+  });
 }
 
 /**
- * Changes the runs one after the other. A fault with one run is logged and does not stop the others. Rejects with PortError if the store
- * fails, because no run can be changed then.
+ * Changes the runs that `isConcerned` picks, one after the other. A fault with one run is logged and does not stop the others. Rejects with
+ * PortError if the store fails, because no run can be changed then.
  */
 export async function changeEach(
   { log }: Pick<ChangeDeps, "log">,
-  runs: readonly Run[],
-  change: (run: Run) => Promise<void>,
+  eachRun: (visit: (run: Run) => void) => Promise<void>,
+  isConcerned: (run: Run) => boolean,
+  change: (key: RunKey) => Promise<unknown>,
 ): Promise<void> {
-  for (const run of runs)
+  const logFault = (run: RunKey, error: unknown): void => log.error({ run, error }, "could not change a run");
+  const keys: RunKey[] = [];
+  await eachRun((run) => {
     try {
-      await change(run);
+      if (isConcerned(run)) keys.push(run.key);
+    } catch (error) {
+      logFault(run.key, error);
+    }
+  });
+  for (const key of keys)
+    try {
+      await change(key);
     } catch (error) {
       if (error instanceof PortError) throw error;
-      log.error({ run: run.key, error }, "could not change a run");
+      logFault(key, error);
     }
 }
 
 /** Applies `apply` to every unfinished run, including those that no process holds yet. */
 export async function changeUnfinished(
-  deps: { readonly store: Listing; readonly change: Change } & Pick<ChangeDeps, "log">,
+  deps: { readonly store: AllRuns; readonly change: Change } & Pick<ChangeDeps, "log">,
   apply: (run: Run) => Run,
 ): Promise<void> {
-  const { store, change } = deps;
-  const channels = await store.channelsInUse();
-  if (channels.length === 0) return;
-  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
-  await changeEach(deps, runs, async (run) => {
-    if (apply(run) !== run) await change(run.key, apply, { mustHold: false });
-  });
+  await changeEach(
+    deps,
+    (visit) => deps.store.eachRun("unfinished", visit),
+    (run) => apply(run) !== run,
+    (key) => deps.change(key, apply, { mustHold: false }),
+  );
+}
+
+/** Applies `apply` to the runs of this kind that this process holds. */
+export async function changeHeld(
+  deps: Pick<ChangeDeps, "store" | "log"> & {
+    readonly engine: Pick<Engine, "holdsShard">;
+    readonly change: Change;
+  },
+  only: "unfinished" | "pending",
+  apply: (run: Run) => Run,
+): Promise<void> {
+  await changeEach(
+    deps,
+    (visit) => eachHeldRun(deps, only, visit),
+    (run) => apply(run) !== run,
+    (key) => deps.change(key, apply),
+  );
 }
 
 /** After an acknowledgement, retries the decisions that were held back for tampering at once. */
-export async function releaseHeldBack(deps: ChangeDeps): Promise<void> {
-  const runs = await heldRuns(deps, "unfinished");
-  await changeEach(deps, runs, async (run) => {
-    if (withoutHold(run) !== run) await deps.engine.change(run.key, withoutHold);
-  });
-}
+export const releaseHeldBack = (deps: ChangeDeps): Promise<void> =>
+  changeHeld({ ...deps, change: deps.engine.change }, "unfinished", withoutHold);
 
 /** Returns the run without held-back decisions. Returns the same object if none is held back. */
 function withoutHold(run: Run): Run {
@@ -139,20 +160,18 @@ function withoutHold(run: Run): Run {
 }
 
 /** Applies the current rule to every pending approval, and so to its card. */
-export async function applyPolicyToWaiting(deps: RuleDeps): Promise<void> {
-  const waiting = await heldRuns(deps, "pending");
-  await changeEach(deps, waiting, async ({ key }) => {
-    await deps.engine.change(key, (run) => applyPolicy(run, deps.context()));
-  });
-}
+export const applyPolicyToWaiting = (deps: RuleDeps): Promise<void> =>
+  changeHeld({ ...deps, change: deps.engine.change }, "pending", (run) => applyPolicy(run, deps.context()));
 
 /** After a freeze, or after its end, brings every run up to date: unsent approvals become void under a freeze, and open cards show it. */
 export async function applyBrakeToRuns(deps: RuleDeps): Promise<void> {
-  const runs = await heldRuns(deps, "unfinished");
-  // The engine applies the brake at every save.
-  await changeEach(deps, runs, async (run) => {
-    if (applyBrake(run, deps.context()) !== run) await deps.engine.change(run.key, (newest) => newest);
-  });
+  await changeEach(
+    deps,
+    (visit) => eachHeldRun(deps, "unfinished", visit),
+    (run) => applyBrake(run, deps.context()) !== run,
+    // The engine applies the brake at every save.
+    (key) => deps.engine.change(key, (newest) => newest),
+  );
 }
 
 // Deletes finished runs and their texts after a while. The audit stays.

@@ -28,7 +28,7 @@ export type CloseOrphans = {
 };
 
 type Deps = {
-  readonly store: Pick<RunStore, "load" | "channelsInUse" | "list"> &
+  readonly store: Pick<RunStore, "load" | "channelsInUse" | "eachRun"> &
     Pick<AuditLog, "audit" | "auditAfter" | "auditOfRun"> &
     DocumentStore;
   readonly ownMessages: OwnMessages;

@@ -15,12 +15,12 @@ import {
 } from "../domain/call.ts";
 import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered } from "../domain/follow-up.ts";
-import { type ApprovalId, type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
+import type { ApprovalId, ChannelId, RunKey } from "../domain/ids.ts";
 import { OPENING, type Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import type { Change } from "./change-runs.ts";
+import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 
@@ -35,10 +35,9 @@ export type GatherCalls = {
 const SOON_MS = GATHER_MS / 3;
 const CHECK_MS = 10_000;
 const RETRY_MS = [1_000, 30_000] as const;
-const MAX_RUNS = 100_000;
 
 type Deps = {
-  readonly store: Pick<RunStore, "list" | "channelsInUse" | "load">;
+  readonly store: Pick<RunStore, "eachRun" | "load">;
   readonly engine: Pick<RunEngine, "holdsShard">;
   readonly change: Change;
   readonly clock: Clock;
@@ -83,7 +82,8 @@ export function createGatherCalls(deps: Deps): GatherCalls {
   }
 
   async function readAll(): Promise<void> {
-    for (const run of await heldRuns(deps)) if (notedBeforeRead?.has(run.key) === false) updateFacts(run);
+    const isOlder = ({ key }: Run): boolean => notedBeforeRead?.has(key) === false;
+    await eachHeldRun(deps, "unfinished", (run) => void (isOlder(run) && updateFacts(run)));
     notedBeforeRead = null;
   }
 
@@ -107,14 +107,16 @@ export function createGatherCalls(deps: Deps): GatherCalls {
     noteRun(run) {
       const facts = updateFacts(run);
       notedBeforeRead?.add(run.key);
-      if (notedBeforeRead !== null || facts === null) return;
-      if (facts.calls.length > 0 || facts.doubts.length > 0) loop.wake(SOON_MS);
+      if (notedBeforeRead === null && hasCalls(facts)) loop.wake(SOON_MS);
     },
     forgetRun: (key) => void runFacts.delete(key),
     start: () => loop.start(0),
     stop: loop.stop,
   };
 }
+
+const hasCalls = (facts: RunFacts | null): boolean =>
+  facts !== null && facts.calls.length + facts.doubts.length > 0;
 
 /** Returns null if there is nothing to gather, to settle or to end. */
 function factsOf(run: Run, now: number): RunFacts | null {
@@ -140,13 +142,6 @@ function factsOf(run: Run, now: number): RunFacts | null {
     open,
     pending: new Set(pending),
   };
-}
-
-async function heldRuns({ store, engine }: Deps): Promise<readonly Run[]> {
-  const channels = await store.channelsInUse();
-  if (channels.length === 0) return [];
-  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
-  return runs.filter((run) => engine.holdsShard(shardOf(run)));
 }
 
 /** Settles the calls that a crash, or a failure of the store, has left between two steps of `sendTogether`. */

@@ -1,18 +1,17 @@
 // Posts one notice in each channel when the service has been unreachable for long, and says in it when the service is back.
 
-import { type ChannelId, shardOf, SHARDS } from "../domain/ids.ts";
+import { type ChannelId, type RunKey, SHARDS } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
-import type { Change } from "./change-runs.ts";
+import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
 
 /** A notice is posted once the service has been down for this long (ms). */
 export const LONG_OUTAGE_MS = 60_000;
-const MAX_RUNS = 100_000;
 
 export type OutageAnnouncer = { start(): void; stop(): Promise<void> };
 
@@ -20,7 +19,7 @@ export type OutageAnnouncer = { start(): void; stop(): Promise<void> };
 const SLOWEST_RETRY_MS = 30_000;
 
 type Deps = {
-  store: Pick<RunStore, "list" | "channelsInUse">;
+  store: Pick<RunStore, "eachRun">;
   engine: Pick<RunEngine, "holdsShard">;
   guard: Pick<ServiceBreaker, "state" | "onChange">;
   change: Change;
@@ -82,36 +81,30 @@ function isLong(down: Down | null, clock: Clock): boolean {
   return down !== null && clock.monotonic() - down.since >= LONG_OUTAGE_MS;
 }
 
-/** Resolves to the unfinished runs that this process holds. Other processes post the notices of the other channels. */
-async function unfinishedRuns(
-  { store, engine }: Pick<Deps, "store" | "engine">,
-  channels: readonly ChannelId[],
-): Promise<readonly Run[]> {
-  if (channels.length === 0) return [];
-  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
-  return runs.filter((run) => engine.holdsShard(shardOf(run)));
-}
-
 type Down = Extract<ServiceState, { type: "away" | "useless" }>;
 
 /**
  * The newest run of each channel carries the notice. A channel with an open notice gets no second one. Resolves to false if a notice could
  * not be stored.
  */
-async function announceOutage({ store, engine, change, log }: Deps, away: Down): Promise<boolean> {
+async function announceOutage(deps: Deps, away: Down): Promise<boolean> {
+  const { change, log } = deps;
   log.error(
     { since: new Date(away.at).toISOString(), code: away.code },
     away.type === "away"
       ? "the agent service has been unreachable for over a minute"
       : "the agent service has sent no usable answer for over a minute",
   );
+  const carriers = new Map<ChannelId, RunKey>();
+  const announced = new Set<ChannelId>();
+  await eachHeldRun(deps, "unfinished", (run) => {
+    if (!carriers.has(run.channel)) carriers.set(run.channel, run.key);
+    if (isOpen(run)) announced.add(run.channel);
+  });
   let allStored = true;
-  for (const channel of await store.channelsInUse()) {
-    const runs = await unfinishedRuns({ store, engine }, [channel]);
-    const [carrier] = runs;
-    if (carrier === undefined || runs.some((run) => run.outage !== null && run.outage.until === null))
-      continue;
-    const saved = await change(carrier.key, (run) => ({
+  for (const [channel, carrier] of carriers) {
+    if (announced.has(channel)) continue;
+    const saved = await change(carrier, (run) => ({
       ...run,
       outage: { since: away.at, why: away.publicWhy, until: null },
     }));
@@ -120,13 +113,16 @@ async function announceOutage({ store, engine, change, log }: Deps, away: Down):
   return allStored;
 }
 
+const isOpen = ({ outage }: Run): boolean => outage !== null && outage.until === null;
+
 /** Resolves to false if the end of the outage could not be stored for every notice. */
-async function announceRecovery({ store, engine, change, clock, log }: Deps): Promise<boolean> {
-  const runs = await unfinishedRuns({ store, engine }, await store.channelsInUse());
-  const open = runs.filter((run) => run.outage !== null && run.outage.until === null);
+async function announceRecovery(deps: Deps): Promise<boolean> {
+  const { change, clock, log } = deps;
+  const open: RunKey[] = [];
+  await eachHeldRun(deps, "unfinished", (run) => void (isOpen(run) && open.push(run.key)));
   if (open.length > 0) log.info({ notices: open.length }, "the agent service is back");
   let allStored = true;
-  for (const { key } of open) {
+  for (const key of open) {
     const saved = await change(key, (run) =>
       run.outage === null || run.outage.until !== null
         ? run

@@ -4,14 +4,13 @@
 // Every few seconds, each process writes the time into one document that all replicas share. A gap means that no process ran. At the start,
 // the clocks are set back by the gap before any run is claimed. The time is written again only after that, so a crash in between is safe.
 
-import { shardOf } from "../domain/ids.ts";
 import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";
 import type { Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { SlackHealth } from "../ports/monitoring.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import { type Change, changeEach, changeUnfinished } from "./change-runs.ts";
+import { type Change, changeHeld, changeUnfinished } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
@@ -30,11 +29,10 @@ const CHECK_MS = 5_000;
 /** The time between two writes of the shared document (ms). The end of a process is known this exactly. */
 const NOTE_MS = 15_000;
 const RETRY_MS = [1_000, 30_000] as const;
-const MAX_RUNS = 100_000;
 const RUNNING = "running at";
 
 type Deps = {
-  readonly store: DocumentStore & Pick<RunStore, "list" | "channelsInUse">;
+  readonly store: DocumentStore & Pick<RunStore, "eachRun">;
   readonly engine: Pick<RunEngine, "holdsShard">;
   readonly guard: Pick<ServiceBreaker, "state">;
   readonly slackHealth: Pick<SlackHealth, "connection" | "tokenRefusal">;
@@ -124,24 +122,13 @@ function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): 
     if (since === null) {
       if (!mayBePaused) return;
       const until = deps.clock.monotonic();
-      await changeWaiting(deps, (run) => resumeRun(run, why, until));
+      await changeHeld(deps, "pending", (run) => resumeRun(run, why, until));
       mayBePaused = false;
     } else if (deps.clock.monotonic() - since >= GRACE_MS) {
       mayBePaused = true;
-      await changeWaiting(deps, (run) => pauseRun(run, { why, from: since, until: null }));
+      await changeHeld(deps, "pending", (run) => pauseRun(run, { why, from: since, until: null }));
     }
   }
 
   return { pass, noteRun: (run) => void (mayBePaused ||= isPausedBy(run, why)) };
-}
-
-/** Changes the waiting runs that this process holds. Other processes change their own. */
-async function changeWaiting(deps: Deps, apply: (run: Run) => Run): Promise<void> {
-  const { store, engine, change } = deps;
-  const channels = await store.channelsInUse();
-  if (channels.length === 0) return;
-  const runs = await store.list({ channels, only: "pending", limit: MAX_RUNS });
-  await changeEach(deps, runs, async (run) => {
-    if (engine.holdsShard(shardOf(run)) && apply(run) !== run) await change(run.key, apply);
-  });
 }

@@ -36,7 +36,7 @@ type Deps = {
   /** Adopts the policy that another process has put into force. Resolves to true if the policy has changed. */
   readonly followPolicy: () => Promise<boolean>;
   readonly engine: () => Pick<RunEngine, "change" | "holdsShard">;
-  readonly store: Pick<RunStore, "list" | "channelsInUse">;
+  readonly store: Pick<RunStore, "eachRun">;
   readonly context: () => Context;
   readonly clock: Clock;
   readonly log: EventLog;

@@ -1,12 +1,12 @@
 // Counts the requests of each channel that wait for their cards. If there are too many, one run of the channel carries a notice.
 
-import { type ChannelId, type RunKey, shardOf } from "../domain/ids.ts";
+import type { ChannelId, RunKey } from "../domain/ids.ts";
 import { CALM_AT, isStorming, MAX_CARDS, waitingForCards } from "../domain/storm.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import type { Change } from "./change-runs.ts";
+import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 
@@ -25,11 +25,10 @@ const GROWN_MS = 2_000;
 const FALLEN_MS = 15_000;
 /** The number of checks in a row that must find a channel calm. One check is not enough, because a run may be counted late. */
 const CALM_CHECKS = 2;
-const MAX_RUNS = 100_000;
 const RETRY_MS = [1_000, 30_000] as const;
 
 type Deps = {
-  readonly store: Pick<RunStore, "list" | "channelsInUse">;
+  readonly store: Pick<RunStore, "eachRun">;
   readonly engine: Pick<RunEngine, "holdsShard">;
   readonly change: Change;
   readonly clock: Clock;
@@ -64,7 +63,8 @@ export function createStormNotices(deps: Deps): StormNotices {
   /** After a restart, a run may carry a notice already. It must be known before a second run gets a notice. */
   async function readAll(): Promise<void> {
     // A run that was noted in the meantime is newer than the one read here.
-    for (const run of await heldRuns(deps)) if (notedBeforeRead?.has(run.key) === false) updateFacts(run);
+    const isOlder = ({ key }: Run): boolean => notedBeforeRead?.has(key) === false;
+    await eachHeldRun(deps, "unfinished", (run) => void (isOlder(run) && updateFacts(run)));
     notedBeforeRead = null;
   }
 
@@ -91,13 +91,6 @@ export function createStormNotices(deps: Deps): StormNotices {
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,
   };
-}
-
-async function heldRuns({ store, engine }: Deps): Promise<readonly Run[]> {
-  const channels = await store.channelsInUse();
-  if (channels.length === 0) return [];
-  const runs = await store.list({ channels, only: "unfinished", limit: MAX_RUNS });
-  return runs.filter((run) => engine.holdsShard(shardOf(run)));
 }
 
 async function check(

@@ -73,6 +73,11 @@ export type RunStore = {
     names?: MessageTs;
     limit: number;
   }): Promise<readonly Run[]>;
+  /**
+   * Calls `visit` with each unfinished or pending run (as in `list`) of all channels, newest first. Other work gets its turn in between, and
+   * no more than a batch of runs is in memory. A run that changes meanwhile is visited with or without its change.
+   */
+  eachRun(only: "unfinished" | "pending", visit: (run: Run) => void): Promise<void>;
   channelsInUse(): Promise<readonly ChannelId[]>;
   /** Removes finished runs whose last change is older than `before` (ms). Keeps the audit. Resolves to their number. */
   forget(before: number): Promise<number>;

@@ -2,9 +2,8 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Approval, Delivery } from "#src/domain/approval.ts";
+import type { Approval } from "#src/domain/approval.ts";
 import { reopen } from "#src/domain/approval-transitions.ts";
-import { ChannelId, MessageTs, type RunKey, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import {
@@ -24,6 +23,7 @@ import {
 import { LEASE_MS, type MakeStore, storeBench } from "./store-bench.ts";
 import { auditContract } from "./store-audit.ts";
 import { leaseContract } from "./store-leases.ts";
+import { listContract } from "./store-lists.ts";
 import { anyCodePoint } from "../make/code-points.ts";
 
 const renamed = (run: Run, input: string): Run => ({ ...run, input });
@@ -31,6 +31,7 @@ const renamed = (run: Run, input: string): Run => ({ ...run, input });
 export function storeContract(name: string, makeStore: MakeStore): void {
   leaseContract(name, makeStore);
   auditContract(name, makeStore);
+  listContract(name, makeStore);
 
   describe(`${name} keeps the contract of a store`, () => {
     const bench = storeBench(makeStore);
@@ -218,86 +219,6 @@ export function storeContract(name: string, makeStore: MakeStore): void {
           });
         },
       );
-
-      test("a list has the newest first, only of the given channels, and no more than asked for", async () => {
-        const elsewhere = ChannelId("C0ELSEWHERE");
-        const keys: RunKey[] = [];
-        for (const channel of [CHANNEL, elsewhere, CHANNEL, CHANNEL]) {
-          bench.now += 1;
-          keys.push((await bench.stored(aRun({ channel }))).run.key);
-        }
-        const list = async (channels: ChannelId[], limit: number): Promise<RunKey[]> =>
-          (await bench.store.list({ channels, only: "all", limit })).map(({ key }) => key);
-        expect(await list([CHANNEL], 9)).toEqual([keys[3], keys[2], keys[0]]);
-        expect(await list([CHANNEL, elsewhere], 3)).toEqual([keys[3], keys[2], keys[1]]);
-        expect(await list([], 9)).toEqual([]);
-        expect(new Set(await bench.store.channelsInUse())).toEqual(new Set([CHANNEL, elsewhere]));
-      });
-
-      test("a list can be limited to what is unfinished, or waits for a decision", async () => {
-        const over = await bench.stored();
-        await bench.store.save(over, over.run, { finished: true });
-        const working = await bench.stored();
-        const waiting = await bench.stored(withApprovals(aRun(), anApproval()));
-        const list = async (only: "unfinished" | "pending" | "all"): Promise<Set<RunKey>> =>
-          new Set((await bench.store.list({ channels: [CHANNEL], only, limit: 9 })).map(({ key }) => key));
-        expect(await list("pending")).toEqual(new Set([waiting.run.key]));
-        expect(await list("unfinished")).toEqual(new Set([working.run.key, waiting.run.key]));
-        expect((await list("all")).size).toBe(3);
-        await bench.store.save(waiting, { ...waiting.run, approvals: [] });
-        expect(await list("pending")).toEqual(new Set());
-      });
-
-      test("the pending list has decisions until the service has confirmed them", async () => {
-        const decision = { verdict: "deny", reason: "", by: null, at: NOON, digest: "" } as const;
-        const decided = (delivery: Delivery): Run =>
-          withApprovals(aRun(), { ...anApproval(), state: { type: "decided", decision, delivery } });
-        const unsent = await bench.stored(decided({ type: "recorded" }));
-        await bench.stored(decided({ type: "confirmed", at: NOON, stillListed: false }));
-        const listed = await bench.store.list({ channels: [CHANNEL], only: "pending", limit: 9 });
-        expect(listed.map(({ key }) => key)).toEqual([unsent.run.key]);
-      });
-
-      test("a list can be limited to what one person asked for, or to what others did", async () => {
-        const [one, other] = [UserId("U0ONE"), UserId("U0OTHER")];
-        const stored = await bench.stored(withApprovals(aRun({ requester: one }), anApproval()));
-        const theirs = await bench.stored(withApprovals(aRun({ requester: other }), anApproval()));
-        const list = async (asked: { by: UserId } | { notBy: UserId }): Promise<RunKey[]> =>
-          (await bench.store.list({ channels: [CHANNEL], only: "pending", asked, limit: 9 })).map(
-            ({ key }) => key,
-          );
-        expect(await list({ by: one })).toEqual([stored.run.key]);
-        expect(await list({ notBy: one })).toEqual([theirs.run.key]);
-        expect(await list({ by: UserId("U0NOBODY") })).toEqual([]);
-      });
-
-      test("a list can be limited to the runs that name a message", async () => {
-        const opening = {
-          type: "up",
-          ts: MessageTs("1790000000.000100"),
-          shows: "",
-          sweepAt: null,
-          notBefore: 0,
-          tries: 0,
-        } as const;
-        const run = aRun();
-        const found = await bench.stored({ ...run, posts: { ...run.posts, opening } });
-        await bench.stored(aRun());
-        const list = async (names: MessageTs): Promise<RunKey[]> =>
-          (await bench.store.list({ channels: [CHANNEL], only: "all", names, limit: 9 })).map(
-            ({ key }) => key,
-          );
-        expect(await list(opening.ts)).toEqual([found.run.key]);
-        expect(await list(MessageTs("1790000000.000101"))).toEqual([]);
-      });
-    });
-
-    test("runs whose service id is still unknown are listed separately", async () => {
-      const unknown = { type: "unknown", words: "no answer", at: 1, again: "asked" } as const;
-      const { run: lost } = await bench.stored({ ...aRun(), creation: unknown });
-      await bench.stored(aWatchedRun());
-      const listed = await bench.store.list({ channels: [CHANNEL], only: "without-id", limit: 9 });
-      expect(listed.map(({ key }) => key)).toEqual([lost.key]);
     });
 
     describe("forms and documents", () => {

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { RunId, RunKey } from "#src/domain/ids.ts";
 import { changeEach } from "#src/engine/change-runs.ts";
+import type { Run } from "#src/domain/run.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aSnapshot } from "../make/history.ts";
 import { aRun, aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
@@ -34,22 +35,40 @@ describe("a change of many runs", () => {
   const runs = [aRun(), aRun(), aRun()];
   const [, bad] = runs;
 
+  const eachRun = (visit: (run: Run) => void): Promise<void> => {
+    for (const run of runs) visit(run);
+    return Promise.resolve();
+  };
+
   async function changed(
     fault: Error,
+    isConcerned: (run: Run) => boolean = () => true,
   ): Promise<{ readonly keys: readonly RunKey[]; readonly logged: number }> {
     const keys: RunKey[] = [];
     let logged = 0;
     const log = { error: () => void (logged += 1) };
-    await changeEach({ log }, runs, ({ key }) => {
+    const change = (key: RunKey): Promise<void> => {
       if (key === bad?.key) return Promise.reject(fault);
       keys.push(key);
       return Promise.resolve();
-    }).catch(() => undefined);
+    };
+    await changeEach({ log }, eachRun, isConcerned, change).catch(() => undefined);
     return { keys, logged };
   }
 
   test("reaches the runs after one that cannot be changed, which is logged", async () => {
     expect(await changed(new RangeError("too many"))).toEqual({
+      keys: [runs[0]?.key, runs[2]?.key],
+      logged: 1,
+    });
+  });
+
+  test("reaches the others if a run cannot even be looked at", async () => {
+    const isConcerned = ({ key }: Run): boolean => {
+      if (key === bad?.key) throw new RangeError("too deep");
+      return true;
+    };
+    expect(await changed(new RangeError("too many"), isConcerned)).toEqual({
       keys: [runs[0]?.key, runs[2]?.key],
       logged: 1,
     });

@@ -5,6 +5,7 @@ import { ChannelId, type RunId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { createOutageAnnouncer, LONG_OUTAGE_MS } from "#src/engine/outage.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
+import type { RunStore } from "#src/ports/store.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { quietLog, quietMetrics } from "../make/quiet.ts";
@@ -148,13 +149,10 @@ describe("an outage of the service", () => {
     const announced = aWatchedRun(aRunId());
     let run: Run = { ...announced, outage: { since: NOON, why: "away", until: null } };
     let isOurs = false;
-    const store = {
-      channelsInUse: () => Promise.resolve([run.channel]),
-      list: () => Promise.resolve([run]),
-    };
+    const eachRun: RunStore["eachRun"] = (_, visit) => Promise.resolve(visit(run));
     const outage = createOutageAnnouncer(
       {
-        store,
+        store: { eachRun },
         engine: { holdsShard: () => isOurs },
         guard: { state: () => ({ type: "answers" }), onChange: () => undefined },
         change: (_key, next) => {
@@ -181,12 +179,9 @@ describe("an outage of the service", () => {
     const clock = createHandClock();
     const answer: { release: () => void } = { release: () => undefined };
     let checks = 0;
-    const store = {
-      channelsInUse: () => {
-        checks += 1;
-        return new Promise<never[]>((resolve) => (answer.release = () => resolve([])));
-      },
-      list: () => Promise.resolve([]),
+    const eachRun = (): Promise<void> => {
+      checks += 1;
+      return new Promise((resolve) => (answer.release = resolve));
     };
     const nothing = (): void => undefined;
     const [log, metrics] = [quietLog([], []), quietMetrics([], [])];
@@ -197,7 +192,7 @@ describe("an outage of the service", () => {
     };
     const change = () => Promise.resolve(null);
     const outage = createOutageAnnouncer(
-      { store, engine: { holdsShard: () => true }, guard, change, clock, log, metrics },
+      { store: { eachRun }, engine: { holdsShard: () => true }, guard, change, clock, log, metrics },
       1_000,
     );
     outage.start();

@@ -47,7 +47,15 @@ const WRITES: { readonly [method: string]: Written } = {
   // Writes only the lease.
   extend: () => [],
 };
-const LOCAL: ReadonlySet<string> = new Set(["macOf", "auditPublicKey", "onTampering", "onPassedOn", "close"]);
+/** Methods that do not use the database, and the read whose answers go to a callback. */
+const PASSED: ReadonlySet<string> = new Set([
+  "macOf",
+  "auditPublicKey",
+  "onTampering",
+  "onPassedOn",
+  "close",
+  "eachRun",
+]);
 
 type Method = (...args: unknown[]) => unknown;
 type Known = { readonly found: Promise<unknown>; readonly looksAt: readonly Area[] };
@@ -72,7 +80,7 @@ export class RepeatedReads {
   over(store: Store, owner: string): Store {
     const through: Record<string, unknown> = {};
     for (const [name, method] of Object.entries(store) as [string, Method][])
-      through[name] = LOCAL.has(name) ? method : this.#through(name, method, owner);
+      through[name] = PASSED.has(name) ? method : this.#through(name, method, owner);
     return through as Store;
   }
 

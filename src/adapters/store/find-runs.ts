@@ -1,18 +1,21 @@
 // Finds runs by our key, the service's id, a button or a channel.
 
+import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import type { RunKey } from "../../domain/ids.ts";
+import type { Run } from "../../domain/run.ts";
 import type { PortError } from "../../ports.ts";
-import type { RunStore } from "../../ports/store.ts";
+import type { RunStore, StoredRun } from "../../ports/store.ts";
 import { type Database, read } from "./database.ts";
-import { fromRow, readable, type Reading, STORED } from "./run-row.ts";
+import { fromRow, readable, type Reading, STORED, type StoredRow } from "./run-row.ts";
 import { brokenButton, isSealed } from "./seals.ts";
 
 type FindDeps = { db: Database; reading: Reading; onCorrupt: (key: RunKey, error: PortError) => void };
 
-type FindRuns = Pick<RunStore, "load" | "byRunId" | "byButton" | "list" | "channelsInUse">;
+type FindRuns = Pick<RunStore, "load" | "byRunId" | "byButton" | "list" | "eachRun" | "channelsInUse">;
 
 export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
+  const runsOf = (rows: readonly StoredRow[]) => readable(db, rows, reading, onCorrupt);
   return {
     async load(key) {
       const row = await read(() =>
@@ -41,9 +44,12 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
     },
 
     async list(filter) {
-      const rows = await read(() => listed(db, filter));
-      return (await readable(db, rows, reading, onCorrupt)).map((stored) => stored.run);
+      const runs: Run[] = [];
+      if (filter.channels.length > 0) await visitRuns(db, runsOf, filter, (run) => runs.push(run));
+      return runs;
     },
+
+    eachRun: (only, visit) => visitRuns(db, runsOf, { only }, visit),
 
     async channelsInUse() {
       const rows = await read(() => db.selectFrom("runs").select("channel").distinct().execute());
@@ -52,16 +58,35 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
   };
 }
 
-async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
-  if (filter.channels.length === 0) return [];
+type ListFilter = Parameters<RunStore["list"]>[0];
+type Filter = Partial<ListFilter> & Pick<ListFilter, "only">;
+
+/** How many runs are read before other work gets its turn. Reading one takes about 50 µs, and SQLite does not let go of the event loop. */
+const READ_AT_ONCE = 200;
+
+async function visitRuns(
+  db: Database,
+  runsOf: (rows: readonly StoredRow[]) => Promise<readonly StoredRun[]>,
+  filter: Filter,
+  visit: (run: Run) => void,
+): Promise<void> {
+  const query = matching(db, filter);
+  const { limit } = filter;
+  const found = await read(() => (limit === undefined ? query : query.limit(limit)).select("key").execute());
+  const keys = found.map(({ key }) => key);
+  for (let first = 0; first < keys.length; first += READ_AT_ONCE) {
+    if (first > 0) await setImmediate();
+    const batch = keys.slice(first, first + READ_AT_ONCE);
+    // The filter applies again, because a run may have changed since its key was found.
+    const rows = await read(() => query.where("key", "in", batch).select(STORED).execute());
+    for (const { run } of await runsOf(rows)) visit(run);
+  }
+}
+
+function matching(db: Database, filter: Filter) {
   const order = filter.oldestFirst === true ? "asc" : "desc";
-  let query = db
-    .selectFrom("runs")
-    .select(STORED)
-    .where("channel", "in", filter.channels)
-    .orderBy("created_at", order)
-    .orderBy("key", order)
-    .limit(filter.limit);
+  let query = db.selectFrom("runs").orderBy("created_at", order).orderBy("key", order);
+  if (filter.channels !== undefined) query = query.where("channel", "in", filter.channels);
   if (filter.only === "unfinished") query = query.where("finished", "=", 0);
   if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
   if (filter.only === "without-id") query = query.where("service_run_id", "is", null);
@@ -74,5 +99,5 @@ async function listed(db: Database, filter: Parameters<RunStore["list"]>[0]) {
   // Last, because SQLite tests conditions in this order, and this one reads whole documents. The `ts` of a message has only digits and a
   // dot, which have no special meaning in LIKE.
   if (filter.names !== undefined) query = query.where("doc", "like", `%${filter.names}%`);
-  return query.execute();
+  return query;
 }
