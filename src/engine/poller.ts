@@ -61,8 +61,8 @@ type Entry = {
   fetchedAt: number;
   failures: number;
   isMissing: boolean;
-  /** The `fingerprint` of the newest applied answer. Null if the next answer must be applied in any case. */
-  appliedAnswer: string | null;
+  /** The `fingerprint` of the newest answer, if it changes nothing. Null if the next answer must be applied in any case. */
+  knownAnswer: string | null;
   /** The number of times that the run was reconciled. */
   reconciliations: number;
 };
@@ -125,7 +125,7 @@ function updateEntry(entries: Map<RunKey, Entry>, run: Run, plan: Plan, clock: C
   entry.fetchAt = plan.fetchAt;
   entry.isMissing = isMissing(run);
   // Code outside this poller may have applied a different answer, so the next answer is applied in any case.
-  entry.appliedAnswer = null;
+  entry.knownAnswer = null;
   entry.reconciliations += 1;
   entries.set(run.key, entry);
   return entry;
@@ -140,7 +140,7 @@ const newEntry = (key: RunKey, id: RunId): Entry => ({
   fetchedAt: 0,
   failures: 0,
   isMissing: false,
-  appliedAnswer: null,
+  knownAnswer: null,
   reconciliations: 0,
 });
 
@@ -203,7 +203,7 @@ async function noteUnreadable(
   }
 }
 
-/** Applies the answer to the run, unless it has the same content as the previous one. */
+/** Applies the answer to the run, unless an answer with the same content has changed nothing. */
 async function applyAnswer(
   { engine, context, clock }: Deps,
   entry: Entry,
@@ -213,17 +213,19 @@ async function applyAnswer(
   if (answer !== null && answer.length > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
   const askedAt = askedAtOf(fetched);
   if (entry.fetchAt !== null && askedAt >= entry.fetchAt) entry.fetchedAt = askedAt;
-  if (answer !== null && answer === entry.appliedAnswer && entry.fetchAt === null) return;
-  let isApplied = false;
+  if (answer !== null && answer === entry.knownAnswer && entry.fetchAt === null) return;
+  let hasNoMore = false;
   let ownReconciliation = 0;
   await engine.change(entry.key, (newest) => {
-    // An outdated answer is ignored, so its fingerprint is not kept. The same content in a newer answer must be applied.
-    isApplied = !isOutdated(newest, askedAt);
     ownReconciliation = entry.reconciliations + 1;
-    return observeFetched(newest, fetched, context());
+    const run = observeFetched(newest, fetched, context());
+    // An answer may take effect in two steps: the first ends a decision whose request has changed, the second adds the new request. An
+    // outdated answer is ignored, and the same content in a newer answer must be applied.
+    hasNoMore = run === newest && !isOutdated(newest, askedAt);
+    return run;
   });
   // If the run was reconciled again after this change, a different answer may have been applied since.
-  if (isApplied && entry.reconciliations === ownReconciliation) entry.appliedAnswer = answer;
+  if (hasNoMore && entry.reconciliations === ownReconciliation) entry.knownAnswer = answer;
 }
 
 /** Two answers with the same fingerprint have the same content. Returns null if the answer must always be applied. */

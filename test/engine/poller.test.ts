@@ -3,9 +3,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type RunId, UserId } from "#src/domain/ids.ts";
 import { createServiceBreaker, CircuitOpenError } from "#src/engine/service-breaker.ts";
+import { createPoller } from "#src/engine/poller.ts";
+import { createWatchdog } from "#src/engine/watchdog.ts";
+import { reconcile } from "#src/domain/reconcile.ts";
+import { aSnapshot, contextAt, deliveredRun } from "../make/history.ts";
+import { quietLog, quietMetrics } from "../make/quiet.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
 import { type Bench, createBench, failure, LIMITS } from "../make/bot.ts";
-import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
+import { APPROVER, aNonce, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const HOUR = 60 * 60_000;
 
@@ -267,6 +272,50 @@ describe("a service that fails", () => {
     await expect(guard.through(RUN, () => Promise.resolve())).rejects.toThrow(CircuitOpenError);
     expect(guard.state()).toMatchObject({ type: "away", at: NOON, why: "http_401" });
   });
+});
+
+test("an answer that takes effect in two steps takes the second one even if the service only repeats it", async () => {
+  const clock = createHandClock();
+  const asked = { id: "apr_1", content: { action: "delete the rest" } };
+  let run = deliveredRun({ type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "no answer" });
+  let reconciled = (): void => undefined;
+  const poller = createPoller(
+    {
+      agents: {
+        fetchRun: () => {
+          const snapshot = aSnapshot(run, [asked], { askedAt: clock.monotonic() });
+          return Promise.resolve({ type: "snapshot", snapshot });
+        },
+      },
+      // Nothing else reconciles the run.
+      engine: {
+        change: (_, apply) => {
+          const changed = apply(run);
+          run = "sideWrites" in changed ? changed.run : changed;
+          reconciled();
+          return Promise.resolve(run);
+        },
+        onPlan: (listener) => void (reconciled = () => listener(run, reconcile(run, clock.monotonic()))),
+        onDrop: () => undefined,
+      },
+      guard: createServiceBreaker(clock, LIMITS.maxMs),
+      unreadable: { noteFetch: () => Promise.resolve() },
+      context: () => ({ ...contextAt(), now: clock.now(), monotonic: clock.monotonic(), nonce: aNonce }),
+      clock,
+      random: () => 0,
+      log: quietLog([], []),
+      metrics: quietMetrics([], []),
+      watchdog: createWatchdog(clock),
+    },
+    LIMITS,
+  );
+  reconciled();
+  await clock.pass(60_000);
+  poller.stop();
+  expect(run.approvals.map(({ id, state }) => [id, state.type])).toEqual([
+    ["apr_1", "decided"],
+    ["apr_1 (2)", "pending"],
+  ]);
 });
 
 test("a stopped watch asks for nothing, and drops late answers", async () => {
