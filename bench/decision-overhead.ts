@@ -8,7 +8,7 @@ import { request } from "undici";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
-import { addChannel, isOpenCard, openForm, quantile, range } from "./deciding.ts";
+import { addChannel, isOpenCard, openForm, pause, quantile, range } from "./deciding.ts";
 
 export type Overhead = {
   readonly p50Ms: number;
@@ -23,24 +23,18 @@ export type Overhead = {
 const PER_CHANNEL = 4;
 /** One bot can add buttons to about fifty cards a minute, the limit of chat.update. More decisions need more bots. */
 const PER_WORLD = 40;
-/** How many bots post their cards side by side. Then the decisions are made one after the other. */
-const AT_ONCE = 5;
 const CARDS_MS = 120_000;
+/** In its first seconds, a bot reads all runs a few times (notices, reminders, outages), which is not what is measured. */
+const SETTLED_MS = 6_000;
 /** How many decisions of each bot do not count, because V8 is still compiling. */
 const WARM = 10;
 
 type Times = { readonly taken: readonly number[]; readonly direct: readonly number[] };
-type Prepared = { readonly decideAll: () => Promise<Times>; readonly stop: () => Promise<void> };
 
+/** One bot runs at a time: on few cores, the polls of others would be measured as well. */
 export async function decisionOverhead(decisions: number, program?: string): Promise<Overhead> {
-  const worlds = Math.ceil(decisions / PER_WORLD);
   const times: Times[] = [];
-  for (let done = 0; done < worlds; done += AT_ONCE) {
-    const batch = range(Math.min(AT_ONCE, worlds - done));
-    const prepared = await Promise.all(batch.map(() => prepare(program)));
-    for (const { decideAll } of prepared) times.push(await decideAll());
-    await Promise.all(prepared.map(({ stop }) => stop()));
-  }
+  for (let done = 0; done < decisions; done += PER_WORLD) times.push(await decideInNewWorld(program));
   const directMs = quantile(
     times.flatMap(({ direct }) => direct),
     0.5,
@@ -49,31 +43,34 @@ export async function decisionOverhead(decisions: number, program?: string): Pro
   return { p50Ms: quantile(over, 0.5), p99Ms: quantile(over, 0.99), directMs, decisions: over.length };
 }
 
-/** Prepares a separate world with cards that wait for a decision. */
-async function prepare(program?: string): Promise<Prepared> {
+async function decideInNewWorld(program: string | undefined): Promise<Times> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
   const world = await startWorld({ databaseUrl, slack: { rateLimits: false } });
   const bot = startBot({ ...world.env, LOG_LEVEL: "warn" }, program === undefined ? {} : { program });
-  await bot.ready();
-  const cards = await putUpCards(world, PER_WORLD + WARM);
-  const decideAll = async (): Promise<Times> => {
-    const taken: number[] = [];
-    const direct: number[] = [];
-    for (const [index, card] of cards.entries()) {
-      const ms = await decide(world, card, index);
-      if (index < WARM) continue;
-      taken.push(ms);
-      direct.push(await callDirectly(world));
-    }
-    return { taken, direct };
-  };
-  const stop = async (): Promise<void> => {
+  try {
+    await bot.ready();
+    const settled = pause(SETTLED_MS);
+    const cards = await putUpCards(world, PER_WORLD + WARM);
+    await settled;
+    return await decideAll(world, cards);
+  } finally {
     await bot.end("SIGKILL");
     await world.stop();
     await rm(folder, { recursive: true, force: true });
-  };
-  return { decideAll, stop };
+  }
+}
+
+async function decideAll(world: World, cards: readonly Message[]): Promise<Times> {
+  const taken: number[] = [];
+  const direct: number[] = [];
+  for (const [index, card] of cards.entries()) {
+    const ms = await decide(world, card, index);
+    if (index < WARM) continue;
+    taken.push(ms);
+    direct.push(await callDirectly(world));
+  }
+  return { taken, direct };
 }
 
 async function putUpCards(world: World, wanted: number): Promise<Message[]> {
