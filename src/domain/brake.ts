@@ -5,7 +5,7 @@
 
 import { ruleOf } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
-import { type Approval, type Decision, isSettled } from "./approval.ts";
+import { type Approval, type Decision, isFinal, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
@@ -80,18 +80,24 @@ export function wasDenialRefused({ past, request }: Approval): boolean {
   );
 }
 
-/** Counts the requests that were denied because of the stop, and how many of these denials the service confirmed. */
+/**
+ * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
+ * confirmation.
+ */
 export function deniedByStop({ stop, approvals }: Pick<Run, "stop" | "approvals">): {
   readonly denied: number;
   readonly confirmed: number;
+  readonly notConfirmed: number;
 } {
   const since = stop?.at ?? Number.POSITIVE_INFINITY;
   const denials = approvals.flatMap(({ state }) =>
     state.type === "decided" && state.decision.stoppedBy !== undefined && state.decision.at >= since
-      ? [state.delivery.type]
+      ? [state.delivery]
       : [],
   );
-  return { denied: denials.length, confirmed: denials.filter((type) => type === "confirmed").length };
+  const confirmed = denials.filter(({ type }) => type === "confirmed").length;
+  const notConfirmed = denials.filter((delivery) => isFinal(delivery)).length - confirmed;
+  return { denied: denials.length, confirmed, notConfirmed };
 }
 
 /** Returns the same run if it is already stopped. */

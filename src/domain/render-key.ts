@@ -97,9 +97,10 @@ export function missingRenderKey(run: Run): string | null {
 /** Returns null if the run was never stopped. */
 export function stoppedRenderKey(run: Run): string | null {
   if (run.stop === undefined) return null;
-  const { denied, confirmed } = deniedByStop(run);
+  const { denied, confirmed, notConfirmed } = deniedByStop(run);
   const over = isStoppable(run) ? "" : ", over";
-  return `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}${over}, ${confirmed} of ${denied}`;
+  const rest = notConfirmed === 0 ? "" : `, not ${notConfirmed}`;
+  return `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}${over}, ${confirmed} of ${denied}${rest}`;
 }
 
 export function unreadableRenderKey(run: Run): string | null {

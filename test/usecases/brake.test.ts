@@ -1,7 +1,7 @@
 // Stop and freeze, from the click to what the service receives.
 
 import { expect, test, describe } from "vitest";
-import { STOP_REASON } from "#src/domain/brake.ts";
+import { deniedByStop, STOP_REASON } from "#src/domain/brake.ts";
 import { ChannelId, GroupId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
@@ -71,6 +71,26 @@ describe("a stopped run", () => {
     expect(cards).toEqual(["up", "none", "none"]);
     const decided = await bench.store.auditAfter(0, ["decided"], 100);
     expect(decided.map(({ entry }) => entry.outcome)).toEqual(Array(3).fill("the run is stopped"));
+  });
+
+  test("counts a denial that was never confirmed as such, and denies what the request changed to", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
+    await bench.clock.pass(1_000);
+    bench.agents.answer = () => Promise.resolve(lost);
+    bench.agents.pending.set(id, [{ id: "apr_2", content: { action: "delete everything" } }]);
+    await bench.clock.pass(4_000);
+    bench.agents.answer = () => Promise.resolve({ type: "confirmed" });
+    bench.agents.pending.set(id, [{ id: "apr_2", content: { action: "delete the rest" } }]);
+    await bench.clock.pass(20_000);
+    const run = await bench.run(id);
+    expect(run.approvals[1]?.state).toMatchObject({
+      delivery: { type: "unconfirmed", cause: "request-changed" },
+    });
+    expect(deniedByStop(run)).toEqual({ denied: 3, confirmed: 2, notConfirmed: 1 });
+    const post = run.posts[STOPPED];
+    expect(post?.type === "up" && post.shows).toMatch(/2 of 3, not 1$/);
   });
 
   test("undoes an approval that is held, and denies instead", async () => {

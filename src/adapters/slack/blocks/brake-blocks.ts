@@ -105,12 +105,18 @@ export function stopMessage(run: Run, stop: Stop): Message {
 const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
 
 function deniedWords(run: Run): string {
-  const { denied, confirmed } = deniedByStop(run);
+  const { denied, confirmed, notConfirmed } = deniedByStop(run);
   if (denied === 0)
     return isStoppable(run) ? "It has asked for nothing since." : "It asked for nothing after that.";
   const requests = denied === 1 ? "1 request" : `${count(denied)} requests`;
   if (confirmed === denied) return `Denied by this stop: ${requests}, confirmed by the service.`;
-  return `Denied by this stop: ${requests}. The service has confirmed ${count(confirmed)} so far.`;
+  const soFar = confirmed + notConfirmed < denied ? " so far" : "";
+  const them = notConfirmed === 1 ? "it" : "them";
+  const rest =
+    notConfirmed === 0
+      ? ""
+      : `, and did not confirm ${count(notConfirmed)}. Look ${them} up in the agent service`;
+  return `Denied by this stop: ${requests}. The service has confirmed ${count(confirmed)}${soFar}${rest}.`;
 }
 
 function liftActions({ key, stop }: Run): Block {

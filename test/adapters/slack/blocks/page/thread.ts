@@ -2,7 +2,7 @@
 
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
-import type { Approval } from "#src/domain/approval.ts";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { applyDigest } from "#src/domain/storm.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
@@ -197,6 +197,7 @@ const denied = (delivery: Parameters<typeof decided>[0]): Approval => {
   const decision = { ...approval.state.decision, by: null, stoppedBy: BEN };
   return { ...approval, state: { ...approval.state, decision } };
 };
+const lostDenial: Delivery = { type: "unconfirmed", at: NOON, cause: "no-longer-listed" };
 const STOPPED_RUN = withApprovals(
   { ...CREATED, stop: STOP },
   denied(confirmed),
@@ -232,6 +233,22 @@ export const NOTICES_IN_THREAD: Record<
     {
       when: "the run is over",
       drawn: messageIn({ ...ended("failed", null), stop: STOP }, STOPPED, DEPLOYMENT),
+    },
+    {
+      when: "some denials were never confirmed",
+      drawn: messageIn(
+        withApprovals(STOPPED_RUN, denied(lostDenial), denied(lostDenial)),
+        STOPPED,
+        DEPLOYMENT,
+      ),
+    },
+    {
+      when: "one denial was never confirmed",
+      drawn: messageIn(
+        withApprovals({ ...CREATED, stop: STOP }, denied(confirmed), denied(lostDenial)),
+        STOPPED,
+        DEPLOYMENT,
+      ),
     },
     { when: "nothing was denied", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
   ],
