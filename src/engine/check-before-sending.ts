@@ -77,6 +77,9 @@ export type SendPermit = {
 /** `withheld`: the decision is not sent now, and no byte of it has been sent. */
 export type SendCheck = SendPermit | { readonly withheld: Outcome };
 
+/** Nothing may be sent. The decision is checked again. */
+const UNCHECKED: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
+
 /** Rejects if the store fails. */
 export async function checkBeforeSending(
   deps: ExecutorDeps,
@@ -86,21 +89,21 @@ export async function checkBeforeSending(
 ): Promise<SendCheck> {
   const heldAtFirst = holdForTampering(deps, run, effect);
   if (heldAtFirst !== null) return { withheld: heldAtFirst };
-  const failedFetch = await refreshRun(deps, run, handle);
-  if (failedFetch !== null) return { withheld: failedFetch };
+  const refreshed = await refreshRun(deps, run, handle);
+  if (refreshed === "not-stored") return UNCHECKED;
+  if (refreshed !== "stored") return { withheld: refreshed };
   const [people, requesterGroups] = await Promise.all([
     lookUpDeciders(deps, run, effect, handle),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
-  const unchecked = { checkedDecision: null, people, requesterGroups };
   const newest = await newestRun(run.key, handle);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
-  if (newest === null || approval === null) return unchecked;
+  if (newest === null || approval === null) return UNCHECKED;
   // Another replica may have sent and settled the decision in the meantime.
-  if (!isDue(newest, effect, deps.clock)) return unchecked;
+  if (!isDue(newest, effect, deps.clock)) return UNCHECKED;
   const finding = await findDisproof(deps.store, newest, approval);
   if (finding !== null) {
-    if (await hasChanged(deps, newest)) return unchecked;
+    if (await hasChanged(deps, newest)) return UNCHECKED;
     deps.integrity.found(finding);
     return { withheld: { type: "unproven", why: finding.words } };
   }
@@ -109,7 +112,7 @@ export async function checkBeforeSending(
   if (failedCatchUp !== null) return { withheld: failedCatchUp };
   const heldSince = holdForTampering(deps, newest, effect);
   if (heldSince !== null) return { withheld: heldSince };
-  return { ...unchecked, checkedDecision: decisionFingerprint(approval) };
+  return { checkedDecision: decisionFingerprint(approval), people, requesterGroups };
 }
 
 /** Returns whether the run still needs this effect. */
@@ -177,18 +180,18 @@ async function lookUpDeciders(
   return lookUpAll(deps, run, { users: votersOf(allVotes(decision)), sets, maxAgeMs: SUBMIT_AGE_MS });
 }
 
-/**
- * Fetches the run and applies the answer right before a decision is sent. Resolves to null on success; the mark that follows then checks
- * whether the decision may still be sent. Otherwise resolves to the reason for not sending it now.
- */
-async function refreshRun(deps: ExecutorDeps, run: Run, handle: ExecutionHandle): Promise<Outcome | null> {
+/** "not-stored": this process did not hold the run. The mark would not know the answer, even if the lease is back by then. */
+type Refreshed = "stored" | "not-stored" | Outcome;
+
+/** Fetches the run and applies the answer; the mark then checks whether the decision may still be sent. An outcome says why it may not. */
+async function refreshRun(deps: ExecutorDeps, run: Run, handle: ExecutionHandle): Promise<Refreshed> {
   const id = runId(run);
   if (id === null)
     return { type: "later", afterMs: null, why: "the run has no id yet", code: "no_run_id", notSent: true };
   try {
     const fetched = await deps.agents.fetchRun(id);
-    await handle.change(run.key, (before) => observeFetched(before, fetched, deps.context()));
-    return null;
+    const apply = (before: Run): Run => observeFetched(before, fetched, deps.context());
+    return (await handle.change(run.key, apply)) === null ? "not-stored" : "stored";
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     const { publicMessage: why, code, retryAfterMs: afterMs } = error;

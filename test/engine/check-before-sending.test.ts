@@ -294,3 +294,36 @@ describe("before a finding is acknowledged", () => {
     });
   });
 });
+
+test("a decision does not leave if what the service says now could not be stored, even if the lease is back at once", async () => {
+  const bench = await createBench();
+  const { store } = bench;
+  let isLost = false;
+  bench.store = {
+    ...store,
+    save: (stored, next, facts) => {
+      const seesChange = next.approvals[0]?.state.type === "pending";
+      if (!isLost || !seesChange) return store.save(stored, next, facts);
+      isLost = false;
+      return Promise.resolve("not-held");
+    },
+  };
+  await bench.restart();
+  const { id, submit } = await decides(bench, "approve", "the numbers are right");
+  let looks = 0;
+  bench.agents.beforeLook = () => {
+    looks += 1;
+    // The first look belongs to the submit, the second is the check right before the decision leaves.
+    if (looks === 2) {
+      bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "delete everything" } }]);
+      isLost = true;
+    }
+    return Promise.resolve();
+  };
+  expect(await submit()).toMatchObject({ ok: true });
+  await bench.clock.pass(20_000);
+  expect(looks).toBeGreaterThan(2);
+  expect(isLost).toBe(false);
+  expect(bench.agents.resolved).toEqual([]);
+  expect((await bench.run(id)).approvals[0]).toMatchObject({ state: { type: "pending" }, version: 2 });
+});

@@ -4,8 +4,9 @@ import type { KeptEntry } from "#src/audit/entry.ts";
 import { earlierVotes } from "#src/domain/approval-transitions.ts";
 import { type Approval, isFinal } from "#src/domain/approval.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
+import { shardOf } from "#src/domain/ids.ts";
 import { isSameJson } from "#src/domain/json.ts";
-import { cardSlot, isWatched, OPENING, runId } from "#src/domain/run.ts";
+import { cardSlot, isWatched, OPENING, type Run, runId } from "#src/domain/run.ts";
 import type { Store } from "#src/ports/store.ts";
 import type { Start, Submit } from "./records.ts";
 import type { Item, ServiceRun } from "./service.ts";
@@ -20,10 +21,12 @@ const STRETCHES = 100;
 /** Waits until nothing is left to do and the newest answers of the service have been processed, then judges. */
 export async function comeToRest(world: SimulatedWorld): Promise<void> {
   const store = world.database.sharedBy("judge", () => world.timeline.now);
-  await world.pass(STRETCH_MS);
+  let wasQuiet = false;
   for (let stretch = 0; stretch < STRETCHES; stretch += 1) {
     await world.pass(STRETCH_MS);
-    if (await isQuiet(world, store)) return judgeAtRest(world, store);
+    const quiet = await isQuiet(world, store);
+    if (quiet && wasQuiet) return judgeAtRest(world, store);
+    wasQuiet = quiet;
   }
   const left = (await unfinished(world, store)).join("; ");
   world.judge.must("quiet", false, `work is left although there are no more faults: ${left}`);
@@ -36,6 +39,9 @@ async function isQuiet(world: SimulatedWorld, store: Store): Promise<boolean> {
   const followed = world.slack.messages.filter(
     ({ run, slot }) => slot === OPENING && isWatched(run) && (run.seen?.ended ?? null) === null,
   );
+  // A process whose lease has lapsed cannot store what it receives. It tries to renew the lease after up to 15 s.
+  const isHeld = (run: Run): boolean => world.ready.some(({ bot }) => bot?.holdsShard(shardOf(run)) === true);
+  if (!followed.every(({ run }) => isHeld(run))) return false;
   const ids = followed.flatMap(({ run }) => runId(run) ?? []);
   if (ids.some((id) => (world.judge.answeredAt.get(id) ?? 0) <= healedAt)) return false;
   return (await unfinished(world, store)).length === 0;
