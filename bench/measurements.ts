@@ -17,7 +17,7 @@ import { startRatio } from "./start-ratio.ts";
 import { stormRatio } from "./storm-ratio.ts";
 import { submitFeedback } from "./submit-feedback.ts";
 
-/** How long to measure: about twenty minutes in all, or the same figures in about four. */
+/** How long to measure: about 25 minutes in all, or the same figures in a fraction of that. */
 export type Size = "full" | "quick";
 
 export type Result = {
@@ -281,7 +281,7 @@ export const GROUPS: { readonly [Of in Size]: readonly Group[] } = {
   ],
   quick: [
     alone(polls),
-    // Before it measures, `deciding` waits for a minute, because Slack limits how fast its cards get their buttons.
+    // `deciding` mostly waits: for the cards of each of its bots, and until the bot has settled.
     [[deciding], [tenThousand, starting]],
     alone(acknowledging),
     alone(stalls),

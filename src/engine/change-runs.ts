@@ -159,9 +159,18 @@ function withoutHold(run: Run): Run {
   return approvals.some((approval, at) => approval !== run.approvals[at]) ? { ...run, approvals } : run;
 }
 
-/** Applies the current rule to every pending approval, and so to its card. */
-export const applyPolicyToWaiting = (deps: RuleDeps): Promise<void> =>
-  changeHeld({ ...deps, change: deps.engine.change }, "pending", (run) => applyPolicy(run, deps.context()));
+/**
+ * Applies the current rule to every pending approval, and so to its card. Every run is concerned, even if its stored version would not
+ * change: a change under way may still save it under the earlier policy.
+ */
+export async function applyPolicyToWaiting(deps: RuleDeps): Promise<void> {
+  await changeEach(
+    deps,
+    (visit) => eachHeldRun(deps, "pending", visit),
+    () => true,
+    (key) => deps.engine.change(key, (run) => applyPolicy(run, deps.context())),
+  );
+}
 
 /** After a freeze, or after its end, brings every run up to date: unsent approvals become void under a freeze, and open cards show it. */
 export async function applyBrakeToRuns(deps: RuleDeps): Promise<void> {
