@@ -40,7 +40,7 @@ export type Player = (
 export type Limits = {
   /** When to stop (on the clock of `performance.now`). */
   readonly until?: number;
-  /** Plays only every nth of the schedules with faults. */
+  /** Plays only every nth of the schedules with `maxFaults` faults. */
   readonly every?: number;
 };
 
@@ -60,6 +60,7 @@ export async function everySchedule(
   let schedules: readonly (readonly Fault[])[] = [[]];
   for (let count = 0; count <= maxFaults && !isCutShort(); count += 1) {
     const next: (readonly Fault[])[][] = [];
+    const nth = count + 1 === maxFaults ? every : 1;
     const waiting = schedules.entries();
     const playOn = async (player: Player): Promise<void> => {
       for (const [index, faults] of waiting) {
@@ -68,7 +69,9 @@ export async function everySchedule(
         played += 1;
         if (why !== null) broken.push({ faults, why });
         if (count === 0) choices = options.length;
-        if (count < maxFaults) next[index] = further(faults, options).filter((_, nth) => nth % every === 0);
+        // Shifted by the index, so that the faults that are left out differ from one schedule to the next.
+        if (count < maxFaults)
+          next[index] = further(faults, options).filter((_, order) => (order + index) % nth === 0);
       }
     };
     await Promise.all(players.map(playOn));

@@ -1,7 +1,7 @@
 // `npm run simulate -- --seeds N [--from SEED] [--lanes L]` plays random histories, some of them side by side, and judges them.
 // `npm run simulate -- --seed S --verbose` plays one history and prints it.
-// `npm run simulate -- --enumerate [--faults 2] [--story NAME] [--minutes M] [--lanes L]` plays the ten stories once for each combination
-// of at most that many faults.
+// `npm run simulate -- --enumerate [--faults 2] [--every K] [--story NAME] [--minutes M] [--lanes L]` plays the ten stories once for each
+// combination of at most that many faults, or for every Kth of those with the most faults.
 // `npm run simulate -- --days N [--seed S]` plays many days in one world, and compares what is kept at the end of each.
 // Exit code 1: an invariant was broken, or something grew that should not.
 
@@ -19,7 +19,7 @@ import { FailedHistory, type SimulatedWorld } from "./world.ts";
 const values = readCommandLine(
   `npm run simulate -- [--seeds 1000] [--from 1] [--lanes N]
        npm run simulate -- --seed N [--verbose]
-       npm run simulate -- --enumerate [--faults 1] [--story NAME] [--minutes N] [--lanes N]
+       npm run simulate -- --enumerate [--faults 1] [--every N] [--story NAME] [--minutes N] [--lanes N]
        npm run simulate -- --schedule SCHEDULE
        npm run simulate -- --days N [--seed N]`,
   {
@@ -29,6 +29,7 @@ const values = readCommandLine(
     seed: { type: "string" },
     enumerate: { type: "boolean", default: false },
     faults: { type: "string", default: "1" },
+    every: { type: "string", default: "1" },
     story: { type: "string" },
     minutes: { type: "string" },
     schedule: { type: "string" },
@@ -36,7 +37,7 @@ const values = readCommandLine(
     verbose: { type: "boolean", default: false },
   },
   (given) => {
-    for (const name of ["seeds", "from", "lanes", "seed", "faults", "minutes", "days"] as const)
+    for (const name of ["seeds", "from", "lanes", "seed", "faults", "every", "minutes", "days"] as const)
       if (given[name] !== undefined) wholeNumber(`--${name}`, given[name]);
     if (given.story !== undefined && STORIES[given.story] === undefined)
       throw new Error(`--story must be one of: ${Object.keys(STORIES).join(", ")}`);
@@ -97,7 +98,12 @@ async function playSeeds(first: number, count: number): Promise<void> {
 }
 
 async function enumerateStories(): Promise<void> {
-  const until = values.minutes === undefined ? {} : { until: began + Number(values.minutes) * MINUTE_MS };
+  const every = Number(values.every);
+  const limits = {
+    every,
+    ...(values.minutes !== undefined && { until: began + Number(values.minutes) * MINUTE_MS }),
+  };
+  const ended = every === 1 ? "all" : `1 in ${every} of those with the most faults`;
   await inLanes(Number(values.lanes), async (lanes) => {
     for (const name of values.story === undefined ? Object.keys(STORIES) : [values.story]) {
       const players = lanes.map(
@@ -109,9 +115,9 @@ async function enumerateStories(): Promise<void> {
               `--schedule "${name}: ${written(faults)}"`,
             ),
       );
-      const done = await everySchedule(Number(values.faults), players, until);
+      const done = await everySchedule(Number(values.faults), players, limits);
       console.log(
-        `${name}: ${done.choices} choices, ${done.played} schedules, ${done.ended ? "all" : "NOT ALL"}, ${done.broken.length} broken, ${speed()}`,
+        `${name}: ${done.choices} choices, ${done.played} schedules, ${done.ended ? ended : "NOT ALL"}, ${done.broken.length} broken, ${speed()}`,
       );
     }
   });
