@@ -120,6 +120,12 @@ function applyPeopleOutcome(
 
 /** Delivers a notice at most once: it is sent again only if it was surely not delivered. */
 function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, now: number): Run {
+  // Without a mark, no byte of it was sent.
+  if (
+    outcome.type === "unsure" &&
+    run.notices.some((notice) => notice.id === id && notice.state === "planned")
+  )
+    return run;
   if (outcome.type !== "later") return { ...run, notices: run.notices.filter((notice) => notice.id !== id) };
   const notBefore = now + backoffMs(3, outcome.afterMs);
   return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore }));
@@ -232,12 +238,19 @@ export function answerUnknownStart(run: Run, again: "started" | "left"): Run | n
 
 // Recovery after a crash or a lost lease. We do not know whether the effects that a dead process had marked took place.
 
-/** Settles the marked effects, except those that this process is executing. Returns the same run if there are none. */
-export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
-  const settled = markedEffects(run)
+/**
+ * Settles the marked effects, except those that `isExecuting` names. Returns the same run if there are none. Only the process that holds
+ * the run may call it, because any other mark may be of an effect that the holder is executing.
+ */
+export function settleMarks(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean): Run {
+  return markedEffects(run)
     .filter((effect) => !isExecuting(effect))
     .reduce((next, effect) => applyOutcome(next, effect, LOST, ctx), run);
-  return redrawLater(settled, ctx.monotonic);
+}
+
+/** Like `settleMarks`, for a run that another process may have followed until now. Plans a redraw of the messages that it was updating, too. */
+export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
+  return redrawLater(settleMarks(run, ctx, isExecuting), ctx.monotonic);
 }
 
 /** Plans a sweep of each message with an update in progress. That update may arrive after ours, so we draw once more when it no longer can. */

@@ -5,7 +5,7 @@
 
 import { ruleOf } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
-import { type Approval, type Decision, isFinal, isSettled } from "./approval.ts";
+import { type Approval, type Decision, type Delivery, isFinal, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
@@ -84,11 +84,12 @@ export function wasDenialRefused({ past, request }: Approval): boolean {
  * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
  * confirmation.
  */
-export function deniedByStop({ stop, approvals }: Pick<Run, "stop" | "approvals">): {
+export function deniedByStop(run: Run): {
   readonly denied: number;
   readonly confirmed: number;
   readonly notConfirmed: number;
 } {
+  const { stop, approvals } = run;
   const since = stop?.at ?? Number.POSITIVE_INFINITY;
   const denials = approvals.flatMap(({ state }) =>
     state.type === "decided" && state.decision.stoppedBy !== undefined && state.decision.at >= since
@@ -96,7 +97,10 @@ export function deniedByStop({ stop, approvals }: Pick<Run, "stop" | "approvals"
       : [],
   );
   const confirmed = denials.filter(({ type }) => type === "confirmed").length;
-  const notConfirmed = denials.filter((delivery) => isFinal(delivery)).length - confirmed;
+  // A refused denial of a request that is still listed is undone. Of one that is no longer listed, or whose run is over, nothing more comes.
+  const isOver = (delivery: Delivery): boolean =>
+    isFinal(delivery) || (delivery.type === "refused" && (delivery.absent || !isWatched(run)));
+  const notConfirmed = denials.filter(isOver).length - confirmed;
   return { denied: denials.length, confirmed, notConfirmed };
 }
 

@@ -91,6 +91,10 @@ export function markedEffects(run: Run): Effect[] {
   return Object.values(MARKED).flatMap((list): readonly Effect[] => list?.(run) ?? []);
 }
 
+/** Returns whether the run marks this effect as under way. */
+export const isMarked = (run: Run, effect: Effect): boolean =>
+  markedEffects(run).some((marked) => effectKey(marked) === effectKey(effect));
+
 export type Outcome =
   | { readonly type: "created"; readonly snapshot: Snapshot }
   /** The service created the run under the id of a run that we already follow. */

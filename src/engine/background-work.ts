@@ -1,9 +1,33 @@
-// Work in the background: loops of passes, delayed work for each key, and a queue that acts on each key when it is due.
+// Work in the background: loops of passes, work that is done when it is asked for, delayed work for each key, and a queue that acts on each
+// key when it is due.
 
 import TinyQueue from "tinyqueue";
 import type { EventLog } from "../ports.ts";
 import { type Alarm, type Clock, createAlarm, createAlarms, endedWithin } from "./clock.ts";
 import { createQuietWarnings } from "./logging.ts";
+
+export type DueWork = {
+  readonly ask: () => void;
+  /** Does the work if it is due. If it fails, or is asked for meanwhile, it is due again. Rejects as `work` does. */
+  readonly doIfDue: (work: () => Promise<void>) => Promise<void>;
+};
+
+export function createDueWork(isDueAtFirst: boolean): DueWork {
+  let isDue = isDueAtFirst;
+  return {
+    ask: () => void (isDue = true),
+    async doIfDue(work) {
+      if (!isDue) return;
+      isDue = false;
+      try {
+        await work();
+      } catch (error) {
+        isDue = true;
+        throw error;
+      }
+    },
+  };
+}
 
 export type BackgroundLoop = {
   /** The first pass begins after `afterMs`. */

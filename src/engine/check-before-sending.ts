@@ -48,8 +48,6 @@ export type EngineHandle = {
   readonly change: Change;
   /** Reconciles the run again after `afterMs`. */
   readonly reconcileAfter: (key: RunKey, afterMs: number) => void;
-  /** Reports a mark that may be in the store although its effect is no longer being executed. The next change of the run settles it. */
-  readonly settleLater: (key: RunKey) => void;
   /** Called when no effect of the run is in progress any more. */
   readonly onIdle: (key: RunKey) => void;
   readonly holdsShard: (shard: number) => boolean;
@@ -59,8 +57,6 @@ export type ExecutionHandle = EngineHandle & {
   readonly isStopping: () => boolean;
   /** Called right before the effect is marked. Returns false if another process holds the run; the effect is then not marked here. */
   readonly beginSending: () => boolean;
-  /** Reports that the effect ends here and that its mark may remain in the store. */
-  readonly leaveMark: () => void;
 };
 
 type SendDecision = Extract<Effect, { type: "send-decision" }>;

@@ -6,7 +6,7 @@ import { auditOfSending } from "../audit/run-diff.ts";
 import { applyOutcome, markSending } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
-import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
+import { type Effect, effectKey, isMarked, type Outcome } from "../domain/effect.ts";
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
@@ -65,13 +65,10 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
       sending.set(id, shard);
       return true;
     };
-    let mayLeaveMark = false;
-    const leaveMark = (): void => void (mayLeaveMark = true);
-    const handle = { ...engine, isStopping: () => isStopping, beginSending, leaveMark };
+    const handle = { ...engine, isStopping: () => isStopping, beginSending };
     const afterMs = await execute(deps, run, effect, handle);
     sending.delete(id);
     underWay.delete(id);
-    if (mayLeaveMark) engine.settleLater(run.key);
     count(busy, run.key, -1);
     if (startedAgain.delete(id) || afterMs > 0) engine.reconcileAfter(run.key, afterMs);
     if (!busy.has(run.key)) engine.onIdle(run.key);
@@ -149,8 +146,8 @@ async function execute(
     return await writer.untilSaved(outcome);
   } catch (error) {
     deps.log.error({ run: run.key, effect: effectKey(effect), error }, "could not execute an effect");
-    // The mark may be in the store although the effect is no longer being executed.
-    await writer.once(OWN_FAULT).catch(handle.leaveMark);
+    // If this fails, too, or if a mark is stored only now, the engine settles it with the run's next change.
+    await writer.once(OWN_FAULT).catch(() => undefined);
     return AFTER_FAILURE_MS;
   }
 }
@@ -179,7 +176,7 @@ type MarkResult =
   | { readonly type: "unverified" }
   /** The run no longer needs the effect. */
   | { readonly type: "unwanted" }
-  /** The run could not be saved: this process does not hold it, or a new freeze forbids the effect. */
+  /** Not marked: this process does not hold the run, a new freeze forbids the effect, or the mark of an earlier try is still there. */
   | { readonly type: "not-saved" };
 
 /**
@@ -195,6 +192,8 @@ async function markInStore(
   const { permit } = handle;
   const saved = await handle.transact<MarkResult>(key, (newest) => {
     const run = applyBrake(withFreshRequester(newest, permit.requesterGroups, context()), context());
+    // The commit of an earlier try was answered too late. The run's next change settles its mark.
+    if (isMarked(run, effect)) return { run, value: NOT_SAVED };
     if (!isStillChecked(run, effect, permit) || !isDue(run, effect, clock)) return { run, value: UNWANTED };
     const authority =
       effect.type === "send-decision"
@@ -211,10 +210,11 @@ async function markInStore(
     };
     return { run: marked, value: { type: "marked", run: marked }, sideWrites };
   });
-  return saved === null ? { type: "not-saved" } : saved.value;
+  return saved === null ? NOT_SAVED : saved.value;
 }
 
 const UNWANTED: MarkResult = { type: "unwanted" };
+const NOT_SAVED: MarkResult = { type: "not-saved" };
 
 const OWN_FAULT: Outcome = {
   type: "unsure",

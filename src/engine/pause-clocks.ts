@@ -9,7 +9,7 @@ import type { Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { SlackHealth } from "../ports/monitoring.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-work.ts";
+import { createBackgroundLoop, createDueWork } from "./background-work.ts";
 import { type Change, changeHeld, changeUnfinished } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
@@ -113,22 +113,24 @@ function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {
 type OutagePause = { pass(): Promise<void>; noteRun(run: Run): void };
 
 function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
-  /** False only if no clock is stopped for this cause. After a start, or when a paused run arrives from another replica, it may be. */
-  let mayBePaused = true;
+  /** Not due only if no clock is stopped for this cause. After a start, or when a paused run arrives from another replica, one may be. */
+  const resuming = createDueWork(true);
 
   async function pass(): Promise<void> {
     const since = lostSince();
     if (since === "unknown") return;
     if (since === null) {
-      if (!mayBePaused) return;
       const until = deps.clock.monotonic();
-      await changeHeld(deps, "pending", (run) => resumeRun(run, why, until));
-      mayBePaused = false;
+      await resuming.doIfDue(() => changeHeld(deps, "pending", (run) => resumeRun(run, why, until)));
     } else if (deps.clock.monotonic() - since >= GRACE_MS) {
-      mayBePaused = true;
+      resuming.ask();
       await changeHeld(deps, "pending", (run) => pauseRun(run, { why, from: since, until: null }));
     }
   }
 
-  return { pass, noteRun: (run) => void (mayBePaused ||= isPausedBy(run, why)) };
+  function noteRun(run: Run): void {
+    if (isPausedBy(run, why)) resuming.ask();
+  }
+
+  return { pass, noteRun };
 }

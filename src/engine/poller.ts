@@ -28,7 +28,7 @@ export type Poller = {
 
 export type PollLimits = { readonly minMs: number; readonly maxMs: number; readonly maxInFlight: number };
 
-type Deps = {
+type GivenDeps = {
   agents: Pick<AgentService, "fetchRun">;
   engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
   guard: ServiceBreaker;
@@ -40,6 +40,25 @@ type Deps = {
   metrics: Counters;
   watchdog: Pick<Watchdog, "begin">;
 };
+type Deps = GivenDeps & { readonly rules: Rules };
+
+/** Returns a number that grows with each change of the policy and of the freezes in force. */
+type Rules = () => number;
+
+/**
+ * After such a change, an answer that is known must be applied once more. The change itself is applied to all runs at once; this reaches
+ * the runs that it missed because the store failed, or because they were being saved.
+ */
+function createRules(context: () => Context): Rules {
+  let { policy, freezes } = context();
+  let changes = 0;
+  return () => {
+    const now = context();
+    if (now.policy !== policy || now.freezes !== freezes) changes += 1;
+    ({ policy, freezes } = now);
+    return changes;
+  };
+}
 
 /** If this many runs or more have unreadable answers, the fault is reported for the service as a whole. */
 const SERVICE_WIDE_RUNS = 3;
@@ -63,11 +82,14 @@ type Entry = {
   isMissing: boolean;
   /** The `fingerprint` of the newest answer, if it changes nothing. Null if the next answer must be applied in any case. */
   knownAnswer: string | null;
+  /** The `Rules` number under which the known answer changes nothing. */
+  knownUnder: number;
   /** The number of times that the run was reconciled. */
   reconciliations: number;
 };
 
-export function createPoller(deps: Deps, limits: PollLimits): Poller {
+export function createPoller(given: GivenDeps, limits: PollLimits): Poller {
+  const deps: Deps = { ...given, rules: createRules(given.context) };
   const entries = new Map<RunKey, Entry>();
   const warn = createQuietWarnings(deps);
   let stopped = false;
@@ -141,6 +163,7 @@ const newEntry = (key: RunKey, id: RunId): Entry => ({
   failures: 0,
   isMissing: false,
   knownAnswer: null,
+  knownUnder: 0,
   reconciliations: 0,
 });
 
@@ -152,40 +175,62 @@ function nextPollAt({ clock, random }: Deps, entry: Entry, limits: PollLimits): 
   return Math.min(usual, Math.max(entry.fetchAt, now + limits.minMs / 2));
 }
 
-/** Resolves to the reason why the service did not answer, or to null if it answered or was not asked. Never rejects. */
-async function poll(deps: Deps, entry: Entry, isStopped: () => boolean): Promise<PortError | null> {
-  const { clock, guard, log, metrics } = deps;
+/** `what` is what the log says. */
+type Failure = { readonly error: PortError; readonly what: string };
+
+const NO_ANSWER = "the agent service gave no usable answer about a run";
+const NOT_STORED = "an answer about a run could not be stored; the next poll asks again";
+
+/** Resolves to the failure of this poll, or to null if it succeeded, or if the service was not asked. Never rejects. */
+async function poll(deps: Deps, entry: Entry, isStopped: () => boolean): Promise<Failure | null> {
+  const fetched = await fetchOnce(deps, entry);
+  if (fetched === null || "error" in fetched) return fetched;
+  if (isStopped()) return null;
+  try {
+    await applyAnswer(deps, entry, fetched);
+    await deps.unreadable.noteFetch(entry.key, fetched);
+    return null;
+  } catch (error) {
+    return noteFailure(deps, entry, error, NOT_STORED);
+  }
+}
+
+async function fetchOnce(deps: Deps, entry: Entry): Promise<FetchedRun | Failure | null> {
+  const { clock, guard, metrics } = deps;
   const startedAt = clock.monotonic();
   const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
   try {
     const fetched = await guard.through(entry.id, () => deps.agents.fetchRun(entry.id));
     entry.failures = 0;
     metrics.poll(fetched.type, seconds());
-    if (isStopped()) return null;
-    await applyAnswer(deps, entry, fetched);
-    await deps.unreadable.noteFetch(entry.key, fetched);
-    return null;
+    return fetched;
   } catch (error) {
     if (error instanceof CircuitOpenError) return null;
-    entry.failures += 1;
-    if (!(error instanceof PortError)) {
-      log.error({ run: entry.key, error }, "a look at a run failed");
-      return null;
+    const failure = noteFailure(deps, entry, error, NO_ANSWER);
+    if (failure !== null) {
+      metrics.poll(failure.error.code, seconds());
+      await noteUnreadable(deps, entry, failure.error);
     }
-    metrics.poll(error.code, seconds());
-    await noteUnreadable(deps, entry, error);
-    return error;
+    return failure;
   }
+}
+
+/** Counts the failure, so that the next poll comes later. Returns null for a fault in Countersign, which is logged here. */
+function noteFailure({ log }: Deps, entry: Entry, error: unknown, what: string): Failure | null {
+  entry.failures += 1;
+  if (error instanceof PortError) return { error, what };
+  log.error({ run: entry.key, error }, "a look at a run failed");
+  return null;
 }
 
 function logFailure(
   warn: WarnQuietly,
   { key, id, failures }: Entry,
-  { code }: PortError,
+  { error: { code }, what }: Failure,
   nextTryMs: number,
 ): void {
   const ids = { code, effect: "poll", run: key, runId: id, try: failures, nextTryMs: Math.round(nextTryMs) };
-  warn(code, ids, "the agent service gave no usable answer about a run");
+  warn(code, ids, what);
 }
 
 async function noteUnreadable(
@@ -205,7 +250,7 @@ async function noteUnreadable(
 
 /** Applies the answer to the run, unless an answer with the same content has changed nothing. */
 async function applyAnswer(
-  { engine, context, clock }: Deps,
+  { engine, context, clock, rules }: Deps,
   entry: Entry,
   fetched: FetchedRun,
 ): Promise<void> {
@@ -213,7 +258,9 @@ async function applyAnswer(
   if (answer !== null && answer.length > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
   const askedAt = askedAtOf(fetched);
   if (entry.fetchAt !== null && askedAt >= entry.fetchAt) entry.fetchedAt = askedAt;
-  if (answer !== null && answer === entry.knownAnswer && entry.fetchAt === null) return;
+  const under = rules();
+  const isKnown = answer !== null && answer === entry.knownAnswer && entry.knownUnder === under;
+  if (isKnown && entry.fetchAt === null) return;
   let hasNoMore = false;
   let ownReconciliation = 0;
   await engine.change(entry.key, (newest) => {
@@ -225,7 +272,10 @@ async function applyAnswer(
     return run;
   });
   // If the run was reconciled again after this change, a different answer may have been applied since.
-  if (hasNoMore && entry.reconciliations === ownReconciliation) entry.knownAnswer = answer;
+  if (hasNoMore && entry.reconciliations === ownReconciliation) {
+    entry.knownAnswer = answer;
+    entry.knownUnder = under;
+  }
 }
 
 /** Two answers with the same fingerprint have the same content. Returns null if the answer must always be applied. */

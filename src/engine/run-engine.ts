@@ -7,7 +7,6 @@
 // Changes of one run happen one after the other. Its effects happen in parallel, so a slow POST blocks nothing.
 
 import { auditOfChange, limitUndecidedEntries, withMarks } from "../audit/run-diff.ts";
-import { recover } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { lapseClaims } from "../domain/handling.ts";
 import { applyDigest } from "../domain/storm.ts";
@@ -15,19 +14,20 @@ import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { expire, withdrawSurplusVotes } from "../domain/decide.ts";
-import type { Effect } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { applyFollowUp } from "../domain/follow-up-due.ts";
 import { isFinished, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
 import { shownChars } from "../domain/text/request-text.ts";
-import { type EventLog, PortError } from "../ports.ts";
+import type { EventLog } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
-import { createDelayedWork, type DelayedWork } from "./background-work.ts";
+import { createDelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
+import { createLateCommits, type LateCommits } from "./late-commits.ts";
 import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
+import { createMarkSettling, type MarkSettling, type SaveRequest } from "./settle-marks.ts";
 
 export type RunEngine = HeldShards & {
   readonly shardsSending: EffectExecutor["shardsSending"];
@@ -35,8 +35,7 @@ export type RunEngine = HeldShards & {
   readonly change: Change;
   /** Follows a run that was just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
   resume(stored: StoredRun): Promise<void>;
-  /** For a run whose insert was not answered: if the run is stored, this process follows it as soon as the store answers. */
-  followIfStored(key: RunKey): void;
+  readonly followIfStored: LateCommits["followIfStored"];
   /** Calls the listener with every run that is reconciled. */
   onPlan(listener: (run: Run, plan: Plan) => void): void;
   /** Accepts no new work and waits at most `ms` until work in progress is settled. */
@@ -58,49 +57,61 @@ type Deps = {
 };
 
 export function createRunEngine(deps: Deps): RunEngine {
-  const { store, context, clock, executor } = deps;
-  const { save, forgetLastWritten } = createSaver(store, clock);
+  const { context, clock, executor } = deps;
+  const { save, forgetLastWritten } = createSaver(deps);
   const delayed = createDelayedWork(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
-  const { settleLater, saveSettled } = createUnsettledMarks(executor, context);
+  const marks = createMarkSettling(executor, context);
   const { holdRun, holdsRun, ...shards } = createHeldRuns();
-  const reconcileAfter: ReconcileAfter = (key, afterMs) =>
-    delayed.run(key, afterMs, () => wake(deps, change, key, reconcileAfter));
-  shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key)));
+  const wakeNow = (key: RunKey): Promise<void> => wake(deps, change, key, reconcileAfter);
+  const reconcileAfter: ReconcileAfter = (key, afterMs) => delayed.run(key, afterMs, () => wakeNow(key));
+  const late = createLateCommits(deps, { resume: (stored) => resume(stored), wake: wakeNow });
+  shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key), late.forget(key)));
 
   const startEffects = retryAfterFault(deps, reconcileAfter, (run) => {
     delayed.cancel(run.key);
     const plan = reconcile(run, clock.monotonic());
-    const handle = { transact, change, reconcileAfter, settleLater, onIdle: forgetLastWritten, ...shards };
+    const handle = { transact, change, reconcileAfter, onIdle: forgetLastWritten, ...shards };
     for (const effect of plan.effects) executor.start(run, effect, handle);
-    if (plan.wakeAt !== null) reconcileAfter(run.key, plan.wakeAt - clock.monotonic());
+    const wakeAt = marks.hasStray(run) ? clock.monotonic() + AFTER_FAILURE_MS : plan.wakeAt;
+    if (wakeAt !== null) reconcileAfter(run.key, wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
   });
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
-    const saving = saveSettled(key, apply, (apply) => save(key, { apply, mustHold, context }));
-    const result = await wakeIfUnanswered(saving, () => reconcileAfter(key, AFTER_FAILURE_MS));
+    const saving = marks.saveSettled(key, { apply, mustHold }, (settled) => save(key, settled));
+    const result = await late.watched(key, saving);
     if (result !== null && isHeldAfter(result, { holdRun, holdsRun })) startEffects(result.run);
     if (!executor.isBusy(key)) forgetLastWritten(key);
     return result;
   };
   const change = changeBy(transact);
 
-  async function resume({ run }: StoredRun): Promise<void> {
-    const wasHeld = holdsRun(run);
-    if (!holdRun(run)) return;
-    // Another process has saved a run that we hold, so the version that this process wrote last is outdated.
-    if (wasHeld) forgetLastWritten(run.key);
-    else if (recover(run, context()) === run) return startEffects(run);
-    else settleLater(run.key);
-    await wake(deps, change, run.key, reconcileAfter);
-  }
-
-  const followIfStored = followerOf(deps, resume, delayed);
+  const resume = resumeBy({ holdRun, holdsRun, forgetLastWritten, marks, startEffects, wakeNow });
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
-  const stop = async (ms: number) => void (await Promise.all([delayed.stop(ms), executor.stop(ms)]));
+  const stop = async (ms: number) =>
+    void (await Promise.all([delayed.stop(ms), late.stop(ms), executor.stop(ms)]));
+  const { followIfStored } = late;
   const { shardsSending } = executor;
   return { ...shards, transact, change, resume, followIfStored, onPlan, stop, shardsSending };
+}
+
+type ResumeParts = Pick<HeldRuns, "holdRun" | "holdsRun"> & {
+  readonly marks: MarkSettling;
+  readonly forgetLastWritten: (key: RunKey) => void;
+  readonly startEffects: (run: Run) => void;
+  readonly wakeNow: (key: RunKey) => Promise<void>;
+};
+
+function resumeBy({ marks, ...parts }: ResumeParts): RunEngine["resume"] {
+  return async ({ run }) => {
+    const wasHeld = parts.holdsRun(run);
+    if (!parts.holdRun(run)) return;
+    // Another process has saved a run that we hold, so the version that this process wrote last is outdated.
+    if (wasHeld) parts.forgetLastWritten(run.key);
+    else if (!marks.recoverFirst(run)) return parts.startEffects(run);
+    await parts.wakeNow(run.key);
+  };
 }
 
 /** Holds the run if this process saved the change itself. Returns whether this process holds the run. */
@@ -128,16 +139,6 @@ function retryAfterFault(
   };
 }
 
-/** If the answer to a commit was lost, the run is reconciled soon, which shows what was stored. Rejects as `saving` does. */
-async function wakeIfUnanswered<Result>(saving: Promise<Result>, wake: () => void): Promise<Result> {
-  try {
-    return await saving;
-  } catch (error) {
-    if (error instanceof PortError && error.applied === "maybe") wake();
-    throw error;
-  }
-}
-
 type ReconcileAfter = (key: RunKey, afterMs: number) => void;
 
 /** Applies what time has changed and reconciles the run. Tries again later if the store fails. Never rejects. */
@@ -158,68 +159,17 @@ async function wake(
   }
 }
 
-/** Returns the function that loads a run, again and again until the store answers, and then follows it. */
-function followerOf(
-  { store, log }: Deps,
-  resume: RunEngine["resume"],
-  delayed: DelayedWork,
-): (key: RunKey) => void {
-  const loadAndResume = async (key: RunKey): Promise<void> => {
-    try {
-      const stored = await store.load(key);
-      if (stored !== null) await resume(stored);
-    } catch (error) {
-      log.error({ run: key, error }, "could not look for a run that may be stored; trying again");
-      follow(key);
-    }
-  };
-  const follow = (key: RunKey): void => delayed.run(key, AFTER_FAILURE_MS, () => loadAndResume(key));
-  return follow;
-}
-
 const changeBy =
   (transact: Transact): Change =>
   async (key, apply, options) =>
     (await transact(key, (run) => withoutValue(apply(run)), options))?.run ?? null;
 
-type UnsettledMarks = {
-  readonly settleLater: (key: RunKey) => void;
-  /** Saves the change. If the run has marks to settle, they are settled in the same save. */
-  readonly saveSettled: <Value, Result>(
-    key: RunKey,
-    apply: Apply<Value>,
-    save: (apply: Apply<Value>) => Promise<Result | null>,
-  ) => Promise<Result | null>;
-};
-
-/**
- * Remembers the runs with marks of a dead process, or of an effect whose failure could not be stored. The first saved change of such a
- * run settles these marks. The marks of effects that this process is still executing stay as they are.
- */
-function createUnsettledMarks(executor: EffectExecutor, context: () => Context): UnsettledMarks {
-  const unsettled = new Set<RunKey>();
-  const settledFirst = <Value>(key: RunKey, apply: Apply<Value>): Apply<Value> => {
-    const isUnderWay = (effect: Effect): boolean => executor.isUnderWay(key, effect);
-    return (run) => apply(recover(run, context(), isUnderWay));
-  };
-  return {
-    settleLater: (key) => void unsettled.add(key),
-    async saveSettled(key, apply, save) {
-      const result = await save(unsettled.has(key) ? settledFirst(key, apply) : apply);
-      if (result !== null) unsettled.delete(key);
-      return result;
-    },
-  };
-}
-
-type Apply<Value> = (run: Run) => Applied<Value>;
 type SaveResult<Value> = {
   readonly run: Run;
   readonly value: Value;
   /** "passed-on": saved for the process that holds the run. "unchanged": there was nothing to save. */
   readonly saved: "saved" | "passed-on" | "unchanged";
 };
-type SaveRequest<Value> = { apply: Apply<Value>; mustHold: boolean; context: () => Context };
 
 const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null> =>
   "sideWrites" in applied ? { ...applied, value: null } : { run: applied, value: null };
@@ -231,22 +181,22 @@ type LastWritten = Map<RunKey, StoredRun>;
  * Saves changes of one run one after the other. While effects of the run are in progress, a change starts from what the last change
  * wrote, without loading the run. If another writer has changed the row, the store refuses the save, and the run is loaded after all.
  */
-function createSaver(store: RunStore, clock: Clock) {
+function createSaver(deps: Pick<Deps, "store" | "clock" | "context">) {
   const inTurn = createKeyedLock();
   const lastWritten: LastWritten = new Map();
   return {
     save: <Value>(key: RunKey, request: SaveRequest<Value>) =>
-      inTurn(key, () => saveChange({ store, clock, lastWritten }, key, request)),
+      inTurn(key, () => saveChange({ ...deps, lastWritten }, key, request)),
     forgetLastWritten: (key: RunKey) => void lastWritten.delete(key),
   };
 }
 
-type SaverDeps = { readonly store: RunStore; readonly clock: Clock; readonly lastWritten: LastWritten };
+type SaverDeps = Pick<Deps, "store" | "clock" | "context"> & { readonly lastWritten: LastWritten };
 
 async function saveChange<Value>(
-  { store, clock, lastWritten }: SaverDeps,
+  { store, clock, context, lastWritten }: SaverDeps,
   key: RunKey,
-  { apply, mustHold, context }: SaveRequest<Value>,
+  { apply, mustHold }: SaveRequest<Value>,
 ): Promise<SaveResult<Value> | null> {
   for (let clash = 0; clash < MAX_CLASHES; clash += 1) {
     const stored = lastWritten.get(key) ?? (await store.load(key));

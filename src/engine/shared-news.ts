@@ -7,7 +7,7 @@ import type { Context } from "../domain/context.ts";
 import { type Freeze, freezesAfter } from "../domain/freeze.ts";
 import type { EventLog } from "../ports.ts";
 import type { AuditLog, RunStore } from "../ports/store.ts";
-import { createBackgroundLoop } from "./background-work.ts";
+import { createBackgroundLoop, createDueWork } from "./background-work.ts";
 import { applyBrakeToRuns, applyPolicyToWaiting, releaseHeldBack } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
@@ -48,7 +48,7 @@ export function createSharedNews(deps: Deps): SharedNews {
   // The state that the cards show. A decision that is about to leave may call `catchUp` between two passes.
   let shownFreezes = freezes.now();
   let heldBack = false;
-  let policyChanged = false;
+  const newPolicy = createDueWork(false);
   const listeners: (() => void)[] = [];
 
   async function catchUp(): Promise<void> {
@@ -56,7 +56,7 @@ export function createSharedNews(deps: Deps): SharedNews {
     await freezes.refresh();
     if (isAlone) return;
     await integrity.catchUp();
-    if (await deps.followPolicy()) policyChanged = true;
+    if (await deps.followPolicy()) newPolicy.ask();
   }
 
   async function pass(): Promise<void> {
@@ -65,8 +65,7 @@ export function createSharedNews(deps: Deps): SharedNews {
     const newest = freezes.now();
     if (newest !== shownFreezes) await applyBrakeToRuns(changeDeps);
     shownFreezes = newest;
-    if (policyChanged) await applyPolicyToWaiting(changeDeps);
-    policyChanged = false;
+    await newPolicy.doIfDue(() => applyPolicyToWaiting(changeDeps));
     const isHoldingBack = integrity.state().code !== null;
     if (heldBack && !isHoldingBack) await releaseHeldBack(changeDeps);
     heldBack = isHoldingBack;

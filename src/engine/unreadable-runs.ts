@@ -29,20 +29,27 @@ export type UnreadableCounts = {
 };
 
 type Deps = {
-  engine: Pick<RunEngine, "change" | "onPlan">;
+  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
   clock: Clock;
   log: EventLog;
   metrics: Counters;
 };
 
-/** One run's unreadable answers: since when (monotonic ms), and whether they are recorded on the run. */
+/**
+ * One run's unreadable answers: since when (monotonic ms), and whether they are recorded on the run. A fetch outside the poller, as at a
+ * submit, may end the record; the next poll then makes it again.
+ */
 type Doubt = { readonly what: "answer" | "list"; readonly since: number; recorded: boolean };
 type Reason = { readonly what: Doubt["what"]; readonly code: string; readonly why: string };
 
 export function createUnreadableRuns(deps: Deps): UnreadableRuns {
   const { clock, engine } = deps;
   const doubts = new Map<RunKey, Doubt>();
-  const counts = countPlans(deps, (key) => void doubts.delete(key));
+  const onReadable = (key: RunKey): void => {
+    const doubt = doubts.get(key);
+    if (doubt !== undefined) doubt.recorded = false;
+  };
+  const counts = countPlans(deps, { onReadable, onGone: (key) => void doubts.delete(key) });
 
   async function noteFetch(key: RunKey, fetched: FetchedRun | PortError): Promise<void> {
     const reason = reasonOf(fetched);
@@ -77,28 +84,44 @@ function withDoubt(run: Run, { what, ...reason }: Reason, now: number): Run {
   return unreadable === run.unreadable ? run : { ...run, unreadable };
 }
 
-function countPlans({ engine, log, metrics }: Deps, onGone: (key: RunKey) => void): () => UnreadableCounts {
+type Listeners = { readonly onReadable: (key: RunKey) => void; readonly onGone: (key: RunKey) => void };
+
+function countPlans(
+  { engine, log, metrics }: Deps,
+  { onReadable, onGone }: Listeners,
+): () => UnreadableCounts {
   const unreadByRun = new Map<RunKey, number>();
   const unanswered = new Set<RunKey>();
   /** What was last logged about each run. A run that flaps between readable and unreadable is logged once. */
   const logged = new Map<RunKey, string>();
   let approvals = 0;
 
+  function setCounts(key: RunKey, unreadable: Unreadable | null): void {
+    const before = unreadByRun.get(key) ?? 0;
+    const count = unreadable === null || unreadable.what === "answer" ? 0 : unreadable.count;
+    if (count === 0) unreadByRun.delete(key);
+    else unreadByRun.set(key, count);
+    if (unreadable?.what === "answer") unanswered.add(key);
+    else unanswered.delete(key);
+    approvals += count - before;
+    if (count !== before) metrics.unreadable(approvals);
+  }
+
+  function forget(key: RunKey): void {
+    logged.delete(key);
+    onGone(key);
+  }
+
   engine.onPlan((run) => {
     const unreadable = unreadableNow(run);
-    const before = unreadByRun.get(run.key) ?? 0;
-    const count = unreadable === null || unreadable.what === "answer" ? 0 : unreadable.count;
-    if (count === 0) unreadByRun.delete(run.key);
-    else unreadByRun.set(run.key, count);
-    if (unreadable?.what === "answer") unanswered.add(run.key);
-    else unanswered.delete(run.key);
-    approvals += count - before;
-    if (!isWatched(run)) {
-      logged.delete(run.key);
-      onGone(run.key);
-    }
-    if (unreadable !== null) logUnreadable(log, logged, run, unreadable);
-    if (count !== before) metrics.unreadable(approvals);
+    setCounts(run.key, unreadable);
+    if (!isWatched(run)) forget(run.key);
+    if (unreadable === null) onReadable(run.key);
+    else logUnreadable(log, logged, run, unreadable);
+  });
+  engine.onDrop((key) => {
+    setCounts(key, null);
+    forget(key);
   });
   return () => ({ runs: unreadByRun.size, approvals, unanswered: unanswered.size });
 }

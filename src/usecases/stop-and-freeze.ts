@@ -209,7 +209,7 @@ function applyToRuns(deps: Deps): void {
   applyBrakeToRuns(deps).catch((error: unknown) =>
     deps.log.error(
       { error },
-      "could not show a freeze, or its end, on every card; the next change of each run will",
+      "could not show a freeze, or its end, on every card; the next poll of each run does",
     ),
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createBackgroundLoop, type LoopOptions } from "#src/engine/background-work.ts";
+import { createBackgroundLoop, createDueWork, type LoopOptions } from "#src/engine/background-work.ts";
 import { createAlarm, endedWithin } from "#src/engine/clock.ts";
 import { createHandClock } from "../make/clock.ts";
 
@@ -38,6 +38,34 @@ function createTried(options: Partial<LoopOptions> = {}) {
   }
   return { clock, loop, passes, errors, infos, state, hold };
 }
+
+describe("work that is due", () => {
+  test("is done once for each time that it is asked for, at most", async () => {
+    const due = createDueWork(false);
+    let done = 0;
+    const work = () => Promise.resolve(void (done += 1));
+    await due.doIfDue(work);
+    expect(done).toBe(0);
+    due.ask();
+    due.ask();
+    await due.doIfDue(work);
+    await due.doIfDue(work);
+    expect(done).toBe(1);
+  });
+
+  test("is due again if it failed, or if it was asked for meanwhile", async () => {
+    const due = createDueWork(true);
+    await expect(due.doIfDue(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    let done = 0;
+    await due.doIfDue(() => {
+      done += 1;
+      due.ask();
+      return Promise.resolve();
+    });
+    await due.doIfDue(() => Promise.resolve(void (done += 1)));
+    expect(done).toBe(2);
+  });
+});
 
 describe("a background loop", () => {
   test("begins its first pass when told to, and each further one an interval after the end of the last", async () => {

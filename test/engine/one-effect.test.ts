@@ -143,10 +143,17 @@ describe("an effect before its mark", () => {
   test("is not performed if its run no longer needs it, or if another process has the run", async () => {
     const unwanted = createEffectStage({
       ...aRun(),
-      posts: { [OPENING]: { type: "sending", at: NOON, tries: 1 } },
+      posts: { [OPENING]: { type: "unsure", lookAt: NOON, tries: 1 } },
     });
     await unwanted.act(POST);
     expect([unwanted.performed, unwanted.told, unwanted.saved]).toEqual([[], ["idle"], []]);
+    const marked = createEffectStage({
+      ...aRun(),
+      posts: { [OPENING]: { type: "sending", at: NOON, tries: 1 } },
+    });
+    await marked.act(POST);
+    expect([marked.performed, marked.saved]).toEqual([[], []]);
+    expect(marked.told).toEqual([`again ${AFTER_FAILURE_MS}`, "idle"]);
     const lost = createEffectStage(planned());
     lost.fails.push(null);
     await lost.act(CREATE);
@@ -167,7 +174,7 @@ describe("an effect before its mark", () => {
     // If that cannot be stored either, the next change of the run settles it.
     stage.fails.push(failure("database_locked"));
     await stage.act(POST);
-    expect(stage.told.slice(-3)).toEqual(["settle later", `again ${AFTER_FAILURE_MS}`, "idle"]);
+    expect(stage.told.slice(-2)).toEqual([`again ${AFTER_FAILURE_MS}`, "idle"]);
   });
 });
 
@@ -296,12 +303,7 @@ describe("the outcome of an effect", () => {
     }
     const RETRIED = "error post opening not saved; retrying";
     const CLAIMED = "debug post opening the run must be claimed again before its outcome is saved";
-    const GIVEN_UP = [
-      "error post opening could not execute an effect",
-      "settle later",
-      `again ${AFTER_FAILURE_MS}`,
-      "idle",
-    ];
+    const GIVEN_UP = ["error post opening could not execute an effect", `again ${AFTER_FAILURE_MS}`, "idle"];
 
     test("is not reported as a taken id if the store failed for another reason", async () => {
       const stage = createEffectStage(planned());

@@ -1,7 +1,7 @@
 // Approvals that the service lists and that cannot be read: reported, counted, logged, and never decided.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ApprovalId, type RunId } from "#src/domain/ids.ts";
+import { ApprovalId, type RunId, SHARDS } from "#src/domain/ids.ts";
 import { findApproval, UNREADABLE } from "#src/domain/run.ts";
 import type { UnreadableItem } from "#src/domain/snapshot.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
@@ -34,6 +34,40 @@ async function adopted(bench: Bench): Promise<RunId> {
 }
 
 const posted = ({ chat }: Bench): string[] => chat.posts.map(({ slot }) => slot);
+
+describe("health", () => {
+  test("does not count runs that another replica holds by now", async () => {
+    const bench = await createBench();
+    const id = await adopted(bench);
+    bench.agents.unreadable.set(id, [item("apr_1")]);
+    await pass(bench, 10_000);
+    expect((await bench.flow.queries.health(ADMIN)).unreadable).toMatchObject({ runs: 1, approvals: 1 });
+    const { store } = bench;
+    await store.giveBack(Array.from({ length: SHARDS }, (_, shard) => shard));
+    store.renew = () => Promise.resolve({ shards: [], surplus: 0, replicas: 2, nextEndMs: null });
+    await pass(bench, 60_000);
+    expect(bench.flow.holdsShard(0)).toBe(false);
+    expect((await bench.flow.queries.health(ADMIN)).unreadable).toMatchObject({ runs: 0, approvals: 0 });
+  });
+});
+
+test("answers that stay unreadable are reported again after one readable answer to a submit", async () => {
+  const bench = await createBench();
+  const { id, click } = await bench.withCard();
+  const opened = await bench.flow.openForm.open(click, "deny");
+  if (!opened.ok) throw new Error("no form");
+  let isReadable = false;
+  bench.agents.beforeLook = () => (isReadable ? Promise.resolve() : Promise.reject(failure("garbled")));
+  await pass(bench, 60_000);
+  expect((await bench.run(id)).unreadable).toMatchObject({ what: "answer" });
+  isReadable = true;
+  // Without a reason, nothing is decided.
+  await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "");
+  isReadable = false;
+  expect((await bench.run(id)).unreadable).toBeNull();
+  await pass(bench, 60_000);
+  expect((await bench.run(id)).unreadable).toMatchObject({ what: "answer" });
+});
 
 describe("an item that cannot be read", () => {
   test("has a message of its own, keeps its run waiting, is counted, and is logged once", async () => {

@@ -370,8 +370,8 @@ function acts(
 const REQUESTER_OF_BENCH = aWatchedRun().requester;
 
 /** Returns the click that an approver makes on the current version of the run's first card. */
-export function clickOn(run: Run): { approval: ApprovalId; click: Click } {
-  const id = run.approvals[0]?.id;
+export function clickOn(run: Run, nth = 0): { approval: ApprovalId; click: Click } {
+  const id = run.approvals[nth]?.id;
   const approval = id === undefined ? null : findApproval(run, id);
   const post = approval === null ? undefined : run.posts[cardSlot(approval.id)];
   if (approval === null || post?.type !== "up") throw new Error("the run has no posted card");

@@ -42,7 +42,6 @@ export function createEffectStage(start: Run) {
     transact,
     change,
     reconcileAfter: (_key, afterMs) => void told.push(`again ${afterMs}`),
-    settleLater: () => void told.push("settle later"),
     onIdle: () => void told.push("idle"),
     holdsShard: () => stage.ours,
   };

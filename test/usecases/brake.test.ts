@@ -93,6 +93,27 @@ describe("a stopped run", () => {
     expect(post?.type === "up" && post.shows).toMatch(/2 of 3, not 1$/);
   });
 
+  test("counts a denial that the service refused as not confirmed once nothing more can come", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    bench.agents.answer = () => {
+      bench.agents.pending.set(id, []);
+      return Promise.resolve({ type: "refused", words: "no" });
+    };
+    await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
+    await bench.clock.pass(20_000);
+    expect(deniedByStop(await bench.run(id))).toEqual({ denied: 1, confirmed: 0, notConfirmed: 1 });
+    const ended = await createBench();
+    const shown = await ended.withCard();
+    ended.agents.answer = () => {
+      ended.agents.statuses.set(shown.id, "succeeded");
+      return Promise.resolve({ type: "refused", words: "no" });
+    };
+    await ended.flow.stopRun.stop(press(await ended.run(shown.id), APPROVER));
+    await ended.clock.pass(20_000);
+    expect(deniedByStop(await ended.run(shown.id))).toMatchObject({ denied: 1, notConfirmed: 1 });
+  });
+
   test("undoes an approval that is held, and denies instead", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(HELD);

@@ -44,6 +44,44 @@ test("a run that was stored is started, though its requester was told nothing ce
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 
+test("a run that is stored only after its time limit is started, though its requester was told nothing certain", async () => {
+  const bench = await createBench();
+  const { store } = bench;
+  const usual = { ...store };
+  let commit = (): Promise<unknown> => Promise.reject(new Error("nothing was written"));
+  store.insert = (...given) => {
+    commit = () => usual.insert(...given);
+    return Promise.reject(LOST);
+  };
+  await expect(bench.flow.startRun.start(BY, TASK)).rejects.toBe(LOST);
+  await bench.clock.pass(20_000);
+  expect(bench.agents.created).toEqual([]);
+  await commit();
+  await bench.clock.pass(60_000);
+  expect(bench.agents.created).toEqual(["rotate"]);
+});
+
+test("a decision that is stored only after its time limit is sent", async () => {
+  const bench = await createBench();
+  const { click } = await bench.withCard();
+  const opened = await bench.flow.openForm.open(click, "approve");
+  if (!opened.ok) throw new Error("refused");
+  const { store } = bench;
+  const usual = { ...store };
+  let commit = (): Promise<unknown> => Promise.reject(new Error("nothing was written"));
+  store.save = (stored, next, facts) => {
+    store.save = (...given) => usual.save(...given);
+    commit = () => usual.save(stored, next, { ...facts, onSaved: () => undefined });
+    return Promise.reject(LOST);
+  };
+  const by = { team: TEAM, user: APPROVER };
+  await expect(bench.flow.submitDecision(by, opened.value.ticket.nonce, "it is time")).rejects.toBe(LOST);
+  await bench.clock.pass(25_000);
+  expect(await commit()).toBe("saved");
+  await bench.clock.pass(60_000);
+  expect(bench.agents.resolved).toHaveLength(1);
+});
+
 test("a run that was stored is started, and its requester is told so, though it cannot be read at once", async () => {
   const bench = await createBench();
   losesInsert(bench);
