@@ -24,11 +24,16 @@ export const WRITES: readonly (keyof Store)[] = [
   "putDocument",
 ];
 const WRITING: ReadonlySet<string> = new Set(WRITES);
+/** Writes whose commit may be stored only after its time limit, when the caller has given it up. */
+const MAY_COME_LATE: ReadonlySet<string> = new Set<keyof Store>(["insert", "save"]);
 
-type Way = "done" | "fails" | "slow" | "unanswered" | "dies" | "dies-done" | "stalls";
+type Way = "done" | "fails" | "slow" | "unanswered" | "dies" | "dies-done" | "stalls" | "late";
 const READ_WAYS = ["done", "fails", "slow"] as const;
 const WRITE_WAYS = ["done", "fails", "slow", "unanswered", "dies", "dies-done", "stalls"] as const;
+const LATE_WAYS = [...WRITE_WAYS, "late"] as const;
 const SLOW_MS = [20, 800] as const;
+/** How long after the time limit a late commit is stored (ms). */
+const LATE_MS = [300, 25_000] as const;
 /** How long a write of a replica takes (ms). Meanwhile, other replicas may write. */
 const WRITE_MS = [0, 8] as const;
 /** How long a process is suspended (ms); at most longer than a lease. */
@@ -54,8 +59,7 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
     await pause(from, AWAY_MS);
     throw failed("no");
   }
-  const ways: readonly [Way, ...Way[]] = WRITING.has(name) ? WRITE_WAYS : READ_WAYS;
-  const way = world.isShaky ? world.fortune.way(`store ${name}`, ways) : "done";
+  const way = world.isShaky ? world.fortune.way(`store ${name}`, waysOf(name)) : "done";
   if (way !== "done") world.note(`${from.name} store ${name}: ${way}`);
   if (way === "slow") await pause(from, world.fortune.within(...SLOW_MS));
   else if (world.replicas > 1 && WRITING.has(name)) await pause(from, world.fortune.within(...WRITE_MS));
@@ -63,6 +67,10 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
   if (way === "fails") throw failed("no");
   if (way === "dies") return dies(from, name, "is about to be written");
   const [wrapped, onSaved] = withoutOnSaved(name, args);
+  if (way === "late") {
+    commitLate(from, () => method(...wrapped));
+    throw failed("maybe");
+  }
   const done = await world.timeline.during(() => Promise.resolve(method(...wrapped)));
   if (!from.alive) return never();
   if (way === "dies-done") return dies(from, name, "is written");
@@ -76,6 +84,22 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
   }
   onSaved();
   return done;
+}
+
+function waysOf(name: string): readonly [Way, ...Way[]] {
+  if (MAY_COME_LATE.has(name)) return LATE_WAYS;
+  return WRITING.has(name) ? WRITE_WAYS : READ_WAYS;
+}
+
+/** Not if the process dies before: a server drops what a dead client has not committed. */
+function commitLate(from: Host, write: () => unknown): void {
+  const { world } = from;
+  world.timeline.after(world.fortune.within(...LATE_MS), () => {
+    if (!from.alive) return;
+    world.note(`${from.name} a late commit is stored`);
+    world.reached("a commit is stored after its time limit");
+    void world.timeline.during(async () => write()).catch(() => undefined);
+  });
 }
 
 function dies(from: Host, name: string, when: string): Promise<never> {

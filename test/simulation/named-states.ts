@@ -24,6 +24,7 @@ export const NAMED_STATES = [
   "a run is stopped",
   "a channel is frozen",
   "the answer to a commit is lost",
+  "a commit is stored after its time limit",
   "the database is unreachable",
   "a lease is lost while an effect is under way",
   "a process dies",
