@@ -2,7 +2,7 @@
 
 import type { Approval, Decision } from "#src/domain/approval.ts";
 import { earlierVotes } from "#src/domain/approval-transitions.ts";
-import type { RunId } from "#src/domain/ids.ts";
+import { type RunId, shardOf } from "#src/domain/ids.ts";
 import { isSameJson, type Json } from "#src/domain/json.ts";
 import { cardSlot, type Run, runId, type Slot } from "#src/domain/run.ts";
 import type { Snapshot } from "#src/domain/snapshot.ts";
@@ -24,10 +24,11 @@ export class Judge implements JudgeListener {
   /** The first broken invariant. */
   broken: BrokenInvariant | null = null;
   /** When the last answer about each run reached us. */
+  /** When a process last received an answer about the run that it could store. */
   readonly answeredAt = new Map<RunId, number>();
   readonly #world: Setting;
-  /** For each process, the content of each request in the last answer that this process received. */
-  readonly #lastContents = new WeakMap<object, Map<string, Json>>();
+  /** For each process, the content of each request in the answer to its newest question that was answered. */
+  readonly #newestContents = new WeakMap<object, Map<string, { readonly askedAt: number; content: Json }>>();
 
   constructor(world: Setting) {
     this.#world = world;
@@ -39,11 +40,20 @@ export class Judge implements JudgeListener {
     this.broken = new BrokenInvariant(`${invariant}: ${words}`);
   }
 
-  receivesSnapshot(by: Host, { id, pending }: Snapshot): void {
-    this.answeredAt.set(id, this.#world.timeline.now);
-    const contents = this.#lastContents.get(by) ?? new Map<string, Json>();
-    this.#lastContents.set(by, contents);
-    for (const { id: approval, content } of pending ?? []) contents.set(`${id} ${approval}`, content);
+  receivesSnapshot(by: Host, { id, pending, askedAt }: Snapshot): void {
+    if (this.#mayStore(by, id)) this.answeredAt.set(id, this.#world.timeline.now);
+    const contents = this.#newestContents.get(by) ?? new Map<string, { askedAt: number; content: Json }>();
+    this.#newestContents.set(by, contents);
+    for (const { id: approval, content } of pending ?? []) {
+      const key = `${id} ${approval}`;
+      // A slow answer may come after the answer to a later question.
+      if (askedAt >= (contents.get(key)?.askedAt ?? 0)) contents.set(key, { askedAt, content });
+    }
+  }
+
+  #mayStore({ bot }: Host, id: RunId): boolean {
+    const run = this.#world.slack.messages.find((message) => runId(message.run) === id)?.run;
+    return run === undefined || bot?.holdsShard(shardOf(run)) === true;
   }
 
   /** I1: a task leaves once for each time that a person asked for it, unless the service surely did not take it. */
@@ -187,10 +197,14 @@ export class Judge implements JudgeListener {
 
   /** I5: a decision leaves only for the request as this process last received it. */
   #upToDate({ from, run, approval, asked = null, verdict }: Sent): void {
-    const contents = this.#lastContents.get(from)?.get(`${run} ${approval}`);
-    if (contents === undefined)
+    const newest = this.#newestContents.get(from)?.get(`${run} ${approval}`);
+    if (newest === undefined)
       return this.must("I5", false, `${approval} leaves, but this process never received its request`);
-    this.must("I5", isSameJson(contents, asked), `${verdict} on ${approval} leaves for another request`);
+    this.must(
+      "I5",
+      isSameJson(newest.content, asked),
+      `${verdict} on ${approval} leaves for another request`,
+    );
   }
 
   /** I5: no approval leaves once the person who pressed a brake was told that it holds. */
