@@ -2,7 +2,8 @@
 
 import { sql } from "kysely";
 import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
-import { newestTime, startAlone } from "#src/adapters/store/leases.ts";
+import { startAlone } from "#src/adapters/store/leases.ts";
+import { newestTime } from "#src/adapters/store/newest-time.ts";
 import { storeOn } from "#src/adapters/store/open.ts";
 import type { Signals } from "#src/adapters/store/postgres-signals.ts";
 import { migrate } from "#src/adapters/store/schema.ts";

@@ -11,6 +11,7 @@ import type { PortError } from "../../ports.ts";
 import type { Holding, LeaseStore } from "../../ports/store.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, read, type Tables, type Trx, write } from "./database.ts";
+import { keepTime } from "./newest-time.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
@@ -26,6 +27,7 @@ type Deps = {
 export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }: Deps): LeaseStore {
   const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
     read(() => extend(db, owner, timeOf(now), leaseMs));
+  let lookedForStraysAt = Number.NEGATIVE_INFINITY;
   return {
     async claim(limit) {
       const rows = await write(db, (trx) => claimRuns(trx, owner, limit));
@@ -38,8 +40,11 @@ export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }:
         onLapsed();
         await write(db, (trx) => beginLease(trx, owner, timeOf(now), leaseMs));
       }
+      const looksForStrays = now - lookedForStraysAt >= STRAYS_EVERY_MS;
+      if (looksForStrays) lookedForStraysAt = now;
       return write(db, async (trx) => {
         const holding = await takeShare(trx, owner, timeOf(now));
+        if (looksForStrays) await freeStrays(trx, owner);
         // This comes last, because all replicas write this row and wait for each other from here to the end of the transaction.
         await keepTime(trx, now);
         return holding;
@@ -161,6 +166,21 @@ async function freeRuns(trx: Trx, shards: readonly number[]): Promise<void> {
   await update.where("shard", "in", shards).where("holder", "is not", null).execute();
 }
 
+/** How often strays are looked for (ms). The look reads all unfinished runs of this process's shards. */
+const STRAYS_EVERY_MS = 30_000;
+
+/**
+ * Frees the runs of this owner's shards that name another owner. Such a run was inserted or claimed by a process that lost the shard before
+ * its commit was visible, so whoever took the shard did not see the run. Reads nothing if no other owner was there in the last hour.
+ */
+async function freeStrays(trx: Trx, owner: string): Promise<void> {
+  const other = trx.selectFrom("owners").select("owner").where("owner", "!=", owner).limit(1);
+  if ((await other.executeTakeFirst()) === undefined) return;
+  const ownShards = trx.selectFrom("shards").select("id").where("holder", "=", owner);
+  const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+  await update.where("holder", "!=", owner).where("shard", "in", ownShards).execute();
+}
+
 async function giveBack(trx: Trx, owner: string, shards: readonly number[]): Promise<void> {
   for (const batch of inBatches(shards)) {
     const update = trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner);
@@ -228,62 +248,4 @@ async function beginLease(trx: Trx, owner: string, now: Expression<number>, leas
 async function releaseAll(trx: Trx, owner: string): Promise<void> {
   await trx.updateTable("runs").set({ holder: null }).where("holder", "=", owner).execute();
   await trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner).execute();
-}
-
-// Stores the newest monotonic time. The clock of the next process continues from there, so that no stored wait lasts longer than intended,
-// even if the wall clock was set back in between.
-
-/** A separate document, because every renewal writes it, even while no run changes. */
-const NAME = "newest-time";
-
-async function keepTime(trx: Trx, now: number): Promise<void> {
-  const doc = JSON.stringify(now);
-  await trx
-    .insertInto("documents")
-    .values({ name: NAME, doc })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ doc }))
-    .execute();
-}
-
-/**
- * Resolves to the newest stored time, or to 0 for an empty database of one process. Replicas start at the time of their database, so that
- * a stored wait means the same to all of them.
- */
-export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
-  const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
-  const saved = await db
-    .selectFrom("runs")
-    .select((eb) => eb.fn.max("changed_at").as("at"))
-    .executeTakeFirst();
-  const inDatabase = await timeIn(db, timeOf);
-  return Math.max(numberOf(kept?.doc), numberOf(saved?.at), inDatabase);
-}
-
-/**
- * An answer that takes longer than this (ms) is too inexact, so we ask again. If a replica's clock is behind, another replica would end its
- * holds too early.
- */
-const SLOW_MS = 5;
-const MAX_TRIES = 5;
-
-/**
- * Resolves to the database's time at the moment of the return. It is exact to half the duration of the fastest answer. Resolves to 0 if the
- * engine has no time of its own.
- */
-async function timeIn(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
-  let best = { at: 0, tookMs: Infinity, answeredAt: 0 };
-  for (let tries = 0; tries < MAX_TRIES && best.tookMs > SLOW_MS; tries += 1) {
-    const askedAt = performance.now();
-    const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
-    const answeredAt = performance.now();
-    const at = numberOf(rows[0]?.at);
-    if (at === 0) return 0;
-    if (answeredAt - askedAt < best.tookMs) best = { at, tookMs: answeredAt - askedAt, answeredAt };
-  }
-  return Math.round(best.at + best.tookMs / 2 + performance.now() - best.answeredAt);
-}
-
-function numberOf(value: unknown): number {
-  const number = Number(value ?? 0);
-  return Number.isFinite(number) ? number : 0;
 }

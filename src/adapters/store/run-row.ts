@@ -12,7 +12,7 @@ import type { Doc } from "./document-shape.ts";
 import { type LongTexts, type Packed, type TextOf, unpackedFrom } from "./long-texts.ts";
 import { formDocument, runDocument } from "./run-document.ts";
 import { brokenForm, brokenRun, type Findings, isSealed, type SealedRun, type Seals } from "./seals.ts";
-import type { Database, RunRow, Tables } from "./database.ts";
+import { type Database, read, type RunRow, type Tables } from "./database.ts";
 
 /** To be raised when the shape of a released run or ticket changes. This file must then read the older versions too. */
 const DOC_VERSION = 1;
@@ -68,14 +68,42 @@ export type Reading = {
 
 type Document = { readonly [key: string]: Json };
 
-/** Rejects with PortError if the row cannot be read. Reports a row with a wrong seal, and returns what can safely be kept of it. */
-export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Promise<StoredRun> {
+/** How many versions of a run are read before we give up, if other processes keep changing it meanwhile. */
+const MAX_VERSIONS = 5;
+
+/**
+ * Rejects with PortError if the row cannot be read. Reports a row with a wrong seal, and resolves to what can safely be kept of it. Since
+ * the row was read, another process may have saved or deleted the run, and so have removed a long text. Then this resolves to the newest
+ * version, or to null if there is none.
+ */
+export async function fromRow(db: Reader, row: StoredRow, reading: Reading): Promise<StoredRun | null> {
+  let current = row;
+  for (let version = 1; version <= MAX_VERSIONS; version += 1) {
+    const run = await runOf(db, current, reading);
+    if (run !== null) return run;
+    const newest = await read(() =>
+      db.selectFrom("runs").select(STORED).where("key", "=", row.key).executeTakeFirst(),
+    );
+    if (newest === undefined) return null;
+    if (newest.doc === current.doc) {
+      reading.findings.report(brokenRun(current));
+      throw textMissing(`run ${row.key}`);
+    }
+    current = newest;
+  }
+  const facts = { applied: "no", retry: "later", code: "store_busy" } as const;
+  throw new PortError(`the stored run ${row.key} changes faster than it can be read`, facts);
+}
+
+/** Resolves to null if a long text is missing. */
+async function runOf(db: Reader, row: StoredRow, reading: Reading): Promise<StoredRun | null> {
   const { seals, now, findings } = reading;
   const what = `run ${row.key}`;
   const textOf = await reading.texts.textsOf(db, row.key, row.doc);
   const isIntact = seals === null || isSealed(row.seal, seals.run(row));
   if (!isIntact) findings.report(brokenRun(row));
-  const doc = readDocument(what, row, textOf, () => findings.report(brokenRun(row)));
+  const doc = readDocument(what, row, textOf);
+  if (doc === null) return null;
   if (doc["key"] !== row.key) throw unreadable(what, "it names another run");
   const run = isIntact ? parsedAs(what, runDocument, doc) : tamperedRun(what, doc, now());
   return { run, revision: row.revision };
@@ -104,27 +132,36 @@ export function ticketRow(ticket: FormTicket, { doc }: Packed, seals: Seals): Ta
   return { ...row, seal: seals.form(row) };
 }
 
-/** Resolves to "changed" if the row was changed outside Countersign. Rejects with PortError if it cannot be read. */
+/**
+ * Resolves to "changed" if the row was changed outside Countersign, and to null if it was deleted since it was read. Rejects with PortError
+ * if it cannot be read.
+ */
 export async function fromTicketRow(
   db: Reader,
   row: Tables["forms"],
   { seals, texts, findings }: Reading,
-): Promise<FormTicket | "changed"> {
+): Promise<FormTicket | "changed" | null> {
   const textOf = await texts.textsOf(db, row.nonce, row.doc);
   const what = `form ${row.nonce}`;
-  const reportBroken = (): void => findings.report(brokenForm(row));
-  if (seals === null || isSealed(row.seal, seals.form(row)))
-    return parsedAs(what, formDocument, readDocument(what, row, textOf, reportBroken));
-  reportBroken();
-  return "changed";
+  if (seals !== null && !isSealed(row.seal, seals.form(row))) {
+    findings.report(brokenForm(row));
+    return "changed";
+  }
+  const doc = readDocument(what, row, textOf);
+  if (doc !== null) return parsedAs(what, formDocument, doc);
+  // A form never changes, but it is deleted with its run, together with its texts.
+  const same = db.selectFrom("forms").select("nonce").where("nonce", "=", row.nonce);
+  if ((await read(() => same.executeTakeFirst())) === undefined) return null;
+  findings.report(brokenForm(row));
+  throw textMissing(what);
 }
 
+/** Returns null if a long text is missing. */
 function readDocument(
   what: string,
   row: { doc_version: number; doc: string },
   textOf: TextOf,
-  reportBroken: () => void,
-): Document {
+): Document | null {
   if (row.doc_version !== DOC_VERSION) {
     throw unreadable(
       what,
@@ -133,10 +170,7 @@ function readDocument(
   }
   const written = parsedJson(what, row.doc);
   const doc = unpackedFrom(row.doc, written, textOf);
-  if (doc === undefined) {
-    reportBroken();
-    throw unreadable(what, "one of its long texts is missing, or was changed outside Countersign");
-  }
+  if (doc === undefined) return null;
   if (!isRecord(doc)) throw unreadable(what, "it is not a record");
   return doc;
 }
@@ -148,6 +182,9 @@ export function parsedJson(what: string, text: string): Json {
     throw unreadable(what, "it is not JSON", error);
   }
 }
+
+const textMissing = (what: string): PortError =>
+  unreadable(what, "one of its long texts is missing, or was changed outside Countersign");
 
 const UNREADABLE = "row_unreadable";
 
@@ -166,7 +203,8 @@ export async function readable(
   const stored: StoredRun[] = [];
   for (const row of rows) {
     try {
-      stored.push(await fromRow(db, row, reading));
+      const run = await fromRow(db, row, reading);
+      if (run !== null) stored.push(run);
     } catch (error) {
       // Any other error, such as a database that does not answer, says nothing about the row.
       if (!(error instanceof PortError) || error.code !== UNREADABLE) throw error;
