@@ -34,21 +34,7 @@ const WAITS_MS = [1_000, 5_000, 30_000, 120_000] as const;
 const [REPEAT_MS] = WAITS_MS;
 
 export function createLateCommits({ store, clock, log }: Deps, { resume, wake }: Engine): LateCommits {
-  const delayed = createDelayedWork(clock);
-
-  /** Looks until `look` resolves to true, or until all waits are over. A look that rejects is repeated. */
-  function lookLater(key: RunKey, look: () => Promise<boolean>, waits: readonly number[] = WAITS_MS): void {
-    const [waitMs, ...later] = waits;
-    if (waitMs === undefined) return;
-    delayed.run(key, waitMs, async () => {
-      try {
-        if (!(await look())) lookLater(key, look, later);
-      } catch (error) {
-        log.error({ run: key, error }, "could not look for a run that may be stored; trying again");
-        lookLater(key, look, [REPEAT_MS, ...later]);
-      }
-    });
-  }
+  const { lookLater, forget, stop } = createLooks(clock, log);
 
   async function followed(key: RunKey): Promise<boolean> {
     const stored = await store.load(key);
@@ -67,7 +53,45 @@ export function createLateCommits({ store, clock, log }: Deps, { resume, wake }:
         throw error;
       }
     },
-    forget: (key) => delayed.cancel(key),
-    stop: async (ms) => delayed.stop(ms),
+    forget,
+    stop,
   };
+}
+
+/** Resolves to whether this was the last look. */
+type Look = () => Promise<boolean>;
+
+/** Looks at a run until one look is the last, or until all waits are over. A look that rejects is repeated. */
+function createLooks(clock: Clock, log: Deps["log"]) {
+  const delayed = createDelayedWork(clock);
+  /** The newest series of looks at each run. Another lost answer during a look begins a new series, which the old one must not cut short. */
+  const series = new Map<RunKey, Look>();
+
+  function lookLater(key: RunKey, look: Look): void {
+    series.set(key, look);
+    lookAfter(key, look, WAITS_MS);
+  }
+
+  function lookAfter(key: RunKey, look: Look, [waitMs, ...later]: readonly number[]): void {
+    if (series.get(key) !== look) return;
+    if (waitMs === undefined) series.delete(key);
+    else delayed.run(key, waitMs, async () => lookAfter(key, look, await waitsAfter(key, look, later)));
+  }
+
+  /** Looks once. Resolves to the waits that are left. */
+  async function waitsAfter(key: RunKey, look: Look, later: readonly number[]): Promise<readonly number[]> {
+    try {
+      return (await look()) ? [] : later;
+    } catch (error) {
+      log.error({ run: key, error }, "could not look for a run that may be stored; trying again");
+      return [REPEAT_MS, ...later];
+    }
+  }
+
+  function forget(key: RunKey): void {
+    series.delete(key);
+    delayed.cancel(key);
+  }
+
+  return { lookLater, forget, stop: async (ms: number) => delayed.stop(ms) };
 }

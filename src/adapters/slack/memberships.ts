@@ -46,14 +46,17 @@ export function createMemberships(call: Call, clock: Clock, { kinds, pacers }: D
     return listed === "unknown" ? null : listed === "in";
   }
 
+  const isInGroup = async (user: UserId, group: GroupId, maxAgeMs: number): Promise<boolean> =>
+    (await groups(group, maxAgeMs)).has(user);
+
   async function memberOfOne(
     user: UserId,
     set: GroupId | ChannelId,
     maxAgeMs: number,
   ): Promise<readonly (readonly [GroupId | ChannelId, boolean])[]> {
     const group = parsed(GroupId, set);
-    if (group !== null) return [[set, (await groups(group, maxAgeMs)).has(user)]];
-    const isMember = await isIn(user, ChannelId(set), maxAgeMs).catch(nullIfRefused);
+    const asked = group === null ? isIn(user, ChannelId(set), maxAgeMs) : isInGroup(user, group, maxAgeMs);
+    const isMember = await asked.catch(nullIfRefused);
     return isMember === null ? [] : [[set, isMember]];
   }
 
@@ -105,7 +108,10 @@ function createListings(call: Call, clock: Clock, pacers: Pick<Pacers, "make">) 
   return { channels, members, isBusy, inChannel, amongMembers };
 }
 
-/** Slack's refusal to answer about one channel must not affect other rules. Other failures affect all rules, and are thrown. */
+/**
+ * Slack's refusal to answer about one channel or group, such as a disabled group, must not affect other rules. Other failures affect all
+ * rules, and are thrown.
+ */
 function nullIfRefused(error: unknown): null {
   if (error instanceof PortError && error.retry === "never") return null;
   throw error;
