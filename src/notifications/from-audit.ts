@@ -11,6 +11,7 @@ import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import { cardSlot, type Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
+import type { Integrity } from "../engine/integrity.ts";
 import type { Change } from "../engine/change-runs.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, Notification, NotificationFacts } from "../ports/notification.ts";
@@ -44,7 +45,10 @@ const FOLLOWED = [
   "week-ended",
 ] as const;
 
-export type NotificationWriterDeps = NotificationDeps & { readonly change: Change };
+export type NotificationWriterDeps = NotificationDeps & {
+  readonly change: Change;
+  readonly integrity: Pick<Integrity, "found">;
+};
 
 export function createNotificationWriter(deps: NotificationWriterDeps): { write(): Promise<void> } {
   let cursor: number | null = null;
@@ -72,7 +76,7 @@ async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<n
   const { store, audit, context } = deps;
   const head = (await store.auditHead())?.seq ?? 0;
   if (head <= cursor) return cursor;
-  const entries = await store.auditAfter(cursor, FOLLOWED, BATCH);
+  const { entries, reached } = await entriesAfter(deps, cursor, head);
   const { now, nonce, policy } = context();
   const notifications = entries.flatMap((kept) =>
     addressees(kept, audit, policy).map(({ kind, to }): Notification => {
@@ -80,13 +84,39 @@ async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<n
     }),
   );
   for (const kept of entries) await markCard(deps, kept);
-  const reached = entries.length === BATCH ? (entries.at(-1)?.seq ?? head) : head;
   if (notifications.length > 0) {
     await store.addNotifications(notifications);
     await store.putDocument(CURSOR, reached);
   }
   return reached;
 }
+
+type Read = { readonly entries: readonly KeptEntry[]; readonly reached: number };
+
+async function entriesAfter(deps: NotificationWriterDeps, cursor: number, head: number): Promise<Read> {
+  const entries = await deps.store.auditAfter(cursor, FOLLOWED, BATCH).catch(nullIfUnreadable);
+  if (entries === null) return readableAfter(deps, cursor);
+  return { entries, reached: entries.length === BATCH ? (entries.at(-1)?.seq ?? head) : head };
+}
+
+/** An entry that cannot be read is reported as tampering and skipped, because the others must be followed all the same. */
+async function readableAfter({ store, integrity }: NotificationWriterDeps, cursor: number): Promise<Read> {
+  const rows = await store.auditRows(cursor, BATCH);
+  const entries: KeptEntry[] = [];
+  for (const { seq } of rows) {
+    const kept = await store.auditEntry(seq).catch(nullIfUnreadable);
+    if (kept === null)
+      integrity.found({
+        id: `audit entry ${seq} unreadable`,
+        words: `audit entry ${seq} cannot be read`,
+        run: null,
+      });
+    else if (isFollowed(kept)) entries.push(kept);
+  }
+  return { entries, reached: rows.at(-1)?.seq ?? cursor };
+}
+
+const isFollowed = ({ entry }: KeptEntry): boolean => FOLLOWED.some((what) => what === entry.what);
 
 function addressees(
   { entry }: KeptEntry,
@@ -168,7 +198,7 @@ export async function factsToSend(
   deps: Pick<NotificationDeps, "store" | "context"> & { readonly clock: Clock },
   notification: Notification,
 ): Promise<NotificationFacts | null> {
-  const facts = await factsOf(deps.store, notification);
+  const facts = await factsOf(deps, notification);
   if (facts === null || notification.kind !== "look-back") return facts;
   const lookBack = await lookBackIn(deps, facts.entry);
   return lookBack === null ? null : { ...facts, lookBack };
@@ -176,7 +206,7 @@ export async function factsToSend(
 
 /** Resolves to the facts of the notification without the figures of a look back, or to null if the entry is missing. */
 export async function factsOf(
-  store: AuditLog & RunStore,
+  { store, context }: Pick<NotificationDeps, "store" | "context">,
   notification: Notification,
 ): Promise<NotificationFacts | null> {
   const entry = await store.auditEntry(notification.entry);
@@ -186,20 +216,27 @@ export async function factsOf(
   const { run, digest, approval } = (about ?? entry).entry;
   // If the entry is not about an approval, its digest does not belong to a request.
   const text = digest === null || approval === null ? null : await store.auditText(digest);
-  const stored = run === null ? null : await store.load(run);
+  // A run that cannot be read must not keep people from an alert, which may be about that very run. Only the link is missing then.
+  const stored = run === null ? null : await store.load(run).catch(nullIfUnreadable);
   const card = approval === null ? undefined : stored?.run.posts[cardSlot(approval)];
   return {
     entry,
     about,
-    action: actionIn(text),
+    // The entry is signed, but its text stands in a row of its own.
+    action: text !== null && context().digest(text) === digest ? actionIn(text) : null,
     channel: stored?.run.channel ?? null,
     card: card?.type === "up" ? card.ts : null,
   };
 }
 
+/** For reads. Rejects if the store may answer later. */
+export function nullIfUnreadable(error: unknown): null {
+  if (error instanceof PortError && error.retry === "never") return null;
+  throw error;
+}
+
 /** The text of a request is a list of the run id, the approval id and everything that the service sent. */
-function actionIn(text: string | null): string | null {
-  if (text === null) return null;
+function actionIn(text: string): string | null {
   const parts = JSON.parse(text) as Json;
   const content = Array.isArray(parts) ? (parts[2] as Json) : null;
   const action = isRecord(content) ? content["action"] : content;

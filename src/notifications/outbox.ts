@@ -7,7 +7,7 @@
 import { shardOfName } from "../domain/ids.ts";
 import { createBackgroundLoop } from "../engine/background-work.ts";
 import { endedWithin } from "../engine/clock.ts";
-import type { Notification } from "../ports/notification.ts";
+import { isAlarm, type Notification } from "../ports/notification.ts";
 import { createNotificationWriter } from "./from-audit.ts";
 import {
   type Act,
@@ -40,11 +40,19 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   // Each replica sends to its own share of people and channels. Only one replica creates the notifications.
   const isOurs = ({ to }: Notification): boolean => deps.engine.holdsShard(shardOfName(to));
 
-  async function round(): Promise<void> {
-    if (deps.engine.holdsShard(WRITER_SHARD)) await writer.write();
+  async function sendWaiting(): Promise<void> {
     const waiting = (await deps.store.notifications(BATCH)).filter(isOurs);
     deps.metrics.notificationsWaiting(waiting.length);
     senders.send(waiting);
+  }
+
+  async function round(): Promise<void> {
+    try {
+      if (deps.engine.holdsShard(WRITER_SHARD)) await writer.write();
+    } finally {
+      // If the audit cannot be followed, what waits already is sent all the same.
+      await sendWaiting();
+    }
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -61,15 +69,19 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   return { start: () => loop.start(0), stop };
 }
 
-/** The maximum number of sends in progress. Each takes two commits to disk, and a burst of receipts must not delay decisions. */
+/**
+ * The maximum number of sends in progress, of alarms and of all others. Each takes two commits to disk, and a burst of receipts must not
+ * delay decisions. Slack may hold back the messages to one person for minutes, and alarms must not wait for that.
+ */
 const MAX_SENDING = 2;
 type Senders = { send(notifications: readonly Notification[]): void; stop(): Promise<unknown> };
 /** Work with the same key is never in progress twice. */
-type Work = { readonly key: string; readonly act: () => Promise<void> };
+type Work = { readonly key: string; readonly isAlarm: boolean; readonly act: () => Promise<void> };
 
 function createSenders(deps: SendDeps): Senders {
   const { log } = deps;
   const underWay = new Map<string, Promise<void>>();
+  const sending = { alarms: 0, others: 0 };
   const receipts = createReceiptTimes(deps.clock);
   let stopped = false;
   let waiting: Work[] = [];
@@ -80,21 +92,25 @@ function createSenders(deps: SendDeps): Senders {
   }
 
   function next(): void {
-    while (underWay.size < MAX_SENDING) {
-      const work = stopped ? undefined : waiting.shift();
-      if (work === undefined) return;
-      if (!underWay.has(work.key)) begin(work);
-    }
+    if (stopped) return;
+    waiting = waiting.filter((work) => {
+      const hasPlace = sending[laneOf(work)] < MAX_SENDING;
+      if (hasPlace && !underWay.has(work.key)) begin(work);
+      return !hasPlace;
+    });
   }
 
-  function begin({ key, act }: Work): void {
-    const sending = act()
+  function begin(work: Work): void {
+    const { key, act } = work;
+    sending[laneOf(work)] += 1;
+    const sent = act()
       .catch((error: unknown) => log.error({ error }, "could not send a notification; trying again"))
       .finally(() => {
         underWay.delete(key);
+        sending[laneOf(work)] -= 1;
         next();
       });
-    underWay.set(key, sending);
+    underWay.set(key, sent);
   }
 
   function stop(): Promise<unknown> {
@@ -105,9 +121,11 @@ function createSenders(deps: SendDeps): Senders {
   return { send, stop };
 }
 
+const laneOf = ({ isAlarm }: Work): "alarms" | "others" => (isAlarm ? "alarms" : "others");
+
 type Due = { readonly notification: Notification; readonly act: Act };
 
-/** Returns the work that is due: alerts first, receipts last. */
+/** Returns the work that is due: alarms first, receipts last. */
 function dueWork(
   deps: SendDeps,
   notifications: readonly Notification[],
@@ -120,19 +138,19 @@ function dueWork(
     return act === null ? [] : [{ notification, act }];
   });
   const isShared = ({ notification, act }: Due): boolean => notification.kind === "receipt" && act === "post";
-  const isAlert = ({ notification }: Due): boolean => notification.kind === "dispute";
   const single = due.filter((item) => !isShared(item));
   const byPerson = Map.groupBy(due.filter(isShared), ({ notification }) => notification.to);
   const sendAlone = ({ notification, act }: Due): Work => ({
     key: notification.id,
+    isAlarm: isAlarm(notification),
     act: () => sendOne(deps, notification, act, isStopping),
   });
   const duePeople = [...byPerson].filter(([to]) => !receipts.mustWait(to));
   return [
-    ...single.filter(isAlert).map(sendAlone),
-    ...single.filter((item) => !isAlert(item)).map(sendAlone),
+    ...single.map(sendAlone).toSorted((a, b) => Number(b.isAlarm) - Number(a.isAlarm)),
     ...duePeople.map(([to, items]) => ({
       key: `receipts ${to}`,
+      isAlarm: false,
       act: () =>
         sendTogether(
           deps,

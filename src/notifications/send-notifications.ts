@@ -18,10 +18,11 @@ import {
   type Notification,
   type NotificationFacts,
   type NotificationSender,
+  isAlarm,
   RECEIPTS_AT_ONCE,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
-import { factsOf, factsToSend, type NotificationWriterDeps } from "./from-audit.ts";
+import { factsOf, factsToSend, nullIfUnreadable, type NotificationWriterDeps } from "./from-audit.ts";
 import { type PictureDeps, postWithPicture } from "./announce-look-back.ts";
 
 export type SendDeps = NotificationWriterDeps &
@@ -56,7 +57,7 @@ export async function sendOne(
     await chat.waitForTurn({
       channel: read.to,
       kind: due === "post" ? "post" : "read",
-      urgency: read.kind === "dispute" ? 0 : 2,
+      urgency: isAlarm(read) ? 0 : 2,
     });
   // Another round may have sent it in the meantime.
   const notification = isStopping() ? null : await store.notification(read.id);
@@ -209,7 +210,7 @@ async function sendReceipts(
     .filter((receipt) => nextAct(receipt, clock.monotonic()) === "post")
     .map((receipt) => ({ ...receipt, post: markPosting(receipt.post, clock.now()) }));
   const withFacts = await Promise.all(
-    marked.map(async (receipt) => ({ receipt, facts: await factsOf(store, receipt) })),
+    marked.map(async (receipt) => ({ receipt, facts: await factsOf(deps, receipt).catch(nullIfUnreadable) })),
   );
   const complete = withFacts.flatMap(({ receipt, facts }) => (facts === null ? [] : [{ receipt, facts }]));
   const outcome = complete.length === 0 ? null : await postReceipts(deps, to, complete);

@@ -30,6 +30,12 @@ export type Notification = {
 export const isReceipt = ({ kind }: Pick<Notification, "kind">): boolean =>
   kind === "receipt" || kind === "receipt-at-once";
 
+/** Alarms are sent before everything else: somebody may be forging decisions. */
+export const ALARMS = ["dispute", "tampering"] as const satisfies readonly Notification["kind"][];
+
+export const isAlarm = ({ kind }: Pick<Notification, "kind">): boolean =>
+  ALARMS.some((alarm) => alarm === kind);
+
 /** The render key of a message with several receipts. */
 export const SEVERAL_RECEIPTS = "several receipts";
 

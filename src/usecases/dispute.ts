@@ -74,16 +74,17 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
 
 /** Never rejects, because the dispute is already written. `at` is null if the decision was disputed before. */
 async function receiptOf(
-  { store, log }: NotificationDeps,
+  deps: NotificationDeps,
   receipt: Notification,
   entry: KeptEntry,
   at: number | null,
 ): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts" | "together">> {
+  const { store, log } = deps;
   const bare = { entry, about: null, action: null, channel: null, card: null } as const;
   try {
-    const facts = (await factsOf(store, receipt)) ?? bare;
+    const facts = (await factsOf(deps, receipt)) ?? bare;
     const reportedAt = at ?? (await firstReports(store, entry.seq)).get(entry.seq) ?? null;
-    return { reportedAt, receipt, facts, together: await sharedWith(store, receipt) };
+    return { reportedAt, receipt, facts, together: await sharedWith(deps, receipt) };
   } catch (error) {
     log.warn({ entry: entry.seq, error }, "a disputed receipt is drawn without its request");
     return { reportedAt: at, receipt, facts: bare, together: [] };
@@ -92,16 +93,17 @@ async function receiptOf(
 
 /** Resolves to no receipts if one of them cannot be drawn, because the button of that one must stay. */
 async function sharedWith(
-  store: NotificationDeps["store"],
+  deps: NotificationDeps,
   { post, to }: Notification,
 ): Promise<readonly SharedReceipt[]> {
+  const { store } = deps;
   if (post.type !== "up" || post.shows !== SEVERAL_RECEIPTS) return [];
   const receipts = await store.notificationsIn(to, post.ts);
   const oldest = Math.min(...receipts.map(({ entry }) => entry));
   const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, oldest);
   const drawn: SharedReceipt[] = [];
   for (const receipt of receipts) {
-    const facts = await factsOf(store, receipt);
+    const facts = await factsOf(deps, receipt);
     if (facts === null) return [];
     const reportedAt = reports.get(receipt.entry);
     drawn.push(reportedAt === undefined ? { receipt, facts } : { receipt, facts, reportedAt });

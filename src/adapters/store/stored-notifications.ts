@@ -3,7 +3,7 @@
 import type { AuditEntry } from "../../audit/entry.ts";
 import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
-import type { Notification } from "../../ports/notification.ts";
+import { ALARMS, type Notification } from "../../ports/notification.ts";
 import type { NotificationStore } from "../../ports/store.ts";
 import { appendAudit } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
@@ -69,6 +69,7 @@ async function notificationsIn(
 function toDo(db: Database, limit: number) {
   const all = db.selectFrom("notifications").selectAll().where("to_do", "=", 1);
   return all
+    .orderBy((is) => is("kind", "in", ALARMS), "desc")
     .orderBy((is) => is("kind", "=", "receipt"))
     .orderBy("made_at")
     .limit(limit);

@@ -1,0 +1,109 @@
+// Someone who can write to the database must not be able to silence the notifications, least of all the alarms about it.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Bench, createBench } from "../make/bot.ts";
+import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
+
+const MIN = 60_000;
+
+/** A bot whose database the test can change behind its back. */
+async function withFile(): Promise<{ bench: Bench; spoil: (...statements: readonly string[]) => void }> {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-spoilt-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "bot.db");
+  const spoil = (...statements: readonly string[]): void => {
+    const database = new DatabaseSync(file);
+    const triggers = database.prepare("select name from sqlite_master where type = 'trigger'").all();
+    for (const { name } of triggers) database.exec(`drop trigger ${String(name)}`);
+    for (const statement of statements) database.exec(statement);
+    database.close();
+  };
+  return { bench: await createBench({}, 0, file), spoil };
+}
+
+const ROW_THAT_IS_NO_ENTRY = [
+  "create temp table one as select * from audit where what = 'decided' order by seq desc limit 1",
+  "update one set seq = (select max(seq) from audit) + 1, entry = '{}'",
+  "insert into audit select * from one",
+];
+
+const textsBecome = (text: string): string => `update audit_texts set text = '${text}'`;
+
+const brokenRun = (key: string | null): string => `update runs set doc = '{' where key = '${key ?? ""}'`;
+
+describe("a row of the audit that is no entry", () => {
+  test("is reported as tampering, and the entries after it are followed", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    spoil(...ROW_THAT_IS_NO_ENTRY);
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
+    await bench.clock.pass(5 * MIN);
+    expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+    expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toHaveLength(1);
+  });
+
+  test("does not keep back what waits already", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench);
+    await bench.clock.pass(3_000);
+    expect(await bench.store.notifications(10)).toHaveLength(1);
+    spoil(...ROW_THAT_IS_NO_ENTRY);
+    await bench.clock.pass(30 * MIN);
+    expect(sent(bench, "receipt")).toHaveLength(2);
+  });
+});
+
+describe("a run that cannot be read", () => {
+  test("does not keep back the alarm of a dispute", async () => {
+    const { bench, spoil } = await withFile();
+    const { id } = await decided(bench);
+    const receipt = await receiptOf(bench);
+    spoil(brokenRun(await bench.store.byRunId(id)));
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
+    await bench.clock.pass(5 * MIN);
+    expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+  });
+
+  test("does not keep back the receipts of other decisions", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    await receiptOf(bench);
+    const { id } = await decided(bench);
+    spoil(brokenRun(await bench.store.byRunId(id)));
+    await decided(bench);
+    await decided(bench);
+    await bench.clock.pass(60 * MIN);
+    expect(sent(bench, "receipt").length).toBeGreaterThan(2);
+  });
+});
+
+describe("a stored text that was changed", () => {
+  test("is not what a receipt names", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench);
+    spoil(textsBecome('["run","apr_1",{"action":"Read the wiki"}]'));
+    await bench.clock.pass(16 * MIN);
+    const receipts = sent(bench, "receipt");
+    expect(receipts).toHaveLength(2);
+    expect(receipts[1]?.facts.action).toBeNull();
+  });
+
+  test("does not keep back the alarm of a dispute", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    spoil(textsBecome("x"));
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
+    await bench.clock.pass(5 * MIN);
+    expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+  });
+});
