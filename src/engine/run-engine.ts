@@ -58,7 +58,7 @@ type Deps = {
 
 export function createRunEngine(deps: Deps): RunEngine {
   const { context, clock, executor } = deps;
-  const { save, forgetLastWritten } = createSaver(deps);
+  const { save, whenSaved, forgetLastWritten } = createSaver(deps);
   const delayed = createDelayedWork(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const marks = createMarkSettling(executor, context);
@@ -87,7 +87,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   };
   const change = changeBy(transact);
 
-  const resume = resumeBy({ holdRun, holdsRun, forgetLastWritten, marks, startEffects, wakeNow });
+  const resume = resumeBy({ holdRun, holdsRun, whenSaved, forgetLastWritten, marks, startEffects, wakeNow });
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
   const stop = async (ms: number) =>
     void (await Promise.all([delayed.stop(ms), late.stop(ms), executor.stop(ms)]));
@@ -98,6 +98,7 @@ export function createRunEngine(deps: Deps): RunEngine {
 
 type ResumeParts = Pick<HeldRuns, "holdRun" | "holdsRun"> & {
   readonly marks: MarkSettling;
+  readonly whenSaved: (key: RunKey) => Promise<unknown> | null;
   readonly forgetLastWritten: (key: RunKey) => void;
   readonly startEffects: (run: Run) => void;
   readonly wakeNow: (key: RunKey) => Promise<void>;
@@ -107,6 +108,11 @@ function resumeBy({ marks, ...parts }: ResumeParts): RunEngine["resume"] {
   return async ({ run }) => {
     const wasHeld = parts.holdsRun(run);
     if (!parts.holdRun(run)) return;
+    // A save that began before the run was lost may be answered only now. Its version is older than this one.
+    void parts.whenSaved(run.key)?.then(() => {
+      parts.forgetLastWritten(run.key);
+      return parts.wakeNow(run.key);
+    });
     // Another process has saved a run that we hold, so the version that this process wrote last is outdated.
     if (wasHeld) parts.forgetLastWritten(run.key);
     else if (!marks.recoverFirst(run)) return parts.startEffects(run);
@@ -187,6 +193,7 @@ function createSaver(deps: Pick<Deps, "store" | "clock" | "context">) {
   return {
     save: <Value>(key: RunKey, request: SaveRequest<Value>) =>
       inTurn(key, () => saveChange({ ...deps, lastWritten }, key, request)),
+    whenSaved: inTurn.whenFree,
     forgetLastWritten: (key: RunKey) => void lastWritten.delete(key),
   };
 }
@@ -226,10 +233,15 @@ async function saveChange<Value>(
 const charsOf = ({ approvals }: Run): number =>
   approvals.reduce((sum, { request }) => sum + shownChars(request), 0);
 
+type KeyedLock = (<T>(key: string, act: () => Promise<T>) => Promise<T>) & {
+  /** Resolves when the acts with this key have ended. Null if there are none. */
+  readonly whenFree: (key: string) => Promise<unknown> | null;
+};
+
 /** Runs acts with the same key one after the other, in the order of their calls. */
-export function createKeyedLock(): <T>(key: string, act: () => Promise<T>) => Promise<T> {
+export function createKeyedLock(): KeyedLock {
   const tails = new Map<string, Promise<unknown>>();
-  return async (key, act) => {
+  const inTurn = async <T>(key: string, act: () => Promise<T>): Promise<T> => {
     const previous = tails.get(key) ?? Promise.resolve();
     const result = previous.then(act, act);
     const tail = result.catch(() => undefined);
@@ -240,4 +252,5 @@ export function createKeyedLock(): <T>(key: string, act: () => Promise<T>) => Pr
       if (tails.get(key) === tail) tails.delete(key);
     }
   };
+  return Object.assign(inTurn, { whenFree: (key: string) => tails.get(key) ?? null });
 }

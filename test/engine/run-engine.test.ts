@@ -1,9 +1,11 @@
 // Only the process that holds a run changes it, unless the caller does not require that.
 
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type Run } from "#src/domain/run.ts";
 import { createRunEngine } from "#src/engine/run-engine.ts";
+import { SHARDS } from "#src/domain/ids.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import type { Store, StoredRun } from "#src/ports/store.ts";
 import { createHandClock } from "../make/clock.ts";
 import { contextAt } from "../make/history.ts";
 import { aWatchedRun } from "../make/run.ts";
@@ -114,4 +116,45 @@ test("a run that a bug keeps from being reconciled is tried again, and does not 
   await clock.pass(1_000);
   expect(steps).toEqual([other.key, faulty.key]);
   await store.close();
+});
+
+test("an answer to a save that comes after the run was claimed anew does not bring back the older version", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  onTestFinished(() => store.close());
+  const executor = { ...IDLE, isBusy: () => true };
+  const answered = Promise.withResolvers<void>();
+  const slow: Store = {
+    ...store,
+    async save(stored, next, facts = {}) {
+      if (next.input !== "ours") return store.save(stored, next, facts);
+      const written: StoredRun[] = [];
+      const saved = await store.save(stored, next, { ...facts, onSaved: (each) => void written.push(each) });
+      await answered.promise;
+      for (const each of written) facts.onSaved?.(each);
+      return saved;
+    },
+  };
+  const context = () => contextAt();
+  const engine = createRunEngine({ store: slow, clock, context, log: QUIET, executor });
+  const plans: string[] = [];
+  engine.onPlan(({ input }) => void plans.push(input));
+  const run = aWatchedRun();
+  await store.insert(run, {});
+  await engine.resume({ run, revision: 1 });
+  const saving = engine.change(run.key, (before) => ({ ...before, input: "ours" }));
+  await clock.rest();
+  engine.setHeldShards(new Set());
+  const stored = await store.load(run.key);
+  if (stored === null) throw new Error("no run");
+  await store.save(stored, { ...stored.run, input: "theirs" });
+  engine.setHeldShards(new Set(Array.from({ length: SHARDS }, (_, shard) => shard)));
+  const newest = await store.load(run.key);
+  if (newest === null) throw new Error("no run");
+  await engine.resume(newest);
+  answered.resolve();
+  await saving;
+  await clock.rest();
+  expect(plans.at(-1)).toBe("theirs");
+  expect((await engine.change(run.key, (before) => before))?.input).toBe("theirs");
 });
