@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import { volatileIn, withoutFields } from "./policy/policy.ts";
-import { approvalOfRequest, ownId } from "./reused-id.ts";
+import { approvalOfRequest, ownIds } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import type { NoticeContent, PrivateNotice } from "./notice.ts";
 import { isWatched, type Run, type Seen, type Watch } from "./run.ts";
@@ -164,8 +164,13 @@ function applySightings(
         : { type: "listed", request, askedAt };
     return applySighting(approval, sighting, ctx);
   });
-  const fresh = listed.flatMap(({ item: { id }, request, bearer }) =>
-    bearer === null ? [newApproval(ownId(taken, id), request, ctx.nonce(), { ...ctx, serviceId: id })] : [],
+  const added = listed.filter(({ bearer }) => bearer === null);
+  const ids = ownIds(
+    taken,
+    added.map(({ item }) => item.id),
+  );
+  const fresh = added.map(({ item: { id }, request }, nth) =>
+    newApproval(ids[nth] ?? id, request, ctx.nonce(), { ...ctx, serviceId: id }),
   );
   const unchanged =
     fresh.length === 0 && results.every(({ approval }, index) => approval === run.approvals[index]);

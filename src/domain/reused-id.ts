@@ -46,8 +46,21 @@ function canChange({ state }: Approval): boolean {
   return !(state.delivery.type === "refused" && state.delivery.absent);
 }
 
-/** Returns the service's id, with a number appended if the run has used it before. */
-export function ownId(taken: ReadonlySet<ApprovalId>, serviceId: ApprovalId): ApprovalId {
+/**
+ * Returns our ids for new requests: the service's id, with a number appended if the run has used it before. `taken`: the ids of the run's
+ * approvals. A service's id may look like one of ours.
+ */
+export function ownIds(taken: ReadonlySet<ApprovalId>, serviceIds: readonly ApprovalId[]): ApprovalId[] {
+  const given = new Set([...taken, ...serviceIds]);
+  return serviceIds.map((serviceId) => {
+    if (!taken.has(serviceId)) return serviceId;
+    const id = ownId(given, serviceId);
+    given.add(id);
+    return id;
+  });
+}
+
+function ownId(taken: ReadonlySet<ApprovalId>, serviceId: ApprovalId): ApprovalId {
   const short = serviceId.slice(0, MAX_SERVICE_ID_CHARS - SUFFIX_CHARS);
   let id = serviceId;
   for (let times = 2; taken.has(id); times += 1) id = ApprovalId(`${short} (${times})`);

@@ -139,12 +139,16 @@ export async function showHome(
 export const refreshHome = (deps: ListenerDeps, user: UserId): Promise<void> =>
   showHome(deps, user, deps.homes.choiceOf(user));
 
-type HomeDrawing = Omit<ListenerDeps, "homes"> & { readonly homes: Pick<LiveHomes, "drawn" | "failed"> };
+type HomeDrawing = Omit<ListenerDeps, "homes"> & {
+  readonly homes: Pick<LiveHomes, "begin" | "drawn" | "failed">;
+};
 
 /** Publishes the tab. Never rejects: after a failure, Slack keeps the previous tab, and it is soon drawn again. Idempotent. */
 export async function drawHome(deps: HomeDrawing, user: UserId, choice: QueueChoice): Promise<void> {
+  const isNewest = deps.homes.begin(user);
   try {
     const found = await rows(deps, user, choice);
+    if (!isNewest()) return;
     await deps.quick("views.publish", {
       user_id: user,
       view: homeView(found?.rows ?? null, deps.clock.now()),

@@ -39,6 +39,8 @@ const MAX_TRIES = 3;
 export type LiveHomes = {
   /** The reader has opened or used the tab. */
   opened(user: UserId, choice: QueueChoice): void;
+  /** A drawing of the tab begins. Returns the function that says whether no later one has begun, so that none replaces a newer one. */
+  begin(user: UserId): () => boolean;
   /** The tab was drawn. Changes in these channels draw it again. */
   drawn(user: UserId, channels: ReadonlySet<ChannelId>): void;
   /** The tab could not be drawn. */
@@ -72,7 +74,12 @@ export type LiveHomesDeps = {
 type Draw = (user: UserId, choice: QueueChoice) => void;
 
 /** `draw` publishes the tab, and reports back with `drawn` or `failed`. */
-export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
+export const createLiveHomes = (deps: LiveHomesDeps, draw: Draw): LiveHomes => ({
+  ...createDrawings(),
+  ...createUpkeep(deps, draw),
+});
+
+function createUpkeep(deps: LiveHomesDeps, draw: Draw): Omit<LiveHomes, "begin"> {
   const now = (): number => deps.clock.monotonic();
   const keeps = (user: UserId): boolean => deps.holdsShard(shardOfName(user));
   const tabs = createHomeTabs(now);
@@ -113,6 +120,18 @@ export function createLiveHomes(deps: LiveHomesDeps, draw: Draw): LiveHomes {
     restore: drawOutdated,
     stop: () => pacer.stop(),
     written: () => kept.written(),
+  };
+}
+
+/** The newest drawing of each tab. */
+function createDrawings(): Pick<LiveHomes, "begin"> {
+  const newest = new Map<UserId, () => boolean>();
+  return {
+    begin(user) {
+      const isNewest = (): boolean => newest.get(user) === isNewest;
+      newest.set(user, isNewest);
+      return isNewest;
+    },
   };
 }
 
