@@ -8,7 +8,7 @@ import { createDelayedWork } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
 export type LateCommits = {
-  /** For a run whose insert was not answered: if the run is stored, this process follows it as soon as the store answers. */
+  /** For a run whose insert was not answered: if a look finds the run stored, this process follows it. */
   readonly followIfStored: (key: RunKey) => void;
   /** Settles as `saving` does. If the answer to its commit was lost, the run is reconciled again, several times. */
   readonly watched: <Result>(key: RunKey, saving: Promise<Result>) => Promise<Result>;

@@ -40,16 +40,16 @@ type GivenDeps = {
   metrics: Counters;
   watchdog: Pick<Watchdog, "begin">;
 };
-type Deps = GivenDeps & { readonly rules: Rules };
+type Deps = GivenDeps & { readonly rulesVersion: RulesVersion };
 
 /** Returns a number that grows with each change of the policy and of the freezes in force. */
-type Rules = () => number;
+type RulesVersion = () => number;
 
 /**
  * After such a change, an answer that is known must be applied once more. The change itself is applied to all runs at once; this reaches
  * the runs that it missed because the store failed, or because they were being saved.
  */
-function createRules(context: () => Context): Rules {
+function createRulesVersion(context: () => Context): RulesVersion {
   let { policy, freezes } = context();
   let changes = 0;
   return () => {
@@ -82,14 +82,14 @@ type Entry = {
   isMissing: boolean;
   /** The `fingerprint` of the newest answer, if it changes nothing. Null if the next answer must be applied in any case. */
   knownAnswer: string | null;
-  /** The `Rules` number under which the known answer changes nothing. */
+  /** The `RulesVersion` under which the known answer changes nothing. */
   knownUnder: number;
   /** The number of times that the run was reconciled. */
   reconciliations: number;
 };
 
 export function createPoller(given: GivenDeps, limits: PollLimits): Poller {
-  const deps: Deps = { ...given, rules: createRules(given.context) };
+  const deps: Deps = { ...given, rulesVersion: createRulesVersion(given.context) };
   const entries = new Map<RunKey, Entry>();
   const warn = createQuietWarnings(deps);
   let stopped = false;
@@ -250,7 +250,7 @@ async function noteUnreadable(
 
 /** Applies the answer to the run, unless an answer with the same content has changed nothing. */
 async function applyAnswer(
-  { engine, context, clock, rules }: Deps,
+  { engine, context, clock, rulesVersion }: Deps,
   entry: Entry,
   fetched: FetchedRun,
 ): Promise<void> {
@@ -258,7 +258,7 @@ async function applyAnswer(
   if (answer !== null && answer.length > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
   const askedAt = askedAtOf(fetched);
   if (entry.fetchAt !== null && askedAt >= entry.fetchAt) entry.fetchedAt = askedAt;
-  const under = rules();
+  const under = rulesVersion();
   const isKnown = answer !== null && answer === entry.knownAnswer && entry.knownUnder === under;
   if (isKnown && entry.fetchAt === null) return;
   let hasNoMore = false;

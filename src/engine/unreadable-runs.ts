@@ -45,9 +45,9 @@ type Reason = { readonly what: Doubt["what"]; readonly code: string; readonly wh
 export function createUnreadableRuns(deps: Deps): UnreadableRuns {
   const { clock, engine } = deps;
   const doubts = new Map<RunKey, Doubt>();
-  const onReadable = (key: RunKey): void => {
-    const doubt = doubts.get(key);
-    if (doubt !== undefined) doubt.recorded = false;
+  const onReadable = (run: Run): void => {
+    const doubt = doubts.get(run.key);
+    if (doubt !== undefined && !(doubt.what === "list" && hasCard(run))) doubt.recorded = false;
   };
   const counts = countPlans(deps, { onReadable, onGone: (key) => void doubts.delete(key) });
 
@@ -78,13 +78,14 @@ function reasonOf(fetched: FetchedRun | PortError): Reason | null {
 
 /** A missing list is not recorded while an approval is pending here, because that approval has its card. */
 function withDoubt(run: Run, { what, ...reason }: Reason, now: number): Run {
-  const hasCard = what === "list" && run.approvals.some(({ state }) => state.type === "pending");
-  if (!isWatched(run) || hasCard) return run;
+  if (!isWatched(run) || (what === "list" && hasCard(run))) return run;
   const unreadable = allUnreadable(run.unreadable, what, reason, now);
   return unreadable === run.unreadable ? run : { ...run, unreadable };
 }
 
-type Listeners = { readonly onReadable: (key: RunKey) => void; readonly onGone: (key: RunKey) => void };
+const hasCard = ({ approvals }: Run): boolean => approvals.some(({ state }) => state.type === "pending");
+
+type Listeners = { readonly onReadable: (run: Run) => void; readonly onGone: (key: RunKey) => void };
 
 function countPlans(
   { engine, log, metrics }: Deps,
@@ -116,7 +117,7 @@ function countPlans(
     const unreadable = unreadableNow(run);
     setCounts(run.key, unreadable);
     if (!isWatched(run)) forget(run.key);
-    if (unreadable === null) onReadable(run.key);
+    if (unreadable === null) onReadable(run);
     else logUnreadable(log, logged, run, unreadable);
   });
   engine.onDrop((key) => {

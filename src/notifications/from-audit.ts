@@ -11,7 +11,7 @@ import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import { cardSlot, type Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
-import type { Integrity } from "../engine/integrity.ts";
+import { entryFinding, type Integrity } from "../engine/integrity.ts";
 import type { Change } from "../engine/change-runs.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, Notification, NotificationFacts } from "../ports/notification.ts";
@@ -56,8 +56,8 @@ export function createNotificationWriter(deps: NotificationWriterDeps): { write(
   return {
     async write() {
       cursor ??= await firstCursor(deps);
-      await weekEnds.note();
       cursor = await followUp(deps, cursor);
+      await weekEnds.note();
       await addDailyHead(deps);
     },
   };
@@ -67,14 +67,14 @@ export function createNotificationWriter(deps: NotificationWriterDeps): { write(
 async function firstCursor({ store }: NotificationDeps): Promise<number> {
   const stored = await store.document(CURSOR);
   if (typeof stored === "number") return stored;
-  const seq = (await store.auditHead())?.seq ?? 0;
+  const seq = (await store.auditEnd())?.seq ?? 0;
   await store.putDocument(CURSOR, seq);
   return seq;
 }
 
 async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<number> {
   const { store, audit, context } = deps;
-  const head = (await store.auditHead())?.seq ?? 0;
+  const head = (await store.auditEnd())?.seq ?? 0;
   if (head <= cursor) return cursor;
   const { entries, reached } = await entriesAfter(deps, cursor, head);
   const { now, nonce, policy } = context();
@@ -99,21 +99,30 @@ async function entriesAfter(deps: NotificationWriterDeps, cursor: number, head: 
   return { entries, reached: entries.length === BATCH ? (entries.at(-1)?.seq ?? head) : head };
 }
 
-/** An entry that cannot be read is reported as tampering and skipped, because the others must be followed all the same. */
-async function readableAfter({ store, integrity }: NotificationWriterDeps, cursor: number): Promise<Read> {
-  const rows = await store.auditRows(cursor, BATCH);
+/**
+ * The others must be followed although one cannot be read. It is reported if it is forged. Otherwise a newer release wrote it, in another
+ * replica, and only that release can follow it.
+ */
+async function readableAfter(deps: NotificationWriterDeps, cursor: number): Promise<Read> {
+  const rows = await deps.store.auditRows(cursor, BATCH);
   const entries: KeptEntry[] = [];
   for (const { seq } of rows) {
-    const kept = await store.auditEntry(seq).catch(nullIfUnreadable);
-    if (kept === null)
-      integrity.found({
-        id: `audit entry ${seq} unreadable`,
-        words: `audit entry ${seq} cannot be read`,
-        run: null,
-      });
+    const kept = await deps.store.auditEntry(seq).catch(nullIfUnreadable);
+    if (kept === null) await reportIfForged(deps, seq);
     else if (isFollowed(kept)) entries.push(kept);
   }
   return { entries, reached: rows.at(-1)?.seq ?? cursor };
+}
+
+/** Reports the entry if it is there and differs from what this program wrote. Checks of the whole audit find one that is missing. */
+export async function reportIfForged(
+  { store, integrity, log }: Pick<NotificationWriterDeps, "store" | "integrity" | "log">,
+  seq: number,
+): Promise<void> {
+  if ((await store.auditProof(seq)) === null) return;
+  const proven = await store.provenEntry(seq).catch(nullIfUnreadable);
+  if (proven?.ok === false) integrity.found(entryFinding(seq, proven.fault));
+  else log.warn({ entry: seq }, "an entry of the audit has a form that this release does not know");
 }
 
 const isFollowed = ({ entry }: KeptEntry): boolean => FOLLOWED.some((what) => what === entry.what);
@@ -184,7 +193,7 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
   const { now, nonce } = context();
   const day = new Date(now).toISOString().slice(0, 10);
   if ((await store.document(HEAD_DAY)) === day) return;
-  const head = await store.auditHead();
+  const head = await store.auditEnd();
   if (head === null) return;
   const { seq, link } = head;
   log.info({ seq, link, publicKey: store.auditPublicKey() }, "the audit's head");
@@ -193,7 +202,7 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
   await store.putDocument(HEAD_DAY, day);
 }
 
-/** Resolves to null if the entry is missing, which means that someone changed the audit. */
+/** Resolves to null if the entry is missing or cannot be read, which means that someone changed the audit. */
 export async function factsToSend(
   deps: Pick<NotificationDeps, "store" | "context"> & { readonly clock: Clock },
   notification: Notification,
@@ -204,15 +213,15 @@ export async function factsToSend(
   return lookBack === null ? null : { ...facts, lookBack };
 }
 
-/** Resolves to the facts of the notification without the figures of a look back, or to null if the entry is missing. */
+/** Resolves to the facts of the notification without the figures of a look back, or to null as above. */
 export async function factsOf(
   { store, context }: Pick<NotificationDeps, "store" | "context">,
   notification: Notification,
 ): Promise<NotificationFacts | null> {
-  const entry = await store.auditEntry(notification.entry);
+  const entry = await store.auditEntry(notification.entry).catch(nullIfUnreadable);
   if (entry === null) return null;
   const { refers } = entry.entry;
-  const about = refers === undefined ? null : await store.auditEntry(refers);
+  const about = refers === undefined ? null : await store.auditEntry(refers).catch(nullIfUnreadable);
   const { run, digest, approval } = (about ?? entry).entry;
   // If the entry is not about an approval, its digest does not belong to a request.
   const text = digest === null || approval === null ? null : await store.auditText(digest);

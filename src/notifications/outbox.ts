@@ -69,19 +69,23 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   return { start: () => loop.start(0), stop };
 }
 
-/**
- * The maximum number of sends in progress, of alarms and of all others. Each takes two commits to disk, and a burst of receipts must not
- * delay decisions. Slack may hold back the messages to one person for minutes, and alarms must not wait for that.
- */
+/** The maximum number of sends in progress, without alarms. Each takes two commits to disk, and a burst of receipts must not delay decisions. */
 const MAX_SENDING = 2;
+/** For each recipient. Slack may hold back the messages to one person for minutes, and the alarms to others must not wait for that. */
+const MAX_ALARMS = 1;
 type Senders = { send(notifications: readonly Notification[]): void; stop(): Promise<unknown> };
 /** Work with the same key is never in progress twice. */
-type Work = { readonly key: string; readonly isAlarm: boolean; readonly act: () => Promise<void> };
+type Work = {
+  readonly key: string;
+  readonly to: Notification["to"];
+  readonly isAlarm: boolean;
+  readonly act: () => Promise<void>;
+};
 
 function createSenders(deps: SendDeps): Senders {
   const { log } = deps;
   const underWay = new Map<string, Promise<void>>();
-  const sending = { alarms: 0, others: 0 };
+  const places = createPlaces();
   const receipts = createReceiptTimes(deps.clock);
   let stopped = false;
   let waiting: Work[] = [];
@@ -94,7 +98,7 @@ function createSenders(deps: SendDeps): Senders {
   function next(): void {
     if (stopped) return;
     waiting = waiting.filter((work) => {
-      const hasPlace = sending[laneOf(work)] < MAX_SENDING;
+      const hasPlace = places.hasOne(work);
       if (hasPlace && !underWay.has(work.key)) begin(work);
       return !hasPlace;
     });
@@ -102,12 +106,12 @@ function createSenders(deps: SendDeps): Senders {
 
   function begin(work: Work): void {
     const { key, act } = work;
-    sending[laneOf(work)] += 1;
+    places.take(work);
     const sent = act()
       .catch((error: unknown) => log.error({ error }, "could not send a notification; trying again"))
       .finally(() => {
         underWay.delete(key);
-        sending[laneOf(work)] -= 1;
+        places.free(work);
         next();
       });
     underWay.set(key, sent);
@@ -121,7 +125,20 @@ function createSenders(deps: SendDeps): Senders {
   return { send, stop };
 }
 
-const laneOf = ({ isAlarm }: Work): "alarms" | "others" => (isAlarm ? "alarms" : "others");
+/** Counts the sends in progress: alarms for each recipient, all others together. */
+function createPlaces() {
+  const taken = new Map<string, number>();
+  const kindOf = ({ isAlarm, to }: Work): string => (isAlarm ? `alarms ${to}` : "others");
+  const takenOf = (work: Work): number => taken.get(kindOf(work)) ?? 0;
+  return {
+    hasOne: (work: Work): boolean => takenOf(work) < (work.isAlarm ? MAX_ALARMS : MAX_SENDING),
+    take: (work: Work): void => void taken.set(kindOf(work), takenOf(work) + 1),
+    free(work: Work): void {
+      if (takenOf(work) === 1) taken.delete(kindOf(work));
+      else taken.set(kindOf(work), takenOf(work) - 1);
+    },
+  };
+}
 
 type Due = { readonly notification: Notification; readonly act: Act };
 
@@ -142,6 +159,7 @@ function dueWork(
   const byPerson = Map.groupBy(due.filter(isShared), ({ notification }) => notification.to);
   const sendAlone = ({ notification, act }: Due): Work => ({
     key: notification.id,
+    to: notification.to,
     isAlarm: isAlarm(notification),
     act: () => sendOne(deps, notification, act, isStopping),
   });
@@ -150,6 +168,7 @@ function dueWork(
     ...single.map(sendAlone).toSorted((a, b) => Number(b.isAlarm) - Number(a.isAlarm)),
     ...duePeople.map(([to, items]) => ({
       key: `receipts ${to}`,
+      to,
       isAlarm: false,
       act: () =>
         sendTogether(

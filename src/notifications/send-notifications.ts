@@ -22,7 +22,7 @@ import {
   RECEIPTS_AT_ONCE,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
-import { factsOf, factsToSend, nullIfUnreadable, type NotificationWriterDeps } from "./from-audit.ts";
+import { factsOf, factsToSend, reportIfForged, type NotificationWriterDeps } from "./from-audit.ts";
 import { type PictureDeps, postWithPicture } from "./announce-look-back.ts";
 
 export type SendDeps = NotificationWriterDeps &
@@ -122,6 +122,7 @@ function messageOf(deps: SendDeps, notification: Notification): SlackMessage {
     post: async () => {
       const facts = await factsToSend(deps, notification);
       if (facts !== null) return postWithPicture(deps, notification, facts);
+      await reportIfForged(deps, notification.entry);
       const noRetry = { applied: "no", retry: "never", code: "no_entry" } as const;
       throw new PortError("the audit has no such entry", noRetry);
     },
@@ -210,8 +211,9 @@ async function sendReceipts(
     .filter((receipt) => nextAct(receipt, clock.monotonic()) === "post")
     .map((receipt) => ({ ...receipt, post: markPosting(receipt.post, clock.now()) }));
   const withFacts = await Promise.all(
-    marked.map(async (receipt) => ({ receipt, facts: await factsOf(deps, receipt).catch(nullIfUnreadable) })),
+    marked.map(async (receipt) => ({ receipt, facts: await factsOf(deps, receipt) })),
   );
+  for (const { receipt, facts } of withFacts) if (facts === null) await reportIfForged(deps, receipt.entry);
   const complete = withFacts.flatMap(({ receipt, facts }) => (facts === null ? [] : [{ receipt, facts }]));
   const outcome = complete.length === 0 ? null : await postReceipts(deps, to, complete);
   for (const { receipt, facts } of withFacts)

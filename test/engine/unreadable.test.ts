@@ -69,6 +69,22 @@ test("answers that stay unreadable are reported again after one readable answer 
   expect((await bench.run(id)).unreadable).toMatchObject({ what: "answer" });
 });
 
+test("a run that says it waits, lists nothing and has its card up is read from the store no more often than others", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  bench.agents.untold.add(id);
+  await pass(bench, 300_000);
+  const before = bench.agents.looks.length;
+  const load = bench.store.load.bind(bench.store);
+  let loads = 0;
+  bench.store.load = (key) => {
+    loads += 1;
+    return load(key);
+  };
+  await pass(bench, 300_000);
+  expect(loads).toBeLessThan((bench.agents.looks.length - before) / 2);
+});
+
 describe("an item that cannot be read", () => {
   test("has a message of its own, keeps its run waiting, is counted, and is logged once", async () => {
     const bench = await createBench();

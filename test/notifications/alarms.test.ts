@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Notification } from "#src/ports/notification.ts";
-import { createBench, failure } from "../make/bot.ts";
+import { ADMIN, createBench, failure } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
 import { aNonce, REQUESTER } from "../make/run.ts";
 
@@ -50,4 +50,24 @@ test("while Slack holds back the messages to one person", async () => {
   await bench.flow.dispute(BY, receipt.id);
   await bench.clock.pass(MIN);
   expect(sent(bench, "dispute")).toHaveLength(2);
+});
+
+test("while Slack holds back the alarms to one admin", async () => {
+  const bench = await createBench();
+  for (let times = 0; times < 3; times += 1) {
+    await decided(bench);
+    await bench.clock.pass(16 * MIN);
+  }
+  const receipts = sent(bench, "receipt");
+  const waitForTurn = bench.chat.waitForTurn.bind(bench.chat);
+  bench.chat.waitForTurn = (turn, isWanted) =>
+    turn.channel === ADMIN
+      ? new Promise((resolve) => void bench.clock.after(10 * MIN, resolve))
+      : waitForTurn(turn, isWanted);
+  for (const { id } of receipts) {
+    await bench.flow.dispute(BY, id);
+    await bench.clock.pass(3_000);
+  }
+  await bench.clock.pass(MIN);
+  expect(sent(bench, "dispute").filter(({ to }) => to !== ADMIN)).toHaveLength(3);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { auditEntry } from "#src/audit/entry.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
 
@@ -58,6 +59,56 @@ describe("a row of the audit that is no entry", () => {
     await bench.clock.pass(30 * MIN);
     expect(sent(bench, "receipt")).toHaveLength(2);
   });
+});
+
+describe("an entry that is spoilt", () => {
+  test("as the newest one does not keep back the alarm before it", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
+    spoil(...ROW_THAT_IS_NO_ENTRY);
+    await bench.clock.pass(5 * MIN);
+    expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+  });
+
+  test("after it was disputed does not keep back the alarm", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
+    spoil("update audit set entry = '{}' where what = 'decided'");
+    await bench.clock.pass(5 * MIN);
+    expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+  });
+
+  test("while its receipt waits is reported as tampering", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench);
+    await bench.clock.pass(10_000);
+    spoil("update audit set entry = '{}' where seq = (select max(seq) from audit where what = 'decided')");
+    await bench.clock.pass(20 * MIN);
+    expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toHaveLength(1);
+  });
+});
+
+test("an entry of a newer release is no tampering, and the entries after it are followed", async () => {
+  const bench = await createBench();
+  await decided(bench);
+  const receipt = await receiptOf(bench);
+  const facts = {
+    at: bench.clock.now(),
+    what: "redacted",
+    outcome: "x",
+    step: "a new word" as never,
+  } as const;
+  await bench.store.audit([auditEntry(null, facts)]);
+  expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
+  await bench.clock.pass(5 * MIN);
+  expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+  expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toEqual([]);
 });
 
 describe("a run that cannot be read", () => {

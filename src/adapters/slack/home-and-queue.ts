@@ -145,10 +145,10 @@ type HomeDrawing = Omit<ListenerDeps, "homes"> & {
 
 /** Publishes the tab. Never rejects: after a failure, Slack keeps the previous tab, and it is soon drawn again. Idempotent. */
 export async function drawHome(deps: HomeDrawing, user: UserId, choice: QueueChoice): Promise<void> {
-  const isNewest = deps.homes.begin(user);
+  const mayPublish = deps.homes.begin(user);
   try {
     const found = await rows(deps, user, choice);
-    if (!isNewest()) return;
+    if (!mayPublish()) return;
     await deps.quick("views.publish", {
       user_id: user,
       view: homeView(found?.rows ?? null, deps.clock.now()),

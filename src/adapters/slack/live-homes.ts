@@ -39,7 +39,7 @@ const MAX_TRIES = 3;
 export type LiveHomes = {
   /** The reader has opened or used the tab. */
   opened(user: UserId, choice: QueueChoice): void;
-  /** A drawing of the tab begins. Returns the function that says whether no later one has begun, so that none replaces a newer one. */
+  /** A drawing of the tab begins. Call the result right before it is published: false means that a later one was published already. */
   begin(user: UserId): () => boolean;
   /** The tab was drawn. Changes in these channels draw it again. */
   drawn(user: UserId, channels: ReadonlySet<ChannelId>): void;
@@ -123,14 +123,18 @@ function createUpkeep(deps: LiveHomesDeps, draw: Draw): Omit<LiveHomes, "begin">
   };
 }
 
-/** The newest drawing of each tab. */
+/** The number of the newest drawing of each tab that was published. */
 function createDrawings(): Pick<LiveHomes, "begin"> {
-  const newest = new Map<UserId, () => boolean>();
+  const published = new Map<UserId, number>();
+  let begun = 0;
   return {
     begin(user) {
-      const isNewest = (): boolean => newest.get(user) === isNewest;
-      newest.set(user, isNewest);
-      return isNewest;
+      const nth = (begun += 1);
+      return () => {
+        if ((published.get(user) ?? 0) > nth) return false;
+        published.set(user, nth);
+        return true;
+      };
     },
   };
 }

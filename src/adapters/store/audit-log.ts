@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { askedColumn } from "../../domain/audit/verify-chain.ts";
 import { RunId } from "../../domain/ids.ts";
 import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
-import { appendAudit, appendOnce, chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import { appendAudit, appendOnce, chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
 import { linkOf } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
@@ -71,6 +71,10 @@ function createReading(db: Database): Reading {
     decidedBefore: async (asked, limit) =>
       (await read(() => decidedBefore(db, asked, limit).execute())).map(({ seq }) => seq),
     auditOfRun: async (id) => (await read(() => ofRun(db, id))).map(keptEntry),
+    async auditEnd() {
+      const last = await read(() => newest(db));
+      return last === null ? null : { seq: last.seq, link: last.link };
+    },
     async auditHead() {
       const row = await read(() => entries().orderBy("seq", "desc").limit(1).executeTakeFirst());
       return row === undefined ? null : keptEntry(row);

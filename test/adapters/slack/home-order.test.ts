@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { drawHome } from "#src/adapters/slack/home-and-queue.ts";
+import { createLiveHomes } from "#src/adapters/slack/live-homes.ts";
 import { EVERYTHING } from "#src/adapters/slack/queue-choice.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aQueue } from "../../make/queue.ts";
-import { APPROVER, aWatchedRun, CHANNEL, TEAM } from "../../make/run.ts";
-import { quiet, someHomes } from "./some-homes.ts";
+import { createHandClock } from "../../make/clock.ts";
+import { anApproval, APPROVER, aWatchedRun, CHANNEL, TEAM, withApprovals } from "../../make/run.ts";
+import { aDocument, anAudit, quiet, someHomes } from "./some-homes.ts";
 
 type Found = { readonly queue: object; readonly own: readonly Run[] };
 
@@ -41,4 +43,36 @@ test("a drawing of a Home tab that read its runs earlier is not published after 
   reads[0]?.resolve(found("as it was"));
   await older;
   expect(published).toEqual(["newer"]);
+});
+
+test("a tab whose runs take long to read is drawn although news keep coming", async () => {
+  const clock = createHandClock();
+  const parts = { documents: aDocument(), auditLog: anAudit(), holdsShard: () => true, log: quiet };
+  const homes = createLiveHomes({ clock, ...parts, sharers: () => 1 }, (user, choice) => {
+    void drawHome(deps, user, choice);
+  });
+  const queue = { ...aQueue([]), more: false, freezes: [], channels: new Set([CHANNEL]) };
+  let published = 0;
+  const deps = {
+    team: TEAM,
+    deployment: { name: "", runUrl: null },
+    clock,
+    log: quiet,
+    homes,
+    review: { valueFor: () => "x" },
+    queries: {
+      home: () => new Promise((resolve) => void clock.after(5_000, () => resolve({ queue, own: [] }))),
+    },
+    quick: () => {
+      published += 1;
+      return Promise.resolve({});
+    },
+  } as unknown as Parameters<typeof drawHome>[0];
+  homes.opened(APPROVER, EVERYTHING);
+  homes.drawn(APPROVER, new Set([CHANNEL]));
+  for (let seconds = 0; seconds < 120; seconds += 1) {
+    homes.changed(withApprovals(aWatchedRun(), anApproval()));
+    await clock.pass(1_000);
+  }
+  expect(published).toBeGreaterThan(5);
 });
