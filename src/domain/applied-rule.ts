@@ -57,9 +57,20 @@ function withCurrentRule(approval: Approval, run: Run, ctx: RuleMoment): Approva
     isSameJson(appliedRule.rule, rule) &&
     isSameJson(appliedRule.card ?? null, policy.card);
   const ends = until === undefined ? {} : { until };
-  return isApplied
-    ? approval
-    : { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends } };
+  if (isApplied) return approval;
+  const next = { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends } };
+  return expiresLater(rule, appliedRule.rule) ? withRemindersAgain(next) : next;
+}
+
+function expiresLater({ expiry }: Pick<Rule, "expiry">, { expiry: before }: Pick<Rule, "expiry">): boolean {
+  return before !== null && (expiry === null || expiry.afterMs > before.afterMs);
+}
+
+/** The last reminder was for an earlier end. */
+function withRemindersAgain(approval: Approval): Approval {
+  if (approval.followUp?.warned === undefined) return approval;
+  const { warned: _earlier, ...followUp } = approval.followUp;
+  return { ...approval, followUp };
 }
 
 /** Returns when another rule may apply even if nothing happens (monotonic). Returns null if never. */

@@ -1,9 +1,8 @@
 // Pauses: times in which people could not act on a request, because Slack, the service or Countersign was unreachable. `ageAt` excludes
 // them.
 
-import type { Approval } from "./approval.ts";
+import { type Approval, isSettled } from "./approval.ts";
 import { type Pause, withFollowUp } from "./follow-up.ts";
-import { hasClock } from "./follow-up-due.ts";
 import { isWatched, mapApprovals, type Run } from "./run.ts";
 
 /** Why the clock stands still. A question is excluded, because its pause ends by itself. */
@@ -16,11 +15,14 @@ export type OutageCause = Exclude<Pause["why"], "question">;
 const MAX_PAUSES = 200;
 
 /**
- * Records that the clocks of the run's requests stand still from `from` on, or stood still until `until` (monotonic). Returns the same run
- * if it has no clocks, or if the pause is already recorded.
+ * Records that the clocks of the run's requests stand still from `from` on, or stood still until `until` (monotonic). A decided request
+ * counts until the service has confirmed the decision, because it may wait for people again. So does one whose rule has no clock, because
+ * another rule may apply at another hour. Returns the same run if it has no such request, or if the pause is already recorded.
  */
 export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why: OutageCause }): Run {
-  return changePauses(run, (pauses, { waitsSince }) => {
+  return changePauses(run, (pauses, approval) => {
+    if (isSettled(approval)) return pauses;
+    const { waitsSince } = approval;
     const begin = Math.max(from, waitsSince);
     if (until !== null && until <= begin) return pauses;
     const existing = pauses.find(
@@ -55,7 +57,6 @@ function changePauses(
 ): Run {
   if (!isWatched(run)) return run;
   return mapApprovals(run, (approval) => {
-    if (approval.state.type !== "pending" || !hasClock(approval.appliedRule.rule)) return approval;
     const before = approval.followUp?.pauses ?? [];
     const after = change(before, approval);
     return after === before ? approval : withFollowUp(approval, { pauses: after });

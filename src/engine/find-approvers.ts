@@ -9,7 +9,7 @@ import type { Effect, Outcome } from "../domain/effect.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
 import { assignParts, groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
 import type { Rule } from "../domain/policy/policy.ts";
-import type { PolicyNow } from "../domain/rule-facts.ts";
+import { isRequesterUnknown, type PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
 import { type People, PortError } from "../ports.ts";
 
@@ -30,6 +30,8 @@ export async function countApprovers(
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
   const of = countKeyOf(approval);
+  // Until Slack has said in which groups the requester is, several rules apply together, and perhaps nobody satisfies all of them.
+  if (isRequesterUnknown(run)) return { type: "counted", of, able: null, grows: false };
   const rule = ruleOf(ctx, run, approval);
   try {
     const grows = rule.approvers === "anyone" && (await people.isPublic(run.channel, SHOWN_AGE_MS));

@@ -239,7 +239,7 @@ export async function factsOf(
 }
 
 /** For reads. Rejects if the store may answer later. */
-export function nullIfUnreadable(error: unknown): null {
+function nullIfUnreadable(error: unknown): null {
   if (error instanceof PortError && error.retry === "never") return null;
   throw error;
 }

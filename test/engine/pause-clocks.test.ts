@@ -79,11 +79,11 @@ describe("while the service is away", () => {
     ]);
   });
 
-  test("a request whose rule has no clock is left alone", async () => {
+  test("the time does not count for a request whose rule has no clock either, because another rule may come to apply", async () => {
     const { bench, id } = await waiting(":memory:", aPolicy({}));
     bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
     await bench.clock.pass(5 * MIN);
-    expect(await pausesOf(bench, id)).toEqual([]);
+    expect(await pausesOf(bench, id)).toMatchObject([{ why: "service", until: null }]);
   });
 });
 

@@ -153,7 +153,18 @@ function memoized<Value>(compute: (key: string) => Value): (key: string) => Valu
 
 /** Returns whether everything that satisfies `a` satisfies `b`. Judged by the rules alone, without knowing who is in a group. */
 export const isAsStrict = (a: Rule, b: Rule): boolean =>
-  isNobody(a.approvers) || (demandsAsMuch(a, b) && holdsWords(a.friction.word, b.friction.word));
+  isNobody(a.approvers) ||
+  (demandsAsMuch(a, b) && holdsWords(a.friction.word, b.friction.word) && delaysNoMore(a, b));
+
+/** Compares what matters even if more people must approve: a longer reason for a denial, and less that moves the end of the time to decide. */
+const delaysNoMore = (a: Rule, b: Rule): boolean =>
+  a.reason.deny >= b.reason.deny &&
+  a.followUp.questionMs <= b.followUp.questionMs &&
+  extendsNoMore(a.followUp.extend, b.followUp.extend);
+
+function extendsNoMore(a: Rule["followUp"]["extend"], b: Rule["followUp"]["extend"]): boolean {
+  return a === null || (b !== null && a.atMostMs <= b.atMostMs);
+}
 
 /** Returns whether `a` asks for at least as much as `b`. All words that a person must type count the same. */
 const demandsAsMuch = (a: Rule, b: Rule): boolean => laxerFields(a, b).length === 0;

@@ -104,8 +104,9 @@ export function ruleOver(run: Run, request: Request): KeptRule {
   return approvalOf(run, request)?.appliedRule.rule ?? BUILT_IN_RULE;
 }
 
+/** The service may ask for the same thing again under the same id. Only the newest such approval can be open. */
 export function approvalOf(run: Run, { digest }: Request): Approval | undefined {
-  return run.approvals.find(({ request }) => request.digest === digest);
+  return run.approvals.findLast(({ request }) => request.digest === digest);
 }
 
 // The input fields: the menu of offered reasons, the reason, and the word that a rule requires people to type.
