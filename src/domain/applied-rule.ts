@@ -191,25 +191,28 @@ export function missingParts({ votes }: Pick<Approval, "votes">, rule: Quorum): 
 }
 
 /**
- * Returns null if one more approval finds a place. `isIn`: whether the approver is in the part, or null if unknown. If the policy now needs
+ * Returns null if one more approval finds a place. `isIn`: whether a person is in the part, or null if unknown. Null stands
+ * for the person of the new approval. If the policy now needs
  * no more approvals than were given, all places are taken. Then the new approval gets a place, and an earlier one loses its place.
  */
 export function refusalOfPlace(
   votes: readonly Decision[],
   rule: Quorum,
-  isIn: (part: Part) => boolean | null,
+  isIn: (by: Decision["by"], part: Part) => boolean | null,
 ):
   | { readonly type: "unverified" }
   | { readonly type: "part-filled"; readonly missing: readonly Part[] }
   | null {
   if (rule.parts.length === 0) return null;
-  const { seated, missing } = assignParts(votes, rule, wasInPart);
+  const isVoterIn = (vote: Decision, part: Part): boolean =>
+    (vote.by === null ? null : isIn(vote.by, part)) ?? wasInPart(vote, part);
+  const { seated, missing } = assignParts(votes, rule, isVoterIn);
   const isFull = seated.length >= rule.needs;
   // The new approval is null here.
   const voters = isFull ? [null, ...seated] : [...seated, null];
   const fits = (ifUnknown: boolean): boolean =>
     assignParts<Decision | null>(voters, rule, (vote, part) =>
-      vote === null ? (isIn(part) ?? ifUnknown) : wasInPart(vote, part),
+      vote === null ? (isIn(null, part) ?? ifUnknown) : isVoterIn(vote, part),
     ).seated.includes(null);
   if (fits(false)) return null;
   return fits(true)

@@ -259,3 +259,12 @@ export function markDisputeClosed(
   const marked = disputes.map((dispute) => (dispute.entry === entry ? { ...dispute, closed } : dispute));
   return replaceApproval(run, { ...approval, disputes: marked });
 }
+
+/** Records that the person has opened the request in full. Returns the same run if the rule does not require that. */
+export function markRead(run: Run, id: ApprovalId, digest: string, user: UserId): Run {
+  const approval = findApproval(run, id);
+  if (approval === null || approval.request.digest !== digest) return run;
+  const isRequired = approval.state.type === "pending" && approval.appliedRule.rule.friction.readFirst;
+  if (!isRequired || approval.readers.includes(user)) return run;
+  return replaceApproval(run, { ...approval, readers: [...approval.readers, user] });
+}

@@ -16,7 +16,7 @@ import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
 import { holdsWords } from "./policy/typed-words.ts";
 import type { Part, Principals } from "./policy/named-people.ts";
 import { contextBehind } from "./run-context.ts";
-import { findApproval, isStopped, mayHaveAsked, replaceApproval, type Run, type Stop } from "./run.ts";
+import { isStopped, mayHaveAsked, type Run, type Stop } from "./run.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
 import { seenChars } from "./text/text.ts";
 
@@ -192,19 +192,23 @@ export type DecisionAttempt = {
   readonly by: Person;
   readonly verdict: Verdict;
   readonly monotonic: number;
+  /** Fresh facts about those who have approved already, for a rule with parts. A person may have moved to another part since. */
+  readonly voters?: readonly Person[];
 };
 
 /** Returns null if the person may open the form and submit it. `run` must have passed `applyBrake`, so that it carries the freeze. */
 export function refusalToOpen(
   approval: Approval,
-  { run, rule, by, verdict, monotonic }: DecisionAttempt,
+  { run, rule, by, verdict, monotonic, voters = [] }: DecisionAttempt,
   seen: { readonly version: number; readonly was: Request | null },
 ): OpenRefusal | null {
   return (
     refusalToDecide(by, run, rule) ??
     refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
     refusalIfExpired(approval, rule, monotonic) ??
-    (verdict === "deny" ? null : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by })))
+    (verdict === "deny"
+      ? null
+      : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by, voters })))
   );
 }
 
@@ -238,12 +242,19 @@ function refusalIfExpired(approval: Approval, rule: Rule, monotonic: number): Op
 
 function refusalToApprove(
   { votes, readers, request }: Approval,
-  { run, rule, by }: Pick<DecisionAttempt, "run" | "rule" | "by">,
+  { run, rule, by, voters }: Required<Pick<DecisionAttempt, "run" | "rule" | "by" | "voters">>,
 ): OpenRefusal | null {
   const { user } = by;
   const ownVote = votes.find((vote) => vote.by?.user === user);
   if (ownVote !== undefined) return { type: "already-voted", decision: ownVote };
-  const partRefusal = refusalOfPlace(votes, rule, (part) => isOneOf(by, part));
+  const refusalAmong = (people: readonly Person[]) =>
+    refusalOfPlace(votes, rule, (voter, part) => {
+      const isVoter = ({ team, user }: Person): boolean => team === voter?.team && user === voter.user;
+      const person = voter === null ? by : people.find(isVoter);
+      return person === undefined ? null : isOneOf(person, part);
+    });
+  // An earlier approver who has moved may make room, or may lose their place to the new one.
+  const partRefusal = refusalAmong([]) === null ? null : refusalAmong(voters);
   if (partRefusal !== null) return partRefusal;
   const fields = fieldsBeyondForm(request, contextBehind(run.context, request));
   if (fields > 0) return { type: "not-all-shown", fields };
@@ -259,15 +270,6 @@ export type NonceBinding = {
   /** The person who opened the modal. Null for a button. */
   readonly user: UserId | null;
 };
-
-/** Records that the person has opened the request in full. Returns the same run if the rule does not require that. */
-export function markRead(run: Run, id: ApprovalId, digest: string, user: UserId): Run {
-  const approval = findApproval(run, id);
-  if (approval === null || approval.request.digest !== digest) return run;
-  const isRequired = approval.state.type === "pending" && approval.appliedRule.rule.friction.readFirst;
-  if (!isRequired || approval.readers.includes(user)) return run;
-  return replaceApproval(run, { ...approval, readers: [...approval.readers, user] });
-}
 
 // Whether a vote still counts, by the current request, the current rule and fresh facts about the voter. Checked for the earlier votes
 // when the last one is given, and for all votes right before the decision is sent.

@@ -82,13 +82,14 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   const run = applyBrake(before, ctx);
   const approval = findApproval(run, submission.approval) ?? approvalBefore;
   const rule = ruleOf(ctx, run, approval);
+  const { voters = [] } = submission;
   const refusal =
-    refusalToOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic }, submission) ??
+    refusalToOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic, voters }, submission) ??
     refusalOfContent(approval, submission, rule);
   if (refusal !== null) return err(refusal);
   const decision = decisionOf(submission, rule, ctx);
   if (verdict === "deny") return ok(replaceApproval(run, withDenial(approval, decision)));
-  const people = [by, ...(submission.voters ?? [])];
+  const people = [by, ...voters];
   // The new approval comes first: it was just found to fill a part, so it keeps its place.
   const validities = validityOfAll([decision, ...approval.votes], approval, { run, rule, people });
   const approved = withApproval(

@@ -1,7 +1,8 @@
 // Handles a click on a card: decides whether this person may open the form. The click is trusted only for who clicked what, and where.
 
+import { markRead, votersOf } from "../domain/approval-transitions.ts";
 import type { Approval, Verdict } from "../domain/approval.ts";
-import { markRead, type Refusal, refusalToOpen } from "../domain/authorization.ts";
+import { type Refusal, refusalToOpen } from "../domain/authorization.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { isFresh } from "../domain/posted-message.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -11,7 +12,7 @@ import { contextBehind } from "../domain/run-context.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { cardSlot, digestSlot, findApproval, type Run, type Slot } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
-import { lookUp, lookUpRequester } from "../engine/fresh-facts.ts";
+import { lookUp, lookUpAll, lookUpRequester } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { precedentsFor } from "./form-precedents.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
@@ -107,7 +108,7 @@ export async function openFormForCard(
   const { version, was = null } = clicked;
   const ctx = deps.context();
   const { policy, now: at, monotonic, nonce } = ctx;
-  const { person, requesterGroups } = await factsAtClick(deps, clicked, click.user);
+  const { person, voters, requesterGroups } = await factsAtClick(deps, clicked, click.user);
   const run = applyBrake(withFreshRequester(clicked.run, requesterGroups, ctx), ctx);
   const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
   const rule = ruleOf(ctx, run, approval);
@@ -116,7 +117,7 @@ export async function openFormForCard(
   const refusalTo = (verdict: Verdict): Refusal | null =>
     "type" in person
       ? person
-      : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic }, { version, was });
+      : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic, voters }, { version, was });
   const { verdict, choice, refusal } = asks === "choose" ? choiceAmong(refusalTo) : askedFor(asks, refusalTo);
   const tried = { verdict: choice ? null : verdict, moments: momentsOf(run, approval, { clicked: at }) };
   const mustRead = refusal?.type === "read-first";
@@ -138,11 +139,15 @@ export async function openFormForCard(
 
 async function factsAtClick(deps: DecideDeps, { run, approval }: ClickedCard, user: UserId) {
   const sets = membershipsToLookUp(run, approval, deps.context());
-  const [person, requesterGroups] = await Promise.all([
-    lookUp(deps, run, { user, sets, maxAgeMs: CLICK_AGE_MS }),
+  const query = { sets, maxAgeMs: CLICK_AGE_MS };
+  // Only with parts it matters at a click whether earlier approvers have moved.
+  const users = approval.appliedRule.rule.parts.length === 0 ? [] : votersOf(approval.votes);
+  const [person, voters, requesterGroups] = await Promise.all([
+    lookUp(deps, run, { ...query, user }),
+    lookUpAll(deps, run, { ...query, users }),
     lookUpRequester(deps, run, CLICK_AGE_MS),
   ]);
-  return { person, requesterGroups };
+  return { person, voters, requesterGroups };
 }
 
 type OfferedForm = { readonly verdict: Verdict; readonly choice: boolean; readonly refusal: Refusal | null };

@@ -1,11 +1,11 @@
 // Who may do what, and whether an approval still counts: the rules that only these functions decide.
 
+import { markRead } from "#src/domain/approval-transitions.ts";
 import { describe, expect, test } from "vitest";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision } from "#src/domain/approval.ts";
 import {
   type DecisionAttempt,
-  markRead,
   type Person,
   refusalToDecide,
   refusalToHandle,

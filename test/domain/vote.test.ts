@@ -3,7 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";
 import type { Delivery } from "#src/domain/approval.ts";
-import { markRead, type Person } from "#src/domain/authorization.ts";
+import { markRead } from "#src/domain/approval-transitions.ts";
+import type { Person } from "#src/domain/authorization.ts";
 import { expire, type Submission, undo } from "#src/domain/decide.ts";
 import { ApprovalId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { withoutFields } from "#src/domain/policy/policy.ts";

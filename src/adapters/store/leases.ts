@@ -22,9 +22,12 @@ type Deps = {
   signals: Pick<Signals, "onNotified">;
   reading: Reading;
   onCorrupt: (key: RunKey, error: PortError) => void;
+  /** Whether other processes may open the database. */
+  isShared: boolean;
 };
 
-export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }: Deps): LeaseStore {
+export function createLeases(deps: Deps): LeaseStore {
+  const { db, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
   const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
     read(() => extend(db, owner, timeOf(now), leaseMs));
   let lookedForStraysAt = Number.NEGATIVE_INFINITY;
@@ -40,7 +43,7 @@ export function createLeases({ db, owner, timeOf, signals, reading, onCorrupt }:
         onLapsed();
         await write(db, (trx) => beginLease(trx, owner, timeOf(now), leaseMs));
       }
-      const looksForStrays = now - lookedForStraysAt >= STRAYS_EVERY_MS;
+      const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
       if (looksForStrays) lookedForStraysAt = now;
       return write(db, async (trx) => {
         const holding = await takeShare(trx, owner, timeOf(now));

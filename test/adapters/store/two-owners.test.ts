@@ -53,6 +53,7 @@ beforeEach(async () => {
       signals: NO_SIGNALS,
       reading,
       onCorrupt: () => undefined,
+      isShared: true,
     }),
   });
   [ann, ben] = [replica("ann"), replica("ben")];
