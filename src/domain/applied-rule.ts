@@ -191,9 +191,9 @@ export function missingParts({ votes }: Pick<Approval, "votes">, rule: Quorum): 
 }
 
 /**
- * Returns null if one more approval finds a place. `isIn`: whether a person is in the part, or null if unknown. Null stands
- * for the person of the new approval. If the policy now needs
- * no more approvals than were given, all places are taken. Then the new approval gets a place, and an earlier one loses its place.
+ * Returns null if one more approval finds a place. `isIn`: whether a person is in the part, or null if unknown. Null as the person means
+ * whoever gives the new approval. If the policy now needs no more approvals than were given, all places are taken. Then the new approval
+ * gets a place, and an earlier one loses its place.
  */
 export function refusalOfPlace(
   votes: readonly Decision[],

@@ -30,7 +30,7 @@ export async function countApprovers(
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
   const of = countKeyOf(approval);
-  // Until Slack has said in which groups the requester is, several rules apply together, and perhaps nobody satisfies all of them.
+  // Slack has not said yet which groups the requester is in, so every rule that may apply counts. A count under all of them means nothing.
   if (isRequesterUnknown(run)) return { type: "counted", of, able: null, grows: false };
   const rule = ruleOf(ctx, run, approval);
   try {

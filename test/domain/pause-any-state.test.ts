@@ -36,7 +36,7 @@ test("a pause that began before the approval ends with the outage", () => {
   expect(ageAt(again, NOON + 300 * MIN) / MIN).toBe(290);
 });
 
-test("an outage counts even if the rule of that hour has no clock", () => {
+test("an outage does not count either if the rule of that hour has no clock", () => {
   const clockless = applyPolicy(listedRun("apr_1"), contextAt(0, aPolicy({})));
   const paused = resumeRun(
     pauseRun(clockless, { why: "service", from: NOON, until: null }),

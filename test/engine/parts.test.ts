@@ -56,6 +56,16 @@ test("a second person of one part is refused at the click, and the audit has the
   expect((await approvalOf(card))?.votes).toHaveLength(1);
 });
 
+test("a person of the part that an earlier approver has left completes the approval", async () => {
+  const card = await withCard();
+  expect(await approve(card, ANA)).toBe("ok");
+  place(card.bench, { [ANA]: SEC, [BEN]: SRE, [CLEO]: SEC });
+  await card.bench.clock.pass(10 * 60_000);
+  expect(await approve(card, BEN)).toBe("ok");
+  await card.bench.clock.pass(15_000);
+  expect(card.bench.agents.resolved).toHaveLength(1);
+});
+
 test("of two forms from one part at once, the second submit is refused", async () => {
   const card = await withCard();
   const { flow } = card.bench;

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Notification } from "#src/ports/notification.ts";
-import { ADMIN, createBench, failure } from "../make/bot.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
 import { aNonce, REQUESTER } from "../make/run.ts";
 
@@ -18,6 +18,15 @@ const answers = (count: number, before: number): Notification[] =>
     madeAt: 1,
     post: PLANNED,
   }));
+
+/** Slack makes every call to this person or channel wait for ten minutes. */
+function holdBack(bench: Bench, who: Notification["to"]): void {
+  const waitForTurn = bench.chat.waitForTurn.bind(bench.chat);
+  bench.chat.waitForTurn = (turn, isWanted) =>
+    turn.channel === who
+      ? new Promise((resolve) => void bench.clock.after(10 * MIN, resolve))
+      : waitForTurn(turn, isWanted);
+}
 
 test("however many older ones Slack refuses", async () => {
   const bench = await createBench();
@@ -40,11 +49,7 @@ test("while Slack holds back the messages to one person", async () => {
   const bench = await createBench();
   await decided(bench);
   const receipt = await receiptOf(bench);
-  const waitForTurn = bench.chat.waitForTurn.bind(bench.chat);
-  bench.chat.waitForTurn = (turn, isWanted) =>
-    turn.channel === REQUESTER
-      ? new Promise((resolve) => void bench.clock.after(10 * MIN, resolve))
-      : waitForTurn(turn, isWanted);
+  holdBack(bench, REQUESTER);
   await bench.store.addNotifications(answers(2, receipt.entry));
   await bench.clock.pass(2_000);
   await bench.flow.dispute(BY, receipt.id);
@@ -59,11 +64,7 @@ test("while Slack holds back the alarms to one admin", async () => {
     await bench.clock.pass(16 * MIN);
   }
   const receipts = sent(bench, "receipt");
-  const waitForTurn = bench.chat.waitForTurn.bind(bench.chat);
-  bench.chat.waitForTurn = (turn, isWanted) =>
-    turn.channel === ADMIN
-      ? new Promise((resolve) => void bench.clock.after(10 * MIN, resolve))
-      : waitForTurn(turn, isWanted);
+  holdBack(bench, ADMIN);
   for (const { id } of receipts) {
     await bench.flow.dispute(BY, id);
     await bench.clock.pass(3_000);

@@ -11,8 +11,8 @@ test("the form of a reused id shows its own request's rule", async () => {
   const bench = await createBench();
   bench.policy = aPolicy({ name: "lax" });
   const { id, click } = await bench.withCard();
-  const X = { id: "apr_1", content: { action: "delete it" } };
-  const Y = { id: "apr_1", content: { action: "delete it", target: "db" } };
+  const first = { id: "apr_1", content: { action: "delete it" } };
+  const other = { id: "apr_1", content: { action: "delete it", target: "db" } };
   const approve = async (each: typeof click) => {
     const opened = await bench.flow.openForm.open({ ...each, user: APPROVER }, "approve");
     if (!opened.ok) throw new Error(opened.error.refusal.type);
@@ -21,17 +21,17 @@ test("the form of a reused id shows its own request's rule", async () => {
       done: await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "go"),
     };
   };
-  bench.agents.pending.set(id, [X]);
+  bench.agents.pending.set(id, [first]);
   expect((await approve(click)).done.ok).toBe(true);
   await bench.clock.pass(2_000);
-  bench.agents.pending.set(id, [Y]);
+  bench.agents.pending.set(id, [other]);
   await bench.clock.pass(DECISION_LINGER_MS * 8);
   const second = clickOn(await bench.run(id), 1);
   expect((await approve(second.click)).done.ok).toBe(true);
   await bench.clock.pass(2_000);
   // The policy gets stricter, and the agent asks for the first thing again, under the same id.
   bench.policy = aPolicy({ name: "strict", friction: { readFirst: false, word: "production" }, needs: 2 });
-  bench.agents.pending.set(id, [X]);
+  bench.agents.pending.set(id, [first]);
   await bench.clock.pass(DECISION_LINGER_MS * 8);
   const run = await bench.run(id);
   expect(run.approvals.length).toBe(3);

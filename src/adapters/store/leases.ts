@@ -173,8 +173,8 @@ async function freeRuns(trx: Trx, shards: readonly number[]): Promise<void> {
 const STRAYS_EVERY_MS = 30_000;
 
 /**
- * Frees the runs of this owner's shards that name another owner. Such a run was inserted or claimed by a process that lost the shard before
- * its commit was visible, so whoever took the shard did not see the run.
+ * Frees the runs of this owner's shards that name another owner. The other owner wrote such a run in a transaction that was still open when
+ * it lost the shard. This owner could not see the run then, so it did not claim it.
  */
 async function freeStrays(trx: Trx, owner: string): Promise<void> {
   const ownShards = trx.selectFrom("shards").select("id").where("holder", "=", owner);

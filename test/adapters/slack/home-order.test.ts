@@ -8,6 +8,14 @@ import { createHandClock } from "../../make/clock.ts";
 import { anApproval, APPROVER, aWatchedRun, CHANNEL, TEAM, withApprovals } from "../../make/run.ts";
 import { aDocument, anAudit, quiet, someHomes } from "./some-homes.ts";
 
+const PARTS = {
+  team: TEAM,
+  deployment: { name: "", runUrl: null },
+  log: quiet,
+  review: { valueFor: () => "x" },
+};
+const NOTHING_WAITS = { ...aQueue([]), more: false, freezes: [], channels: new Set([CHANNEL]) };
+
 type Found = { readonly queue: object; readonly own: readonly Run[] };
 
 test("a drawing of a Home tab that read its runs earlier is not published after a newer one", async () => {
@@ -15,12 +23,9 @@ test("a drawing of a Home tab that read its runs earlier is not published after 
   const published: string[] = [];
   const reads: PromiseWithResolvers<Found>[] = [];
   const deps = {
-    team: TEAM,
-    deployment: { name: "", runUrl: null },
+    ...PARTS,
     clock,
-    log: quiet,
     homes,
-    review: { valueFor: () => "x" },
     queries: {
       home: () => {
         const read = Promise.withResolvers<Found>();
@@ -33,8 +38,7 @@ test("a drawing of a Home tab that read its runs earlier is not published after 
       return Promise.resolve({});
     },
   } as unknown as Parameters<typeof drawHome>[0];
-  const queue = { ...aQueue([]), more: false, freezes: [], channels: new Set([CHANNEL]) };
-  const found = (input: string) => ({ queue, own: [{ ...aWatchedRun(), input }] });
+  const found = (input: string) => ({ queue: NOTHING_WAITS, own: [{ ...aWatchedRun(), input }] });
   homes.opened(APPROVER, EVERYTHING);
   const older = drawHome(deps, APPROVER, EVERYTHING);
   const newer = drawHome(deps, APPROVER, EVERYTHING);
@@ -51,17 +55,14 @@ test("a tab whose runs take long to read is drawn although news keep coming", as
   const homes = createLiveHomes({ clock, ...parts, sharers: () => 1 }, (user, choice) => {
     void drawHome(deps, user, choice);
   });
-  const queue = { ...aQueue([]), more: false, freezes: [], channels: new Set([CHANNEL]) };
   let published = 0;
   const deps = {
-    team: TEAM,
-    deployment: { name: "", runUrl: null },
+    ...PARTS,
     clock,
-    log: quiet,
     homes,
-    review: { valueFor: () => "x" },
     queries: {
-      home: () => new Promise((resolve) => void clock.after(5_000, () => resolve({ queue, own: [] }))),
+      home: () =>
+        new Promise((resolve) => void clock.after(5_000, () => resolve({ queue: NOTHING_WAITS, own: [] }))),
     },
     quick: () => {
       published += 1;
