@@ -9,7 +9,7 @@ import { supersede } from "../domain/end-run.ts";
 import { type RunId, type RunKey, shardOf } from "../domain/ids.ts";
 import { isWatched, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
-import type { RunStore, SideWrites } from "../ports/store.ts";
+import { ROW_UNREADABLE, type RunStore, type SideWrites } from "../ports/store.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 
@@ -108,7 +108,7 @@ export async function changeEach(
     try {
       await change(key);
     } catch (error) {
-      if (error instanceof PortError) throw error;
+      if (error instanceof PortError && error.code !== ROW_UNREADABLE) throw error;
       logFault(key, error);
     }
 }

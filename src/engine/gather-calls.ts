@@ -17,8 +17,8 @@ import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered } from "../domain/follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "../domain/ids.ts";
 import { OPENING, type Run } from "../domain/run.ts";
-import type { EventLog } from "../ports.ts";
-import type { RunStore } from "../ports/store.ts";
+import { type EventLog, PortError } from "../ports.ts";
+import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
@@ -69,7 +69,8 @@ type RunFacts = {
   readonly pending: ReadonlySet<ApprovalId>;
 };
 
-export function createGatherCalls(deps: Deps): GatherCalls {
+export function createGatherCalls(given: Deps): GatherCalls {
+  const deps: Deps = { ...given, change: (key, apply) => unlessUnreadable(given.change(key, apply), null) };
   const runFacts = new Map<RunKey, RunFacts>();
   /** The runs that were noted before all runs were read from the store. Null once all runs have been read. */
   let notedBeforeRead: Set<RunKey> | null = new Set();
@@ -90,11 +91,8 @@ export function createGatherCalls(deps: Deps): GatherCalls {
   async function pass(): Promise<void> {
     if (notedBeforeRead !== null) await readAll();
     for (const facts of runFacts.values()) await settle(deps, facts);
-    for (const [, runs] of Map.groupBy([...runFacts.values()], ({ channel }) => channel)) {
-      await endOld(deps, runs);
-      if (await advanceReminders(deps, runs)) loop.wake(SOON_MS);
-      else await gather(deps, runs);
-    }
+    for (const [, runs] of Map.groupBy([...runFacts.values()], ({ channel }) => channel))
+      if (!(await gatherChannel(deps, runs))) loop.wake(SOON_MS);
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -113,6 +111,25 @@ export function createGatherCalls(deps: Deps): GatherCalls {
     start: () => loop.start(0),
     stop: loop.stop,
   };
+}
+
+/** Resolves to `otherwise` if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
+async function unlessUnreadable<Value, Otherwise>(
+  result: Promise<Value>,
+  otherwise: Otherwise,
+): Promise<Value | Otherwise> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof PortError && error.code === ROW_UNREADABLE) return otherwise;
+    throw error;
+  }
+}
+
+/** Settles the calls of `key` that joined the carrier's message. If the carrier cannot be read, they wait for a later pass. */
+async function settleWith({ store, change }: Deps, key: RunKey, carrier: RunKey): Promise<void> {
+  const stored = await unlessUnreadable(store.load(carrier), undefined);
+  if (stored !== undefined) await change(key, (run) => settleJoined(run, stored?.run ?? null, carrier));
 }
 
 const hasCalls = (facts: RunFacts | null): boolean =>
@@ -145,11 +162,8 @@ function factsOf(run: Run, now: number): RunFacts | null {
 }
 
 /** Settles the calls that a crash, or a failure of the store, has left between two steps of `sendTogether`. */
-async function settle({ store, change }: Deps, { key, doubts }: RunFacts): Promise<void> {
-  for (const carrier of doubts) {
-    const carrierRun = (await store.load(carrier))?.run ?? null;
-    await change(key, (run) => settleJoined(run, carrierRun, carrier));
-  }
+async function settle(deps: Deps, { key, doubts }: RunFacts): Promise<void> {
+  for (const carrier of doubts) await settleWith(deps, key, carrier);
 }
 
 /**
@@ -165,6 +179,14 @@ async function advanceReminders({ change, clock }: Deps, runs: readonly RunFacts
   for (const { key } of early)
     await change(key, (run) => remindEarly(run, { now: clock.now(), monotonic: clock.monotonic() }));
   return early.length > 0;
+}
+
+/** Resolves to false if the calls of the channel cannot be gathered yet. */
+async function gatherChannel(deps: Deps, runs: readonly RunFacts[]): Promise<boolean> {
+  await endOld(deps, runs);
+  if (await advanceReminders(deps, runs)) return false;
+  await gather(deps, runs);
+  return true;
 }
 
 async function gather(deps: Deps, runs: readonly RunFacts[]): Promise<void> {
@@ -199,7 +221,7 @@ const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] => (says ===
 
 /** Marks the calls of the other runs first, and those of the carrier last. See call.ts for the reason. */
 async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJoin[]): Promise<void> {
-  const { change, clock, log, store } = deps;
+  const { change, clock, log } = deps;
   const [first] = calls;
   if (first === undefined) return;
   const wanted = calls.map(({ run, approval, n }) => ({ run, approval, n }));
@@ -226,8 +248,7 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
   await change(carrier, (run) =>
     carry(run, { ...notice, since: Math.max(notice.since, newestSince(run) + 1) }),
   );
-  const carrierRun = (await store.load(carrier))?.run ?? null;
-  for (const key of others) await change(key, (run) => settleJoined(run, carrierRun, carrier));
+  for (const key of others) await settleWith(deps, key, carrier);
 }
 
 const newestSince = ({ gathered = [] }: Run): number => Math.max(0, ...gathered.map(({ since }) => since));

@@ -11,6 +11,9 @@ import type { Precedents } from "../domain/precedent.ts";
 import type { Run } from "../domain/run.ts";
 import type { Notification } from "./notification.ts";
 
+/** The `code` of the PortError for a stored row that cannot be read. Other rows can be read all the same. */
+export const ROW_UNREADABLE = "row_unreadable";
+
 /** A run as stored, with what a writer must present to change it. */
 export type StoredRun = {
   readonly run: Run;

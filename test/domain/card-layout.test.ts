@@ -162,6 +162,14 @@ describe("what changed between two requests", () => {
     ]);
   });
 
+  test("is shown of a field that is named like the path of another", () => {
+    expect(changes('{"a":{"b":"1"},"a.b":"2"}', '{"a":{"b":"9"},"a.b":"2"}')).toEqual([
+      { name: "a.b", was: "1", is: "9" },
+    ]);
+    const action = (is: string) => requestOf("Deploy", parseJson(is));
+    expect(requestChanges(action('{"b":{"action":"1"}}'), action('{"b":{"action":"2"}}'))).toHaveLength(1);
+  });
+
   test("in a long text is shown around the place of the change", () => {
     const [change] = changes(
       `{"sql":"${"x ".repeat(5_000)}DROP a"}`,

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { RunId, RunKey } from "#src/domain/ids.ts";
 import { changeEach } from "#src/engine/change-runs.ts";
 import type { Run } from "#src/domain/run.ts";
+import { ROW_UNREADABLE } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aSnapshot } from "../make/history.ts";
 import { aRun, aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
@@ -72,6 +73,10 @@ describe("a change of many runs", () => {
       keys: [runs[0]?.key, runs[2]?.key],
       logged: 1,
     });
+  });
+
+  test("reaches the runs after one whose row cannot be read", async () => {
+    expect(await changed(failure(ROW_UNREADABLE))).toEqual({ keys: [runs[0]?.key, runs[2]?.key], logged: 1 });
   });
 
   test("ends when the store fails, and leaves the other runs for the next attempt", async () => {

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { callSlot, callsOf, joinCalls } from "#src/domain/call.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
-import { type Bench, createBench } from "../make/bot.ts";
+import { ROW_UNREADABLE } from "#src/ports/store.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
@@ -142,5 +143,23 @@ describe("waiting requests of a channel", () => {
     const posts = new Set(several(bench).map(({ slot }) => slot));
     expect(several(bench)).toHaveLength(posts.size);
     expect(singles(bench).length + 3 * several(bench).length).toBe(3);
+  });
+
+  test("are gathered even if a row with which another call was to leave cannot be read", async () => {
+    const { bench, ids } = await waiting(4);
+    await bench.clock.pass(15 * MIN - 2_000);
+    const [key, spoilt] = await Promise.all(
+      [0, 3].map(async (nth) => (await bench.run(ids[nth] as RunId)).key),
+    );
+    if (key === undefined || spoilt === undefined) throw new Error("no runs");
+    const stored = await bench.store.load(key);
+    const [own] = callsOf(stored?.run ?? { approvals: [] });
+    if (stored === null || own === undefined) throw new Error("no reminder is due");
+    const call = { run: key, approval: own.approval.id, n: own.call.n };
+    await bench.store.save(stored, joinCalls(stored.run, [call], spoilt));
+    const load = bench.store.load.bind(bench.store);
+    bench.store.load = (each) => (each === spoilt ? Promise.reject(failure(ROW_UNREADABLE)) : load(each));
+    await bench.clock.pass(3 * MIN);
+    expect(several(bench)).toHaveLength(1);
   });
 });

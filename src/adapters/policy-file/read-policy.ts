@@ -149,6 +149,8 @@ export function readLines(text: string): LinedDocument {
     lineCounter: lines,
     strict: true,
     uniqueKeys: true,
+    // Otherwise `404` and "404" are two keys, of which only the last would count.
+    stringKeys: true,
     prettyErrors: false,
   });
   const faults = [...doc.errors, ...doc.warnings].map(({ pos, message }) => ({

@@ -7,7 +7,7 @@ import { type RunKey, shardOf } from "../../domain/ids.ts";
 import { isRecord, type Json, parseJson } from "../../domain/json.ts";
 import { currentId, type Run, unreadableNow } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
-import type { FormTicket, StoredRun } from "../../ports/store.ts";
+import { type FormTicket, ROW_UNREADABLE, type StoredRun } from "../../ports/store.ts";
 import type { Doc } from "./document-shape.ts";
 import { type LongTexts, type Packed, type TextOf, unpackedFrom } from "./long-texts.ts";
 import { formDocument, runDocument } from "./run-document.ts";
@@ -186,10 +186,8 @@ export function parsedJson(what: string, text: string): Json {
 const textMissing = (what: string): PortError =>
   unreadable(what, "one of its long texts is missing, or was changed outside Countersign");
 
-const UNREADABLE = "row_unreadable";
-
 function unreadable(what: string, words: string, cause?: unknown): PortError {
-  const facts = { applied: "no", retry: "never", code: UNREADABLE, cause } as const;
+  const facts = { applied: "no", retry: "never", code: ROW_UNREADABLE, cause } as const;
   return new PortError(`the stored ${what} cannot be read: ${words}`, facts);
 }
 
@@ -207,7 +205,7 @@ export async function readable(
       if (run !== null) stored.push(run);
     } catch (error) {
       // Any other error, such as a database that does not answer, says nothing about the row.
-      if (!(error instanceof PortError) || error.code !== UNREADABLE) throw error;
+      if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
       onCorrupt(row.key, error);
     }
   }

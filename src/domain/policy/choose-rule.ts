@@ -156,8 +156,9 @@ export const isAsStrict = (a: Rule, b: Rule): boolean =>
   isNobody(a.approvers) ||
   (demandsAsMuch(a, b) && holdsWords(a.friction.word, b.friction.word) && delaysNoMore(a, b));
 
-/** Compares what matters even if more people must approve: a longer reason for a denial, and less that moves the end of the time to decide. */
+/** Compares what matters even if more people must approve: the reason for a denial, what moves the end of the time, and the stages. */
 const delaysNoMore = (a: Rule, b: Rule): boolean =>
+  stagesWithin(a, b) &&
   a.reason.deny >= b.reason.deny &&
   a.followUp.questionMs <= b.followUp.questionMs &&
   extendsNoMore(a.followUp.extend, b.followUp.extend);
@@ -276,11 +277,17 @@ function isWithin(a: Principals, b: Principals): boolean {
   );
 }
 
-/** Returns whether each stage of `a` lets in only people whom `b` lets in by that time. */
-function escalatesWithin(a: Rule, b: Rule): boolean {
+/** For the linter: whether each stage of `a` lets in only people whom `b` names as approvers or lets in by that time. */
+const escalatesWithin = (a: Rule, b: Rule): boolean => stagesWithin(a, b, [b.approvers]);
+
+/**
+ * Returns whether each stage of `a` lets in only people whom a stage of `b` lets in by that time, or who are among `others`. The approvers
+ * of `b` may decide only if they see the channel of the run. The people of a stage need not see it.
+ */
+function stagesWithin(a: Rule, b: Rule, others: readonly Principals[] = []): boolean {
   return a.followUp.escalate.every(({ to, afterMs }) => {
     const reached = b.followUp.escalate.filter((stage) => stage.afterMs <= afterMs);
-    const allowed = [b.approvers, ...reached.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
+    const allowed = [...others, ...reached.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
     return to === null || allowed.some((people) => isWithin(to, people));
   });
 }

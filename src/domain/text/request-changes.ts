@@ -20,11 +20,10 @@ export function requestChanges(was: Request, is: Request): readonly FieldChange[
   if (needsFile(was) || needsFile(is)) return [];
   const before = textsOf(was);
   const after = textsOf(is);
-  const names = new Set([...before.keys(), ...after.keys()]);
   const changes: FieldChange[] = [];
-  for (const name of names) {
-    const old = before.get(name) ?? null;
-    const now = after.get(name) ?? null;
+  for (const [path, { name }] of new Map([...before, ...after])) {
+    const old = before.get(path)?.text ?? null;
+    const now = after.get(path)?.text ?? null;
     if (old === now) continue;
     if (changes.length === MAX_FIELDS) break;
     const isShort = [old, now].every((text) => (text ?? "").length <= PART_CHARS);
@@ -35,11 +34,14 @@ export function requestChanges(was: Request, is: Request): readonly FieldChange[
   return changes;
 }
 
-function textsOf(request: Request): ReadonlyMap<string, string> {
+/** The key is unique in the request, unlike the name: a field may be named `a.b`. */
+function textsOf(request: Request): ReadonlyMap<string, { readonly name: string; readonly text: string }> {
   const { action } = request;
   return new Map([
-    ...(action === null ? [] : [["action", action] as const]),
-    ...flattened(fieldsOf(request)).map(({ names, value }) => [names.join("."), textOf(value)] as const),
+    ...(action === null ? [] : [["", { name: "action", text: action }] as const]),
+    ...flattened(fieldsOf(request)).map(
+      ({ path, names, value }) => [path, { name: names.join("."), text: textOf(value) }] as const,
+    ),
   ]);
 }
 
@@ -48,7 +50,6 @@ function partOf(text: string, start: number): string {
   return `${start === 0 ? "" : "…"}${part}${hidden === 0 ? "" : "…"}`;
 }
 
-/** Returns the length of the common prefix. */
 /** Returns the length of the common prefix (characters). */
 export function samePrefix(a: string, b: string): number {
   let at = 0;

@@ -42,6 +42,11 @@ describe("a policy file is refused, each fault with its line, because of", () =>
       ["p:1: Flow sequence in block collection must be sufficiently indented and end with a ]"],
     ],
     ["a key twice", "rules: 7\nrules: 8", ["p:2: Map keys must be unique"]],
+    [
+      "a number and a text that are the same key",
+      `rules:\n  - name: one\n    when:\n      fields:\n        404: a\n        "404": b\n    approvers: anyone${REST}`,
+      ["p:6: Map keys must be unique"],
+    ],
     ["a rule without approvers", "rules:\n  - name: a", ["p:2: rules[0].approvers is missing"]],
     [
       "an empty list of approvers",

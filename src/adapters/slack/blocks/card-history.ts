@@ -61,7 +61,7 @@ function pastWords(cause: Exclude<PastDecision["cause"], "undone">, serviceWords
     case "voter-may-not":
       return "It no longer counts: this person is no longer allowed to decide it.";
     case "rule-changed":
-      return "It no longer counts: the rule changed.";
+      return "It no longer counts: the rule or an approver's groups changed.";
     case "unwatched":
       return "Not sent: Countersign stopped watching the run.";
     case "stopped":

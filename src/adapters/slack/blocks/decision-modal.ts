@@ -20,6 +20,7 @@ import {
   marksLine,
   plain,
   presetMenu,
+  presetsOf,
   reasonInput,
   requestBlocks,
   ruleOver,
@@ -113,7 +114,7 @@ export function presetsFor({
   readonly run: Run;
   readonly ticket: FormFacts;
 }): readonly string[] {
-  return verdict === "deny" && reading !== true ? ruleOver(run, saw).denyReasons : [];
+  return verdict === "deny" && reading !== true ? presetsOf(ruleOver(run, saw).denyReasons) : [];
 }
 
 /** The request, for reading only. Everyone in the channel may open it, so secrets are masked as they are in the channel. */

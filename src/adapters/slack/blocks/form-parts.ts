@@ -116,7 +116,14 @@ export type FilledReason = { readonly block: string; readonly text: string };
 
 export const EMPTY_REASON: FilledReason = { block: REASON_BLOCK, text: "" };
 
-/** The menu of the reasons that the form offers. Returns no block if there are none. */
+/** Slack's limit for the options of a menu. */
+const MAX_PRESETS = 100;
+
+/** Returns the reasons that a form can offer, each once. */
+export const presetsOf = (reasons: readonly string[]): readonly string[] =>
+  [...new Set(reasons)].slice(0, MAX_PRESETS);
+
+/** The menu of the reasons that the form offers, at most 100. Returns no block if there are none. */
 export function presetMenu(
   reasons: readonly string[],
   action_id: typeof PRESET_SELECT | typeof REVIEW_PRESET_SELECT = PRESET_SELECT,

@@ -33,6 +33,7 @@ import {
   marksLine,
   plain,
   presetMenu,
+  presetsOf,
   requestBlocks,
   ruleOver,
   uploadOf,
@@ -149,12 +150,9 @@ const MAX_NAMED = 10;
 /** A request that is not part of the form. `link` leads to its card, and is null if Slack gave none. */
 export type Apart = { readonly item: QueueItem; readonly link: string | null };
 
-/** Slack's limit for the options of a menu. */
-const MAX_PRESETS = 100;
-
 /** The reasons for a denial that the form offers, in the order of its menu. They come from the rules of its requests. */
 export function presetsOfSeveral({ forms }: OpenedReview): readonly string[] {
-  return [...new Set(forms.flatMap(({ item }) => item.rule.denyReasons))].slice(0, MAX_PRESETS);
+  return presetsOf(forms.flatMap(({ item }) => item.rule.denyReasons));
 }
 
 const EMPTY_DENIAL: FilledReason = { block: DENY_REASON_BLOCK, text: "" };

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Request } from "#src/domain/approval.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
 import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { aNonce, aWatchedRun } from "../../../make/run.ts";
+import { anApproval, aNonce, aWatchedRun, withApprovals } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
 import { requestOf } from "../observed.ts";
 import { expectView, expectWholeOrCounted, textOf } from "./oracle.ts";
@@ -34,6 +34,14 @@ describe("whatever the request, Slack accepts the modal and no one is mentioned,
       expectView(formView({ run: each, ticket: { saw: request, verdict: "approve", nonce } }));
       expectView(formView({ run: each, ticket: { saw: request, verdict: "deny", nonce } }));
     });
+  });
+
+  test("when rules that apply together offer more reasons than a menu holds", () => {
+    const approval = anApproval();
+    const denyReasons = Array.from({ length: 120 }, (_, at) => `Reason ${at}`);
+    const appliedRule = { ...approval.appliedRule, rule: { ...approval.appliedRule.rule, denyReasons } };
+    const run = withApprovals(aWatchedRun(), { ...approval, appliedRule });
+    expectView(formView({ run, ticket: { saw: approval.request, verdict: "deny", nonce } }));
   });
 
   test("when it is read", () => {
