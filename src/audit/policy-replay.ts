@@ -4,7 +4,8 @@
 import type { KeyedRequest, PastPolicy, PastRequest } from "./past-requests.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
 import { isList, type Json, parseJson } from "../domain/json.ts";
-import { laxerFields, ruleFor } from "../domain/policy/choose-rule.ts";
+import { ruleFor } from "../domain/policy/choose-rule.ts";
+import { laxerFields } from "../domain/policy/combine-rules.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
 import type { Facts, Policy, Rule } from "../domain/policy/policy.ts";
 import { assignParts, groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";

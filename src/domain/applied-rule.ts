@@ -11,7 +11,14 @@ import { isSameJson } from "./json.ts";
 import { ruleFor } from "./policy/choose-rule.ts";
 import { assignParts, type Part, setsOfParts } from "./policy/named-people.ts";
 import { keptRule, type Rule, type RuleRef } from "./policy/policy.ts";
-import { factsFor, nextTurnAt, type PolicyNow, withGroupsToAsk } from "./rule-facts.ts";
+import {
+  factsFor,
+  isRequesterUnknown,
+  latestExpiry,
+  nextTurnAt,
+  type PolicyNow,
+  withGroupsToAsk,
+} from "./rule-facts.ts";
 import type { PrivateNotice } from "./notice.ts";
 import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
 
@@ -46,7 +53,9 @@ type RuleMoment = Pick<Context, "policy" | "now" | "monotonic">;
 function withCurrentRule(approval: Approval, run: Run, ctx: RuleMoment): Approval {
   if (approval.state.type !== "pending") return approval;
   const { policy } = ctx;
-  const rule = keptRule(ruleOfRequest(ctx, run, approval.request));
+  const isUnknown = isRequesterUnknown(run, approval, ctx);
+  const strict = ruleOfRequest(ctx, run, approval.request);
+  const rule = keptRule(isUnknown ? { ...strict, expiry: latestExpiry(run, approval, ctx) } : strict);
   const { appliedRule } = approval;
   const until = nextTurnAt(policy, ctx, appliedRule.until);
   const card = policy.card === null ? {} : { card: policy.card };
@@ -59,7 +68,7 @@ function withCurrentRule(approval: Approval, run: Run, ctx: RuleMoment): Approva
   const ends = until === undefined ? {} : { until };
   if (isApplied) return approval;
   const next = { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends } };
-  return expiresLater(rule, appliedRule.rule) ? withRemindersAgain(next) : next;
+  return !isUnknown && expiresLater(rule, appliedRule.rule) ? withRemindersAgain(next) : next;
 }
 
 function expiresLater({ expiry }: Pick<Rule, "expiry">, { expiry: before }: Pick<Rule, "expiry">): boolean {

@@ -11,7 +11,7 @@ import {
   type PastDecision,
   type Request,
 } from "./approval.ts";
-import type { VoteValidity } from "./authorization.ts";
+import type { VoteValidity } from "./quorum.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";

@@ -1,24 +1,22 @@
 // Who may decide what, when they may, and whether an approval that was given still counts. One function answers each question.
 
-import { endsUnder, refusalOfPlace } from "./applied-rule.ts";
+import { endsAt, endsUnder, refusalOfPlace } from "./applied-rule.ts";
 import {
   type Approval,
   type ClosedCause,
   type Decision,
   isSettled,
-  type PastDecision,
   type Request,
   type Verdict,
 } from "./approval.ts";
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
-import { holdsWords } from "./policy/typed-words.ts";
 import type { Part, Principals } from "./policy/named-people.ts";
+import { hasUnknownGroups } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
 import { isStopped, mayHaveAsked, type Run, type Stop } from "./run.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
-import { seenChars } from "./text/text.ts";
 
 /** What Slack says about a person. Looked up by id, never taken from a payload or a display name. */
 export type Person = {
@@ -205,7 +203,7 @@ export function refusalToOpen(
   return (
     refusalToDecide(by, run, rule) ??
     refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
-    refusalIfExpired(approval, rule, monotonic) ??
+    refusalIfExpired(approval, { run, rule, monotonic }) ??
     (verdict === "deny"
       ? null
       : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by, voters })))
@@ -224,7 +222,7 @@ export function refusalToHandle(
   return (
     refusalToDecide(by, run, rule) ??
     refusalIfNotOpen(approval, seen.version, seen.was) ??
-    refusalIfExpired(approval, rule, monotonic)
+    refusalIfExpired(approval, { run, rule, monotonic })
   );
 }
 
@@ -235,9 +233,14 @@ function refusalByBrake(run: Run): OpenRefusal | null {
 }
 
 /** Judges by the current rule, so it refuses even before the engine has expired the approval. */
-function refusalIfExpired(approval: Approval, rule: Rule, monotonic: number): OpenRefusal | null {
-  const end = approval.state.type === "pending" ? endsUnder(approval, rule) : null;
-  return end === null || monotonic < end ? null : { type: "closed", why: "expired" };
+function refusalIfExpired(
+  approval: Approval,
+  { run, rule, monotonic }: Pick<DecisionAttempt, "run" | "rule" | "monotonic">,
+): OpenRefusal | null {
+  const isOver = (end: number | null): boolean => end !== null && monotonic >= end;
+  if (approval.state.type !== "pending" || !isOver(endsUnder(approval, rule))) return null;
+  const mayBeOpen = hasUnknownGroups(run) && !isOver(endsAt(approval));
+  return mayBeOpen ? { type: "unverified" } : { type: "closed", why: "expired" };
 }
 
 function refusalToApprove(
@@ -270,29 +273,3 @@ export type NonceBinding = {
   /** The person who opened the modal. Null for a button. */
   readonly user: UserId | null;
 };
-
-// Whether a vote still counts, by the current request, the current rule and fresh facts about the voter. Checked for the earlier votes
-// when the last one is given, and for all votes right before the decision is sent.
-
-/** Why a vote no longer counts. */
-export type VoidReason = Extract<PastDecision["cause"], "request-changed" | "voter-may-not" | "rule-changed">;
-/** "unverified": Slack cannot say now. */
-export type VoteValidity = "counts" | "unverified" | VoidReason;
-
-export type Facts = { readonly run: Run; readonly rule: Rule; readonly people: readonly Person[] };
-
-export function validityOf(vote: Decision, approval: Approval, { run, rule, people }: Facts): VoteValidity {
-  if (vote.digest !== approval.request.digest) return "request-changed";
-  const person = people.find(({ team, user }) => team === vote.by?.team && user === vote.by.user);
-  if (person === undefined) return "unverified";
-  const refusal = refusalToDecide(person, run, rule);
-  if (refusal !== null) return refusal.type === "unverified" ? "unverified" : "voter-may-not";
-  return meetsFriction(vote, approval, rule) ? "counts" : "rule-changed";
-}
-
-/** Judges by the current rule, not by the rule under which the vote was given. */
-function meetsFriction({ reason, word, by }: Decision, { readers }: Approval, rule: Rule): boolean {
-  const { friction } = rule;
-  const hasRead = !friction.readFirst || (by !== null && readers.includes(by.user));
-  return hasRead && seenChars(reason) >= rule.reason.approve && holdsWords(word ?? null, friction.word);
-}

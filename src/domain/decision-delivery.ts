@@ -17,12 +17,12 @@ import {
   type Delivery,
   type PastDecision,
 } from "./approval.ts";
-import type { Person, VoidReason } from "./authorization.ts";
+import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
 import type { ApprovalId, UserId } from "./ids.ts";
 import { backoffMs } from "./posted-message.ts";
-import { validityOfAll } from "./quorum.ts";
+import { validityOfAll, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import { type NoticeContent, noticeToDecider } from "./notice.ts";
 import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
@@ -204,7 +204,7 @@ export function recheckAuthority(
   if (voidVotes.length === 0 && votes.length >= rule.needs)
     return unverified.length === 0 ? STANDS : { type: "unverified", of: unverified };
   // Slack cannot say now which groups the requester is in, and only therefore does the strictest rule apply. That voids no approval.
-  if (isRequesterUnknown(run)) return { type: "unverified", of: [run.requester] };
+  if (isRequesterUnknown(run, approval, ctx)) return { type: "unverified", of: [run.requester] };
   const left = votes
     .filter(({ validity }) => validity === "counts" || validity === "unverified")
     .map(({ vote }) => vote);

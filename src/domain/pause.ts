@@ -16,13 +16,14 @@ const MAX_PAUSES = 200;
 
 /**
  * Records that the clocks of the run's requests stand still from `from` on, or stood still until `until` (monotonic). A decided request
- * counts until the service has confirmed the decision, because it may wait for people again. So does one whose rule has no clock, because
- * another rule may apply at another hour. Returns the same run if it has no such request, or if the pause is already recorded.
+ * counts until the service has confirmed the decision, because it may wait for people again. So does a closed one, because the service may
+ * list it again, and one whose rule has no clock, because another rule may apply at another hour. Returns the same run if it has no such
+ * request, or if the pause is already recorded.
  */
 export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why: OutageCause }): Run {
   return changePauses(run, (pauses, approval) => {
-    if (isSettled(approval)) return pauses;
-    const { waitsSince } = approval;
+    const { waitsSince, state } = approval;
+    if (state.type === "decided" && isSettled(approval)) return pauses;
     const begin = Math.max(from, waitsSince);
     if (until !== null && until <= begin) return pauses;
     const existing = pauses.find(

@@ -1,9 +1,37 @@
-// Which of several votes count together, by fresh facts about everyone who gave one.
+// Whether a vote still counts, by the current request, the current rule and fresh facts about everyone who gave one. Checked for the earlier
+// votes when the last one is given, and for all votes right before the decision is sent.
 
-import type { Approval, Decision } from "./approval.ts";
-import { type Facts, isOneOf, validityOf, type VoteValidity } from "./authorization.ts";
+import type { Approval, Decision, PastDecision } from "./approval.ts";
+import { isOneOf, type Person, refusalToDecide } from "./authorization.ts";
 import { wasInPart } from "./applied-rule.ts";
 import { assignParts, type Part } from "./policy/named-people.ts";
+import type { Rule } from "./policy/policy.ts";
+import { holdsWords } from "./policy/typed-words.ts";
+import type { Run } from "./run.ts";
+import { seenChars } from "./text/text.ts";
+
+/** Why a vote no longer counts. */
+export type VoidReason = Extract<PastDecision["cause"], "request-changed" | "voter-may-not" | "rule-changed">;
+/** "unverified": Slack cannot say now. */
+export type VoteValidity = "counts" | "unverified" | VoidReason;
+
+export type Facts = { readonly run: Run; readonly rule: Rule; readonly people: readonly Person[] };
+
+export function validityOf(vote: Decision, approval: Approval, { run, rule, people }: Facts): VoteValidity {
+  if (vote.digest !== approval.request.digest) return "request-changed";
+  const person = people.find(({ team, user }) => team === vote.by?.team && user === vote.by.user);
+  if (person === undefined) return "unverified";
+  const refusal = refusalToDecide(person, run, rule);
+  if (refusal !== null) return refusal.type === "unverified" ? "unverified" : "voter-may-not";
+  return meetsFriction(vote, approval, rule) ? "counts" : "rule-changed";
+}
+
+/** Judges by the current rule, not by the rule under which the vote was given. */
+function meetsFriction({ reason, word, by }: Decision, { readers }: Approval, rule: Rule): boolean {
+  const { friction } = rule;
+  const hasRead = !friction.readFirst || (by !== null && readers.includes(by.user));
+  return hasRead && seenChars(reason) >= rule.reason.approve && holdsWords(word ?? null, friction.word);
+}
 
 /**
  * Checks each vote by itself and, if the rule requires approvals from certain parts, all votes together. An earlier vote in the list keeps

@@ -10,6 +10,7 @@ import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handlin
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";
+import { hasClock } from "./follow-up-due.ts";
 import {
   cardSlot,
   digestSlot,
@@ -176,7 +177,7 @@ function stateRenderKey(run: Run, approval: Approval): string {
 
 /** Names the stages and pauses of the request, which also move its deadline. */
 function waitingRenderKey(approval: Approval): string {
-  const { pauses = [] } = approval.followUp ?? {};
+  const pauses = hasClock(approval.appliedRule.rule) ? (approval.followUp?.pauses ?? []) : [];
   const upTo = escalatedMs(approval);
   const paused = pauses.map(
     ({ why, from, until }) => `${why} ${(until ?? from) - from}${until === null ? "+" : ""}`,

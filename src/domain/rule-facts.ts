@@ -7,11 +7,11 @@ import type { Outcome } from "./effect.ts";
 import { withEscalation } from "./escalation.ts";
 import type { ChannelId, GroupId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
-import { candidates } from "./policy/choose-rule.ts";
+import { candidates, matchRequester } from "./policy/choose-rule.ts";
 import { nextClosing, nextOpening } from "./policy/hours.ts";
 import type { Facts, Policy, Rule } from "./policy/policy.ts";
 import { groupsAndChannelsOf, setsOfParts } from "./policy/named-people.ts";
-import { isWatched, type Run } from "./run.ts";
+import { isWatched, mapApprovals, type Run } from "./run.ts";
 
 /** The policy in force, and the wall time. */
 export type PolicyNow = Pick<Context, "policy" | "now">;
@@ -75,9 +75,41 @@ export function withFreshRequester(
   return isIn === null ? run : withRequesterGroups(withGroupsToAsk(run, ctx.policy), isIn, ctx);
 }
 
-/** Returns whether Slack cannot say which groups the requester is in. The strictest of the possible rules then applies. */
-export function isRequesterUnknown({ requesterGroups: known }: Run): boolean {
+/**
+ * Returns whether the rule for this request depends on a group of the requester about which Slack has not answered. All rules that may apply
+ * then apply together.
+ */
+export function isRequesterUnknown(
+  run: Run,
+  { request }: Pick<Approval, "request">,
+  ctx: PolicyNow,
+): boolean {
+  if (!hasUnknownGroups(run)) return false;
+  const facts = factsFor(run, request, ctx);
+  return candidates(ctx.policy, facts).some(({ when }) => matchRequester(when, facts) === "some");
+}
+
+/** Returns whether Slack has not answered about one of the groups that the policy names for requesters. */
+export function hasUnknownGroups({ requesterGroups: known }: Run): boolean {
   return known?.asks.some((group) => known.in[group] === undefined) ?? false;
+}
+
+/**
+ * Returns the latest end among the rules that may apply, or null if one of them has none. While Slack has not answered about the requester,
+ * a request does not expire under a rule that may not be its own.
+ */
+export function latestExpiry(
+  run: Run,
+  { request }: Pick<Approval, "request">,
+  ctx: PolicyNow,
+): Rule["expiry"] {
+  const expiries = candidates(ctx.policy, factsFor(run, request, ctx)).map(({ expiry }) => expiry);
+  return expiries.reduce(later);
+}
+
+function later(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
+  if (a === null || b === null) return null;
+  return a.afterMs < b.afterMs ? b : a;
 }
 
 /** `isIn`: what Slack says now. A group that is missing is unknown. */
@@ -87,8 +119,14 @@ function withRequesterGroups(
   { monotonic }: Pick<Context, "monotonic">,
 ): Run {
   const { requesterGroups: known } = run;
-  return known === undefined ? run : { ...run, requesterGroups: { ...known, in: isIn, at: monotonic } };
+  if (known === undefined) return run;
+  const next = { ...run, requesterGroups: { ...known, in: isIn, at: monotonic } };
+  // Approvers are not counted while the answer is missing.
+  return hasUnknownGroups(run) && !hasUnknownGroups(next) ? mapApprovals(next, countedAgain) : next;
 }
+
+const countedAgain = (approval: Approval): Approval =>
+  approval.approverCount?.able === null ? { ...approval, approverCount: null } : approval;
 
 export function applyRequesterGroups(run: Run, outcome: Outcome, ctx: Pick<Context, "monotonic">): Run {
   return outcome.type === "groups-known" ? withRequesterGroups(run, outcome.in, ctx) : run;

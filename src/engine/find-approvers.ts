@@ -31,7 +31,7 @@ export async function countApprovers(
   if (approval === null) return { type: "gone" };
   const of = countKeyOf(approval);
   // Slack has not said yet which groups the requester is in, so every rule that may apply counts. A count under all of them means nothing.
-  if (isRequesterUnknown(run)) return { type: "counted", of, able: null, grows: false };
+  if (isRequesterUnknown(run, approval, ctx)) return { type: "counted", of, able: null, grows: false };
   const rule = ruleOf(ctx, run, approval);
   try {
     const grows = rule.approvers === "anyone" && (await people.isPublic(run.channel, SHOWN_AGE_MS));

@@ -115,16 +115,20 @@ type OutagePause = { pass(): Promise<void>; noteRun(run: Run): void };
 function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
   /** Not due only if no clock is stopped for this cause. After a start, or when a paused run arrives from another replica, one may be. */
   const resuming = createDueWork(true);
+  /** Since when the outage lasts for which all unfinished runs were paused. From then on, only requests that open anew need it. */
+  let pausedSince: number | null = null;
 
   async function pass(): Promise<void> {
     const since = lostSince();
     if (since === "unknown") return;
     if (since === null) {
       const until = deps.clock.monotonic();
-      await resuming.doIfDue(() => changeHeld(deps, "pending", (run) => resumeRun(run, why, until)));
+      await resuming.doIfDue(() => changeHeld(deps, "unfinished", (run) => resumeRun(run, why, until)));
     } else if (deps.clock.monotonic() - since >= GRACE_MS) {
       resuming.ask();
-      await changeHeld(deps, "pending", (run) => pauseRun(run, { why, from: since, until: null }));
+      const only = pausedSince === since ? "pending" : "unfinished";
+      await changeHeld(deps, only, (run) => pauseRun(run, { why, from: since, until: null }));
+      pausedSince = since;
     }
   }
 

@@ -10,8 +10,8 @@ import {
   refusalToDecide,
   refusalToHandle,
   refusalToOpen,
-  validityOf,
 } from "#src/domain/authorization.ts";
+import { validityOf } from "#src/domain/quorum.ts";
 import { ChannelId, GroupId, TeamId, UserId } from "#src/domain/ids.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ageAt, type FollowUp, momentOfAge, type Pause } from "#src/domain/follow-up.ts";
-import { combineStrictly, isAsStrict, ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { combineStrictly, isAsStrict } from "#src/domain/policy/combine-rules.ts";
 import {
   combineFollowUps,
   type FollowUpRule,

@@ -5,7 +5,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GroupId, UserId } from "#src/domain/ids.ts";
 import { type Json, parseJson } from "#src/domain/json.ts";
-import { isAsStrict, type Match, matcher, ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { type Match, matcher, ruleFor } from "#src/domain/policy/choose-rule.ts";
+import { isAsStrict } from "#src/domain/policy/combine-rules.ts";
 import {
   compareDecimals,
   coversComparison,

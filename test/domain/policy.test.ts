@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Decision } from "#src/domain/approval.ts";
-import { type Person, refusalToDecide, validityOf } from "#src/domain/authorization.ts";
+import { type Person, refusalToDecide } from "#src/domain/authorization.ts";
+import { validityOf } from "#src/domain/quorum.ts";
 import { decide, type Submission } from "#src/domain/decide.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { type Json, parseJson } from "#src/domain/json.ts";

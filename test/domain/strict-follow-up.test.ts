@@ -1,7 +1,7 @@
 // Of two rules that apply together, neither may lose what it says about denials and about the end of the time to decide.
 
 import { expect, test } from "vitest";
-import { combineStrictly } from "#src/domain/policy/choose-rule.ts";
+import { combineStrictly } from "#src/domain/policy/combine-rules.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { aRule } from "../make/policy.ts";
 

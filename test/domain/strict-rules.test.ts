@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
-import { combineStrictly, isAsStrict, isStricter, laxerFields } from "#src/domain/policy/choose-rule.ts";
+import { combineStrictly, isAsStrict, isStricter, laxerFields } from "#src/domain/policy/combine-rules.ts";
 import type { Principals } from "#src/domain/policy/named-people.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { aRule } from "../make/policy.ts";

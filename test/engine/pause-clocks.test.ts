@@ -9,6 +9,7 @@ import type { RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
+import { APPROVER, TEAM } from "../make/run.ts";
 
 const MIN = 60_000;
 const remind = { afterMs: 15 * MIN, doubles: false, atMost: 4 };
@@ -84,6 +85,54 @@ describe("while the service is away", () => {
     bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
     await bench.clock.pass(5 * MIN);
     expect(await pausesOf(bench, id)).toMatchObject([{ why: "service", until: null }]);
+  });
+
+  test("the time does not count for a request whose approval the service refused right before", async () => {
+    const { bench, id, click } = await waiting();
+    bench.agents.answer = () => {
+      bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+      return Promise.resolve({ type: "refused", words: "not now" });
+    };
+    const opened = await bench.flow.openForm.open({ ...click, user: APPROVER }, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "go");
+    await bench.clock.pass(65 * MIN);
+    expect((await approvalOf(bench, id)).state).toMatchObject({ delivery: { type: "refused" } });
+    bench.agents.beforeLook = () => Promise.resolve();
+    await bench.clock.pass(2 * MIN);
+    expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["approve"]);
+    expect((await approvalOf(bench, id)).state.type).toBe("pending");
+    expect(await minutesOld(bench, id)).toBeLessThan(10);
+  });
+
+  test("the time does not count for a request that was not listed right before", async () => {
+    const { bench, id } = await waiting();
+    const listed = bench.agents.pending.get(id) ?? [];
+    bench.agents.pending.set(id, []);
+    await bench.clock.pass(2 * MIN);
+    expect((await approvalOf(bench, id)).state.type).toBe("closed");
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await bench.clock.pass(65 * MIN);
+    bench.agents.pending.set(id, listed);
+    bench.agents.beforeLook = () => Promise.resolve();
+    await bench.clock.pass(2 * MIN);
+    expect(bench.agents.resolved).toEqual([]);
+    expect((await approvalOf(bench, id)).state.type).toBe("pending");
+  });
+
+  test("no card is updated under rules without a clock", async () => {
+    const { bench } = await waiting(":memory:", aPolicy({}));
+    const updated: string[] = [];
+    const update = bench.chat.update.bind(bench.chat);
+    bench.chat.update = (run, slot, ...rest) => {
+      if (slot.startsWith("card")) updated.push(slot);
+      return update(run, slot, ...rest);
+    };
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await bench.clock.pass(5 * MIN);
+    bench.agents.beforeLook = () => Promise.resolve();
+    await bench.clock.pass(5 * MIN);
+    expect(updated).toEqual([]);
   });
 });
 

@@ -1,14 +1,15 @@
-// Until Slack says in which groups the requester is, several rules apply together. Nobody may satisfy all of them, which is no news.
+// Until Slack says in which groups the requester is, several rules apply together. That is no news, and it ends no request.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
-import type { When } from "#src/domain/policy/policy.ts";
-import { createBench, failure } from "../make/bot.ts";
+import type { Rule, When } from "#src/domain/policy/policy.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
-import { APPROVER, REQUESTER } from "../make/run.ts";
+import { APPROVER, REQUESTER, TEAM } from "../make/run.ts";
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 const PAY = GroupId("S0PAY");
+const MIN = 60_000;
 const policy = {
   ...aPolicy(
     {
@@ -21,14 +22,38 @@ const policy = {
   fallback: ChannelId("C0FALL"),
 };
 
+function answersAfter({ people, clock }: Bench, ms: number): void {
+  const memberOf = people.memberOf.bind(people);
+  people.memberOf = async (...args) => {
+    await new Promise<void>((done) => void clock.after(ms, () => done()));
+    return memberOf(...args);
+  };
+}
+
+/** From now on, Slack answers none of these look-ups. The result makes it answer again. */
+function failsFor(
+  { people }: Bench,
+  isHit: (...given: Parameters<typeof people.memberOf>) => boolean,
+): () => void {
+  const memberOf = people.memberOf.bind(people);
+  people.memberOf = (...given) => (isHit(...given) ? Promise.reject(failure("timeout")) : memberOf(...given));
+  return () => void (people.memberOf = memberOf);
+}
+
+async function openForm(
+  bench: Bench,
+  click: Awaited<ReturnType<Bench["withCard"]>>["click"],
+): Promise<(reason: string) => ReturnType<Bench["flow"]["submitDecision"]>> {
+  const opened = await bench.flow.openForm.open({ ...click, user: APPROVER }, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  return (reason) =>
+    bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, reason);
+}
+
 test("no false alarm while Slack has not yet said in which groups the requester is", async () => {
   const bench = await createBench();
   bench.policy = policy;
-  const memberOf = bench.people.memberOf.bind(bench.people);
-  bench.people.memberOf = async (...args) => {
-    await new Promise<void>((done) => void bench.clock.after(300, () => done()));
-    return memberOf(...args);
-  };
+  answersAfter(bench, 300);
   await bench.withCard();
   await bench.clock.pass(30_000);
   expect(bench.chat.told).toEqual([]);
@@ -41,11 +66,138 @@ test("no false alarm when a later look-up of the requester's groups fails", asyn
   const { id } = await bench.withCard();
   await bench.clock.pass(30_000);
   const before = bench.chat.told.length;
-  const memberOf = bench.people.memberOf.bind(bench.people);
-  bench.people.memberOf = () => Promise.reject(failure("timeout"));
+  const answerAgain = failsFor(bench, () => true);
   await bench.clock.pass(6 * 60_000);
-  bench.people.memberOf = memberOf;
+  answerAgain();
   await bench.clock.pass(6 * 60_000);
   expect((await bench.run(id)).approvals[0]?.appliedRule.rule.name).toBe("payments team");
   expect(bench.chat.told.slice(before)).toEqual([]);
+});
+
+test("the alarm that no one can approve comes at once if the rule is the same when Slack has answered", async () => {
+  const bench = await createBench();
+  bench.people.ownSets = new Map([[REQUESTER, new Set([PAY])]]);
+  answersAfter(bench, 300);
+  const [payments] = policy.rules;
+  if (payments === undefined) throw new Error("no rule");
+  bench.policy = {
+    ...policy,
+    rules: [{ ...payments, approvers: these([REQUESTER]) }, ...policy.rules.slice(1)],
+  };
+  await bench.withCard();
+  await bench.clock.pass(MIN);
+  expect(bench.chat.told.map(({ says }) => says.type)).toContain("nobody-can-approve");
+});
+
+describe("a rule that may apply only because Slack has not answered", () => {
+  const denyAfter = (minutes: number) => ({ afterMs: minutes * MIN, outcome: "deny" }) as const;
+  const others = { name: "others", expiry: denyAfter(24 * 60) };
+  const team = (minutes: number) => ({
+    name: "payments team",
+    when: { ...ALWAYS, requesters: [], requesterGroups: [PAY] },
+    expiry: denyAfter(minutes),
+  });
+
+  async function waitingUnder(...rules: Partial<Rule>[]) {
+    const bench = await createBench();
+    bench.policy = aPolicy(...rules);
+    const card = await bench.withCard();
+    await bench.clock.pass(30 * MIN + 30_000);
+    return { bench, ...card };
+  }
+
+  async function expectWaits(bench: Bench, id: Awaited<ReturnType<Bench["withCard"]>>["id"]): Promise<void> {
+    expect(bench.agents.resolved).toEqual([]);
+    expect((await bench.run(id)).approvals[0]?.state.type).toBe("pending");
+  }
+
+  test("expires no request when a new policy brings it", async () => {
+    const { bench, id } = await waitingUnder(others);
+    answersAfter(bench, 200);
+    bench.policy = { ...aPolicy(team(10), others), version: "ba9876543210" };
+    await bench.clock.pass(2 * MIN);
+    await expectWaits(bench, id);
+  });
+
+  test("expires no request after a look-up that failed", async () => {
+    const { bench, id } = await waitingUnder(team(10), others);
+    expect((await bench.run(id)).approvals[0]?.appliedRule.rule.name).toBe("others");
+    const answerAgain = failsFor(bench, () => true);
+    await bench.clock.pass(6 * MIN);
+    answerAgain();
+    await bench.clock.pass(6 * MIN);
+    await expectWaits(bench, id);
+  });
+
+  test("expires no request at a submit, which is refused until Slack answers", async () => {
+    const { bench, id, click } = await waitingUnder(team(10), others);
+    const submit = await openForm(bench, click);
+    const answerAgain = failsFor(bench, (user) => user === REQUESTER);
+    expect(await submit("go")).toMatchObject({ error: { refusal: { type: "unverified" } } });
+    answerAgain();
+    await expectWaits(bench, id);
+    await bench.clock.pass(5 * MIN);
+    expect(await submit("go")).toMatchObject({ ok: true });
+  });
+
+  test("announces no end", async () => {
+    const { bench, id } = await waitingUnder(team(60), others);
+    await bench.clock.pass(17 * MIN);
+    for (let times = 0; times < 2; times += 1) {
+      const answerAgain = failsFor(bench, () => true);
+      await bench.clock.pass(4 * MIN);
+      answerAgain();
+      await bench.clock.pass(2 * MIN);
+    }
+    const [approval] = (await bench.run(id)).approvals;
+    expect((approval?.calls ?? []).filter(({ says }) => says === "last")).toEqual([]);
+  });
+
+  test("expires the request when Slack has answered that it does apply", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy(team(10), others);
+    bench.people.ownSets = new Map([[REQUESTER, new Set([PAY])]]);
+    const answerAgain = failsFor(bench, () => true);
+    const { id } = await bench.withCard();
+    await bench.clock.pass(30 * MIN);
+    await expectWaits(bench, id);
+    answerAgain();
+    await bench.clock.pass(2 * MIN);
+    expect(bench.agents.resolved).toMatchObject([{ verdict: "deny" }]);
+  });
+});
+
+describe("a group that Slack does not know, and that only a rule for another channel names,", () => {
+  const elsewhere = {
+    name: "elsewhere",
+    when: {
+      ...ALWAYS,
+      channels: [ChannelId("C0ELSEWHERE")],
+      requesters: [],
+      requesterGroups: [GroupId("S0GONE")],
+    },
+  };
+
+  async function withGroupGone(...rules: Partial<Rule>[]) {
+    const bench = await createBench();
+    failsFor(bench, (_user, sets) => sets.includes(GroupId("S0GONE")));
+    bench.policy = { ...aPolicy(elsewhere, ...rules), fallback: ChannelId("C0FALL") };
+    return { bench, ...(await bench.withCard()) };
+  }
+
+  test("keeps nobody from hearing that no one can approve", async () => {
+    const { bench } = await withGroupGone({ name: "here", approvers: these([REQUESTER]) });
+    await bench.clock.pass(MIN);
+    expect(bench.chat.told.map(({ says }) => says.type)).toContain("nobody-can-approve");
+  });
+
+  test("keeps no approval whose approver has left from opening again", async () => {
+    const { bench, id, click } = await withGroupGone({ name: "here", holdMs: 5_000 });
+    const submit = await openForm(bench, click);
+    expect(await submit("go")).toMatchObject({ ok: true });
+    bench.people.facts = { kind: "deactivated" };
+    await bench.clock.pass(5 * MIN);
+    expect(bench.agents.resolved).toEqual([]);
+    expect((await bench.run(id)).approvals[0]?.state.type).toBe("pending");
+  });
 });

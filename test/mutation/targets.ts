@@ -8,7 +8,7 @@ export const TARGETS = {
     tests: ["test/domain/{decide,vote,parts,handling,policy,follow-up}.test.ts"],
   },
   authorization: {
-    mutate: ["src/domain/authorization.ts"],
+    mutate: ["src/domain/authorization.ts", "src/domain/quorum.ts"],
     tests: ["test/domain/{authorization,decide,vote,parts,policy,handling}.test.ts"],
   },
   reconcile: {
@@ -26,7 +26,7 @@ export const TARGETS = {
     tests: ["test/engine/{one-effect,effect-executor}.test.ts"],
   },
   policy: {
-    mutate: ["src/domain/policy/choose-rule.ts"],
+    mutate: ["src/domain/policy/choose-rule.ts", "src/domain/policy/combine-rules.ts"],
     tests: ["test/domain/{policy,strict-rules,policy-conditions,follow-up}.test.ts"],
   },
   rules: {

@@ -1,6 +1,6 @@
 // Finds rules that people or agents can evade: the agent chooses the words of a request, and the requester chooses task and channel.
 
-import { isStricter, laxerFields } from "../../domain/policy/choose-rule.ts";
+import { isStricter, laxerFields } from "../../domain/policy/combine-rules.ts";
 import { isComparison, type Pattern, patternText } from "../../domain/policy/pattern.ts";
 import { BUILT_IN_RULE, type Policy, type Rule, type When } from "../../domain/policy/policy.ts";
 import type { Doubt } from "./follow-up-doubts.ts";

@@ -2,8 +2,6 @@
 // its readings. So no odd form, decoy or extra list element can lead to a laxer rule.
 
 import type { Json } from "../json.ts";
-import { combineFollowUps } from "./follow-up-rule.ts";
-import { combineParts, coversParts, type Principals } from "./named-people.ts";
 import { type Hours, isWithin as isWithinHours } from "./hours.ts";
 import {
   everyValue,
@@ -20,7 +18,7 @@ import {
   textOf,
 } from "./pattern.ts";
 import { type Facts, NO_RULE, type Policy, type Rule, type When } from "./policy.ts";
-import { bothWords, holdsWords } from "./typed-words.ts";
+import { combineStrictly } from "./combine-rules.ts";
 
 export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
@@ -69,7 +67,10 @@ export function matcher(facts: Facts): Matcher {
 }
 
 /** Matches the requester by id or by group. If Slack did not say whether they are in a group, they may be. */
-function matchRequester({ requesters, requesterGroups }: When, { requester, requesterIn }: Facts): Match {
+export function matchRequester(
+  { requesters, requesterGroups }: When,
+  { requester, requesterIn }: Facts,
+): Match {
   if (requesters === null && requesterGroups === undefined) return "every";
   if (requesters?.includes(requester) === true) return "every";
   const memberships = (requesterGroups ?? []).map((group) => requesterIn?.[group]);
@@ -147,154 +148,4 @@ function memoized<Value>(compute: (key: string) => Value): (key: string) => Valu
     cache.set(key, value);
     return value;
   };
-}
-
-// Which of two rules is stricter, and what both together require.
-
-/** Returns whether everything that satisfies `a` satisfies `b`. Judged by the rules alone, without knowing who is in a group. */
-export const isAsStrict = (a: Rule, b: Rule): boolean =>
-  isNobody(a.approvers) ||
-  (demandsAsMuch(a, b) && holdsWords(a.friction.word, b.friction.word) && delaysNoMore(a, b));
-
-/** Compares what matters even if more people must approve: the reason for a denial, what moves the end of the time, and the stages. */
-const delaysNoMore = (a: Rule, b: Rule): boolean =>
-  stagesWithin(a, b) &&
-  a.reason.deny >= b.reason.deny &&
-  a.followUp.questionMs <= b.followUp.questionMs &&
-  extendsNoMore(a.followUp.extend, b.followUp.extend);
-
-function extendsNoMore(a: Rule["followUp"]["extend"], b: Rule["followUp"]["extend"]): boolean {
-  return a === null || (b !== null && a.atMostMs <= b.atMostMs);
-}
-
-/** Returns whether `a` asks for at least as much as `b`. All words that a person must type count the same. */
-const demandsAsMuch = (a: Rule, b: Rule): boolean => laxerFields(a, b).length === 0;
-
-/** For the linter, which compares how much rules ask for, not which word they ask for. */
-export const isStricter = (a: Rule, b: Rule): boolean => demandsAsMuch(a, b) && !demandsAsMuch(b, a);
-
-/** Returns, in words for the linter, what `b` requires and `a` does not. Returns an empty list if `a` is as strict. */
-export function laxerFields(a: Rule, b: Rule): readonly string[] {
-  if (isNobody(a.approvers)) return [];
-  const checks: readonly (readonly [isLaxer: boolean, words: string])[] = [
-    [!isWithin(a.approvers, b.approvers), "who may approve"],
-    [a.selfApproval && !b.selfApproval, "the requester may approve"],
-    [a.needs < b.needs, "how many must approve"],
-    [!coversParts(a.parts, b.parts), "from which parts approvals must come"],
-    [!exceptsAll(a, b), "who may not approve"],
-    [a.holdMs < b.holdMs, "the hold"],
-    [!expiresAsSoon(a, b), "how soon it expires"],
-    [a.reason.approve < b.reason.approve, "the reason"],
-    [b.receiptAtOnce && !a.receiptAtOnce, "the receipt at once"],
-    [b.friction.readFirst && !a.friction.readFirst, "reading first"],
-    [b.friction.word !== null && a.friction.word === null, "the typed word"],
-    [!escalatesWithin(a, b), "who may approve after an escalation"],
-  ];
-  return checks.flatMap(([isLaxer, words]) => (isLaxer ? [words] : []));
-}
-
-/**
- * Returns one rule that requires everything that these rules require: only people whom all of them allow may decide. A rule that another
- * rule covers is ignored, so the result is usually one of the given rules.
- */
-export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
-  const [first, ...others] = rules.filter(
-    (rule, at) =>
-      !rules.some((other, index) => isAsStrict(other, rule) && (index < at || !isAsStrict(rule, other))),
-  );
-  return others.reduce(combineTwo, first ?? rules[0]);
-}
-
-function combineTwo(a: Rule, b: Rule): Rule {
-  const most = (field: (rule: Rule) => number): number => Math.max(field(a), field(b));
-  const parts = combineParts(a.parts, b.parts);
-  return {
-    name: `${a.name} and ${b.name}`,
-    when: a.when,
-    approvers: shared(a.approvers, b.approvers),
-    selfApproval: a.selfApproval && b.selfApproval,
-    reason: { approve: most(({ reason }) => reason.approve), deny: most(({ reason }) => reason.deny) },
-    parts,
-    except: together(a.except, b.except),
-    needs: Math.max(
-      most(({ needs }) => needs),
-      parts.length,
-    ),
-    holdMs: most(({ holdMs }) => holdMs),
-    expiry: sooner(a.expiry, b.expiry),
-    friction: {
-      readFirst: a.friction.readFirst || b.friction.readFirst,
-      word: bothWords(a.friction.word, b.friction.word),
-    },
-    receiptAtOnce: a.receiptAtOnce || b.receiptAtOnce,
-    followUp: combineFollowUps(a.followUp, b.followUp),
-    denyReasons: [...new Set([...a.denyReasons, ...b.denyReasons])],
-    mention: {
-      users: [...new Set([...a.mention.users, ...b.mention.users])],
-      groups: [...new Set([...a.mention.groups, ...b.mention.groups])],
-    },
-  };
-}
-
-const expiresAsSoon = ({ expiry: a }: Rule, { expiry: b }: Rule): boolean =>
-  b === null || (a !== null && a.afterMs <= b.afterMs);
-
-function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
-  if (a === null || b === null) return a ?? b;
-  return b.afterMs < a.afterMs ? b : a;
-}
-
-/** Returns whether `a` excepts every person that `b` excepts. */
-function exceptsAll({ except: a }: Rule, { except: b }: Rule): boolean {
-  return b === null || (a !== null && isWithin(b, a));
-}
-
-function together(a: Rule["except"], b: Rule["except"]): Rule["except"] {
-  if (a === null || b === null) return a ?? b;
-  return {
-    users: [...new Set([...a.users, ...b.users])],
-    groups: [...new Set([...a.groups, ...b.groups])],
-    channels: [...new Set([...a.channels, ...b.channels])],
-  };
-}
-
-/** Returns the people in both lists. A person who is in one by id and in the other by a group is missing, but is never let in by mistake. */
-function shared(a: Principals, b: Principals): Principals {
-  if (a === "anyone" || b === "anyone") return a === "anyone" ? b : a;
-  return {
-    users: a.users.filter((user) => b.users.includes(user)),
-    groups: a.groups.filter((group) => b.groups.includes(group)),
-    channels: a.channels.filter((channel) => b.channels.includes(channel)),
-  };
-}
-
-function isWithin(a: Principals, b: Principals): boolean {
-  if (a === "anyone" || b === "anyone") return b === "anyone";
-  return (
-    a.users.every((user) => b.users.includes(user)) &&
-    a.groups.every((group) => b.groups.includes(group)) &&
-    a.channels.every((channel) => b.channels.includes(channel))
-  );
-}
-
-/** For the linter: whether each stage of `a` lets in only people whom `b` names as approvers or lets in by that time. */
-const escalatesWithin = (a: Rule, b: Rule): boolean => stagesWithin(a, b, [b.approvers]);
-
-/**
- * Returns whether each stage of `a` lets in only people whom a stage of `b` lets in by that time, or who are among `others`. The approvers
- * of `b` may decide only if they see the channel of the run. The people of a stage need not see it.
- */
-function stagesWithin(a: Rule, b: Rule, others: readonly Principals[] = []): boolean {
-  return a.followUp.escalate.every(({ to, afterMs }) => {
-    const reached = b.followUp.escalate.filter((stage) => stage.afterMs <= afterMs);
-    const allowed = [...others, ...reached.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
-    return to === null || allowed.some((people) => isWithin(to, people));
-  });
-}
-
-function isNobody(principals: Principals): boolean {
-  return (
-    principals !== "anyone" &&
-    principals.users.length + principals.groups.length + principals.channels.length === 0
-  );
 }
