@@ -55,17 +55,27 @@ const EFFECTS_GRACE_MS = 5_000;
 const thisProcess = randomBytes(16).toString("base64url");
 const newKey = (): string => randomBytes(10).toString("hex");
 
-/** Rejects with a one-line message for people if a part is unusable: a refused token, an unusable database, a port in use. */
-export async function startApp(config: Config, log: Log): Promise<App> {
+/**
+ * Rejects with a one-line message for people if a part is unusable: a refused token, an unusable database, a port in use. `onBegin` gets what
+ * works from the beginning: while the start waits for Slack, which may take long, the bot polls and sends decisions already. After a stop, the
+ * start may reject or never end.
+ */
+export async function startApp(
+  config: Config,
+  log: Log,
+  onBegin: (app: Pick<App, "reload" | "stop">) => void = () => undefined,
+): Promise<App> {
   keepSecrets(secretsOf(config));
   const closers: Closers = [];
+  let reload: App["reload"] = () => Promise.resolve();
   const stop = async (): Promise<void> => {
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
       await close().catch((error: unknown) => log.error({ error }, "could not close a part cleanly"));
     }
   };
+  onBegin({ reload: () => reload(), stop });
   try {
-    const { url, reload } = await build(config, log, closers);
+    const url = await build(config, log, { closers, onReload: (ready) => void (reload = ready) });
     return { url, reload, stop };
   } catch (error) {
     await stop();
@@ -82,7 +92,10 @@ function mentionedApprovers({ approvers }: Config): Rule["mention"] {
   return { users: approvers.users.map(UserId), groups: approvers.groups.map(GroupId) };
 }
 
-async function build(config: Config, log: Log, closers: Closers): Promise<Omit<App, "stop">> {
+type Building = { readonly closers: Closers; readonly onReload: (reload: App["reload"]) => void };
+
+/** Resolves to the address that serves health and metrics. */
+async function build(config: Config, log: Log, { closers, onReload }: Building): Promise<string> {
   const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentionedApprovers(config)));
   const current: Current = { app: null, health: null };
   const metrics = createMetrics({ version: programVersion(), node: process.versions.node, at: Date.now() });
@@ -113,14 +126,13 @@ async function build(config: Config, log: Log, closers: Closers): Promise<Omit<A
     followPolicy: createPolicyFollower(policy, store, log),
   };
   const bot = createBot(ports, { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT });
-  const runs = await startWork({ bot, app: services.slack.app(bot), current, metrics }, closers);
-  logReady(log, { url, runs, config, policy, team: audit.team });
   const onPolicy = (ok: boolean, at: number): void => metrics.policyReload(ok, at);
-  const reload = startReloading(
-    { config, policy, key, store, bot, clock, log, onPolicy, stamp: now },
-    closers,
-  );
-  return { url, reload };
+  const reloading = { config, policy, key, store, bot, clock, log, onPolicy, stamp: now };
+  const onFollowing = (): void => onReload(startReloading(reloading, closers));
+  const app = services.slack.app(bot);
+  const runs = await startWork({ bot, app, current, metrics, onFollowing }, closers);
+  logReady(log, { url, runs, config, policy, team: audit.team });
+  return url;
 }
 
 const fixedDeps = ({ keepFinishedMs, database }: Config) => ({
@@ -149,18 +161,24 @@ type Work = {
   readonly app: SlackApp;
   readonly current: Current;
   readonly metrics: Metrics;
+  /** Called once the bot follows its runs. Waiting for Slack comes after that. */
+  readonly onFollowing: () => void;
 };
 
 /** Resolves to the number of runs that this process follows, once it receives payloads from Slack. */
-async function startWork({ bot, app, current, metrics }: Work, closers: Closers): Promise<number> {
+async function startWork(
+  { bot, app, current, metrics, onFollowing }: Work,
+  closers: Closers,
+): Promise<number> {
   closers.push(() => bot.stop(EFFECTS_GRACE_MS));
   const runs = await bot.start();
+  onFollowing();
   current.health = bot.health;
   metrics.readFrom(() => bot.readings());
+  closers.push(() => app.stop(LISTENERS_GRACE_MS, LAST_REQUESTS_MS));
   await app.start();
   current.app = app;
   bot.health.start();
-  closers.push(() => app.stop(LISTENERS_GRACE_MS, LAST_REQUESTS_MS));
   return runs;
 }
 

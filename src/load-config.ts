@@ -2,6 +2,7 @@
 // reported at once.
 
 import { findingLine, loadPolicy } from "./adapters/policy-file/policy-holder.ts";
+import { isReadOnce } from "./adapters/policy-file/watch-files.ts";
 import {
   type Config,
   type ConfigFault,
@@ -18,8 +19,9 @@ export async function loadConfig(env: Environment): Promise<ReadConfig<Config>> 
   return { ok: false, error: [...(read.ok ? [] : read.error), ...ofPolicy] };
 }
 
+/** A pipe is left to the start, which reads the policy once. */
 async function policyFaults(path: string | null): Promise<ConfigFault[]> {
-  const policy = path === null ? null : await loadPolicy(path);
+  const policy = path === null || isReadOnce(path) ? null : await loadPolicy(path);
   if (path === null || policy === null || policy.ok) return [];
   return policy.error.map((finding) => {
     const wrong = `names a policy that can't be used: ${findingLine(path, finding)}`;

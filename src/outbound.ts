@@ -29,9 +29,12 @@ export function createOpen(proxies: Proxies | null): Open {
 /** `fetch` sends each call over the dispatcher. */
 export type SlackConnections = { readonly dispatcher: Dispatcher; readonly fetch: typeof globalThis.fetch };
 
+/** How long a handshake of a socket may take (ms). The SDK's own time limits of all other calls are shorter. */
+const HANDSHAKE_MS = 15_000;
+
 /** Opens the connections to Slack. The caller destroys the dispatcher. */
 export function openSlack(proxies: Proxies | null): SlackConnections {
-  const dispatcher = createOpen(proxies)({ allowH2: false });
+  const dispatcher = createOpen(proxies)({ allowH2: false, headersTimeout: HANDSHAKE_MS });
   // The SDK expects Node's `fetch`. That one does not accept connections of another undici, and would be a second copy in memory. The
   // package's own `fetch` behaves the same.
   const through = (url: string, init: object) => fetch(url, { ...init, dispatcher });

@@ -1,7 +1,7 @@
 // Reloads the policy and the agent service's key without a restart, on SIGHUP and when their files change.
 
 import type { PolicyHolder } from "./adapters/policy-file/policy-holder.ts";
-import { createFileWatch, type FileWatch } from "./adapters/policy-file/watch-files.ts";
+import { createFileWatch, type FileWatch, isReadOnce } from "./adapters/policy-file/watch-files.ts";
 import { policyLoadedEntry } from "./audit/entry.ts";
 import type { Bot } from "./bot.ts";
 import { type Config, readApiKey } from "./config.ts";
@@ -16,11 +16,11 @@ export type ApiKey = {
   readonly reload: () => void;
 };
 
-/** If the key does not come from a file, `reload` does nothing. */
+/** If the key does not come from a file that can be read again, `reload` does nothing. */
 export function createApiKey({ apiKey, apiKeyFile }: Config["agents"], log: EventLog): ApiKey {
   let inUse = apiKey;
   const reload = (): void => {
-    if (apiKeyFile === null) return;
+    if (apiKeyFile === null || isReadOnce(apiKeyFile)) return;
     const read = readApiKey(apiKeyFile);
     if ("wrong" in read) {
       const facts = { variable: "AGENT_API_KEY_FILE", wrong: read.wrong };

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { type App, startApp } from "./app.ts";
 import { type Config, explainFaults, findMisspelled, describeMisspelled, secretsOf } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
-import { createLog, type Log, withoutKept } from "./log.ts";
+import { createLog, withoutKept } from "./log.ts";
 
 /** The exit code for a faulty configuration. */
 const BAD_CONFIG = 2;
@@ -23,9 +23,10 @@ const config = await configOrExit();
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
 for (const variable of misspelt) log.warn(variable, describeMisspelled(variable));
 process.on("unhandledRejection", (error) => log.error({ error }, "unhandled rejection"));
-let app: App | null = null;
-stopOnSignals(() => app, log);
-app = await startOrExit(config, log);
+let app: Pick<App, "reload" | "stop"> | null = null;
+let isStopping = false;
+stopOnSignals();
+await startOrExit();
 
 async function configOrExit(): Promise<Config> {
   const read = await loadConfig(process.env);
@@ -34,10 +35,12 @@ async function configOrExit(): Promise<Config> {
   process.exit(BAD_CONFIG);
 }
 
-async function startOrExit(config: Config, log: Log): Promise<App> {
+async function startOrExit(): Promise<void> {
   try {
-    return await startApp(config, log);
+    await startApp(config, log, (begun) => (app = begun));
   } catch (error) {
+    // A stop closes the parts under a start that is under way.
+    if (isStopping) return;
     log.debug({ error }, "the start failed");
     const words = withoutKept(error instanceof Error ? error.message : String(error));
     process.stderr.write(`Countersign cannot start: ${words}\n`);
@@ -46,20 +49,19 @@ async function startOrExit(config: Config, log: Log): Promise<App> {
 }
 
 /** Called before the app starts: as process 1 of a container, Node ignores signals that have no listener. */
-function stopOnSignals(currentApp: () => App | null, log: Log): void {
-  let stopping = false;
+function stopOnSignals(): void {
   const stop = (signal: string): void => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     log.info({ signal }, "stopping");
     // The next start settles effects that are still marked as in progress.
     setTimeout(() => process.exit(0), STOP_MS).unref();
-    void (currentApp()?.stop() ?? Promise.resolve()).then(() => {
+    void (app?.stop() ?? Promise.resolve()).then(() => {
       log.info({}, "stopped");
       process.exit(0);
     });
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
-  process.on("SIGHUP", () => void currentApp()?.reload());
+  process.on("SIGHUP", () => void app?.reload());
   process.on("SIGINT", () => stop("SIGINT"));
 }

@@ -1,10 +1,13 @@
-// Reloading while the bot runs: a policy that the audit could not record comes into force as soon as it can.
+// Reloading while the bot runs: a policy that the audit could not record comes into force as soon as it can, and a pipe is read once.
 
-import { writeFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createPolicyHolder, digestOf } from "#src/adapters/policy-file/policy-holder.ts";
 import { LOOK_EVERY_MS } from "#src/adapters/policy-file/watch-files.ts";
-import { createReloading } from "#src/reload.ts";
+import { createApiKey, createReloading } from "#src/reload.ts";
 import { createHandClock } from "./make/clock.ts";
 import { config, SOCKET } from "./make/config.ts";
 import { policyFile } from "./make/policy.ts";
@@ -50,3 +53,30 @@ test("a policy that could not be recorded at a signal, because the database was 
   );
   await reloading.stop();
 });
+
+test("a policy and a key that come through pipes are read once, and stay in force", async () => {
+  const { path, folder } = aPipe(policyWith("lax"));
+  const log = quietLog([], []);
+  const policy = await createPolicyHolder(path, log);
+  expect(await policy.reload()).toBe(false);
+  expect(policy.now().rules.map(({ name }) => name)).toEqual(["lax"]);
+  const { agents } = config(SOCKET);
+  const key = createApiKey({ ...agents, apiKeyFile: join(folder, "pipe") }, log);
+  key.reload();
+  expect(key.now()).toBe(agents.apiKey);
+});
+
+/** Makes a named pipe into which this content is written once. */
+function aPipe(content: string): { readonly path: string; readonly folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-pipe-"));
+  const path = join(folder, "pipe");
+  execFileSync("mkfifo", [path]);
+  const writer = spawn("sh", ["-c", 'printf %s "$CONTENT" > "$PIPE"'], {
+    env: { ...process.env, CONTENT: content, PIPE: path },
+  });
+  onTestFinished(() => {
+    writer.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { path, folder };
+}

@@ -11,6 +11,9 @@ const OPEN_AFTER_FAILURES = 5;
 /** The next probe comes within this time or POLL_MAX_MS (ms), whichever is longer. */
 const SLOWEST_PROBE_MS = 5_000;
 const FIRST_PROBE_MS = 1_000;
+/** A service that has answered nothing but 429 for this long (ms) counts as away: no request is seen, and no decision is delivered. */
+const LIMITED_MS = 60_000;
+const ASKED_TO_WAIT = "http_429";
 
 /** Returns the longest wait between two probes of a service that is away (ms), if polls are at most `maxMs` apart. */
 export function slowestProbeMs(maxMs: number): number {
@@ -49,7 +52,7 @@ export type ServiceState =
   /** No call has been made yet. */
   | { readonly type: "unknown" }
   | { readonly type: "answers" }
-  /** Every call fails. */
+  /** Every call fails, or has been answered with 429 for a minute. */
   | ({ readonly type: "away" } & Down)
   /** The service answers, but the newest answers about most runs are unusable: about `runs` of them. */
   | ({ readonly type: "useless"; readonly runs: number } & Down);
@@ -71,6 +74,7 @@ export function createServiceBreaker(
     breaker.record(!isOutage(error));
     if (!(error instanceof PortError)) return;
     if (isOutage(error)) tracker.failed(error);
+    else if (error.code === ASKED_TO_WAIT) tracker.limited(error);
     else tracker.answered(run, isUseless(error) ? error : null);
   }
 
@@ -102,21 +106,33 @@ type StateTracker = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
   /** `failure`: the reason why the answer is unusable, or null. */
   answered(run: RunId, failure: PortError | null): void;
   failed(error: PortError): void;
+  /** The service asked us to wait. */
+  limited(error: PortError): void;
 };
 
 function createStateTracker(clock: Clock): StateTracker {
   const useless = createUselessAnswers();
   let state: ServiceState = { type: "unknown" };
   const listeners: (() => void)[] = [];
-  function setState(next: ServiceState): void {
-    const isNewType = next.type !== state.type;
-    state = next;
-    if (isNewType) for (const listener of listeners) listener();
-  }
   /** It stays one outage if the service first fails and then answers nonsense, or the other way round. */
   let down: { readonly at: number; readonly since: number } | null = null;
+  /** Since when the service has answered nothing but 429. */
+  let limited: Down | null = null;
+
+  function current(): ServiceState {
+    if (limited === null || state.type === "away" || state.type === "useless") return state;
+    return clock.monotonic() - limited.since < LIMITED_MS ? state : { type: "away", ...limited };
+  }
+
+  function setState(next: ServiceState): void {
+    const isNewType = next.type !== current().type;
+    state = next;
+    limited = null;
+    if (isNewType) for (const listener of listeners) listener();
+  }
+
   const beginOutage = (): { readonly at: number; readonly since: number } =>
-    (down ??= { at: clock.now(), since: clock.monotonic() });
+    (down ??= limited ?? { at: clock.now(), since: clock.monotonic() });
 
   function judgeAnswers(): void {
     const fault = useless.ofService();
@@ -129,16 +145,20 @@ function createStateTracker(clock: Clock): StateTracker {
       useless.record(run, failure);
       judgeAnswers();
     },
-    failed: ({ message: why, publicMessage: publicWhy, code }) =>
-      setState({ type: "away", ...beginOutage(), why, publicWhy, code }),
+    failed: (error) => setState({ type: "away", ...beginOutage(), ...wordsOf(error) }),
+    limited: (error) => {
+      limited ??= { ...wordsOf(error), at: clock.now(), since: clock.monotonic() };
+    },
     forget(run) {
       useless.forget(run);
       if (state.type === "useless") judgeAnswers();
     },
-    state: () => state,
+    state: current,
     onChange: (listener) => void listeners.push(listener),
   };
 }
+
+const wordsOf = ({ message: why, publicMessage: publicWhy, code }: PortError) => ({ why, publicWhy, code });
 
 type Breaker = {
   letsThrough(): boolean;

@@ -12,8 +12,8 @@ vi.setConfig({ testTimeout: 60_000 });
 const WITHIN = { timeout: 20_000, interval: 50 };
 const RULES = (name: string): string => `rules:\n  - name: ${name}\n    approvers: anyone\n`;
 
-/** Starts a bot with its key and its policy in files. */
-async function startRunningBot({ onTestFinished }: TestContext) {
+/** Starts a bot with its key and its policy in files. `hasSlack`: false if Slack never answers the bot's call for a socket. */
+async function startRunningBot({ onTestFinished }: TestContext, { hasSlack = true } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "countersign-reload-"));
   const write = (name: "key" | "policy.yaml", content: string): void =>
     writeFileSync(join(folder, name), content);
@@ -22,13 +22,19 @@ async function startRunningBot({ onTestFinished }: TestContext) {
   write("policy.yaml", RULES("first"));
   const { AGENT_API_KEY: _inFile, ...env } = world.env;
   const files = { AGENT_API_KEY_FILE: join(folder, "key"), POLICY_FILE: join(folder, "policy.yaml") };
+  if (!hasSlack) world.slack.faults.next("apps.connections.open", { hang: "before" }, 100);
   const bot = startBot({ ...env, ...files });
   onTestFinished(async () => {
     await bot.end("SIGKILL");
     await world.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  await bot.ready();
+  if (hasSlack) await bot.ready();
+  else {
+    const isAsked = (): boolean =>
+      world.slack.traffic.lines().some(({ what }) => what === "apps.connections.open");
+    await vi.waitFor(() => expect(isAsked()).toBe(true), WITHIN);
+  }
 
   const lines = (): { readonly [field: string]: unknown }[] =>
     bot
@@ -97,6 +103,12 @@ describe.concurrent("a running bot", () => {
     write("policy.yaml", RULES("third"));
     await logs(READ_AGAIN, 2);
     expect(found(FAULTY)).toHaveLength(1);
+  });
+
+  test("adopts a changed policy while its start waits for Slack", async (context) => {
+    const { write, logs } = await startRunningBot(context, { hasSlack: false });
+    write("policy.yaml", RULES("second"));
+    await logs(READ_AGAIN, 1);
   });
 
   test("keeps its key when the file becomes empty, and the log names the variable", async (context) => {

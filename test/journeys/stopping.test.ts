@@ -1,7 +1,8 @@
 // What people do while the process stops, for example in a rolling restart.
 
 import { describe, expect, test } from "vitest";
-import { ana, aWorld, opsAgents } from "../make/world.ts";
+import { startBot } from "#sandbox/bot/bot-process.ts";
+import { ana, aWorld, ben, opsAgents } from "../make/world.ts";
 
 const TASK = "deploy billing-api to production";
 
@@ -28,5 +29,28 @@ describe.concurrent("while the process stops", () => {
     await stopped;
     await world.startApp();
     await world.runAt(TASK);
+  });
+});
+
+describe("while the start waits for Slack's socket", () => {
+  test("a stop waits for the decision that is being sent", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    const { card } = await world.asking(ana, opsAgents, TASK);
+    await world.openForm(ben, card, "Approve");
+    await world.service.control.down();
+    await world.fillModal(ben, "kept");
+    await world.becomes(card, "retrying");
+    await world.stopApp();
+    await world.service.control.up();
+    world.slack.faults.next("apps.connections.open", { hang: "before" }, 100);
+    const slow = world.service.control.fault({ route: "decide" }, { type: "delay", ms: 1_500 });
+    const bot = startBot({ ...world.world.env, ...world.database.env });
+    context.onTestFinished(async () => void (await bot.end("SIGKILL")));
+    await world.service.requests.until(() => slow.hits() === 1);
+    expect(await bot.end("SIGTERM")).toBe(0);
+    world.slack.faults.clear();
+    world.service.control.clearFaults();
+    await world.startApp();
+    await world.becomes(card, "approved", "kept");
   });
 });

@@ -12,6 +12,7 @@ import type { AuditLog } from "../../ports/store.ts";
 import { findDoubts } from "./find-doubts.ts";
 import { findEvasions } from "./find-evasions.ts";
 import type { Finding } from "./read-policy.ts";
+import { isReadOnce } from "./watch-files.ts";
 
 export type PolicyHolder = {
   now(): Policy;
@@ -59,6 +60,10 @@ export async function createPolicyHolder(
       log.info({}, "there is no policy file to read again");
       return false;
     }
+    if (isReadOnce(path)) {
+      log.warn({ path }, "the policy came from a pipe, which can be read only once; it stays in force");
+      return false;
+    }
     const before = inForce;
     const { version } = before.policy;
     const read = await readAgain(path, { version, beforeUse, log });
@@ -68,7 +73,7 @@ export async function createPolicyHolder(
     if (inForce === before) inForce = read;
     const changed = inForce.policy.version !== version;
     log.info({ policy: inForce.policy.version, changed }, "the policy file was read again");
-    warn(log, path, await lintPolicy(path));
+    warn(log, path, await lintText(read.text ?? ""));
     return changed;
   };
 
@@ -113,7 +118,7 @@ async function firstPolicy(path: string | null, log: EventLog, builtIn: Policy):
   if (path === null) return { policy: builtIn, text: null };
   const read = await readPolicyFile(path);
   if (!read.ok) throw new Error(explain(path, read.error));
-  warn(log, path, await lintPolicy(path));
+  warn(log, path, await lintText(read.value.text ?? ""));
   return read.value;
 }
 
@@ -177,9 +182,11 @@ async function policyOf(text: string): Promise<Result<LoadedPolicy, readonly Fin
 export const digestOf = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
 /** Resolves to the linter's findings about a valid policy. */
-export async function lintPolicy(path: string): Promise<readonly Finding[]> {
+export const lintPolicy = async (path: string): Promise<readonly Finding[]> =>
+  lintText(await readFile(path, "utf8"));
+
+async function lintText(text: string): Promise<readonly Finding[]> {
   const { finding, readLines, readPolicy } = await reader();
-  const text = await readFile(path, "utf8");
   const read = readPolicy(text, "");
   if (!read.ok) return read.error;
   const document = readLines(text);

@@ -62,6 +62,12 @@ export function createFileWatch(
 
 const isPlain = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
+/** Returns whether the path leads to a pipe or a terminal. These can be read only once, and a second read may wait forever. */
+export function isReadOnce(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && (found.isFIFO() || found.isCharacterDevice());
+}
+
 type Looked = WatchedFile & { readonly path: string };
 
 function createLook({ path, content, changed }: Looked) {
@@ -69,12 +75,14 @@ function createLook({ path, content, changed }: Looked) {
   let before = taken;
   return {
     look: async (): Promise<void> => {
+      const stamp = await stampOf(path);
       const now = await contentOf(path);
       const stands = now === before;
       before = now;
       if (now === taken || !stands) return;
       await changed();
-      taken = now;
+      // If the file was written meanwhile, even with the same content, `changed` may have read only a part of it.
+      taken = (await stampOf(path)) === stamp ? now : NOTHING;
     },
     mark: async (): Promise<void> => {
       taken = await contentOf(path);
@@ -88,6 +96,12 @@ function createLook({ path, content, changed }: Looked) {
 const NOTHING = "";
 
 const UNREADABLE = "unreadable";
+
+/** Returns what every write to the file changes. */
+async function stampOf(path: string): Promise<string> {
+  const { ino, mtimeNs } = await stat(path, { bigint: true }).catch(() => ({ ino: 0n, mtimeNs: 0n }));
+  return `${ino} ${mtimeNs}`;
+}
 
 /** Returns the digest instead of the content, which may be a secret. Does not read a pipe, because that could wait forever. */
 async function contentOf(path: string): Promise<string> {

@@ -122,6 +122,16 @@ test("content that could not be taken over is reported again, ever less often", 
   expect(changeCount).toBe(1);
 });
 
+test("a file that is written again while it is taken over is reported once more", async () => {
+  writeFileSync(at("file"), "two");
+  watching(at("file"), "one", () => {
+    if (changeCount === 0) writeFileSync(at("file"), "two");
+    return false;
+  });
+  for (let time = 0; time < 6; time += 1) await look();
+  expect(changeCount).toBe(2);
+});
+
 test("a path that is not a regular file is not watched", () => {
   watching(folder, "");
   expect(clock.waiting()).toBe(0);
