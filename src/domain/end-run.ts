@@ -3,7 +3,7 @@
 
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { close, closeAsTampered, voidAndClose, withDelivery } from "./approval-transitions.ts";
-import { type Approval, isFinal } from "./approval.ts";
+import { answeredBefore, type Approval, isFinal } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { addNotices, isOutdated, noticesOf } from "./observe.ts";
@@ -44,7 +44,8 @@ function giveUp(run: Run, ctx: Context): Run {
     }
     if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
     contents.push({ type: "decision-unconfirmed", approval: approval.id });
-    const unconfirmed = { type: "unconfirmed", at: ctx.now, cause: "run-missing" } as const;
+    const answered = answeredBefore(state.delivery);
+    const unconfirmed = { type: "unconfirmed", at: ctx.now, cause: "run-missing", ...answered } as const;
     return withDelivery(approval, state.decision, unconfirmed);
   });
   const notices = addNotices(run, contents, ctx);

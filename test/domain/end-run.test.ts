@@ -68,6 +68,22 @@ describe("a run that the service no longer knows", () => {
     expect(givenUp.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
   });
 
+  test.for([{ failedWith: 503 }, { answered: "Queued for review." }])(
+    "is given up after a day, and an unclear answer is kept: %j",
+    (answer) => {
+      const run = deliveredRun({
+        type: "unsure",
+        since: NOON,
+        notBefore: NOON,
+        tries: 1,
+        why: "",
+        ...answer,
+      });
+      const givenUp = missed(run, [...GONE, GIVE_UP_AFTER_MS + 1]);
+      expect(only(givenUp).state).toMatchObject({ delivery: { type: "unconfirmed", ...answer } });
+    },
+  );
+
   test("keeps a closed approval", () => {
     const run = listedRun("apr_1");
     const closed = replaceApproval(run, close(only(run), "no-longer-listed", NOON));
