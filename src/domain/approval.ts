@@ -287,6 +287,10 @@ export function isFinal(delivery: Delivery): boolean {
   return delivery.type === "confirmed" || delivery.type === "elsewhere" || delivery.type === "unconfirmed";
 }
 
+/** Returns whether the decision took effect or still can, as far as we know. */
+export const isInForce = ({ type }: Delivery): boolean =>
+  type !== "refused" && type !== "elsewhere" && type !== "unconfirmed";
+
 /** Returns the disputes that no admin has closed. */
 export function openDisputes({ disputes = [] }: Approval): readonly Dispute[] {
   return disputes.filter(({ closed }) => closed === undefined);

@@ -1,7 +1,8 @@
 // Calls: messages that call people to a request that waits. A call is a reminder, the last reminder before the expiry, a stage of the
 // escalation, or the expiry. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
 
-import type { Approval } from "./approval.ts";
+import { deadlineOf } from "./applied-rule.ts";
+import { type Approval, isInForce, type Verdict } from "./approval.ts";
 import type { Call, Called, Gathered } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
@@ -78,19 +79,53 @@ export function callIn(run: Pick<Run, "approvals">, slot: Slot): CallIn | null {
   return callsOf(run).find(({ approval, call }) => callSlot(approval, call) === slot) ?? null;
 }
 
-/** Returns whether people can still decide what the call asks for. A call about an expiry always stays current. */
+/**
+ * What became of the request that a call is about. "deny": also if no person denied it. "unclear": only the card can say, because the
+ * decision did not take effect, or may not have.
+ */
+export type Fate = "waits" | "changed" | "closed" | "unclear" | Verdict;
+
+export function fateOf({ approval, call }: CallIn): Fate {
+  const { state, requestVersion } = approval;
+  if (call.of !== requestVersion) return "changed";
+  switch (state.type) {
+    case "pending":
+      return "waits";
+    case "closed":
+      return state.cause === "tampered" ? "unclear" : "closed";
+    case "decided":
+      return isInForce(state.delivery) ? state.decision.verdict : "unclear";
+  }
+}
+
+/** Returns whether the call still says what is so: people can decide what it asks for, or the time that it calls over ended the request. */
 export function isCurrent({ approval, call }: CallIn): boolean {
-  if (call.says === "over") return true;
-  if (approval.state.type !== "pending" || call.of !== approval.requestVersion) return false;
-  const newest = (approval.calls ?? []).findLast(isReminder);
-  return !isReminder(call) || newest === call;
+  const isNewest = (says: (call: Call) => boolean): boolean => approval.calls?.findLast(says)?.n === call.n;
+  if (call.says === "over") return endedByTime({ approval, call }) && isNewest(({ says }) => says === "over");
+  return fateOf({ approval, call }) === "waits" && (!isReminder(call) || isNewest(isReminder));
+}
+
+/** Returns whether the request of the call was closed or denied because its time was up, and nothing else has happened to it since. */
+function endedByTime({ approval, call }: CallIn): boolean {
+  const { state, requestVersion } = approval;
+  if (call.of !== requestVersion) return false;
+  if (state.type === "closed") return state.cause === "expired";
+  return state.type === "decided" && state.decision.by === null && state.decision.stoppedBy === undefined;
 }
 
 /** Returns null if the call should not be posted, or if we do not know yet whom it calls. */
 export function callRenderKey(run: Pick<Run, "posts">, { approval, call }: CallIn): string | null {
   if (call.who === null || call.within !== undefined) return null;
-  if (isCurrent({ approval, call })) return `${call.says} of ${call.of}`;
-  return isFresh(run.posts[callSlot(approval, call)]) ? null : "past";
+  const fate = fateOf({ approval, call });
+  if (isCurrent({ approval, call })) return `${call.says} of ${call.of}${endRenderKey(call, fate, approval)}`;
+  if (isFresh(run.posts[callSlot(approval, call)])) return null;
+  return call.channel === undefined ? "past" : `past ${fate}`;
+}
+
+/** What a call says of the end of its request. */
+function endRenderKey({ says }: Call, fate: Fate, approval: Approval): string {
+  if (says === "over") return ` ${fate}`;
+  return says === "last" ? ` ends ${deadlineOf(approval)} ${approval.appliedRule.rule.expiry?.outcome}` : "";
 }
 
 // Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so

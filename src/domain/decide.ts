@@ -14,7 +14,14 @@ import {
 import { withCall } from "./call.ts";
 import { extendedMs } from "./follow-up.ts";
 import { overNotBefore } from "./follow-up-due.ts";
-import type { Approval, ApprovalState, Decision, Delivery, Request, Verdict } from "./approval.ts";
+import {
+  type Approval,
+  type ApprovalState,
+  type Decision,
+  isInForce,
+  type Request,
+  type Verdict,
+} from "./approval.ts";
 import {
   MAX_REASON_CHARS,
   type NoLongerHeld,
@@ -51,10 +58,6 @@ export type Submission = {
   /** Fresh facts about the earlier approvers. */
   readonly voters?: readonly Person[];
 };
-
-/** Returns whether the decision still counts. A refused or superseded decision may be given again. */
-const isInForce = ({ type }: Delivery): boolean =>
-  type !== "refused" && type !== "elsewhere" && type !== "unconfirmed";
 
 /** Returns whether a person submits the same decision again: the answer to their form was lost, or they pressed twice. */
 function isSameDecision(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {

@@ -4,7 +4,7 @@
 import type { Block, RichTextElement } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { type CallIn, isCurrent } from "../../../domain/call.ts";
+import { type CallIn, type Fate, fateOf, isCurrent } from "../../../domain/call.ts";
 import type { Call, Called, Gathered } from "../../../domain/follow-up.ts";
 import type { Run } from "../../../domain/run.ts";
 import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
@@ -31,8 +31,8 @@ const MARKS_CHARS = 120;
 
 export function callMessage(run: Run, found: CallIn): Message {
   const { approval, call } = found;
-  if (!isCurrent(found)) return past(call, approval);
-  const title = titleOf(call, approval);
+  if (!isCurrent(found)) return past(found);
+  const title = titleOf(found);
   const asked = headline(approval.request, ASKED_CHARS).text;
   const id: MessageId = call.channel === undefined ? `call:${call.says}` : "announcement:stage";
   return withId(id, {
@@ -42,7 +42,7 @@ export function callMessage(run: Run, found: CallIn): Message {
         line(span(title, { bold: true }), ...timeLeft(call, approval)),
         ...calledLine(call.who),
         askedLine(run, approval),
-        line(span(meaningOf(call, approval))),
+        line(span(meaningOf(found))),
         ...(call.channel === undefined ? [] : [whereLine(run, approval)]),
       ),
       ...(call.says === "over" ? [] : [reviewActions(run, approval, call)]),
@@ -50,7 +50,8 @@ export function callMessage(run: Run, found: CallIn): Message {
   });
 }
 
-function titleOf({ says, stageMs = 0 }: Call, { state }: Approval): string {
+function titleOf(found: CallIn): string {
+  const { says, stageMs = 0 } = found.call;
   switch (says) {
     case "waits":
       return "⏰ This request still waits for a decision";
@@ -59,7 +60,7 @@ function titleOf({ says, stageMs = 0 }: Call, { state }: Approval): string {
     case "stage":
       return `⏫ No decision for ${duration(stageMs)}: this request is escalated`;
     case "over":
-      return state.type === "decided"
+      return fateOf(found) === "deny"
         ? "⌛ Time is up: the policy denied this"
         : "⌛ Time is up for this request";
   }
@@ -104,7 +105,9 @@ function whereLine(run: Run, { since }: Approval) {
   );
 }
 
-function meaningOf({ says, channel, first, who }: Call, approval: Approval): string {
+function meaningOf(found: CallIn): string {
+  const { approval, call } = found;
+  const { says, channel, first, who } = call;
   switch (says) {
     case "waits":
       if (first !== undefined && who?.users[0] === first && who.users.length === 1)
@@ -119,10 +122,15 @@ function meaningOf({ says, channel, first, who }: Call, approval: Approval): str
         ? "This calls the people whom the policy names for this stage. The card says who may decide."
         : "Review opens your own queue. It lists this request if the policy lets you decide it.";
     case "over":
-      return approval.state.type === "decided"
-        ? "No one decided in time, so the agent is told that it may not do this."
-        : "No one decided in time, and nothing is sent. The service may still be waiting: decide it there, or ask for it again.";
+      return overMeaning(fateOf(found));
   }
+}
+
+function overMeaning(fate: Fate): string {
+  if (fate === "deny") return "No one decided in time, so the agent is told that it may not do this.";
+  return fate === "closed"
+    ? "No one decided in time, and nothing is sent. The service may still be waiting: decide it there, or ask for it again."
+    : "No one decided here in time. The card says what became of the denial by the policy.";
 }
 
 const reviewActions = (run: Run, { id }: Approval, { n }: Call): Block =>
@@ -180,17 +188,28 @@ const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string }
 };
 
 /** A call that no longer calls anyone. It is reduced to one line, so that old calls do not clutter the channel. */
-function past({ says, at, channel }: Call, approval: Approval): Message {
-  const what = says === "stage" ? "Escalated" : "Reminded";
-  const state = channel === undefined ? "The card shows where it stands." : stateWords(approval);
+function past(found: CallIn): Message {
+  const { says, at, channel } = found.call;
+  const what = PAST[says];
+  const state = channel === undefined ? "The card shows where it stands." : FATES[fateOf(found)];
   return withId(channel === undefined ? "call:past" : "announcement:past", {
     text: `${what}. ${state}`,
     blocks: [rich(line(span(`${what} `), moment(at), span(`. ${state}`)))],
   });
 }
 
-function stateWords({ state }: Approval): string {
-  if (state.type === "pending") return "The request has changed since, and its channel has the new card.";
-  if (state.type === "closed") return "The request no longer waits: it was closed without a decision here.";
-  return `The request no longer waits: the decision is to ${state.decision.verdict} it.`;
-}
+const PAST: { readonly [says in Call["says"]]: string } = {
+  waits: "Reminded",
+  last: "Reminded",
+  stage: "Escalated",
+  over: "Time was up",
+};
+
+const FATES: { readonly [fate in Fate]: string } = {
+  waits: "The request still waits, and its channel has the card.",
+  changed: "The request has changed since, and its channel has the new card.",
+  closed: "The request no longer waits: it was closed without a decision here.",
+  unclear: "Its card says what became of the request.",
+  approve: "The request no longer waits: the decision is to approve it.",
+  deny: "The request no longer waits: the decision is to deny it.",
+};

@@ -3,9 +3,15 @@ import { expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { cardRenderKey, renderKey } from "#src/domain/render-key.ts";
+import { close, withDelivery } from "#src/domain/approval-transitions.ts";
+import type { Approval, Decision, Delivery } from "#src/domain/approval.ts";
+import { callSlot } from "#src/domain/call.ts";
+import { withFollowUp } from "#src/domain/follow-up.ts";
+import { MessageTs } from "#src/domain/ids.ts";
 import { questionSlot, questionsOf } from "#src/domain/question.ts";
 import { deeds, lived, waiting } from "../../../make/handling.ts";
-import { aWatchedRun, withApprovals } from "../../../make/run.ts";
+import { APPROVER, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM, withApprovals } from "../../../make/run.ts";
+import { requestOf } from "../observed.ts";
 
 test("a card and a question get another key whenever they are drawn differently", () => {
   const run = aWatchedRun();
@@ -25,6 +31,57 @@ test("a card and a question get another key whenever they are drawn differently"
     { numRuns: 60 },
   );
 });
+
+test("a call gets another key whenever it is drawn differently", () => {
+  const rule = { ...waiting().appliedRule.rule, expiry: { afterMs: 3_600_000, outcome: "deny" as const } };
+  const expiring = { ...waiting(), appliedRule: { version: "1", rule } };
+  const changed = { ...expiring, version: 2, requestVersion: 2, request: requestOf("another", { to: "do" }) };
+  const extended = withFollowUp(expiring, { extensions: [{ by: APPROVER, at: NOON, byMs: 60_000 }] });
+  const calls = (["waits", "last", "over", "stage"] as const).flatMap((says) => {
+    const call = { n: 1, says, of: 1, at: NOON, notBefore: 0, who: NO_ONE, tries: 0, lookAt: 0 };
+    return says === "stage" ? [call, { ...call, channel: CHANNEL }] : [call];
+  });
+  for (const call of calls) {
+    const drawn = new Map<string, string>();
+    for (const approval of [expiring, extended, changed].flatMap(inEachState)) {
+      const called = { ...approval, calls: [call] };
+      const slot = callSlot(called, call);
+      const run = { ...withApprovals(aWatchedRun(), called), posts: { [slot]: UP } };
+      expectSame(drawn, renderKey(run, slot), JSON.stringify(messageIn({ ...run, key: KEY }, slot).blocks));
+    }
+    expect(drawn.size).toBeGreaterThan(1);
+  }
+});
+
+const KEY = aRunKey();
+const NO_ONE = { users: [], groups: [], more: 0 };
+const UP = { type: "up", ts: MessageTs("1.1"), shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
+
+const DELIVERIES: readonly Delivery[] = [
+  { type: "held", until: NOON, sendAt: NOON },
+  { type: "recorded" },
+  { type: "confirmed", at: NOON, stillListed: null },
+  { type: "refused", at: NOON, words: "no", absent: false },
+  { type: "elsewhere", at: NOON, words: "denied" },
+  { type: "unconfirmed", at: NOON, cause: "no-longer-listed" },
+];
+
+function inEachState(approval: Approval): readonly Approval[] {
+  const given = { reason: "", at: NOON, digest: approval.request.digest };
+  const by = { team: TEAM, user: APPROVER };
+  const decisions: readonly Decision[] = [
+    { ...given, verdict: "approve", by },
+    { ...given, verdict: "deny", by },
+    { ...given, verdict: "deny", by: null },
+    { ...given, verdict: "deny", by: null, stoppedBy: APPROVER },
+  ];
+  const causes = ["expired", "no-longer-listed", "tampered"] as const;
+  return [
+    approval,
+    ...causes.map((cause) => close(approval, cause, NOON)),
+    ...decisions.flatMap((decision) => DELIVERIES.map((each) => withDelivery(approval, decision, each))),
+  ];
+}
 
 function expectSame(known: Map<string, string>, key: string | null, drawn: string): void {
   const before = known.get(key ?? "") ?? drawn;

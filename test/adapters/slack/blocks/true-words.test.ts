@@ -7,15 +7,24 @@ import { oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
+import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
+import { applyPolicy } from "#src/domain/applied-rule.ts";
+import { newApproval, reopen, withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Delivery, Request } from "#src/domain/approval.ts";
+import { callSlot, callsOf } from "#src/domain/call.ts";
+import { expire } from "#src/domain/decide.ts";
+import type { Outcome } from "#src/domain/effect.ts";
+import { observe } from "#src/domain/observe.ts";
+import { renderKey } from "#src/domain/render-key.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Notification } from "#src/ports/notification.ts";
-import { ApprovalId } from "#src/domain/ids.ts";
-import { OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
+import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
+import { OPENING, OUTCOME, replaceApproval, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import { ADMIN } from "../../../make/bot.ts";
+import { aSnapshot, contextAt } from "../../../make/history.ts";
+import { aPolicy } from "../../../make/policy.ts";
 import {
   anApproval,
   anAuditEntry,
@@ -31,6 +40,7 @@ import { textOf } from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
 
 const run = aWatchedRun();
+const UP = { type: "up", ts: MessageTs("1.1"), shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
 
 type Facts = Partial<Pick<Decision, "by" | "reason"> & Pick<Approval, "unlisted">>;
 
@@ -160,11 +170,60 @@ describe("a request that changed", () => {
   });
 });
 
+describe("the message about an expiry", () => {
+  const HOUR = 3_600_000;
+  const SEND = { type: "send-decision", approval: ApprovalId("apr_1") } as const;
+  const at = (ms: number) => contextAt(ms, aPolicy({ expiry: { afterMs: HOUR, outcome: "deny" } }));
+  const listed = (of: Run, ms: number, action = "delete it"): Run => {
+    const pending = [{ id: "apr_1", content: { action } }];
+    return applyPolicy(observe(of, aSnapshot(of, pending, { askedAt: NOON + ms }), at(ms)), at(ms));
+  };
+  const expired = expire(listed(run, 0), at(HOUR));
+  const ended = (outcome: Outcome): Run =>
+    applyOutcome(markSending(expired, SEND, NOON + HOUR), SEND, outcome, at(HOUR + 1));
+  /** Returns what the message says, or null if it says nothing. */
+  const shown = (of: Run, isUp = false): string | null => {
+    const approvals = of.approvals.map((approval) => ({
+      ...approval,
+      calls: approval.calls?.map((call) => ({ ...call, who: { users: [], groups: [], more: 0 } })) ?? [],
+    }));
+    const [slot = ""] = callsOf({ approvals }).map(({ approval, call }) => callSlot(approval, call));
+    const now = { ...of, approvals, posts: isUp ? { [slot]: UP } : {} };
+    return renderKey(now, slot) === null ? null : printedMessage(messageIn(now, slot));
+  };
+
+  test("says that the policy denied the request, once the denial is on its way", () => {
+    for (const of of [expired, ended({ type: "confirmed" }), ended({ type: "unsure", why: "lost" })])
+      expect(shown(of)).toContain("the policy denied this");
+  });
+
+  test("leaves it to the card what became of a denial that the service did not confirm", () => {
+    for (const type of ["elsewhere", "refused"] as const) {
+      expect(shown(ended({ type, words: "no" }))).toContain("Time is up for this request");
+      expect(shown(ended({ type, words: "no" }))).toContain("The card says what became of the denial");
+    }
+  });
+
+  test("says nothing of another request under the same id, whatever a person decides about it", () => {
+    const other = listed(expired, HOUR + 1_000, "restart it");
+    const [approval] = other.approvals;
+    if (approval === undefined) throw new Error("no approval");
+    const { digest } = approval.request;
+    const by = { team: TEAM, user: APPROVER };
+    const decision = { verdict: "approve", reason: "", by, at: NOON, digest } as const;
+    const delivery = { type: "confirmed", at: NOON, stillListed: null } as const;
+    for (const of of [other, replaceApproval(other, withDelivery(approval, decision, delivery))]) {
+      expect(shown(of)).toBeNull();
+      expect(shown(of, true)).toContain("Time was up");
+      expect(shown(of, true)).not.toMatch(/denied|nothing is sent|restart/);
+    }
+  });
+});
+
 describe("the message about unreadable items", () => {
   const why = { code: "garbled", why: "it is not JSON" };
   const shown = (unreadable: Unreadable | null): string => {
-    const up = { type: "up", ts: "1.1", shows: "", sweepAt: null } as unknown as Run["posts"][string];
-    return textOf(messageIn({ ...run, unreadable, posts: { [UNREADABLE]: up } }, UNREADABLE).blocks);
+    return textOf(messageIn({ ...run, unreadable, posts: { [UNREADABLE]: UP } }, UNREADABLE).blocks);
   };
   const item = { ids: [], ...why, source: "{", hidden: 0 };
 

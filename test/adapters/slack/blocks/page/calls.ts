@@ -2,14 +2,15 @@
 
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
-import type { Approval } from "#src/domain/approval.ts";
+import { withDelivery } from "#src/domain/approval-transitions.ts";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
 import type { Call, Gathered } from "#src/domain/follow-up.ts";
 import { ChannelId, GroupId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
 import { NOON, withApprovals } from "../../../../make/run.ts";
-import { BEN, CLEO, CREATED, decided, DEPLOYMENT, type Example, PENDING } from "./example.ts";
+import { BEN, CLEO, CREATED, decided, DEPLOYMENT, type Example, PENDING, SERVICE_SAYS } from "./example.ts";
 
 const LEADS = ChannelId("C0LEADS");
 const ON_CALL = GroupId("S0ONCALL");
@@ -49,8 +50,17 @@ function drawn(when: string, approval: Approval, one: Call): Example {
 
 const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
 const closed: Approval = { ...PENDING, state: { type: "closed", cause: "expired", at: NOON } };
+const settled = { type: "elsewhere", at: NOON, words: SERVICE_SAYS } as const;
+const REPLACED: Approval = { ...PENDING, requestVersion: 2, version: 2 };
 const stage = { stageMs: 1_800_000, who: { users: [], groups: [ON_CALL], more: 0 } };
 const elsewhere = { ...stage, channel: LEADS };
+
+function byPolicy(delivery: Delivery): Approval {
+  const { digest } = PENDING.request;
+  const reason = "Denied by policy: no decision within 1 h.";
+  const decision = { verdict: "deny", reason, by: null, at: NOON, digest } as const;
+  return withDelivery(PENDING, decision, delivery);
+}
 
 function several(says: Gathered["says"], facts: Partial<Gathered> = {}): readonly Example[] {
   const of = [1, 2, 3].map((n) => ({ run: CREATED.key, approval: PENDING.id, n }));
@@ -81,12 +91,14 @@ export const CALLS: Record<
   ],
   "call:stage": [drawn("", timed(PENDING), call("stage", stage))],
   "call:over": [
-    drawn("the policy denied it", timed(decided(confirmed, "deny")), call("over")),
+    drawn("the policy denied it", timed(byPolicy(confirmed)), call("over")),
     drawn("it closed", timed(closed, "nothing"), call("over")),
+    drawn("the denial was not confirmed", timed(byPolicy(settled)), call("over")),
   ],
   "call:past": [
     drawn("a reminder", decided(confirmed), call("waits")),
     drawn("a stage", decided(confirmed), call("stage", stage)),
+    drawn("an expiry, and the request was replaced", REPLACED, call("over")),
   ],
   "several:waits": several("waits"),
   "several:last": several("last"),
@@ -97,6 +109,7 @@ export const CALLS: Record<
   "announcement:past": [
     drawn("it was decided", decided(confirmed, "deny"), call("stage", elsewhere)),
     drawn("it was closed", closed, call("stage", elsewhere)),
-    drawn("it has changed", { ...PENDING, requestVersion: 2, version: 2 }, call("stage", elsewhere)),
+    drawn("it was decided elsewhere", decided(settled), call("stage", elsewhere)),
+    drawn("it has changed", REPLACED, call("stage", elsewhere)),
   ],
 };
