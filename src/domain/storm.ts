@@ -84,6 +84,12 @@ function byRiskThenAge(run: Run, approvals: readonly Approval[]): readonly Appro
     .map(({ approval }) => approval);
 }
 
+/** Counts the approvals that the digest listed and that now wait on cards of their own. */
+export const movedToCards = ({ approvals }: Run, page: number): number =>
+  approvals.filter(
+    ({ state, listing }) => state.type === "pending" && listing?.page === page && listing.over === true,
+  ).length;
+
 /** Returns the pages that the run has ever had. */
 export function digestPages({ approvals }: Run): readonly number[] {
   const pages = approvals.flatMap(({ listing }) => (listing === undefined ? [] : [listing.page]));
@@ -115,7 +121,9 @@ export function digestRenderKey(run: Run, page: number): string | null {
   ]);
   const { approved, denied } = decidedOf(run, page);
   const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
-  return `digest ${approved} ${denied}${frozen} ${JSON.stringify(keys)}`;
+  const moved = lines.length === 0 ? movedToCards(run, page) : 0;
+  const cards = moved === 0 ? "" : ` cards ${moved}`;
+  return `digest ${approved} ${denied}${frozen}${cards} ${JSON.stringify(keys)}`;
 }
 
 /** Returns whether the card may be posted: no digest lists the approval, and none may still show its line. */

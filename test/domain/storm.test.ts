@@ -2,8 +2,16 @@
 // buttons of one approval.
 
 import { describe, expect, test } from "vitest";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
-import { applyDigest, digestPages, isListed, LINES_OF_DIGEST, linesOf } from "#src/domain/storm.ts";
+import {
+  applyDigest,
+  digestPages,
+  isListed,
+  LINES_OF_DIGEST,
+  linesOf,
+  movedToCards,
+} from "#src/domain/storm.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
@@ -12,6 +20,7 @@ import { cardSlot, digestSlot, findApproval, OPENING, type Run, type Slot } from
 import { aSnapshot, contextAt } from "../make/history.ts";
 import { observe } from "#src/domain/observe.ts";
 import { APPROVER, aWatchedRun, NOON, TEAM } from "../make/run.ts";
+import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { chanceOf } from "../make/chance.ts";
 
 const up = {
@@ -103,6 +112,22 @@ describe("approvals that come at once", () => {
     expect(due(run).filter(({ type }) => type === "post")).toEqual([]);
     run = applyOutcome(run, update, { type: "updated", shows: renderKey(run, slot) ?? "" }, contextAt(1));
     expect(due(run).filter(({ type }) => type === "post")).toHaveLength(12);
+  });
+
+  test("are said to wait in their list until the last one with a card of its own is decided", () => {
+    const slot = digestSlot(1);
+    let run = asking(started(), ids(12), 0);
+    run = { ...run, posts: { ...run.posts, [slot]: up } };
+    const keys = new Set<string | null>();
+    for (const [nth, id] of ids(12).entries()) {
+      run = decided(run, id, 1);
+      keys.add(renderKey(run, slot));
+      expect(movedToCards(run, 1)).toBe(nth < 7 ? 0 : 11 - nth);
+      expect(textOf(messageIn(run, slot).blocks).includes("Nothing in this list is waiting")).toBe(
+        nth === 11,
+      );
+    }
+    expect(keys.size).toBe(12);
   });
 });
 

@@ -3,7 +3,7 @@
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
 import type { Run, Slot } from "../../../domain/run.ts";
-import { decidedOf, linesOf, activeStorm } from "../../../domain/storm.ts";
+import { activeStorm, decidedOf, linesOf, movedToCards } from "../../../domain/storm.ts";
 import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { CARD_READ, STORM_REVIEW } from "../names.ts";
@@ -52,9 +52,16 @@ export function digestMessage(run: Run, page: number): Message {
 }
 
 function digestOver(run: Run, page: number): Message {
-  const text = "Nothing in this list is waiting any more";
+  const text = overWords(movedToCards(run, page));
   const blocks = [rich(line(span(`${text}.`)), ...decidedLine(run, page))];
   return withId("digest:over", { text, blocks });
+}
+
+function overWords(moved: number): string {
+  if (moved === 0) return "Nothing in this list is waiting any more";
+  return moved === 1
+    ? "1 request of this list still waits, now on a card of its own"
+    : `${count(moved)} requests of this list still wait, now on cards of their own`;
 }
 
 function decidedLine(run: Run, page: number) {

@@ -173,7 +173,13 @@ const allDenied = MANY.approvals.map(({ listing, id }) => ({
 
 export const DIGESTS: Record<Extract<MessageId, `digest:${string}`>, readonly Example[]> = {
   "digest:waiting": [digest(MANY), digest({ ...MANY, frozen: FROZEN }, "the channel is frozen")],
-  "digest:over": [digest(applyDigest({ ...MANY, approvals: allDenied }))],
+  "digest:over": [
+    digest(applyDigest({ ...MANY, approvals: allDenied })),
+    digest(
+      applyDigest({ ...MANY, approvals: [...allDenied.slice(3), ...MANY.approvals.slice(0, 3)] }),
+      "the last ones get cards",
+    ),
+  ],
 };
 
 const AWAY: Run = {
