@@ -70,7 +70,18 @@ function changeDelivery(run: Run, effect: Extract<Effect, { type: "send-decision
   if (approval?.state.type !== "decided") return run;
   const { decision, delivery } = approval.state;
   const { tries, lost } = delivery.type === "retry" ? delivery : { tries: 0, lost: false };
-  const sending = { type: "sending", at: now, tries: tries + 1, lost, ...answeredBefore(delivery) } as const;
+  const neverSent =
+    delivery.type === "held" ||
+    delivery.type === "recorded" ||
+    (delivery.type === "retry" && delivery.notSent === true);
+  const sending = {
+    type: "sending",
+    at: now,
+    tries: tries + 1,
+    lost,
+    ...(neverSent ? { notSent: true as const } : {}),
+    ...answeredBefore(delivery),
+  } as const;
   return replaceApproval(run, withDelivery(approval, decision, sending));
 }
 

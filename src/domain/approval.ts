@@ -91,6 +91,8 @@ export type Delivery =
       readonly at: number;
       readonly tries: number;
       readonly lost: boolean;
+      /** No byte was sent in any earlier try. */
+      readonly notSent?: true;
     } & Answered)
   /** Not applied, or still listed after an unclear answer. The same content is sent again at `notBefore` (monotonic) or later. */
   | ({

@@ -106,13 +106,13 @@ function triesWith(before: OpenDelivery): number {
   return before.type === "retry" ? before.tries + 1 : before.tries;
 }
 
-/** Sets `notSent` only while no POST of this decision has left. */
+/** Sets `notSent` only while no byte of this decision has left. */
 function whyLater(
   before: OpenDelivery,
   { why, heldBack, notSent }: Extract<Outcome, { type: "later" }>,
 ): Pick<Extract<Delivery, { type: "retry" }>, "why" | "heldBack" | "notSent"> {
   const unsent = before.type === "held" || before.type === "recorded";
-  const neverSent = unsent || (before.type === "retry" && before.notSent === true);
+  const neverSent = unsent || before.notSent === true;
   return {
     why,
     ...(heldBack === true ? { heldBack } : {}),

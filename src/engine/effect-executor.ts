@@ -227,6 +227,7 @@ const UNVERIFIED: Outcome = {
   afterMs: null,
   code: "voters_unverified",
   why: "Countersign could not verify with Slack that the people who approved may still do so.",
+  notSent: true,
 };
 
 /**

@@ -112,7 +112,8 @@ export function createServicePause(agents: AgentService, clock: Clock): ServiceP
       fetchRun: (...args) => callUnlessPaused(() => agents.fetchRun(...args)),
       async sendDecision(...args) {
         const left = leftMs();
-        if (left > 0) return { type: "later", afterMs: left, why: paused(left).message, code: PAUSED };
+        if (left > 0)
+          return { type: "later", afterMs: left, why: paused(left).message, code: PAUSED, notSent: true };
         const answer = await agents.sendDecision(...args);
         if (answer.type === "later" || answer.type === "unsure") pauseFor(answer.afterMs);
         return answer;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
 import { type Approval, type Delivery } from "#src/domain/approval.ts";
 import { close, withDelivery } from "#src/domain/approval-transitions.ts";
 import {
@@ -8,8 +9,9 @@ import {
   type Person,
 } from "#src/domain/authorization.ts";
 import { decide, type Submission, undo } from "#src/domain/decide.ts";
-import { TeamId, UserId } from "#src/domain/ids.ts";
-import { findApproval } from "#src/domain/run.ts";
+import type { Outcome } from "#src/domain/effect.ts";
+import { ApprovalId, TeamId, UserId } from "#src/domain/ids.ts";
+import { findApproval, type Run } from "#src/domain/run.ts";
 import {
   anApproval,
   APPROVER,
@@ -20,7 +22,7 @@ import {
   TEAM,
   withApprovals,
 } from "../make/run.ts";
-import { contextAt } from "../make/history.ts";
+import { contextAt, decidedRun, deliveredRun } from "../make/history.ts";
 import { aPolicy } from "../make/policy.ts";
 
 const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
@@ -212,3 +214,20 @@ test.each(["approve", "deny"] as const)(
     expect(after(60_000)).toMatchObject({ ok: false, error: { type: "closed", why: "expired" } });
   },
 );
+
+test("a decision counts as never sent until the first try in which a byte leaves", () => {
+  const later: Outcome = { type: "later", afterMs: null, why: "429" };
+  const withheld: Outcome = { ...later, notSent: true };
+  const send = { type: "send-decision", approval: ApprovalId("apr_1") } as const;
+  const tried = (run: Run, outcome: Outcome): Run =>
+    applyOutcome(markSending(run, send, NOON), send, outcome, contextAt());
+  const neverSent = (run: Run): boolean => {
+    const state = findApproval(run, send.approval)?.state;
+    return state?.type === "decided" && state.delivery.type === "retry" && state.delivery.notSent === true;
+  };
+  let run = decidedRun();
+  const seen = [withheld, withheld, later, withheld].map((outcome) => neverSent((run = tried(run, outcome))));
+  expect(seen).toEqual([true, true, false, false]);
+  const lost = deliveredRun({ type: "retry", notBefore: NOON, tries: 1, lost: true, why: "" });
+  expect(neverSent(tried(lost, withheld))).toBe(false);
+});

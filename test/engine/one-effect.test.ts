@@ -214,6 +214,7 @@ describe("a decision", () => {
     expect(delivery(stage)).toMatchObject({
       type: "retry",
       tries: 1,
+      notSent: true,
       why: "Countersign could not verify with Slack that the people who approved may still do so.",
     });
   });

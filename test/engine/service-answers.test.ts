@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { AgentService, DecisionAnswer } from "#src/ports.ts";
-import { createServiceKey } from "#src/engine/service-answers.ts";
+import { createServiceKey, createServicePause } from "#src/engine/service-answers.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
@@ -89,6 +89,17 @@ test("a decision whose answers are lost again and again is sent at least every s
   bench.agents.resolved.length = 0;
   await bench.clock.pass(2 * 60_000);
   expect(bench.agents.resolved.length).toBeGreaterThanOrEqual(6);
+});
+
+test("a decision that the service's wish to wait keeps back is known not to have been sent", async () => {
+  const { agents, clock } = await createBench();
+  agents.answer = () => Promise.resolve({ type: "later", afterMs: WAIT_MS, why: "HTTP 429" });
+  const pause = createServicePause(agents, clock);
+  const send = () =>
+    pause.agents.sendDecision(aRunId(), ApprovalId("apr_1"), { verdict: "approve", reason: "" });
+  expect(await send()).not.toHaveProperty("notSent");
+  expect(await send()).toMatchObject({ type: "later", afterMs: WAIT_MS, notSent: true });
+  expect(agents.resolved).toHaveLength(1);
 });
 
 describe("a key that the service refuses", () => {

@@ -89,7 +89,7 @@ const answered = { answered: optional(text), failedWith: optional(number) };
 const delivery = tagged<Delivery>({
   held: { until: number, sendAt: number },
   recorded: {},
-  sending: { at: number, tries: number, lost: flag, ...answered },
+  sending: { at: number, tries: number, lost: flag, notSent: optional(yes), ...answered },
   retry: {
     notBefore: number,
     tries: number,

@@ -90,7 +90,7 @@ export function cardState(run: Run, approval: Approval): CardState {
             ? delivery.cause
             : null,
         held: delivery.type === "held" ? delivery.until : null,
-        unsent: waiting === null && isUnsent(delivery) ? decision.at : null,
+        unsent: waiting === null && isUnsent(delivery) ? dueSince(approval, decision) : null,
         answered: answeredBefore(delivery).answered ?? null,
         text: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
       };
@@ -179,6 +179,10 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
 /** Whether the last attempt did not get through and had no effect. */
 const isUnsent = (delivery: Delivery): boolean =>
   delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
+
+/** Returns when the decision was first due: at the end of its hold, if it had one (wall clock, ms). */
+const dueSince = ({ appliedRule }: Approval, { verdict, at }: Decision): number =>
+  verdict === "approve" ? at + appliedRule.rule.holdMs : at;
 
 function waitingTitle({ verdict }: Decision, delivery: Delivery): string {
   const what = verdict === "approve" ? "Approval" : "Denial";

@@ -10,7 +10,7 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
 import { applyPolicy } from "#src/domain/applied-rule.ts";
 import { newApproval, reopen, withDelivery } from "#src/domain/approval-transitions.ts";
-import type { Approval, Decision, Delivery, Request } from "#src/domain/approval.ts";
+import type { Approval, Decision, Delivery, Request, Verdict } from "#src/domain/approval.ts";
 import { callSlot, callsOf } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import type { Outcome } from "#src/domain/effect.ts";
@@ -108,6 +108,19 @@ describe("a decision", () => {
       expect(shown).toContain("Countersign keeps trying");
       expect(shown).not.toContain(", sending");
     }
+  });
+
+  test("that was held is undelivered since the end of its hold", () => {
+    const { appliedRule, ...approval } = anApproval();
+    const held = { ...appliedRule, rule: { ...appliedRule.rule, holdMs: 600_000 } };
+    const since = (verdict: Verdict): string => {
+      const by = { team: TEAM, user: APPROVER };
+      const decision = { verdict, reason: "", by, at: NOON, digest: approval.request.digest } as const;
+      const undelivered = withDelivery({ ...approval, appliedRule: held }, decision, again);
+      return printedMessage(approvalCard(run, undelivered));
+    };
+    expect(since("approve")).toContain("Not delivered since {2026-11-20 12:10:00 UTC}");
+    expect(since("deny")).toContain("Not delivered since {2026-11-20 12:00:00 UTC}");
   });
 
   test("whose answer was lost is not described as unsent, nor as under way while the service is away", () => {
