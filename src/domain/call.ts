@@ -158,8 +158,10 @@ export const carriesOpenCall = ({ gathered = [] }: Pick<Run, "gathered">): boole
 export function gatheredRenderKey(run: Pick<Run, "gathered" | "posts">, slot: Slot): string | null {
   const found = gatheredIn(run, slot);
   if (found === null) return null;
-  if (found.over === true) return isFresh(run.posts[slot]) ? null : "over";
-  return `${found.says} ${found.of.length}`;
+  const { says, of, left, over } = found;
+  // A message that says that the time is over ends at once, and is posted all the same.
+  if (over === true && says !== "over") return isFresh(run.posts[slot]) ? null : "over";
+  return left === undefined ? `${says} ${of.length}` : `${says} ${left} of ${of.length}`;
 }
 
 /** Returns the channel that a message of the run goes to. */
@@ -242,12 +244,22 @@ export const unsettledCalls = (run: Run) =>
   callsOf(run).filter(({ call }) => call.within !== undefined && call.told !== true);
 
 export function endGathered(run: Run, since: number): Run {
-  const { gathered = [] } = run;
-  if (!gathered.some((message) => message.since === since && message.over !== true)) return run;
-  const ended = gathered.map((message) =>
-    message.since === since ? { ...message, over: true as const } : message,
+  return changeGathered(run, since, (message) => ({ ...message, over: true }));
+}
+
+/** Records how many requests of the combined message still wait. It ends with the last of them. */
+export function countGathered(run: Run, since: number, waiting: number): Run {
+  if (waiting === 0) return endGathered(run, since);
+  return changeGathered(run, since, ({ left: _before, ...message }) =>
+    waiting === message.of.length ? message : { ...message, left: waiting },
   );
-  return { ...run, gathered: ended };
+}
+
+function changeGathered(run: Run, since: number, change: (message: Gathered) => Gathered): Run {
+  const { gathered = [] } = run;
+  const isIt = (message: Gathered): boolean => message.since === since && message.over !== true;
+  if (!gathered.some(isIt)) return run;
+  return { ...run, gathered: gathered.map((message) => (isIt(message) ? change(message) : message)) };
 }
 
 /** Combines the people of several calls, each person once, up to the number that one message mentions. */

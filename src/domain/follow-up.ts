@@ -127,6 +127,8 @@ export type Gathered = {
   /** When the oldest of the requests was first seen (wall time). */
   readonly oldest: number;
   readonly who: Called;
+  /** How many of the requests still wait. Absent while all do. */
+  readonly left?: number;
   /** None of the requests waits any longer. */
   readonly over?: true;
 };

@@ -4,6 +4,7 @@
 import {
   combineCalled,
   carry,
+  countGathered,
   unsettledCalls,
   endGathered,
   GATHER_MS,
@@ -183,7 +184,7 @@ async function advanceReminders({ change, clock }: Deps, runs: readonly RunFacts
 
 /** Resolves to false if the calls of the channel cannot be gathered yet. */
 async function gatherChannel(deps: Deps, runs: readonly RunFacts[]): Promise<boolean> {
-  await endOld(deps, runs);
+  await countWaiting(deps, runs);
   if (await advanceReminders(deps, runs)) return false;
   await gather(deps, runs);
   return true;
@@ -253,11 +254,16 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
 
 const newestSince = ({ gathered = [] }: Run): number => Math.max(0, ...gathered.map(({ since }) => since));
 
-/** Ends the gathered messages of which no request waits any more. A message that says that the time is over ends at once: it stays true. */
-async function endOld({ change }: Deps, runs: readonly RunFacts[]): Promise<void> {
+/**
+ * Counts the requests of each gathered message that still wait. The message ends with the last of them. A message that says that the time
+ * is over ends at once: it stays true.
+ */
+async function countWaiting({ change }: Deps, runs: readonly RunFacts[]): Promise<void> {
   const isWaiting = ({ run, approval }: Gathered["of"][number]): boolean =>
     runs.find(({ key }) => key === run)?.pending.has(approval) === true;
   for (const { key, open } of runs)
-    for (const { since, says, of } of open)
-      if (says === "over" || !of.some(isWaiting)) await change(key, (run) => endGathered(run, since));
+    for (const { since, says, of, left = of.length } of open) {
+      const waiting = says === "over" ? 0 : of.filter(isWaiting).length;
+      if (waiting !== left) await change(key, (run) => countGathered(run, since, waiting));
+    }
 }

@@ -2,7 +2,15 @@
 
 import { describe, expect, it } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
-import { answerCall, callIn, callSlot, channelOf, GATHER_MS } from "#src/domain/call.ts";
+import {
+  answerCall,
+  callIn,
+  callSlot,
+  channelOf,
+  endGathered,
+  GATHER_MS,
+  gatheredSlots,
+} from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { escalatedMs, withEscalation } from "#src/domain/escalation.ts";
 import { type Claim, withFollowUp } from "#src/domain/follow-up.ts";
@@ -223,6 +231,21 @@ describe("the end of the time", () => {
     expect(findApproval(over, id)?.state.type).toBe("closed");
     const announced = findApproval(over, id)?.calls?.at(-1);
     expect(announced).toMatchObject({ says: "over", notBefore: NOON + 68 * H + GATHER_MS });
+  });
+});
+
+describe("a combined message about expired requests", () => {
+  it("is posted even if it waits longer for its turn than it takes to end", () => {
+    const run = aWatchedRun();
+    const of = [1, 2].map((n) => ({ run: run.key, approval: anApproval().id, n }));
+    const who = { users: [], groups: [], more: 0 };
+    const ended = endGathered(
+      { ...run, gathered: [{ since: NOON, says: "over", of, oldest: NOON, who }] },
+      NOON,
+    );
+    const [slot = ""] = gatheredSlots(ended);
+    const { effects } = reconcile({ ...ended, posts: { [OPENING]: UP } }, NOON);
+    expect(effects).toContainEqual({ type: "post", slot });
   });
 });
 

@@ -1,9 +1,11 @@
 // Several waiting requests of a channel share one reminder, and a crash in between neither loses nor duplicates any.
 
 import { describe, expect, test } from "vitest";
-import { callSlot, callsOf, joinCalls } from "#src/domain/call.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { callSlot, callsOf, gatheredSlots, joinCalls } from "#src/domain/call.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { renderKey } from "#src/domain/render-key.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
@@ -48,6 +50,32 @@ describe("waiting requests of a channel", () => {
     for (const id of ids) await deny(bench, id);
     await bench.clock.pass(MIN);
     expect(await carried()).toMatchObject([{ over: true }]);
+  });
+
+  test("are counted in their reminder while fewer and fewer of them wait", async () => {
+    const { bench, ids } = await waiting(3);
+    await bench.clock.pass(16 * MIN);
+    const shown = async (): Promise<readonly string[]> => {
+      const runs = await Promise.all(ids.map((id) => bench.run(id)));
+      return runs.flatMap((run) =>
+        gatheredSlots(run).map((slot) => {
+          expect(run.posts[slot]).toMatchObject({ type: "up", shows: renderKey(run, slot) });
+          return messageIn(run, slot).text;
+        }),
+      );
+    };
+    expect(await shown()).toEqual(["⏰ 3 requests still wait for a decision here"]);
+    const left: string[] = [];
+    for (const id of ids) {
+      await deny(bench, id);
+      await bench.clock.pass(MIN);
+      left.push(...(await shown()));
+    }
+    expect(left).toEqual([
+      "⏰ 2 of 3 requests still wait for a decision here",
+      "⏰ 1 of 3 requests still waits for a decision here",
+      "3 requests waited here. Their cards show where they stand.",
+    ]);
   });
 
   test("share one reminder if they were asked within a few minutes", async () => {

@@ -108,6 +108,7 @@ export const gathered = record<Gathered>({
   of: list(record<Gathered["of"][number]>({ run: id(RunKey), approval: serviceId<ApprovalId>(), n: number })),
   oldest: number,
   who: called,
+  left: optional(number),
   over: optional(yes),
 });
 

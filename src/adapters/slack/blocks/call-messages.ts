@@ -151,19 +151,19 @@ const reviewButton = (run: Run, block_id: string): Block =>
   }) as Block;
 
 /** One message about several requests in a channel. */
-export function severalMessage(run: Run, { says, of, oldest, who, over, since }: Gathered): Message {
-  const requests = `${count(of.length)} requests`;
-  if (over === true && says !== "over")
-    return withId("several:past", {
-      text: `${requests} waited here. ${PAST_MEANING}`,
-      blocks: [rich(line(span(`${requests} waited here, `), moment(since), span(`. ${PAST_MEANING}`)))],
-    });
-  const title = SEVERAL[says](requests);
+export function severalMessage(run: Run, gathered: Gathered): Message {
+  const { says, of, left, oldest, who, over, since } = gathered;
+  if (over === true && says !== "over") return severalPast(gathered);
+  const title =
+    left === undefined ? SEVERAL[says](`${count(of.length)} requests`) : leftTitle(gathered, left);
   return withId(`several:${says}`, {
     text: title,
     blocks: [
       rich(
-        line(span(title, { bold: true }), span(" · the oldest asked "), ago(oldest)),
+        line(
+          span(title, { bold: true }),
+          ...(left === undefined ? [span(" · the oldest asked "), ago(oldest)] : []),
+        ),
         ...calledLine(who),
         line(
           span(
@@ -178,14 +178,29 @@ export function severalMessage(run: Run, { says, of, oldest, who, over, since }:
   });
 }
 
-const PAST_MEANING = "Their cards show where they stand.";
-
 const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string } = {
   waits: (requests) => `⏰ ${requests} still wait for a decision here`,
   last: (requests) => `⏰ ${requests} still wait for a decision here`,
   stage: (requests) => `⏫ ${requests} are escalated`,
   over: (requests) => `⌛ Time is up for ${requests}`,
 };
+
+function leftTitle({ says, of }: Gathered, left: number): string {
+  const wait = left === 1 ? "still waits" : "still wait";
+  return says === "stage"
+    ? `⏫ ${count(left)} of ${count(of.length)} escalated requests ${wait}`
+    : `⏰ ${count(left)} of ${count(of.length)} requests ${wait} for a decision here`;
+}
+
+/** The channel of a stage is not the one in which its requests wait. */
+function severalPast({ says, of, since }: Gathered): Message {
+  const what = `${count(of.length)} requests ${says === "stage" ? "were escalated" : "waited here"}`;
+  const cards = "Their cards show where they stand.";
+  return withId("several:past", {
+    text: `${what}. ${cards}`,
+    blocks: [rich(line(span(`${what}, `), moment(since), span(`. ${cards}`)))],
+  });
+}
 
 /** A call that no longer calls anyone. It is reduced to one line, so that old calls do not clutter the channel. */
 function past(found: CallIn): Message {

@@ -62,13 +62,11 @@ function byPolicy(delivery: Delivery): Approval {
   return withDelivery(PENDING, decision, delivery);
 }
 
-function several(says: Gathered["says"], facts: Partial<Gathered> = {}): readonly Example[] {
+function several(says: Gathered["says"], facts: Partial<Gathered> = {}, when = ""): readonly Example[] {
   const of = [1, 2, 3].map((n) => ({ run: CREATED.key, approval: PENDING.id, n }));
   const who = { users: [BEN, CLEO], groups: [], more: 0 };
   const one = { since: NOON + 900_000, says, of, oldest: NOON, who, ...facts };
-  return [
-    { when: "", drawn: messageIn({ ...CREATED, gathered: [one] }, `several ${one.since}`, DEPLOYMENT) },
-  ];
+  return [{ when, drawn: messageIn({ ...CREATED, gathered: [one] }, `several ${one.since}`, DEPLOYMENT) }];
 }
 
 export const CALLS: Record<
@@ -100,11 +98,18 @@ export const CALLS: Record<
     drawn("a stage", decided(confirmed), call("stage", stage)),
     drawn("an expiry, and the request was replaced", REPLACED, call("over")),
   ],
-  "several:waits": several("waits"),
+  "several:waits": [
+    ...several("waits"),
+    ...several("waits", { left: 2 }, "one is decided"),
+    ...several("waits", { left: 1 }, "two are decided"),
+  ],
   "several:last": several("last"),
-  "several:stage": several("stage"),
+  "several:stage": [...several("stage"), ...several("stage", { left: 1 }, "two are decided")],
   "several:over": several("over"),
-  "several:past": several("waits", { over: true }),
+  "several:past": [
+    ...several("waits", { over: true }, "a reminder"),
+    ...several("stage", { over: true, channel: LEADS }, "a stage"),
+  ],
   "announcement:stage": [drawn("", timed(PENDING), call("stage", elsewhere))],
   "announcement:past": [
     drawn("it was decided", decided(confirmed, "deny"), call("stage", elsewhere)),
