@@ -103,7 +103,7 @@ export type Delivery =
       readonly why: string;
       /** Nothing prevents the sending, but we hold the decision back for now. */
       readonly heldBack?: true;
-      /** No byte was ever sent, because a check that must come first could not be completed. */
+      /** No byte was ever sent, or after a lost answer none in the last try: a check that must come first could not be completed. */
       readonly notSent?: true;
     } & Answered)
   /** We learned at `since` (monotonic) that no clear answer had arrived. We ask the service whether the approval is still pending. */

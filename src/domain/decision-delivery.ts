@@ -106,17 +106,17 @@ function triesWith(before: OpenDelivery): number {
   return before.type === "retry" ? before.tries + 1 : before.tries;
 }
 
-/** Sets `notSent` only while no byte of this decision has left. */
+/** Sets `notSent` only while no POST of this decision has left, or for a try after a lost answer in which none left. */
 function whyLater(
   before: OpenDelivery,
   { why, heldBack, notSent }: Extract<Outcome, { type: "later" }>,
 ): Pick<Extract<Delivery, { type: "retry" }>, "why" | "heldBack" | "notSent"> {
   const unsent = before.type === "held" || before.type === "recorded";
-  const neverSent = unsent || before.notSent === true;
+  const noneLeft = unsent || before.lost || before.notSent === true;
   return {
     why,
     ...(heldBack === true ? { heldBack } : {}),
-    ...(notSent === true && neverSent ? { notSent } : {}),
+    ...(notSent === true && noneLeft ? { notSent } : {}),
   };
 }
 

@@ -200,7 +200,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
       return delivery.lost ? `sending again${answer}` : "recorded";
     case "retry":
       return delivery.lost
-        ? `sending again${waits}${answer}`
+        ? `sending again${reason === null ? holdUpRenderKey(delivery) : waits}${answer}`
         : `${delivery.notSent ? "unsent" : "waiting"} ${reason ?? delivery.why}`;
     case "confirmed":
       return delivery.stillListed ? "confirmed, still listed" : "confirmed";
@@ -213,6 +213,12 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
     case "elsewhere":
       return delivery.type;
   }
+}
+
+/** Names what keeps a decision whose answer was lost from being sent again. */
+function holdUpRenderKey({ heldBack, notSent, why }: Extract<Delivery, { type: "retry" }>): string {
+  if (heldBack) return ` held back ${why}`;
+  return notSent ? ` unsent ${why}` : "";
 }
 
 /** Returns what a slot should show. Returns null if it should be empty, or is not a message's slot. */

@@ -34,12 +34,13 @@ const SEND = (run: Run): Effect => {
 describe("a decision", () => {
   const clean: Delivery = { type: "sending", at: NOON, tries: 1, lost: false };
   const again: Delivery = { type: "sending", at: NOON, tries: 2, lost: true };
+  const lost: Delivery = { type: "retry", notBefore: NOON, tries: 1, lost: true, why: "" };
 
   test("is marked before it leaves, and counts its tries", () => {
     const run = decidedRun();
     const marked = markSending(run, SEND(run), NOON);
     expect(marked.approvals[0]?.state).toMatchObject({ delivery: clean });
-    const waiting = deliveredRun({ type: "retry", notBefore: NOON, tries: 1, lost: true, why: "" });
+    const waiting = deliveredRun(lost);
     expect(markSending(waiting, SEND(waiting), NOON).approvals[0]?.state).toMatchObject({ delivery: again });
   });
 
@@ -56,6 +57,7 @@ describe("a decision", () => {
     ],
     ["asked to wait", clean, { ...LATER, afterMs: 90_000 }, { type: "retry", notBefore: NOON + 90_000 }],
     ["not applied after a lost answer", again, LATER, { type: "retry", lost: true, tries: 2 }],
+    ["not sent after a lost answer", lost, { ...LATER, notSent: true }, { lost: true, notSent: true }],
     ["refused", clean, REFUSED, { type: "refused", words: "no" }],
     [
       "refused after a lost answer",

@@ -252,6 +252,25 @@ describe("a decision that waits for the service", () => {
     expect(noticesSent(bench)).toEqual([[APPROVER, "decision-stopped", null]]);
   });
 
+  test("waits after a lost answer while Slack does not answer, and says so", async () => {
+    const bench = await createBench();
+    const answers: DecisionAnswer[] = [{ type: "unsure", why: "timeout" }];
+    bench.agents.answer = () => Promise.resolve(answers.shift() ?? { type: "confirmed" });
+    const card = await bench.withCard();
+    await decide(bench, card, { user: APPROVER });
+    await bench.clock.pass(1_000);
+    bench.people.before = () => Promise.reject(failure("timeout"));
+    await bench.clock.pass(60_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+    const why = expect.stringContaining("could not verify") as string;
+    expect((await approvalOf(bench, card))?.state).toMatchObject({
+      delivery: { type: "retry", lost: true, notSent: true, why },
+    });
+    bench.people.before = () => Promise.resolve();
+    await bench.clock.pass(60_000);
+    expect(bench.agents.resolved).toHaveLength(2);
+  });
+
   test("is void after a restart as well", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(HELD);

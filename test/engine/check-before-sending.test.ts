@@ -2,6 +2,7 @@
 // could bring about: a row that was put back to an earlier state, or a decision that no entry decides.
 
 import { describe, expect, test } from "vitest";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import { auditEntry } from "#src/audit/entry.ts";
 import type { Decision } from "#src/domain/approval.ts";
@@ -243,6 +244,24 @@ describe("before a finding is acknowledged", () => {
     expect(await bench.store.auditAfter(0, ["tampering-acknowledged"], 9)).toMatchObject([
       { entry: { by: { user: ADMIN }, reason: "an old backup was put back" } },
     ]);
+  });
+
+  test("an approval whose answer was lost is not sent again, and its card does not deny that it was sent", async () => {
+    const bench = await createBench();
+    const first = await bench.withCard();
+    const { id, submit } = await decides(bench, "approve", "go");
+    bench.agents.answer = () => Promise.resolve({ type: "unsure", why: "no answer" });
+    await submit();
+    await bench.clock.pass(500);
+    await forge(bench, first.id, {});
+    await bench.clock.pass(60_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+    const run = await bench.run(id);
+    const [approval] = run.approvals;
+    expect(approval?.state).toMatchObject({ delivery: { type: "retry", lost: true, heldBack: true } });
+    const shown = approval === undefined ? "" : textOf(approvalCard(run, approval).blocks);
+    expect(shown).toContain("Approval sent, not confirmed yet");
+    expect(shown).not.toMatch(/not sent:|recorded/);
   });
 
   test("health does not call the database unchanged once it is acknowledged", async () => {

@@ -156,10 +156,10 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
     case "recorded":
     case "sending":
     case "retry":
-      if (delivery.type === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
-      if (isUnsent(delivery)) return `🟠 ${approves ? "Approval" : "Denial"} recorded, not delivered yet`;
       if (delivery.type !== "recorded" && delivery.lost)
         return `🟠 ${approves ? "Approval" : "Denial"} sent, not confirmed yet`;
+      if (delivery.type === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
+      if (isUnsent(delivery)) return `🟠 ${approves ? "Approval" : "Denial"} recorded, not delivered yet`;
       return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";
     case "unsure":
       return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";

@@ -13,10 +13,10 @@ export function deliveryWords(delivery: Delivery, decision: Decision, watched: b
     case "recorded":
       return "";
     case "sending":
-      return delivery.lost ? sentAgain(delivery) : "";
+      return delivery.lost ? lostWords(delivery, SENT_AGAIN) : "";
     case "retry":
+      if (delivery.lost) return lostWords(delivery, whyNotAgain(delivery) ?? SENT_AGAIN);
       if (delivery.heldBack) return `Recorded, but not sent: ${oneLine(delivery.why, 500)}`;
-      if (delivery.lost) return sentAgain(delivery);
       if (delivery.notSent)
         return `${oneLine(delivery.why, 300)} Countersign keeps trying and sends it automatically as soon as it can.`;
       return `The service has not accepted it${answerAfter(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
@@ -38,13 +38,21 @@ export function deliveryWords(delivery: Delivery, decision: Decision, watched: b
   }
 }
 
-function sentAgain(delivery: Delivery): string {
+const SENT_AGAIN = "The same decision is being sent again.";
+
+/** Returns null if nothing keeps the decision from being sent again. */
+function whyNotAgain({ heldBack, notSent, why }: Extract<Delivery, { type: "retry" }>): string | null {
+  if (heldBack) return `The decision is not sent again yet: ${oneLine(why, 500)}`;
+  if (!notSent) return null;
+  return `${oneLine(why, 300)} Countersign keeps trying and sends the same decision again as soon as it can.`;
+}
+
+function lostWords(delivery: Delivery, next: string): string {
   const { answered, failedWith } = answeredBefore(delivery);
-  const again = "The same decision is being sent again.";
-  if (answered !== undefined) return `After that answer, the request was still pending. ${again}`;
+  if (answered !== undefined) return `After that answer, the request was still pending. ${next}`;
   return failedWith === undefined
-    ? `The answer was lost, and the request is still pending. ${again}`
-    : `The service answered with an error (HTTP ${failedWith}), and the request is still pending. ${again}`;
+    ? `The answer was lost, and the request was still pending. ${next}`
+    : `The service answered with an error (HTTP ${failedWith}), and the request was still pending. ${next}`;
 }
 
 function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, watched: boolean): string {

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
-import { requestSlot, type Run } from "#src/domain/run.ts";
+import { MessageTs } from "#src/domain/ids.ts";
+import { cardSlot, requestSlot, type Run } from "#src/domain/run.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
@@ -79,6 +80,29 @@ test("states that read differently have different keys, so that a stale card is 
         titleWithoutVerdict(one.title),
       );
 });
+
+test("a decision whose answer was lost has a key of its own for each reason why it waits", () => {
+  const lost = { type: "retry", notBefore: NOON, tries: 1, lost: true, why: "reset" } as const;
+  const waits = { ...lost, notSent: true } as const;
+  const cards = [
+    lost,
+    waits,
+    { ...waits, why: "Slack does not answer." },
+    { ...waits, heldBack: true } as const,
+  ].map((delivery) => decided(delivery));
+  expect(new Set(cards.map((each) => printedMessage(approvalCard(CREATED, each)))).size).toBe(cards.length);
+  const run = { ...CREATED, posts: { [cardSlot(PENDING.id)]: UP } };
+  expect(new Set(cards.map((each) => cardRenderKey(run, each))).size).toBe(cards.length);
+});
+
+const UP = {
+  type: "up",
+  ts: MessageTs("1.1"),
+  shows: "",
+  sweepAt: null,
+  notBefore: 0,
+  tries: 0,
+} as const;
 
 const firstText = ({ blocks }: { readonly blocks: unknown }): unknown =>
   objectsIn(wire(blocks)).find(({ text }) => typeof text === "string");

@@ -129,6 +129,18 @@ describe("a decision", () => {
     expect(shown).not.toMatch(/not sent|recorded, sending/);
   });
 
+  test.for([{ heldBack: true } as const, {}])(
+    "whose answer was lost, and that waits again (%o), is described neither as unsent nor as sent again",
+    (facts) => {
+      const waits = { ...again, ...facts, lost: true, notSent: true } as const;
+      const shown = decided(waits);
+      expect(shown).toContain("Approval sent, not confirmed yet");
+      expect(shown).toContain("The answer was lost");
+      expect(shown).toContain("The service timed out.");
+      expect(shown).not.toMatch(/is being sent|not sent:|recorded/);
+    },
+  );
+
   test("that was sent before, and waits until it is listed, is not described as unsent", () => {
     const away: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
     for (const delivery of [again, { ...again, lost: true }]) {

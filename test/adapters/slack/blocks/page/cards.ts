@@ -42,6 +42,8 @@ const UNLISTED = { process: "this one", since: NOON, looks: 1 };
 const ANSWERED = '{"ok":false} ". The service confirmed it.';
 const unsure = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "timeout" } as const;
 const again = { type: "retry", notBefore: NOON, tries: 2, lost: true, why: "reset" } as const;
+const UNVERIFIED = "Countersign could not verify with Slack that the people who approved may still do so.";
+const HELD_BACK = "someone changed Countersign's database, so approvals wait until an admin acknowledges it.";
 const limited = {
   type: "retry",
   notBefore: NOON,
@@ -81,6 +83,7 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
     card("again, after a lost answer", decided(again)),
     card("again, after an error", decided({ ...again, failedWith: 503 })),
     card("to be sent again, after an unclear answer", decided({ ...again, answered: ANSWERED })),
+    card("to be sent again, once Slack answers", decided({ ...again, notSent: true, why: UNVERIFIED })),
     card(
       "again, after an unclear answer",
       decided({ type: "sending", at: NOON, tries: 2, lost: true, answered: ANSWERED }),
@@ -97,9 +100,10 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
         ...limited,
         notSent: true,
         heldBack: true,
-        why: "The database was changed outside Countersign.",
+        why: HELD_BACK,
       }),
     ),
+    card("sent before", decided({ ...again, notSent: true, heldBack: true, why: HELD_BACK })),
   ],
   waiting: [
     card("not listed just now", { ...decided({ type: "recorded" }), unlisted: UNLISTED }),
