@@ -5,7 +5,7 @@
 
 import { ruleOf } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
-import { type Approval, type Decision, type Delivery, isFinal, isSettled } from "./approval.ts";
+import { type Approval, type Decision, isFinal, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
@@ -82,26 +82,46 @@ export function wasDenialRefused({ past, request }: Approval): boolean {
 
 /**
  * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
- * confirmation.
+ * confirmation. `refused`: the requests that wait again because the service refused their denial; they do not count as denied.
  */
 export function deniedByStop(run: Run): {
   readonly denied: number;
   readonly confirmed: number;
   readonly notConfirmed: number;
+  readonly refused: number;
 } {
-  const { stop, approvals } = run;
-  const since = stop?.at ?? Number.POSITIVE_INFINITY;
-  const denials = approvals.flatMap(({ state }) =>
-    state.type === "decided" && state.decision.stoppedBy !== undefined && state.decision.at >= since
-      ? [state.delivery]
-      : [],
-  );
-  const confirmed = denials.filter(({ type }) => type === "confirmed").length;
+  const fates = run.approvals.map((approval) => fateOfDenial(run, approval));
+  const countOf = (...counted: readonly DenialFate[]): number =>
+    fates.filter((fate) => fate !== null && counted.includes(fate)).length;
+  return {
+    denied: countOf("under-way", "confirmed", "not-confirmed"),
+    confirmed: countOf("confirmed"),
+    notConfirmed: countOf("not-confirmed"),
+    refused: countOf("refused"),
+  };
+}
+
+type DenialFate = "under-way" | "confirmed" | "not-confirmed" | "refused";
+
+/** Returns null if the stop did not deny the request. */
+function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
+  const { state, past } = approval;
+  if (state.type === "pending" && wasDenialRefused(approval)) return "refused";
+  const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
+  const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
+  if (state.type !== "decided" || !isByStop(state.decision))
+    return past.some(({ decision }) => isByStop(decision)) ? "not-confirmed" : null;
+  const { delivery } = state;
+  if (delivery.type === "confirmed") return "confirmed";
   // A refused denial of a request that is still listed is undone. Of one that is no longer listed, or whose run is over, nothing more comes.
-  const isOver = (delivery: Delivery): boolean =>
-    isFinal(delivery) || (delivery.type === "refused" && (delivery.absent || !isWatched(run)));
-  const notConfirmed = denials.filter(isOver).length - confirmed;
-  return { denied: denials.length, confirmed, notConfirmed };
+  const isOver = isFinal(delivery) || (delivery.type === "refused" && (delivery.absent || !isWatched(run)));
+  return isOver ? "not-confirmed" : "under-way";
+}
+
+/** Names the brakes that are on, for the key of a message that offers a decision. */
+export function brakeRenderKey(run: Run): string {
+  const stopped = isStopped(run) ? ` stopped ${run.stop?.at}` : "";
+  return `${stopped}${run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`}`;
 }
 
 /** Returns the same run if it is already stopped. */

@@ -2,7 +2,7 @@
 // The card builders draw from the same state, so a key must change whenever the drawing would.
 
 import { answeredBefore, type Approval, type Delivery, openDisputes } from "./approval.ts";
-import { deniedByStop } from "./brake.ts";
+import { brakeRenderKey, deniedByStop } from "./brake.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
@@ -98,10 +98,12 @@ export function missingRenderKey(run: Run): string | null {
 /** Returns null if the run was never stopped. */
 export function stoppedRenderKey(run: Run): string | null {
   if (run.stop === undefined) return null;
-  const { denied, confirmed, notConfirmed } = deniedByStop(run);
+  const shown = `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}`;
+  if (run.watch.type === "tampered") return `${shown}, tampered`;
+  const { denied, confirmed, notConfirmed, refused } = deniedByStop(run);
   const over = isStoppable(run) ? "" : ", over";
   const rest = notConfirmed === 0 ? "" : `, not ${notConfirmed}`;
-  return `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}${over}, ${confirmed} of ${denied}${rest}`;
+  return `${shown}${over}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}`;
 }
 
 export function unreadableRenderKey(run: Run): string | null {
@@ -164,9 +166,8 @@ function stateRenderKey(run: Run, approval: Approval): string {
       const few = tooFewApprovers(approval);
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
       const changed = version > 1 && version === requestVersion ? " changed" : "";
-      const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
       const meanwhile = `${precedentsRenderKey(approval)}${waitingRenderKey(approval)}${followUpRenderKey(approval)}`;
-      return `pending ${past.length}${changed}${voted}${able}${frozen}${rule}${meanwhile}`;
+      return `pending ${past.length}${changed}${voted}${able}${brakeRenderKey(run)}${rule}${meanwhile}`;
     }
     case "closed":
       return `closed ${state.cause}`;

@@ -2,6 +2,7 @@
 // approvals of one run are listed in digests, and a channel with requests of many runs gets one notice.
 
 import type { Approval } from "./approval.ts";
+import { brakeRenderKey } from "./brake.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
 import { cardSlot, digestSlot, isWatched, type Run, type Slot, type Storm } from "./run.ts";
 import { approvalMarks, riskRank } from "./text/card-layout.ts";
@@ -120,10 +121,9 @@ export function digestRenderKey(run: Run, page: number): string | null {
     appliedRule.rule.name,
   ]);
   const { approved, denied } = decidedOf(run, page);
-  const frozen = run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`;
   const moved = lines.length === 0 ? movedToCards(run, page) : 0;
   const cards = moved === 0 ? "" : ` cards ${moved}`;
-  return `digest ${approved} ${denied}${frozen}${cards} ${JSON.stringify(keys)}`;
+  return `digest ${approved} ${denied}${brakeRenderKey(run)}${cards} ${JSON.stringify(keys)}`;
 }
 
 /** Returns whether the card may be posted: no digest lists the approval, and none may still show its line. */

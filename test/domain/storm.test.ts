@@ -79,6 +79,14 @@ describe("approvals that come at once", () => {
     expect(posts).toEqual([1, 2, 3, 4, 5].map(digestSlot));
   });
 
+  test("are listed again when a brake is on, because they can then only be denied", () => {
+    const run = asking(started(), ids(30), 0);
+    const stopped = { ...run, stop: { by: APPROVER, at: NOON } };
+    const freeze = { entry: 1, channel: null, by: APPROVER, at: NOON, why: "" };
+    const keys = [run, stopped, { ...run, frozen: freeze }].map((each) => renderKey(each, digestSlot(1)));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
   test("are sorted by risk, then by age", () => {
     const risky = (id: string, risk?: string) => ({
       id,

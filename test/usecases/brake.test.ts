@@ -2,7 +2,7 @@
 
 import { expect, test, describe } from "vitest";
 import { deniedByStop, STOP_REASON } from "#src/domain/brake.ts";
-import { ChannelId, GroupId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
+import { ApprovalId, ChannelId, GroupId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
 import type { BrakePress } from "#src/usecases/stop-and-freeze.ts";
@@ -88,7 +88,7 @@ describe("a stopped run", () => {
     expect(run.approvals[1]?.state).toMatchObject({
       delivery: { type: "unconfirmed", cause: "request-changed" },
     });
-    expect(deniedByStop(run)).toEqual({ denied: 3, confirmed: 2, notConfirmed: 1 });
+    expect(deniedByStop(run)).toEqual({ denied: 3, confirmed: 2, notConfirmed: 1, refused: 0 });
     const post = run.posts[STOPPED];
     expect(post?.type === "up" && post.shows).toMatch(/2 of 3, not 1$/);
   });
@@ -102,7 +102,7 @@ describe("a stopped run", () => {
     };
     await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
     await bench.clock.pass(20_000);
-    expect(deniedByStop(await bench.run(id))).toEqual({ denied: 1, confirmed: 0, notConfirmed: 1 });
+    expect(deniedByStop(await bench.run(id))).toMatchObject({ denied: 1, confirmed: 0, notConfirmed: 1 });
     const ended = await createBench();
     const shown = await ended.withCard();
     ended.agents.answer = () => {
@@ -112,6 +112,36 @@ describe("a stopped run", () => {
     await ended.flow.stopRun.stop(press(await ended.run(shown.id), APPROVER));
     await ended.clock.pass(20_000);
     expect(deniedByStop(await ended.run(shown.id))).toMatchObject({ denied: 1, notConfirmed: 1 });
+  });
+
+  test("says which requests wait because the service refused their denial, and shows them as stopped", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    bench.agents.answer = () => Promise.resolve({ type: "refused", words: "no" });
+    await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
+    await bench.clock.pass(20_000);
+    const run = await bench.run(id);
+    expect(sent(bench)).toEqual(["deny"]);
+    expect(first(run)?.state.type).toBe("pending");
+    expect(deniedByStop(run)).toEqual({ denied: 0, confirmed: 0, notConfirmed: 0, refused: 1 });
+    expect(run.posts[STOPPED]).toMatchObject({ shows: expect.stringMatching(/refused 1$/) as string });
+    const card = cardSlot(ApprovalId("apr_1"));
+    const stopped = expect.stringContaining(`stopped ${run.stop?.at}`) as string;
+    expect(run.posts[card]).toMatchObject({ shows: stopped });
+    await bench.flow.stopRun.lift(press(run, APPROVER));
+    await bench.clock.pass(20_000);
+    expect((await bench.run(id)).posts[card]).not.toMatchObject({ shows: stopped });
+  });
+
+  test("counts a request that was withdrawn before its denial left as not confirmed", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    bench.agents.pending.set(id, []);
+    await bench.flow.stopRun.stop(press(await bench.run(id), APPROVER));
+    await bench.clock.pass(60_000);
+    expect(sent(bench)).toEqual([]);
+    expect(first(await bench.run(id))?.state).toMatchObject({ type: "closed" });
+    expect(deniedByStop(await bench.run(id))).toMatchObject({ denied: 1, confirmed: 0, notConfirmed: 1 });
   });
 
   test("undoes an approval that is held, and denies instead", async () => {

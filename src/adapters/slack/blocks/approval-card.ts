@@ -25,7 +25,7 @@ import {
 } from "./pending-card.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
-import { freezeBlocks, stopButton } from "./brake-blocks.ts";
+import { brakeBlocks, stopButton } from "./brake-blocks.ts";
 import { followUpActions, followUpBlocks } from "./follow-up-lines.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
@@ -105,7 +105,7 @@ function waitingBlocks(card: Card): Block[] {
     ...precedentBlocks(precedentsOf(approval)),
     ...ruleBlocks(run, approval),
     ...followUpBlocks(approval),
-    ...(state.open ? freezeBlocks(run) : []),
+    ...(state.open ? brakeBlocks(run) : []),
     ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
     ...buttons(card),
     ...(state.open ? followUpActions(approval) : []),
@@ -235,8 +235,7 @@ function answerLine(answered: string): ReturnType<typeof line> {
 function buttons({ run, approval, state }: Card): Block[] {
   const { nonce, request, appliedRule } = approval;
   const button = buttonsOf(approval);
-  const onlyDeny = state.onlyDeny === true || run.frozen !== undefined;
-  const decide = state.open ? decideButtons(approval, onlyDeny) : [];
+  const decide = state.open ? decideButtons(approval, state.onlyDeny === true) : [];
   const undo = state.held === null ? [] : [button(CARD_UNDO, "Undo"), denyButton(approval)];
   const mustRead = state.open && appliedRule.rule.friction.readFirst;
   const inFull = mustRead || (state.open && (needsFile(request) || !fitsCard(request)));

@@ -64,7 +64,7 @@ export function stoppedLine(run: Run): RichTextSection[] {
 /** The thread's message about a stop, or about its end. */
 export function stopMessage(run: Run, stop: Stop): Message {
   const { by, at, lifted } = stop;
-  const counted = line(span(deniedWords(run)));
+  const counted = deniedWords(run).map((words) => line(span(words)));
   const isRunning = isStoppable(run);
   if (lifted !== undefined)
     return withId("thread:stop-lifted", {
@@ -85,29 +85,49 @@ export function stopMessage(run: Run, stop: Stop): Message {
             moment(at),
             span("."),
           ),
-          counted,
+          ...counted,
         ),
       ],
     });
   return withId("thread:stopped", {
     text: "🛑 Run stopped: everything it asks for is denied",
     blocks: [
-      rich(
-        line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at)),
-        ...(isRunning ? [line(span(MEANING))] : []),
-        counted,
-      ),
+      rich(stopLine(stop), ...(isRunning ? [line(span(MEANING))] : []), ...counted),
       ...(isRunning ? [liftActions(run)] : []),
     ],
   });
 }
 
+const stopLine = ({ by, at }: Stop): RichTextSection =>
+  line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at));
+
 const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
 
-function deniedWords(run: Run): string {
+/** Says nothing of a run whose record was tampered with, because its decisions are not believed. */
+function deniedWords(run: Run): string[] {
+  if (run.watch.type === "tampered") return [];
+  const { denied, refused } = deniedByStop(run);
+  if (denied + refused === 0)
+    return [
+      isStopped(run) && isStoppable(run)
+        ? "This stop has denied nothing so far."
+        : "This stop denied nothing.",
+    ];
+  return [...(denied === 0 ? [] : [confirmedWords(run)]), ...refusedWords(refused)];
+}
+
+/** A stop does not deny a request again if the service refused that once. */
+function refusedWords(refused: number): string[] {
+  if (refused === 0) return [];
+  return [
+    refused === 1
+      ? "1 request still waits, because the service refused its denial: decide it on its card."
+      : `${count(refused)} requests still wait, because the service refused their denials: decide them on their cards.`,
+  ];
+}
+
+function confirmedWords(run: Run): string {
   const { denied, confirmed, notConfirmed } = deniedByStop(run);
-  if (denied === 0)
-    return isStoppable(run) ? "It has asked for nothing since." : "It asked for nothing after that.";
   const requests = denied === 1 ? "1 request" : `${count(denied)} requests`;
   if (confirmed === denied) return `Denied by this stop: ${requests}, confirmed by the service.`;
   const soFar = confirmed + notConfirmed < denied ? " so far" : "";
@@ -136,15 +156,17 @@ function liftActions({ key, stop }: Run): Block {
 }
 
 /** The block on an open card. */
-export function freezeBlocks({ frozen }: Run): Block[] {
-  if (frozen === undefined) return [];
-  return [
-    partWithId(
-      "frozen",
-      rich(freezeLine(frozen), line(span("You can deny it. It can be approved once the freeze is lifted."))),
-    ),
-  ];
+export function brakeBlocks(run: Run): Block[] {
+  const { stop, frozen } = run;
+  const freeze = frozen === undefined ? [] : [freezeLine(frozen)];
+  if (stop === undefined || !isStopped(run))
+    return freeze.length === 0 ? [] : [partWithId("frozen", rich(...freeze, onlyDenyLine("freeze is")))];
+  const lifted = frozen === undefined ? "stop is" : "stop and the freeze are";
+  return [partWithId("stopped", rich(stopLine(stop), ...freeze, onlyDenyLine(lifted)))];
 }
+
+const onlyDenyLine = (lifted: string): RichTextSection =>
+  line(span(`You can deny it. It can be approved once the ${lifted} lifted.`));
 
 /** The block above lists. */
 export function frozenBlocks(freezes: readonly Freeze[]): Block[] {

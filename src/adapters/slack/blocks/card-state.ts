@@ -10,7 +10,7 @@ import {
 } from "../../../domain/approval.ts";
 import { type WaitingReason, waitingReason } from "../../../domain/render-key.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
-import { isWatched, requestSlot, type Run } from "../../../domain/run.ts";
+import { isStopped, isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";
@@ -106,11 +106,11 @@ function pendingState(run: Run, approval: Approval): CardState {
       ? `🟡 Approval needed${changed}`
       : `🟡 Approval needed: ${votes.length} of ${appliedRule.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
-  if (!needsFile(approval.request))
-    return { ...UNDECIDED, name: "pending", title, waits: true, open: true, text: "" };
+  const braked = isStopped(run) || run.frozen !== undefined ? ({ onlyDeny: true } as const) : {};
+  const open = { ...UNDECIDED, ...braked, name: "pending", title, waits: true, open: true } as const;
+  if (!needsFile(approval.request)) return { ...open, text: "" };
   if (upload?.type === "up") {
     const beyond = fieldsBeyondForm(approval.request, contextBehind(run.context, approval.request));
-    const open = { ...UNDECIDED, name: "pending", title, waits: true, open: true } as const;
     return beyond === 0 ? { ...open, text: "" } : { ...open, onlyDeny: true, text: beyondForm(beyond) };
   }
   const text =

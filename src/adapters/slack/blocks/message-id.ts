@@ -54,6 +54,7 @@ export type PartId =
   | `question:${"open" | "answered"}`
   | "extended"
   | "frozen"
+  | "stopped"
   | "home:own:none"
   | `queue:${"yours" | "others"}`
   | "queue:yours:none"

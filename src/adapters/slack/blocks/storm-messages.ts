@@ -2,7 +2,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
-import type { Run, Slot } from "../../../domain/run.ts";
+import { isStopped, type Run, type Slot } from "../../../domain/run.ts";
 import { activeStorm, decidedOf, linesOf, movedToCards } from "../../../domain/storm.ts";
 import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
@@ -28,7 +28,7 @@ export function digestMessage(run: Run, page: number): Message {
   const lines = linesOf(run, page);
   if (lines.length === 0) return digestOver(run, page);
   const requests = lines.length === 1 ? "1 request waits" : `${count(lines.length)} requests wait`;
-  const frozen = run.frozen === undefined ? [] : [line(span("🧊 Frozen: nothing can be approved."))];
+  const brake = isStopped(run) ? "🛑 Run stopped" : run.frozen === undefined ? null : "🧊 Frozen";
   const head = rich(
     line(
       span(`${requests} for a decision`, { bold: true }),
@@ -36,7 +36,7 @@ export function digestMessage(run: Run, page: number): Message {
       person(run.requester),
     ),
     ...mentions(run, lines),
-    ...frozen,
+    ...(brake === null ? [] : [line(span(`${brake}: nothing can be approved.`))]),
     ...decidedLine(run, page),
   );
   return withId("digest:waiting", {
@@ -107,7 +107,7 @@ function lineOf(run: Run, approval: Approval): Block[] {
 }
 
 function lineButtons(run: Run, approval: Approval): readonly object[] {
-  const onlyDeny = cardState(run, approval).onlyDeny === true || run.frozen !== undefined;
+  const onlyDeny = cardState(run, approval).onlyDeny === true;
   const mustRead = approval.appliedRule.rule.friction.readFirst;
   return [
     ...decideButtons(approval, onlyDeny),

@@ -56,13 +56,13 @@ describe("the buttons of a card", () => {
     });
   });
 
-  test("only deny a frozen request, and make people read it first if the rule says so", () => {
+  test("only deny a request that is frozen or whose run is stopped, and make people read it first if the rule says so", () => {
     expect(buttonsOf(PENDING, { ...CREATED, frozen: FROZEN })).toEqual([
       deny,
       button("card_read", "Details"),
     ]);
     const stopped = { ...CREATED, stop: { by: CLEO, at: NOON } };
-    expect(buttonsOf(PENDING, stopped)).toEqual([approve, deny, button("card_read", "Details")]);
+    expect(buttonsOf(PENDING, stopped)).toEqual([deny, button("card_read", "Details")]);
     const first = underRule({ friction: { readFirst: true, word: null } });
     expect(buttonsOf(first)).toEqual([button("card_read", "Read in full"), approve, deny]);
   });

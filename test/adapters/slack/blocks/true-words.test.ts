@@ -15,10 +15,11 @@ import { callSlot, callsOf } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import type { Outcome } from "#src/domain/effect.ts";
 import { observe } from "#src/domain/observe.ts";
-import { renderKey } from "#src/domain/render-key.ts";
+import { renderKey, STOPPED } from "#src/domain/render-key.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Notification } from "#src/ports/notification.ts";
 import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
+import { markTampered } from "#src/domain/end-run.ts";
 import { OPENING, OUTCOME, replaceApproval, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
@@ -155,6 +156,58 @@ describe("a decision", () => {
     const shown = decided({ type: "elsewhere", at: NOON, words });
     expect(shown).toContain("The service says: deny.");
     expect(shown).not.toContain("agent service");
+  });
+});
+
+describe("the message about a stop", () => {
+  const stop = { by: APPROVER, at: NOON };
+  const { digest } = anApproval().request;
+  const denial = { verdict: "deny", reason: "", by: null, stoppedBy: APPROVER, at: NOON, digest } as const;
+  const shown = (of: Run): string => printedMessage(messageIn(of, STOPPED));
+  const stopped = (...approvals: Approval[]): Run => withApprovals({ ...run, stop }, ...approvals);
+  const refused: Approval = {
+    ...anApproval(),
+    past: [{ decision: denial, cause: "refused", words: "no" }],
+  };
+  const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
+
+  test("says how many requests still wait because the service refused their denial, and where to decide", () => {
+    const one = shown(stopped(refused));
+    expect(one).toContain("1 request still waits, because the service refused its denial");
+    expect(one).toContain("decide it on its card");
+    expect(one).not.toMatch(/nothing|Denied by this stop/);
+    const kept = {
+      ...anApproval("apr_3"),
+      state: { type: "decided", decision: denial, delivery: confirmed },
+    } as const;
+    const two = shown(stopped(refused, { ...refused, id: ApprovalId("apr_2") }, kept));
+    expect(two).toContain("Denied by this stop: 1 request, confirmed by the service.");
+    expect(two).toContain("2 requests still wait");
+  });
+
+  test("counts a request that a person denied after the service had refused the denial of the stop", () => {
+    const decision = { ...denial, by: { team: TEAM, user: APPROVER } };
+    const { stoppedBy: _none, ...byPerson } = decision;
+    const approval: Approval = {
+      ...refused,
+      state: { type: "decided", decision: byPerson, delivery: confirmed },
+    };
+    expect(shown(stopped(approval))).not.toContain("nothing");
+  });
+
+  test("counts nothing once the record was tampered with, since the record can't be believed", () => {
+    const before = stopped(refused);
+    const after = markTampered(before, NOON);
+    expect(shown(after)).not.toMatch(/Denied by|denied nothing|waits/);
+    expect(renderKey(after, STOPPED)).not.toBe(
+      renderKey({ ...after, watch: { type: "over", at: NOON } }, STOPPED),
+    );
+  });
+
+  test("does not say of a lifted stop that the run has asked for nothing since", () => {
+    const lifted = { ...run, stop: { ...stop, lifted: { by: APPROVER, at: NOON } } };
+    expect(shown(lifted)).toContain("This stop denied nothing.");
+    expect(shown({ ...run, stop })).toContain("This stop has denied nothing so far.");
   });
 });
 

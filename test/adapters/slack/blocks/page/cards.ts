@@ -24,6 +24,7 @@ import {
   decisionOf,
   FROZEN,
   PENDING,
+  REFUSED_DENIAL,
   REQUEST,
   SERVICE_SAYS,
 } from "./example.ts";
@@ -327,6 +328,10 @@ export const CARD_PARTS: Record<
   ],
   "before:both": [card("", before({ denied: DENIED, approved: APPROVED }))],
   frozen: [card("", PENDING, { ...CREATED, frozen: FROZEN })],
+  stopped: [
+    card("the service refused its denial", REFUSED_DENIAL, { ...CREATED, stop: { by: CLEO, at: NOON } }),
+    card("and frozen", PENDING, { ...CREATED, stop: { by: CLEO, at: NOON }, frozen: FROZEN }),
+  ],
   "rule:0-of-2": [
     card("", byTwo),
     card("one approval from each of two parts", ofParts),

@@ -4,6 +4,7 @@ import type { View } from "@slack/types";
 import type { Deployment } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { Approval, Decision, Delivery, Verdict } from "#src/domain/approval.ts";
+import { STOP_REASON } from "#src/domain/brake.ts";
 import type { Freeze } from "#src/domain/freeze.ts";
 import { RunId, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -79,4 +80,17 @@ export const FROZEN: Freeze = {
   by: CLEO,
   at: NOON,
   why: "The deploy agent loops",
+};
+
+/** Cleo stopped the run, and the service refused to have its request denied. */
+export const REFUSED_DENIAL: Approval = {
+  ...PENDING,
+  version: 2,
+  past: [
+    {
+      decision: { ...decisionOf("deny", STOP_REASON, null), stoppedBy: CLEO },
+      cause: "refused",
+      words: SERVICE_SAYS,
+    },
+  ],
 };

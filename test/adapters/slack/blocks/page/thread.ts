@@ -4,6 +4,7 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { applyDigest } from "#src/domain/storm.ts";
+import { markTampered } from "#src/domain/end-run.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
@@ -33,6 +34,7 @@ import {
   FROZEN,
   one,
   PENDING,
+  REFUSED_DENIAL,
   seenAs,
 } from "./example.ts";
 import { FOLLOW_UP_MESSAGES } from "./follow-up.ts";
@@ -164,6 +166,7 @@ const MANY = applyDigest(
     })),
   ),
 );
+const STOP: Stop = { by: BEN, at: NOON };
 const digest = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, digestSlot(1), DEPLOYMENT) });
 const allDenied = MANY.approvals.map(({ listing, id }) => ({
   ...decided(confirmed, "deny"),
@@ -172,7 +175,11 @@ const allDenied = MANY.approvals.map(({ listing, id }) => ({
 }));
 
 export const DIGESTS: Record<Extract<MessageId, `digest:${string}`>, readonly Example[]> = {
-  "digest:waiting": [digest(MANY), digest({ ...MANY, frozen: FROZEN }, "the channel is frozen")],
+  "digest:waiting": [
+    digest(MANY),
+    digest({ ...MANY, frozen: FROZEN }, "the channel is frozen"),
+    digest({ ...MANY, stop: STOP }, "the run is stopped"),
+  ],
   "digest:over": [
     digest(applyDigest({ ...MANY, approvals: allDenied })),
     digest(
@@ -196,7 +203,6 @@ const known = (watch: Watch, run: Run = CREATED): Example => ({
 });
 const REUSED: Run = { ...CREATED, creation: { type: "created", id: RunId("run_7"), at: NOON, reused: true } };
 
-const STOP: Stop = { by: BEN, at: NOON };
 const denied = (delivery: Parameters<typeof decided>[0]): Approval => {
   const approval = decided(delivery, "deny");
   if (approval.state.type !== "decided") return approval;
@@ -257,6 +263,14 @@ export const NOTICES_IN_THREAD: Record<
       ),
     },
     { when: "nothing was denied", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
+    {
+      when: "the service refused a denial",
+      drawn: messageIn(withApprovals(STOPPED_RUN, denied(confirmed), REFUSED_DENIAL), STOPPED, DEPLOYMENT),
+    },
+    {
+      when: "the run was tampered with",
+      drawn: messageIn(markTampered(STOPPED_RUN, NOON), STOPPED, DEPLOYMENT),
+    },
   ],
   "thread:stop-lifted": one(
     messageIn({ ...STOPPED_RUN, stop: { ...STOP, lifted: { by: ANA, at: NOON } } }, STOPPED, DEPLOYMENT),
