@@ -247,7 +247,7 @@ export type ApproverCount = {
   readonly at: number;
   /** How many people can approve, counted only up to the number that the rule needs. Null if Slack did not say. */
   readonly able: number | null;
-  /** Whether any member of the workspace can become an approver by joining the channel. */
+  /** Whether any full member becomes an approver by being in the channel, so that inviting people helps. */
   readonly grows: boolean;
 };
 

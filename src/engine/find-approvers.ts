@@ -19,7 +19,7 @@ export const SHOWN_AGE_MS = 60_000;
 const MAX_ASKED = 100;
 const AT_ONCE = 5;
 
-type PeopleLookup = Pick<People, "lookUp" | "membersOf" | "isPublic">;
+type PeopleLookup = Pick<People, "lookUp" | "membersOf">;
 
 export async function countApprovers(
   run: Run,
@@ -34,8 +34,12 @@ export async function countApprovers(
   if (isRequesterUnknown(run, approval, ctx)) return { type: "counted", of, able: null, grows: false };
   const rule = ruleOf(ctx, run, approval);
   try {
-    const grows = rule.approvers === "anyone" && (await people.isPublic(run.channel, SHOWN_AGE_MS));
-    return { type: "counted", of, able: await countAble(run, rule, people), grows };
+    return {
+      type: "counted",
+      of,
+      able: await countAble(run, rule, people),
+      grows: rule.approvers === "anyone",
+    };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     return { type: "counted", of, able: null, grows: false };

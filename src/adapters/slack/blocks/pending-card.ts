@@ -133,7 +133,12 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
   const warning =
     few === null
       ? []
-      : [line(span(`⚠️ ${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few)))];
+      : [
+          line(
+            span(`⚠️ ${tooFewApproversTitle(few)}. `, { bold: true }),
+            span(tooFewApproversWords(few, rule)),
+          ),
+        ];
   const lines = [
     ...warning,
     ...mentionLine(rule.mention.groups, mentionedUsers(rule, requester)),
@@ -196,10 +201,18 @@ export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
   return `Only ${count(able)} ${able === 1 ? "person" : "people"} can approve this, and ${count(needs)} must`;
 }
 
-export function tooFewApproversWords({ grows }: TooFewApprovers): string {
+export function tooFewApproversWords(
+  { grows }: TooFewApprovers,
+  { selfApproval, expiry }: Pick<KeptRule, "selfApproval" | "expiry">,
+): string {
+  const guests = selfApproval ? "Guests" : "The requester, guests";
   if (grows)
-    return "The requester, guests, apps and people from other workspaces can't approve it. Invite full members to this channel.";
-  return "The rule names too few people who can approve it. The requester, guests, people from other workspaces and people outside this channel can't. Add someone to the group or channel that the rule names, or change the policy. Until then, the request waits.";
+    return `${guests}, apps and people from other workspaces can't approve it. Invite full members to this channel.`;
+  const otherwise =
+    expiry === null
+      ? "Until then, the request waits."
+      : `Otherwise, the request ${expiry.outcome === "deny" ? "is denied" : "closes"} at its deadline.`;
+  return `The rule names too few people who can approve it. ${guests}, people from other workspaces and people outside this channel can't. Add someone to the group or channel that the rule names, or change the policy. ${otherwise}`;
 }
 
 // The buttons that decide an approval. They are the same on its card and on its line in a digest.

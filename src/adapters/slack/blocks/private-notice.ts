@@ -2,6 +2,7 @@
 
 import type { Approval } from "../../../domain/approval.ts";
 import type { NoticeContent } from "../../../domain/notice.ts";
+import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
@@ -160,10 +161,13 @@ function tooFewApprovers(
   run: Run,
   deployment: Deployment,
 ): Message {
-  const rule = run.approvals.find(({ id }) => id === few.approval)?.appliedRule.rule.name ?? "";
+  const rule = run.approvals.find(({ id }) => id === few.approval)?.appliedRule.rule;
   const place = { type: "channel" as const, channel_id: run.channel };
   return message(tooFewApproversTitle(few), [
-    line(span(`${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few))),
+    line(
+      span(`${tooFewApproversTitle(few)}. `, { bold: true }),
+      span(tooFewApproversWords(few, rule ?? BUILT_IN_RULE)),
+    ),
     line(
       span("Run "),
       runIdElement(runId(run) ?? "", deployment),
@@ -172,7 +176,7 @@ function tooFewApprovers(
       span(" in "),
       place,
       span(", rule "),
-      untrustedSpan(rule, 80, { code: true }),
+      untrustedSpan(rule?.name ?? "", 80, { code: true }),
       span("."),
     ),
   ]);

@@ -255,4 +255,20 @@ describe("a card shows", () => {
     expect(few(2)).toContain("⚠️ Only 2 people can approve this, and 3 must. ");
     expect(few(3)).not.toContain("⚠️");
   });
+
+  test("why too few people can, and what becomes of it, as its rule says", () => {
+    const few = (rule: Partial<KeptRule>, grows: boolean): string => {
+      const card = underRule(rule);
+      return words({ ...card, approverCount: { of: countKeyOf(card), at: NOON, able: 0, grows } });
+    };
+    for (const grows of [true, false]) {
+      expect(few({}, grows)).toContain("The requester, guests, ");
+      expect(few({ selfApproval: true }, grows)).not.toContain("The requester, ");
+    }
+    expect(few({}, false)).toContain("Until then, the request waits.");
+    const expires = (outcome: "nothing" | "deny") => few({ expiry: { afterMs: 3_600_000, outcome } }, false);
+    expect(expires("deny")).toContain("Otherwise, the request is denied at its deadline.");
+    expect(expires("nothing")).toContain("Otherwise, the request closes at its deadline.");
+    for (const outcome of ["nothing", "deny"] as const) expect(expires(outcome)).not.toContain("Until then");
+  });
 });
