@@ -120,33 +120,39 @@ const REMEDIES: { readonly [code: string]: Parameters<typeof line> } = {
 };
 
 function invite(): Parameters<typeof line> {
-  return [
-    span("Invite Countersign with "),
-    span("/invite @countersign", { code: true }),
-    span(" and try again."),
-  ];
+  return [span("Invite Countersign with "), span("/invite @countersign", { code: true }), span(".")];
 }
 
 function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
   const remedy = Object.hasOwn(REMEDIES, code) ? REMEDIES[code] : undefined;
   const place = { type: "channel" as const, channel_id: run.channel };
-  const { title, meaning } =
-    run.creation.type === "refused" ? UNSTARTED : remedy === undefined ? ONE_MISSING : ALL_MISSING;
-  return message(title, [
+  const refused = [
     line(
       span(remedy === undefined ? "Slack refused a message in " : "Countersign can't post in "),
       place,
       span(":"),
     ),
     quote(untrustedSpan(why, SERVICE_WORDS_CHARS)),
-    line(span(meaning), ...(remedy ?? [span("Ask an admin of Countersign to look at its log.")])),
-  ]);
+  ];
+  const todo = remedy ?? [span("Ask an admin of Countersign to look at its log.")];
+  const { creation } = run;
+  if (creation.type !== "refused") {
+    const { title, meaning } = remedy === undefined ? ONE_MISSING : ALL_MISSING;
+    return message(title, [...refused, line(span(meaning), ...todo)]);
+  }
+  // A start that fails because its opening can't be posted has Slack's words as its reason.
+  return creation.words === why
+    ? message(UNSTARTED, [...refused, line(span(WITHOUT_OPENING), ...todo, span(" Then start it again."))])
+    : message(UNSTARTED, [
+        ...refused,
+        line(span("The message would have said why your run was not started:")),
+        quote(untrustedSpan(withoutSpeaker(creation.words), SERVICE_WORDS_CHARS)),
+        line(...todo),
+      ]);
 }
 
-const UNSTARTED = {
-  title: "Your run was not started",
-  meaning: "Your run was not started, because its approvals could not be shown. ",
-};
+const UNSTARTED = "Your run was not started";
+const WITHOUT_OPENING = "Your run was not started, because its approvals could not be shown. ";
 const ONE_MISSING = {
   title: "Slack refused a message of your run",
   meaning: "The message does not appear there. It may be an approval that needs a decision. ",

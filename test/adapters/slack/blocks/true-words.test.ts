@@ -5,6 +5,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
@@ -342,6 +343,22 @@ test("the notification about a lifted freeze promises nothing if another freeze 
   const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
   const text = textOf(notificationMessage({ ...notification, post }, facts).blocks);
   expect(text).toContain("Unless another freeze holds there, runs start again");
+});
+
+describe("the notice that Slack refused a message of a run that was not started", () => {
+  const slackSays = "Slack refused the message (not_in_channel).";
+  const notice = (words: string): string => {
+    const creation = { type: "refused", words, at: NOON } as const;
+    const says = { type: "cannot-post", words: slackSays, code: "not_in_channel" } as const;
+    return printedMessage(privateNotice(says, { ...run, creation }));
+  };
+
+  test("says that this kept it from starting only if it did", () => {
+    expect(notice(slackSays)).toContain("because its approvals could not be shown");
+    const refused = notice("The agent service answered HTTP 422: no such tool.");
+    expect(refused).not.toContain("because its approvals could not be shown");
+    expect(refused).toContain("HTTP 422: no such tool.");
+  });
 });
 
 test("notifications name the command of this workspace", () => {

@@ -49,10 +49,7 @@ const refusedBySlack = (code: string): NoticeContent => ({
   code,
 });
 
-const UNSTARTED: Run = {
-  ...ASKED,
-  creation: { type: "refused", words: "the thread could not be posted", at: NOON },
-};
+const unstarted = (words: string): Run => ({ ...ASKED, creation: { type: "refused", words, at: NOON } });
 
 export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Example[]> = {
   "notice:cannot-post": [
@@ -60,7 +57,12 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
     notice(refusedBySlack("is_archived"), "archived"),
     notice(refusedBySlack("restricted_action"), "not allowed to post"),
     notice(refusedBySlack("msg_too_long"), "one message refused"),
-    notice(refusedBySlack("not_in_channel"), "its run was not started", UNSTARTED),
+    notice(
+      refusedBySlack("not_in_channel"),
+      "its run was not started",
+      unstarted("Slack refused (not_in_channel)"),
+    ),
+    notice(refusedBySlack("not_in_channel"), "the service refused its run", unstarted(SERVICE_SAYS)),
   ],
   "notice:queued": [
     { when: "many before it", drawn: named(queuedNotice(12), DEPLOYMENT) },
