@@ -3,7 +3,7 @@
 
 import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
-import type { Run } from "../../domain/run.ts";
+import { OPENING, type Run } from "../../domain/run.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { FilledIn } from "../../usecases/start-run.ts";
 import { freezeWords } from "./blocks/brake-blocks.ts";
@@ -140,7 +140,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
 
 async function listRuns(deps: ListenerDeps, words: ListWords, runs: readonly Run[]): Promise<Message> {
   const shown = await Promise.all(runs.slice(0, MAX_LISTED).map((run) => linked(deps, run)));
-  return runList(words, shown, runs.length - shown.length);
+  return runList(words, shown, runs.length > shown.length);
 }
 
 async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
@@ -201,11 +201,17 @@ async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Que
   if (!result.ok && result.error.type === "already-watched") deps.cards.lookNow([result.error.run]);
   if (!result.ok) return commandRefusal(result.error, deps.command);
   return type === "watch"
-    ? textAnswer("answer:watching", "Watching this run. Its thread opens in this channel.")
+    ? watching(result.value)
     : textAnswer(
         "answer:unwatched",
         "No longer watching this run. Its thread says so, and its open cards close.",
       );
+}
+
+/** A run that is watched again stays in its channel, whichever channel the command came from. */
+function watching({ channel, posts }: Run): Message {
+  const verb = posts[OPENING]?.type === "up" ? "is" : "opens";
+  return textAnswer("answer:watching", `Watching this run. Its thread ${verb} in <#${channel}>.`);
 }
 
 // `/agent freeze` shows what is frozen, freezes this channel or everything, or lifts a freeze.

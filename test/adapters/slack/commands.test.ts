@@ -68,13 +68,25 @@ describe("a private answer", () => {
     ]);
   });
 
-  test("lists ten runs at most and says how many more there are", async () => {
-    const runs = Array.from({ length: 11 }, (): Run => aWatchedRun());
+  test("lists ten runs at most and says that there are more, which no one counts", async () => {
+    const runs = Array.from({ length: 50 }, (): Run => aWatchedRun());
     const list = async (_user: unknown, _only: unknown, limit: number) => runs.slice(0, limit);
     const { answers } = await typed("list", { queries: { list } as unknown as ListenerDeps["queries"] });
     const [answer = { text: "", blocks: [] }] = answers;
     expectMessage(answer);
-    expect(textOf(answer.blocks)).toMatch(/1 more/);
+    expect(textOf(answer.blocks)).toContain("There are more");
+    expect(textOf(answer.blocks)).not.toMatch(/\d more/);
+  });
+
+  test("names the channel of a run that is watched again from another one", async () => {
+    const bench = await createBench();
+    const { id } = await bench.withCard();
+    const { requester, channel } = await bench.run(id);
+    await bench.flow.adoptRun.unwatch({ team: TEAM, user: requester, channel }, id);
+    const elsewhere = { user_id: requester, channel_id: ChannelId("C0DEV") };
+    const { answers } = await typed(`watch ${id}`, { adoptRun: bench.flow.adoptRun }, elsewhere);
+    expect((await bench.run(id)).watch.type).toBe("on");
+    expect(answers[0]?.text).toContain(`Its thread is in <#${channel}>.`);
   });
 
   test("contains no link if Slack does not return one", async () => {

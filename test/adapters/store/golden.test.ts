@@ -72,7 +72,7 @@ function draw(run: Run): void {
     if (renderKey(run, slot) !== null) accept(messageIn(run, slot));
   }
   accept(oneRun({ run, link: null }));
-  accept(runList({ title: "Runs", none: "None." }, [{ run, link: null }], 0));
+  accept(runList({ title: "Runs", none: "None." }, [{ run, link: null }], false));
   for (const { says } of run.notices) accept(privateNotice(says, run));
 }
 

@@ -177,7 +177,7 @@ function tellPrivately(workspace: Workspace): void {
   post(workspace, help("/agent"), only);
   post(
     workspace,
-    runList({ title: "What waits for a decision:", none: "Nothing waits." }, [LINKED, LINKED], 4),
+    runList({ title: "What waits for a decision:", none: "Nothing waits." }, [LINKED, LINKED], true),
     only,
   );
   post(workspace, healthReport(health, NOON), only);

@@ -86,16 +86,15 @@ const DESCRIPTION_CHARS = 200;
 
 export type ListWords = { readonly title: string; readonly none: string };
 
-/** `more` is the number of runs that are not listed. */
-export function runList({ title, none }: ListWords, runs: readonly Linked[], more: number): Message {
+/** `more`: whether there are runs that are not listed. No one counts them. */
+export function runList({ title, none }: ListWords, runs: readonly Linked[], more: boolean): Message {
   if (runs.length === 0) return withId("answer:list:empty", { text: none, blocks: [rich(line(span(none)))] });
   const blocks: Block[] = [rich(line(span(title, { bold: true }))), ...runs.map((run) => runRow(run))];
-  if (more > 0)
-    blocks.push(
-      rich(line(span(`${count(more)} more ${more === 1 ? "is" : "are"} not shown; these are the newest.`))),
-    );
+  if (more) blocks.push(rich(line(span(MORE_RUNS))));
   return withId("answer:list", { text: `${title}: ${runs.length}`, blocks });
 }
+
+export const MORE_RUNS = "There are more; these are the newest.";
 
 export function runRow({ run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked): Block {
   const status = listedStatus(run);

@@ -2,7 +2,7 @@
 
 import type { Block, View } from "@slack/types";
 import { HOME_REFRESH, HOME_START } from "../names.ts";
-import { type Linked, runRow } from "./command-answers.ts";
+import { type Linked, MORE_RUNS, runRow } from "./command-answers.ts";
 import { partWithId, withId } from "./message-id.ts";
 import { queueBlocks, type QueuePage } from "./queue-list.ts";
 import { header, line, rich, span } from "./rich.ts";
@@ -31,7 +31,7 @@ function listed({ page, own, moreOwn }: HomeRows): Block[] {
     ...(own.length === 0
       ? [partWithId("home:own:none", textBlock("You have not started a run yet."))]
       : own.map(runRow)),
-    ...(moreOwn ? [textBlock("There are more; these are the newest.")] : []),
+    ...(moreOwn ? [textBlock(MORE_RUNS)] : []),
   ];
 }
 

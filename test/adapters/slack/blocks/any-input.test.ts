@@ -58,7 +58,7 @@ describe("whatever a run contains, Slack accepts it and no one is mentioned, for
   test("a list of ten runs", () => {
     always(fc.array(anyRun(2), { maxLength: 10 }), (runs) => {
       const linked = runs.map((run) => ({ run, link: PERMALINK }));
-      const { text, blocks } = runList({ title: "Runs of your channels", none: "None." }, linked, 3);
+      const { text, blocks } = runList({ title: "Runs of your channels", none: "None." }, linked, true);
       expectMessage({ text, blocks: withoutOwnLink(blocks) });
     });
   });
@@ -193,7 +193,7 @@ test("a long list of waiting approvals stays within Slack's limits, and says how
   }));
   const run = withApprovals(aWatchedRun(), ...waits);
   expectMessage(oneRun({ run, link: null }));
-  expectMessage(runList({ title: "Waiting", none: "None." }, [{ run, link: null }], 0));
+  expectMessage(runList({ title: "Waiting", none: "None." }, [{ run, link: null }], false));
 });
 
 test("whatever the service and its gateway say about their health, Slack accepts it and no one is mentioned", () => {

@@ -118,7 +118,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     messageIn(run, `${DOWN} ${NOON}`),
     messageIn(run, `${BACK} ${NOON}`),
     messageIn({ ...run, storm: { since: NOON, waiting: 9, at: NOON, until: null } }, `storm ${NOON}`),
-    runList({ title: "Runs", none: "None." }, [linked], 0),
+    runList({ title: "Runs", none: "None." }, [linked], false),
     oneRun(linked),
     privateNotice({ type: "cannot-post", words: text(11) }, run),
     privateNotice(

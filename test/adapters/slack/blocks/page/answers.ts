@@ -35,7 +35,7 @@ import { createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
 import type { Delivery } from "#src/domain/approval.ts";
-import type { Run } from "#src/domain/run.ts";
+import { OPENING, type Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import { SAVED_TASK } from "../../../../make/saved-task.ts";
 import { aQueue } from "../../../../make/queue.ts";
@@ -247,6 +247,10 @@ const opens = {
   openForm: { open: async () => ok({ run: WAITS, ticket: { ...TICKET, nonce } }) },
 };
 
+const ts = MessageTs("1795176000.000100");
+const up = { type: "up", ts, shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
+const POSTED: Run = { ...CREATED, posts: { [OPENING]: up } };
+
 const disputed = (result: unknown) => ({ dispute: async () => result });
 
 /** The examples by the id of the answer. */
@@ -273,7 +277,10 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:pending:empty": await typed("pending", queries([])),
     "answer:status": await typed("status run_7", queries([WAITS])),
     "answer:week-report": await typed("report", { reportWeek: async () => ok(WEEK_REPORT) }),
-    "answer:watching": await typed("watch run_7", { adoptRun: { adopt: async () => ok("stored") } }),
+    "answer:watching": [
+      ...(await typed("watch run_7", { adoptRun: { adopt: async () => ok(ASKED) } })),
+      ...when("again", await typed("watch run_7", { adoptRun: { adopt: async () => ok(POSTED) } })),
+    ],
     "answer:unwatched": await typed("unwatch run_7", { adoptRun: { unwatch: async () => ok("stored") } }),
     "answer:which-run": await typed("status"),
     "answer:unknown-command": await typed("frobnicate"),
