@@ -238,7 +238,7 @@ function runHeading(entries: readonly KeptEntry[], names: Names): string[] {
     id === null ? "Run without a service id" : `Run ${oneLine(id, WORDS_CHARS)}`,
     `key ${oneLine(found.run ?? "(none)", WORDS_CHARS)}`,
     `channel ${found.channel ?? "(none)"}`,
-    `asked for by ${found.requester === null ? "an unknown person" : personWords(found.requester, names)}`,
+    `requester ${found.requester === null ? "an unknown person" : personWords(found.requester, names)}`,
   ];
   return [parts.join(" · "), ...(names.size === 0 ? [] : [NAMES_OF_NOW]), ""];
 }

@@ -158,6 +158,6 @@ test("the evidence of a run begins with its owner, and ends with its task", asyn
   await bench.flow.exportEvidence({ ...HERE, user: ADMIN }, id);
   const text = bench.notificationSender.given[0]?.text ?? "";
   const { key } = await bench.run(id);
-  expect(text).toContain(`Run ${id} · key ${key} · channel ${CHANNEL} · asked for by ${TEAM}:${REQUESTER}`);
+  expect(text).toContain(`Run ${id} · key ${key} · channel ${CHANNEL} · requester ${TEAM}:${REQUESTER}`);
   expect(text).toContain("task task:\ntask");
 });

@@ -36,7 +36,12 @@ export function aQueuePage(
     yours: yours.map(row),
     others: others.map(row),
     undelivered: undelivered.map((item) => ({ ...item, link })),
-    counts: { yours: yours.length, others: others.length, undelivered: undelivered.length },
+    counts: {
+      yours: yours.length,
+      others: others.length,
+      undelivered: undelivered.length,
+      unreadable: unreadable.length,
+    },
     page: 0,
     pages: 1,
     choice: EVERYTHING,

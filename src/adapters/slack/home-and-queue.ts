@@ -63,7 +63,12 @@ export async function queuePage(
     yours: rows.filter(({ item }) => readersOwn.has(item)),
     others: rows.filter(({ item }) => !readersOwn.has(item)),
     undelivered: undeliveredRows,
-    counts: { yours: yours.length, others: others.length, undelivered: undelivered.length },
+    counts: {
+      yours: yours.length,
+      others: others.length,
+      undelivered: undelivered.length,
+      unreadable: unreadable.length,
+    },
     page,
     pages,
     choice: { ...choice, page },

@@ -10,3 +10,12 @@ export function timeWords(ms: number): string {
   const [size, unit] = UNITS.find(([size]) => ms % size === 0) ?? [1, "ms"];
   return `${ms / size} ${unit}`;
 }
+
+/** Returns an age in words, exact to the minute. */
+export function ageWords(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

@@ -14,10 +14,11 @@ import {
 } from "#src/adapters/slack/queue-choice.ts";
 import { UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
+import { allUnreadable } from "#src/domain/snapshot.ts";
 import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
 import { aQueue } from "../../make/queue.ts";
-import { anApproval, APPROVER, aWatchedRun, CHANNEL, TEAM, withApprovals } from "../../make/run.ts";
-import { wire } from "./blocks/oracle.ts";
+import { anApproval, APPROVER, aWatchedRun, CHANNEL, NOON, TEAM, withApprovals } from "../../make/run.ts";
+import { textOf, wire } from "./blocks/oracle.ts";
 
 const deps = {
   team: TEAM,
@@ -111,6 +112,25 @@ describe("the chosen filters", () => {
     expect(choiceOf(click("queue_show", { state: { values } }))).toEqual(due);
     expect(choiceOf(click("queue_channel", { view: { type: "home", state: { values } } }))).toEqual(due);
     expect(choiceOf(click("queue_show", {}))).toEqual(EVERYTHING);
+  });
+});
+
+describe("runs with approvals that can't be read", () => {
+  const unreadable = allUnreadable(null, "answer", { code: "garbled", why: "it is not JSON" }, NOON);
+  const drawn = async (runs: number) =>
+    textOf(
+      queueBlocks(
+        await page(
+          Array.from({ length: runs }, () => ({ ...aWatchedRun(), unreadable })),
+          EVERYTHING,
+        ),
+      ),
+    );
+
+  test("are listed, and those that are not listed are counted", async () => {
+    expect(await drawn(5)).not.toContain("more run");
+    expect(await drawn(6)).toContain("… and 1 more run whose approvals can't be read");
+    expect(await drawn(7)).toContain("… and 2 more runs whose approvals can't be read");
   });
 });
 

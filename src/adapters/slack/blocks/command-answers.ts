@@ -106,7 +106,7 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
     span(`${icon} ${text}`, { bold: true }),
     span(isOngoing(run) ? " since " : " "),
     moment(since),
-    span(", asked by "),
+    span(run.origin === "started" ? ", asked by " : ", watched by "),
     person(run.requester),
     ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
     ...thread,

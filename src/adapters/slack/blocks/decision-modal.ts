@@ -18,6 +18,7 @@ import {
   type FilledReason,
   idsNote,
   marksLine,
+  ofWhom,
   plain,
   presetMenu,
   presetsOf,
@@ -87,7 +88,7 @@ function decisionModal(
       rich(
         ...marksLine(run, request, deployment),
         line(
-          span(`You are ${approves ? "approving" : "denying"} a request by `),
+          span(`You are ${approves ? "approving" : "denying"} a request ${ofWhom(run)} `),
           person(run.requester),
           span(`. ${then}`),
         ),

@@ -45,6 +45,9 @@ export function askedBy(run: Run) {
   return line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester));
 }
 
+/** The words between "a request" and the person who asked for the run or watches it. */
+export const ofWhom = ({ origin }: Run): string => (origin === "started" ? "by" : "of a run watched by");
+
 /** The whole request. A long request starts with an overview of all its fields, so that no field goes unnoticed. */
 export function requestBlocks(request: Request, as: Drawing): Block[] {
   if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, IN_FILE, as).block];

@@ -29,7 +29,7 @@ function listed({ page, own, moreOwn }: HomeRows): Block[] {
     { type: "divider" },
     header("Your runs"),
     ...(own.length === 0
-      ? [partWithId("home:own:none", textBlock("You have not started a run yet."))]
+      ? [partWithId("home:own:none", textBlock("You have no runs in your channels."))]
       : own.map(runRow)),
     ...(moreOwn ? [textBlock(MORE_RUNS)] : []),
   ];

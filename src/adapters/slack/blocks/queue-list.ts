@@ -9,6 +9,7 @@ import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
+import { ageWords } from "../../../domain/text/time-words.ts";
 import {
   QUEUE_CHANNEL,
   QUEUE_CLEAR,
@@ -47,8 +48,8 @@ export type QueuePage = {
   readonly others: readonly QueueRow[];
   /** The first decisions that the service has not confirmed yet. Empty except on the first page. */
   readonly undelivered: readonly (UndeliveredItem & { readonly link: string | null })[];
-  /** The counts over all pages. */
-  readonly counts: { readonly yours: number; readonly others: number; readonly undelivered: number };
+  /** The counts over all pages. `unreadable` counts runs. */
+  readonly counts: Readonly<Record<"yours" | "others" | "undelivered" | "unreadable", number>>;
   /** The index of the page, from 0. */
   readonly page: number;
   readonly pages: number;
@@ -57,6 +58,7 @@ export type QueuePage = {
   readonly rules: readonly string[];
   /** Requests that can be reviewed together. Empty except on the first page. */
   readonly groups: readonly GroupRow[];
+  /** The first runs with unreadable approvals. Empty except on the first page. */
   readonly unreadable: readonly { readonly run: Run; readonly link: string | null }[];
   /** Whether the reader may decide nothing, like a guest. */
   readonly closed: boolean;
@@ -86,7 +88,7 @@ export function queueBlocks(page: QueuePage): Block[] {
     ...rowsWithId("queue:yours", page.yours),
     ...(page.counts.others === 0 ? [] : othersBlocks(page)),
     ...undeliveredBlocks(page),
-    ...page.unreadable.map((row) => runRow(row)),
+    ...unreadableBlocks(page),
     ...pager(page),
   ];
 }
@@ -108,6 +110,13 @@ function undeliveredBlocks({ undelivered, counts }: QueuePage): Block[] {
     header(titled("Decided, not confirmed yet", counts.undelivered)),
     partWithId("queue:undelivered", rich(...rows.flat(), ...rest)),
   ];
+}
+
+function unreadableBlocks({ unreadable, counts }: QueuePage): Block[] {
+  const more = unreadable.length === 0 ? 0 : counts.unreadable - unreadable.length;
+  const runs = more === 1 ? "run whose approvals" : "runs whose approvals";
+  const rest = more === 0 ? [] : [words(`… and ${count(more)} more ${runs} can't be read`)];
+  return [...unreadable.map((row) => runRow(row)), ...rest];
 }
 
 const titled = (title: string, requests: number): string =>
@@ -200,15 +209,6 @@ function followUpWords(approval: QueueItem["approval"]): string[] {
 
 const PARTS_CHARS = 120;
 
-/** The age in words, exact to the minute. The list says when it was drawn. */
-function ageWords(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return "less than a minute";
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
-}
-
 // Requests that can be reviewed together.
 
 function groupRow({ group: { kind, items }, together, review }: GroupRow): Block {
@@ -218,7 +218,7 @@ function groupRow({ group: { kind, items }, together, review }: GroupRow): Block
   const requests = `*${count(items.length)} requests`;
   const what =
     kind === "run"
-      ? `${requests} of one run* in <#${run.channel}>, asked by <@${run.requester}>`
+      ? `${requests} of one run* in <#${run.channel}>, ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`
       : rule.name === BUILT_IN_RULE.name
         ? `${requests}* in <#${run.channel}>`
         : `${requests} under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;

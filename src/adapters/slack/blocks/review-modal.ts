@@ -31,6 +31,7 @@ import {
   type FilledReason,
   idsNote,
   marksLine,
+  ofWhom,
   plain,
   presetMenu,
   presetsOf,
@@ -76,7 +77,7 @@ function reviewModal(
       rich(
         ...marksLine(run, request, deployment),
         line(
-          span("A request by "),
+          span(`A request ${ofWhom(run)} `),
           person(run.requester),
           span(`. If you approve: ${inSentence(consequenceWords(run, request))}`),
         ),

@@ -46,6 +46,12 @@ test("what could not be looked up is named, with a way to try again", () => {
   expect(textOf(view.blocks)).not.toContain("Nothing");
 });
 
+test("a person without runs in their channels may have started some elsewhere", () => {
+  const view = homeView({ page: aQueuePage([]), own: [], moreOwn: false }, NOON);
+  expect(textOf(view.blocks)).toContain("You have no runs in your channels.");
+  expect(textOf(view.blocks)).not.toContain("not started");
+});
+
 test("a row says that a request can only be denied while its run is stopped or frozen", () => {
   const run = withApprovals(aWatchedRun(), anApproval());
   const freeze = { entry: 1, channel: null, by: APPROVER, at: NOON, why: "" };

@@ -7,6 +7,8 @@ import { oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { queueBlocks } from "#src/adapters/slack/blocks/queue-list.ts";
+import { reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
 import { applyPolicy } from "#src/domain/applied-rule.ts";
@@ -37,6 +39,7 @@ import {
   TEAM,
   withApprovals,
 } from "../../../make/run.ts";
+import { aQueuePage } from "../../../make/queue.ts";
 import { endedRun, requestOf } from "../observed.ts";
 import { textOf } from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
@@ -325,6 +328,23 @@ test("a risk that the service does not state is called that, on the card and in 
   expect(printedMessage(approvalCard(of, approval))).toContain("risk not stated");
   const ticket = { saw: approval.request, verdict: "approve", nonce: aNonce() } as const;
   expect(textOf(formView({ run: of, ticket }).blocks)).toContain("Risk not stated");
+});
+
+test("the person who watches a run that was started elsewhere did not ask for it", () => {
+  const [first, second] = [anApproval(), anApproval()];
+  const watched = withApprovals(run, first, second);
+  const started: Run = { ...watched, origin: "started" };
+  const shown = (of: Run): string => {
+    const formOf = (facts: { readonly choice?: true }) => {
+      const ticket = { saw: first.request, verdict: "approve", nonce: aNonce(), ...facts } as const;
+      return reviewView({ run: of, ticket }).blocks;
+    };
+    const list = [...oneRun({ run: of, link: null }).blocks, ...queueBlocks(aQueuePage([of]))];
+    return textOf([...list, ...formOf({}), ...formOf({ choice: true })]);
+  };
+  expect(shown(started).match(/asked by|request by/g)).toHaveLength(6);
+  expect(shown(watched)).not.toMatch(/asked by|request by/i);
+  expect(shown(watched)).toContain("You are approving a request of a run watched by");
 });
 
 test("the notification about tampering names no place that its reader is not in", () => {
