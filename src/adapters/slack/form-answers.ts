@@ -13,7 +13,7 @@ import type { Recorded } from "../../usecases/submit-decision.ts";
 import { changedModal, formView, heldModal, presetsFor, messageModal } from "./blocks/decision-modal.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import type { FilledReason } from "./blocks/form-parts.ts";
-import { commandRefusalWords } from "./blocks/command-refusal-words.ts";
+import { commandRefusalPlain, commandRefusalWords } from "./blocks/command-refusal-words.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { MessageId } from "./blocks/message-id.ts";
 import { reviewView } from "./blocks/review-modal.ts";
@@ -227,7 +227,7 @@ export async function onRunFormSubmit(deps: ListenerDeps, payload: SubmitPayload
     }
     if (saved !== null) return savedTaskRefused(errorBlock, started.error, deps.command);
     const block = fromHome && ABOUT_CHANNEL.has(started.error.type) ? CHANNEL_BLOCK : TASK_BLOCK;
-    return inField(block, commandRefusalWords(started.error, deps.command));
+    return inField(block, commandRefusalPlain(started.error, deps.command));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a run");
@@ -240,11 +240,10 @@ export async function onRunFormSubmit(deps: ListenerDeps, payload: SubmitPayload
 
 /** A form whose saved task is gone or has changed is replaced. Other refusals may be temporary, so the form keeps what was typed. */
 function savedTaskRefused(block: string | null, refusal: CommandRefusal, command: string): SubmitAnswer {
-  const words = commandRefusalWords(refusal, command);
   const isObsolete = refusal.type === "saved-task-gone" || refusal.type === "saved-task-changed";
   return block === null || isObsolete
-    ? notStarted(words, `command-refusal:${refusal.type}`)
-    : inField(block, words);
+    ? notStarted(commandRefusalWords(refusal, command), `command-refusal:${refusal.type}`)
+    : inField(block, commandRefusalPlain(refusal, command));
 }
 
 const notStarted = (words: string, id: MessageId): SubmitAnswer => ({

@@ -3,15 +3,16 @@ import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import type { CommandRefusal } from "#src/domain/command-refusal.ts";
 import type { Freeze } from "#src/domain/freeze.ts";
 import { ChannelId, UserId } from "#src/domain/ids.ts";
-import type { CommandPayload } from "#src/adapters/slack/payloads.ts";
+import type { CommandPayload, SubmitPayload } from "#src/adapters/slack/payloads.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
 import { err } from "#src/domain/result.ts";
+import { onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { createSuggestedRuns } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { ADMIN, createBench, failure } from "../../make/bot.ts";
 import { these } from "../../make/policy.ts";
-import { aWatchedRun, TEAM } from "../../make/run.ts";
+import { aNonce, aWatchedRun, TEAM } from "../../make/run.ts";
 import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 
@@ -176,6 +177,21 @@ describe("a run that is not started", () => {
     const channel = ChannelId("D0ANA");
     const { acked } = await typed("run deploy env=prod", { startRun }, { channel_id: channel });
     expect(textOf(acked)).toContain("/agent run deploy env=prod");
+  });
+
+  test("because of a freeze says so beside the field of the form, where Slack draws no markup", async () => {
+    const deps = { team: TEAM, command: "/agent", ...refused({ type: "frozen", freeze: FREEZE }) };
+    const state = { values: { task: { task_text: { value: TASK } } } };
+    const answer = await onRunFormSubmit(
+      deps as unknown as ListenerDeps,
+      {
+        user: { id: payload("").user_id },
+        view: { private_metadata: `${aNonce()} C0OPS`, state },
+      } as unknown as SubmitPayload,
+    );
+    const shown = JSON.stringify(answer);
+    expect(shown).toContain("Countersign is frozen here");
+    expect(shown).not.toMatch(/<@|<!date/);
   });
 
   test("for a person who may never start one says only why", async () => {

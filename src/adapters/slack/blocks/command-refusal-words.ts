@@ -56,13 +56,12 @@ const ONLY_ADMINS: Record<Extract<CommandRefusal, { type: "not-admin" }>["asked"
   report: "Only Countersign's admins can see who decided in the last week.",
 };
 
-/** Used for a typed command. The form marks an empty field itself. */
-function unfinishedWords({
-  missing,
-  wrong,
-  unknown,
-}: Extract<CommandRefusal, { type: "saved-task-unfinished" }>): string {
-  const list = (names: readonly string[]): string => escaped(oneLine(names.join(", "), NAMES_CHARS));
+/** `drawn` makes the names of fields safe to show. */
+function unfinishedWords(
+  { missing, wrong, unknown }: Extract<CommandRefusal, { type: "saved-task-unfinished" }>,
+  drawn: (names: string) => string,
+): string {
+  const list = (names: readonly string[]): string => drawn(oneLine(names.join(", "), NAMES_CHARS));
   return [
     "Nothing was started.",
     ...(missing.length === 0 ? [] : [`Missing: ${list(missing)}.`]),
@@ -86,7 +85,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "unknown-run":
       return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs of your channels.`;
     case "saved-task-unfinished":
-      return unfinishedWords(refusal);
+      return unfinishedWords(refusal, escaped);
     case "service-silent":
       return `The agent service did not answer, so nothing was done. \`${command} health\` says why.`;
     case "already-watched":
@@ -110,6 +109,14 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     default:
       return FIXED_COMMAND_WORDS[refusal.type];
   }
+}
+
+/** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */
+export function commandRefusalPlain(refusal: CommandRefusal, command: string): string {
+  if (refusal.type === "frozen")
+    return `Countersign is frozen here, so no run starts until the freeze is lifted. Nothing was started; try again then. ${command} freeze shows who froze it.`;
+  if (refusal.type === "saved-task-unfinished") return unfinishedWords(refusal, (names) => names);
+  return commandRefusalWords(refusal, command).replaceAll("`", "");
 }
 
 /** Refusals after which the same person never types the same task again, or typed none. */

@@ -56,7 +56,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
   if (isFollowUpRefusal(refusal)) return followUpRefusalWords(refusal);
   switch (refusal.type) {
     case "requester":
-      return `${refusal.perhaps === true ? MAY_HAVE_ASKED : ASKED_YOURSELF} ${whoDecides(refusal.rule, [asker])} Nothing was sent.`;
+      return `${askedWords(refusal)} ${whoDecides(refusal.rule, [asker])} Nothing was sent.`;
     case "not-approver":
       return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
     case "unverified":
@@ -92,8 +92,10 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
   }
 }
 
-const ASKED_YOURSELF = "You asked for this run, so someone else must decide.";
-const MAY_HAVE_ASKED = "You may have asked for this run yourself, so someone else must decide.";
+function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): string {
+  const asked = perhaps === true ? "You may have asked for this run yourself" : "You asked for this run";
+  return `${asked}, so someone else must decide.`;
+}
 
 /** The most people, groups and channels that a refusal names. Slack draws long lists badly. */
 const MAX_NAMED = 20;
@@ -150,7 +152,7 @@ function alreadyDecided(
     return `The policy ${what} this, ${at}, because the time to decide had passed. Nothing more was sent.`;
   if (decision.by.user === asker)
     return `You already ${what} this, ${at}. Nothing more was sent; the card says what became of it.`;
-  return `<@${decision.by.user}> already ${what} this, ${at}. The first decision counts; yours was not sent.`;
+  return `<@${decision.by.user}> already ${what} this, ${at}. Your decision was not sent; the card says what became of theirs.`;
 }
 
 const NOT_YOU = "You can't decide this";
@@ -203,10 +205,10 @@ export function refusalPlain(refusal: Refusal): string {
     return tooLateWords({ ...refusal.became, at: null });
   if (refusal.type === "already-decided") {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
-    return `Someone already ${what} this. The first decision counts; yours was not sent.`;
+    return `This was already ${what}. Your decision was not sent; the card says what became of the first one.`;
   }
   if (isFollowUpRefusal(refusal)) return followUpRefusalPlain(refusal);
-  if (refusal.type === "requester") return `${ASKED_YOURSELF} Nothing was sent.`;
+  if (refusal.type === "requester") return `${askedWords(refusal)} Nothing was sent.`;
   if (refusal.type === "not-approver") return "The rule does not list you. Nothing was sent.";
   if (refusal.type === "already-voted")
     return "You already approved this. Others must approve it too. Nothing was sent. You can still deny it.";

@@ -4,7 +4,10 @@ import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/notice.ts";
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
-import { commandRefusalWords } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import {
+  commandRefusalPlain,
+  commandRefusalWords,
+} from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
@@ -49,6 +52,29 @@ test("a refusal fits into a modal and into a field's error", () => {
     expectView(messageModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`));
     expect(refusalPlain(each)).not.toMatch(/[<>*]/);
   }
+});
+
+test("the error beside a field of the start form has no markup and no entities", () => {
+  const fields = { missing: ["R&D <lead>"], wrong: [], unknown: [] };
+  const unfinished = commandRefusalPlain({ type: "saved-task-unfinished", ...fields }, "/agent");
+  expect(unfinished).toContain("Missing: R&D <lead>.");
+  for (const each of [...COMMAND_REFUSALS.frozen, ...COMMAND_REFUSALS["hidden-channel"]])
+    expect(commandRefusalPlain(each, "/agent")).not.toMatch(/[<>*`]|&\w+;/);
+});
+
+test("a person who only may have asked for the run is not told that they did", () => {
+  const refusal = { type: "requester", rule: BUILT_IN_RULE, perhaps: true } as const;
+  for (const words of [refusalWords(refusal), refusalPlain(refusal)])
+    expect(words).toContain("You may have asked for this run yourself");
+});
+
+test("an earlier decision is not said to count, since the service may have refused it", () => {
+  for (const each of REFUSALS["already-decided"])
+    for (const words of [refusalWords(each), refusalPlain(each)]) expect(words).not.toContain("counts");
+  const [byPolicy] = REFUSALS["already-decided"].filter(
+    (each) => each.type === "already-decided" && each.decision.by === null,
+  );
+  expect(byPolicy === undefined ? "" : refusalPlain(byPolicy)).toContain("This was already denied.");
 });
 
 test("a person who may not decide is not sent to others who may not either", () => {
