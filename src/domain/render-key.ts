@@ -28,6 +28,7 @@ import {
   unreadableNow,
 } from "./run.ts";
 import { unreadableMeaning } from "./snapshot.ts";
+import { oneLine } from "./text/excerpt.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export const MISSING: Slot = "missing";
@@ -35,13 +36,21 @@ export const MISSING: Slot = "missing";
 export const STOPPED: Slot = "stopped";
 
 export function openingRenderKey(run: Run): string {
-  return `${statusRenderKey(run)}${isDisputed(run) ? ", disputed" : ""}${isStopped(run) ? ", stopped" : ""}`;
+  const disputed = isDisputed(run) ? ", disputed" : "";
+  // The service may report the task of a watched run later.
+  const task = run.input === "" ? ", no task" : "";
+  return `${statusRenderKey(run)}${disputed}${isStopped(run) ? ", stopped" : ""}${task}`;
 }
+
+/** The most characters of the reason why a run has not started yet that its opening shows. */
+export const WHY_CHARS = 200;
 
 function statusRenderKey(run: Run): string {
   switch (run.creation.type) {
     case "planned":
-      return run.creation.why === "" ? "starting" : "starting, waiting";
+      return run.creation.why === ""
+        ? "starting"
+        : `starting, waiting: ${oneLine(run.creation.why, WHY_CHARS)}`;
     case "sending":
       return "starting";
     case "refused":

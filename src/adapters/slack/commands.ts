@@ -13,7 +13,7 @@ import { named } from "./blocks/deployment.ts";
 import { weekReport } from "./blocks/look-back-message.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal, typedRunRefusal } from "./blocks/command-refusal-words.ts";
-import { count, type Message } from "./blocks/rich.ts";
+import { count, type Message, plural } from "./blocks/rich.ts";
 import { RECORDED, recordRefusal, recordRun, unknownCommand } from "./free-text.ts";
 import { pendingAnswer } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -154,7 +154,7 @@ async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Messa
   if (!exported.ok) return commandRefusal(exported.error, deps.command);
   return textAnswer(
     "answer:evidence-sent",
-    `The evidence is in your direct messages with Countersign: ${count(exported.value)} entries.`,
+    `The evidence is in your direct messages with Countersign: ${count(exported.value)} ${plural(exported.value, "entry", "entries")}.`,
   );
 }
 

@@ -203,7 +203,7 @@ function freezeLine({ by, channel, at, why }: Freeze): RichTextSection {
 export function freezeNotification({ entry }: KeptEntry, command: string): Message {
   const { what, by, channel, at, reason } = entry;
   const frozen = what === "frozen";
-  const where = channel === null ? "every channel" : "this channel";
+  const where = channel === null ? "every channel" : `<#${channel}>`;
   const title = frozen ? "🧊 Countersign is frozen" : "🟢 The freeze is lifted";
   const who = by === null ? span("Someone") : person(by.user);
   const place: RichTextElement[] =

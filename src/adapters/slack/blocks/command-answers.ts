@@ -18,6 +18,7 @@ import {
   type Message,
   moment,
   person,
+  plural,
   quote,
   rich,
   span,
@@ -79,7 +80,7 @@ function savedTaskLines(command: string, tasks: readonly SavedTask[]): Block[] {
     return line(span(usage, { code: true }), untrustedSpan(` ${description}\n`, DESCRIPTION_CHARS));
   });
   const more = tasks.length - TASKS_IN_HELP;
-  const rest = more > 0 ? [line(span(`${count(more)} more are in the form.`))] : [];
+  const rest = more > 0 ? [line(span(`${count(more)} more ${plural(more, "is", "are")} in the form.`))] : [];
   return [rich(line(span("Saved tasks in this channel", { bold: true })), ...rows, ...rest)];
 }
 const DESCRIPTION_CHARS = 200;
@@ -120,8 +121,8 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
   asks.push(...undeliveredLines(run));
   const unreadable = unreadableNow(run);
   if (unreadable !== null) asks.push(line(span(`⚠️ ${unreadableTitle(unreadable)}.`)));
-  if (waits.length > MAX_WAITS)
-    asks.push(line(span(`… and for ${count(waits.length - MAX_WAITS)} more decisions`)));
+  const more = waits.length - MAX_WAITS;
+  if (more > 0) asks.push(line(span(`… and for ${count(more)} more ${plural(more, "decision")}`)));
   return rich(
     head,
     ...whyLines(status),

@@ -7,7 +7,7 @@ import type { PartHealth } from "../../../ports/monitoring.ts";
 import type { HealthAnswer } from "../../../usecases/queries.ts";
 import { frozenBlocks } from "./brake-blocks.ts";
 import { withId } from "./message-id.ts";
-import { count, duration, line, type Message, moment, rich, span, untrustedSpan } from "./rich.ts";
+import { count, duration, line, type Message, moment, plural, rich, span, untrustedSpan } from "./rich.ts";
 import { COMMAND } from "./receipts.ts";
 
 const SAYS_CHARS = 300;
@@ -173,8 +173,8 @@ function part(name: string, report: HealthReport, fields: readonly string[]): Bl
   const shown = list
     .slice(0, MAX_ENDPOINTS)
     .map((endpoint) => row("endpoint", typeof endpoint === "string" ? endpoint : JSON.stringify(endpoint)));
-  if (list.length > MAX_ENDPOINTS)
-    shown.push(line(span(`… and ${count(list.length - MAX_ENDPOINTS)} more endpoints`)));
+  const more = list.length - MAX_ENDPOINTS;
+  if (more > 0) shown.push(line(span(`… and ${count(more)} more ${plural(more, "endpoint")}`)));
   return rich(head, ...rows, ...shown);
 }
 

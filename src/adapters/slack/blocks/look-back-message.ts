@@ -14,6 +14,7 @@ import {
   moment,
   note,
   person,
+  plural,
   rich,
   span,
   untrustedSpan,
@@ -49,9 +50,11 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
 function decisionWords({ approved, denied }: LookBack): RichTextElement[] {
   const all = approved + denied;
   if (all === 0) return [span("No person's decision was confirmed.", { bold: true })];
-  const share = `${((100 * approved) / all).toFixed(0)} %`;
+  // One of a thousand is neither none nor all of them.
+  const rounded = Math.min(Math.max(Math.round((100 * approved) / all), 1), 99);
+  const share = `${approved === 0 ? 0 : denied === 0 ? 100 : rounded} %`;
   return [
-    span(`${count(all)} ${all === 1 ? "decision" : "decisions"}: `, { bold: true }),
+    span(`${count(all)} ${plural(all, "decision")}: `, { bold: true }),
     span(`${count(approved)} approved, ${count(denied)} denied (${share} approved).`),
   ];
 }
@@ -82,7 +85,7 @@ function ruleBlocks({ rules, unused }: LookBack): Block[] {
       : [
           line(span("By rule:", { bold: true })),
           ...shown.map(ruleLine),
-          ...(more > 0 ? [line(span(`… and ${count(more)} more rules`))] : []),
+          ...(more > 0 ? [line(span(`… and ${count(more)} more ${plural(more, "rule")}`))] : []),
         ];
   const never = unused.length === 0 ? [] : [line(...unusedWords(unused))];
   return used.length + never.length === 0 ? [] : [rich(...used, ...never)];
@@ -107,7 +110,7 @@ function unusedWords(unused: readonly string[]): RichTextElement[] {
   ];
 }
 
-const attempts = (total: number): string => `${count(total)} ${total === 1 ? "attempt" : "attempts"}`;
+const attempts = (total: number): string => `${count(total)} ${plural(total, "attempt")}`;
 
 /** The most people in a report. */
 const MAX_PEOPLE = 40;
@@ -136,7 +139,7 @@ export function weekReport({ week, people, incomplete }: WeekReport): Message {
           span(`: ${count(approved)} approved, ${count(denied)} denied, ${attempts(refused)} refused`),
         ),
       ),
-      ...(more > 0 ? [line(span(`… and ${count(more)} more people`))] : []),
+      ...(more > 0 ? [line(span(`… and ${count(more)} more ${plural(more, "person", "people")}`))] : []),
       ...(incomplete ? [line(span(ARCHIVED))] : []),
     ),
     note(

@@ -16,7 +16,7 @@ import {
   isFollowUpRefusal,
 } from "./follow-up-refusals.ts";
 import { partsInWords } from "./waiting-lines.ts";
-import { count, escaped, localTime } from "./rich.ts";
+import { count, escaped, localTime, plural } from "./rich.ts";
 
 /** Refusals that always have the same words. */
 const FIXED_WORDS = {
@@ -86,7 +86,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
         return "Say why: this approval needs a reason. The service gets it, and everyone in the channel sees it.";
       return "Say why: a denial needs a reason. The service gets it, and everyone in the channel sees it.";
     case "reason-too-short":
-      return `Too short: ${count(refusal.chars)} characters. The rule asks for at least ${count(refusal.fewest)}.`;
+      return `Too short: ${count(refusal.chars)} ${plural(refusal.chars, "character")}. The rule asks for at least ${count(refusal.fewest)}.`;
     case "reason-too-long":
       return `Too long: ${count(refusal.chars)} characters. The limit is 3,000.`;
   }

@@ -46,7 +46,7 @@ import { withId } from "./message-id.ts";
 import { precedentBlocks, precedentLines } from "./card-history.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
-import { count, line, note, person, rich, span, untrustedSpan } from "./rich.ts";
+import { count, line, note, person, plural, rich, span, untrustedSpan } from "./rich.ts";
 
 export type ReviewFacts = FormFacts & { readonly choice?: true };
 
@@ -277,7 +277,9 @@ export function reviewedModal(
       ...(refused.length === 0
         ? []
         : [rich(line(span("Not recorded:", { bold: true }))), ...refused.map(refusedLine)]),
-      ...(more === null ? [] : [note(`${count(more.later)} more wait for you.`)]),
+      ...(more === null
+        ? []
+        : [note(`${count(more.later)} more ${plural(more.later, "waits", "wait")} for you.`)]),
     ],
   });
 }

@@ -120,6 +120,9 @@ export function count(n: number): string {
   return groupDigits(n);
 }
 
+/** The form of a noun that fits the count. */
+export const plural = (n: number, one: string, many = `${one}s`): string => (n === 1 ? one : many);
+
 /** For example "1 h 02 min", "2 h", "3 min 20 s", "45 min" or "4 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(Math.round(ms / 1_000), 0);

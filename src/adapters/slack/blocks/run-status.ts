@@ -1,6 +1,6 @@
 import type { RichTextSection } from "@slack/types";
 import { isMissing, type Run, unreadableNow } from "../../../domain/run.ts";
-import { denials } from "../../../domain/render-key.ts";
+import { denials, WHY_CHARS } from "../../../domain/render-key.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { line, untrustedSpan } from "./rich.ts";
 
@@ -122,9 +122,6 @@ function statusAtService(run: Run): RunStatus {
       return { name: "working", icon: "🔵", text: `Working (${oneLine(status, 60)})` };
   }
 }
-
-/** The most characters of the reason why a run has not started yet. */
-const WHY_CHARS = 200;
 
 /** The line below the status that says why the run has not started yet. */
 export function whyLines({ why }: Pick<RunStatus, "why">): RichTextSection[] {

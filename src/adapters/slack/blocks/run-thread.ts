@@ -38,6 +38,7 @@ import {
   moment,
   note,
   person,
+  plural,
   quote,
   rich,
   span,
@@ -224,7 +225,7 @@ function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: Unreadabl
     untrustedSpan(why.endsWith(".") ? why : `${why}.`, WHY_CHARS),
   );
   if (what !== "items") return rich(reason);
-  const rest = `${count(hidden)} more characters are not shown here. The service has them.`;
+  const rest = `${count(hidden)} more ${plural(hidden, "character is", "characters are")} not shown here. The service has ${plural(hidden, "it", "them")}.`;
   const missing = hidden === 0 ? [] : [line(span(rest, { bold: true }))];
   return rich(reason, ...boxes(channelText(source)), ...missing);
 }

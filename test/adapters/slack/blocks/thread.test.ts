@@ -22,6 +22,19 @@ test("a confirmed denial gives the opening and the outcome another key, so that 
     expect(renderKey(HALF_DONE, slot)).not.toBe(renderKey(ended("succeeded", null), slot));
 });
 
+test("a new reason why a run has not started, and the task of a watched run, give the opening another key", () => {
+  const keyOf = (run: Run) => renderKey(run, OPENING);
+  const delayed = (why: string): Run => ({
+    ...CREATED,
+    creation: { type: "planned", notBefore: 0, tries: 2, why },
+  });
+  expect(keyOf(delayed("HTTP 429."))).not.toBe(keyOf(delayed("HTTP 401.")));
+  const watched: Run = { ...CREATED, origin: "adopted", input: "" };
+  const reported: Run = { ...watched, input: "Delete everything" };
+  expect(printedMessage(messageIn(reported, OPENING))).toContain("Delete everything");
+  expect(keyOf(reported)).not.toBe(keyOf(watched));
+});
+
 describe("a run that failed says", () => {
   const shown = (extra: { [field: string]: Json }): string =>
     printedMessage(messageIn({ ...ended("failed", null, extra), input: "" }, OUTCOME)).split(

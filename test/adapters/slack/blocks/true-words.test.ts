@@ -3,7 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { freezeNotification } from "#src/adapters/slack/blocks/brake-blocks.ts";
 import { oneRun } from "#src/adapters/slack/blocks/command-answers.ts";
+import { lookBackMessage } from "#src/adapters/slack/blocks/look-back-message.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
@@ -21,7 +23,7 @@ import { observe } from "#src/domain/observe.ts";
 import { renderKey, STOPPED } from "#src/domain/render-key.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Notification } from "#src/ports/notification.ts";
-import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
+import { ApprovalId, ChannelId, MessageTs } from "#src/domain/ids.ts";
 import { markTampered } from "#src/domain/end-run.ts";
 import { OPENING, OUTCOME, replaceApproval, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
@@ -41,6 +43,7 @@ import {
 } from "../../../make/run.ts";
 import { aQueuePage } from "../../../make/queue.ts";
 import { endedRun, requestOf } from "../observed.ts";
+import { LOOK_BACKS } from "./page/look-backs.ts";
 import { textOf } from "./oracle.ts";
 import { printedMessage } from "./printed.ts";
 
@@ -353,6 +356,36 @@ test("the notification about tampering names no place that its reader is not in"
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
   const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
   expect(textOf(notificationMessage({ ...notification, post }, facts).blocks)).not.toContain("this channel");
+});
+
+test("the notification about a frozen channel names it, since its reader may be elsewhere", () => {
+  const entry = anAuditEntry(run, { what: "frozen", run: null, channel: ChannelId("C0DEV") });
+  const { text } = freezeNotification({ seq: 7, link: "0".repeat(64), entry }, "/agent");
+  expect(text).toBe("🧊 Countersign is frozen: <#C0DEV>");
+});
+
+test("the week's share is not rounded to all or none if there was an exception", () => {
+  const [{ lookBack: busy } = { lookBack: null }] = LOOK_BACKS;
+  if (busy === null) throw new Error("no example");
+  const keptEntry = { seq: 7, link: "0".repeat(64), entry: anAuditEntry(run) };
+  const shareOf = (approved: number, denied: number): string => {
+    const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
+    const message = lookBackMessage({ ...facts, lookBack: { ...busy, approved, denied } }, "/agent");
+    return /\((\d+ %) approved\)/.exec(textOf(message.blocks))?.[1] ?? "";
+  };
+  expect([shareOf(999, 1), shareOf(1, 999), shareOf(3, 1)]).toEqual(["99 %", "1 %", "75 %"]);
+  expect([shareOf(7, 0), shareOf(0, 7)]).toEqual(["100 %", "0 %"]);
+});
+
+test("what is left out of a list is in the singular if it is one", () => {
+  const waiting = (many: number): string => {
+    const of = withApprovals(run, ...Array.from({ length: many }, () => anApproval()));
+    return textOf(oneRun({ run: of, link: null }).blocks);
+  };
+  expect(waiting(4)).toMatch(/… and for 1 more decision(?!s)/);
+  expect(waiting(5)).toContain("… and for 2 more decisions");
+  const short = { type: "reason-too-short", chars: 1, fewest: 10 } as const;
+  expect(refusalWords(short)).toContain("Too short: 1 character.");
 });
 
 test("the notification about a lifted freeze promises nothing if another freeze may hold", () => {
