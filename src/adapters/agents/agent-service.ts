@@ -3,6 +3,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Agent, Dispatcher } from "undici";
 import type { RunId } from "../../domain/ids.ts";
+import { err, type Result } from "../../domain/result.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
 import { type AgentService, type FetchedRun, PortError } from "../../ports.ts";
 import { fitsAddress } from "./pending-approvals.ts";
@@ -97,7 +98,7 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
   if (answer.status === 404) return { type: "missing", askedAt };
   if (!isSuccess(answer)) throw lookRefused(answer, options);
   await yieldToEventLoopIfLong(answer.body);
-  const read = readRun(answer, id, { askedAt, now: options.now() });
+  const read = readSafely(() => readRun(answer, id, { askedAt, now: options.now() }));
   await yieldToEventLoopIfLong(answer.body);
   if (read.ok) return { type: "snapshot", snapshot: read.value };
   throw new PortError(`${WHO} sent an answer that cannot be used: ${read.error}.`, {
@@ -105,6 +106,16 @@ async function fetchRun(client: Client, id: RunId, timeoutMs = client.timeoutMs)
     retry: "later",
     code: "garbled",
   });
+}
+
+/** If reading itself fails, the answer counts as unreadable, because people are told of that. Any other error would only be in the log. */
+function readSafely(read: () => Result<Snapshot, string>): Result<Snapshot, string> {
+  try {
+    return read();
+  } catch (error) {
+    // The error's message may quote the answer.
+    return err(`reading it failed (${error instanceof Error ? error.name : "unknown fault"})`);
+  }
 }
 
 const bearer = ({ apiKey }: AgentServiceOptions): string => `Bearer ${apiKey()}`;
@@ -143,7 +154,7 @@ async function create(client: Client, input: string, key: string): Promise<Snaps
     timeoutMs: client.timeoutMs,
   });
   if (!isSuccess(answer)) throw createRefused(answer, options);
-  const read = readCreated(answer, { askedAt, now: options.now() });
+  const read = readSafely(() => readCreated(answer, { askedAt, now: options.now() }));
   if (read.ok) return read.value;
   throw new PortError(`${WHO} took the task, but its answer cannot be used: ${read.error}.`, {
     applied: "maybe",

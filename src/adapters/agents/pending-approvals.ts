@@ -165,11 +165,18 @@ function timeOf(value: Json): number {
   return time < MIN_MS ? time * 1_000 : time;
 }
 
-/** Returns every id that some parser would find in the text. */
-function idsIn(text: string): ApprovalId[] {
+/**
+ * How many records inside one another are searched for ids: one more than `recordIn` reads. Each takes a pass over its text, and an item may
+ * hold thousands.
+ */
+const MAX_SEARCHED = 3;
+
+/** Returns every id that some parser would find in the text, except deeper ones. */
+function idsIn(text: string, searched = 1): ApprovalId[] {
+  if (searched > MAX_SEARCHED) return [];
   const names = piecesOf({ text, bytes: false }) ?? [];
   const ids = names.flatMap(({ name, source }) => {
-    if (RECORD_NAMES.includes(name ?? "")) return idsIn(source.text);
+    if (RECORD_NAMES.includes(name ?? "")) return idsIn(source.text, searched + 1);
     return ID_NAMES.includes(name ?? "") ? (idOf(source.text) ?? []) : [];
   });
   return [...new Set(ids)];

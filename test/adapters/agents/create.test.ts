@@ -89,6 +89,18 @@ describe("creating a run", () => {
     });
   });
 
+  test("may have succeeded when our own reader fails", async () => {
+    nock(BASE).post("/v1/agent/runs").reply(200, { id: "run_1", status: "queued" });
+    const now = () => {
+      throw new RangeError("no");
+    };
+    await expect(serviceAt(BASE, { now }).create("do it", "abcdefgh")).rejects.toMatchObject({
+      applied: "maybe",
+      retry: "never",
+      code: "garbled",
+    });
+  });
+
   test.each(["ECONNRESET", "EPIPE", "ETIMEDOUT"])("may have succeeded when %s ends it", async (code) => {
     nock(BASE)
       .post("/v1/agent/runs")

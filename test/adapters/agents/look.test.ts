@@ -106,6 +106,22 @@ describe("a look", () => {
     await expect(fails(answers(200, body))).resolves.toMatchObject({ code: "garbled", retry: "later" });
   });
 
+  test("during which our own reader fails is garbled, and does not quote the answer", async () => {
+    agent
+      .get(BASE)
+      .intercept({ path: `/v1/agent/runs/${run}` })
+      .reply(200, { id: run, status: "queued" });
+    const now = () => {
+      throw new RangeError(KEY);
+    };
+    const looking = serviceAt(BASE, { dispatcher: agent, now }).fetchRun(run);
+    await expect(fails(looking)).resolves.toMatchObject({
+      code: "garbled",
+      retry: "later",
+      message: "The agent service sent an answer that cannot be used: reading it failed (RangeError).",
+    });
+  });
+
   test("reports errors in the service's words, clipped, on one line, with invisible characters made visible", async () => {
     const { message } = await fails(
       answers(500, { error: { code: "x", message: `a\n\u202eb ${"c".repeat(900)}` } }),

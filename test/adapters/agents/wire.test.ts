@@ -146,6 +146,8 @@ describe("content from the service", () => {
 });
 
 describe("an item that cannot be read", () => {
+  const wrapped = (times: number, item: string) =>
+    `${'{"approval":'.repeat(times)}${item}${"}".repeat(times)}`;
   const good = '{"id":"b","action":"read"}';
 
   test.each<[string, string | Buffer, string, string[]]>([
@@ -156,6 +158,9 @@ describe("an item that cannot be read", () => {
     ["half a character", '{"id":"a","action":"\\ud83d"}', "half-character", ["a"]],
     ["half a character in a name", '{"id":"a","\\ude00":1}', "half-character", ["a"]],
     ["great depth", `{"id":"a","x":${"[".repeat(70)}${"]".repeat(70)}}`, "too-deep", ["a"]],
+    ["thousands of records around it", wrapped(9_900, "1"), "too-deep", []],
+    ["a name twice in three records", wrapped(2, '{"id":"a","x":1,"x":2}'), "name-twice", ["a"]],
+    ["a name twice in four records", wrapped(3, '{"id":"a","x":1,"x":2}'), "name-twice", []],
     ["too many values", `{"id":"a","x":[${"1,".repeat(100_000)}1]}`, "too-many-values", ["a"]],
     ["no id", '{"action":"read"}', "no-id", []],
     ["an empty id", '{"id":""}', "odd-id", []],
