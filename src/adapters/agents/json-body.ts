@@ -141,7 +141,7 @@ function endOfValue(text: string, from: number, seen: { stroke: number }): numbe
   return text.length;
 }
 
-// Splits the field `pending_approvals` into items. INTERFACE.md does not show its shape, so we accept a list, a record around a list,
+// Splits the field `pending_approvals` into items. INTERFACE.md does not show its shape, so we accept a list, a record around lists,
 // a record by id, or a single approval. Items may be unreadable.
 
 export type Listed = {
@@ -152,7 +152,7 @@ export type Listed = {
   readonly text: () => string;
 };
 
-/** Names under which a record holds the list itself. */
+/** Names of a list that tell a record around lists, all of which are read, from a record by id. */
 const LIST_NAMES = new Set(["items", "data", "approvals", "pending_approvals", "pending", "results", "list"]);
 /** Fields that an approval's own record has. */
 const OWN_NAMES = ["id", "approval_id", "approvalId", "action", "status"];
@@ -180,9 +180,10 @@ export function listedIn(field: Json): Listed[] | null {
   if (isList(field)) return field.map((value) => listed(null, value));
   if (!isRecord(field)) return null;
   if (OWN_NAMES.some((name) => Object.hasOwn(field, name))) return [listed(null, field)];
-  const inner = Object.entries(field).find(([name, value]) => LIST_NAMES.has(name) && isList(value));
-  if (inner !== undefined) return listedIn(inner[1]);
-  return Object.entries(field).map(([name, value]) => listed(name, value));
+  const members = Object.entries(field);
+  const lists = members.filter(([, value]) => isList(value));
+  const isAround = lists.some(([name]) => LIST_NAMES.has(name));
+  return (isAround ? lists : members).map(([name, value]) => listed(name, value));
 }
 
 /** The same for a text that cannot be read as a whole: it reads each item by itself. */
@@ -191,12 +192,13 @@ export function listedInSource(source: Source): Listed[] | null {
   if (whole.ok) return listedIn(whole.value);
   const pieces = piecesOf(source);
   if (pieces === null) return null;
-  const inner = pieces.find(({ name, source: { text } }) => LIST_NAMES.has(name ?? "") && text[0] === "[");
-  if (inner !== undefined) return listedInSource(inner.source);
   const names = pieces.map(({ name }) => name);
   if (OWN_NAMES.some((name) => names.includes(name))) return [fromSource({ name: null, source })];
-  const first = pieces.slice(0, MAX_ITEMS).map(fromSource);
-  return pieces.length === first.length ? first : [...first, standsFor(pieces.length - first.length)];
+  const lists = pieces.filter(({ name, source: { text } }) => name !== null && text[0] === "[");
+  const isAround = lists.some(({ name }) => LIST_NAMES.has(name ?? ""));
+  const items = isAround ? lists.flatMap((list) => piecesOf(list.source) ?? [list]) : pieces;
+  const first = items.slice(0, MAX_ITEMS).map(fromSource);
+  return items.length === first.length ? first : [...first, standsFor(items.length - first.length)];
 }
 
 function listed(name: string | null, value: Json): Listed {

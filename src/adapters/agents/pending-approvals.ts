@@ -157,10 +157,13 @@ function isPast(value: Json, now: number): boolean {
   return time > 0 && time <= now + MAX_CLOCK_SKEW_MS;
 }
 
+/** ISO 8601 (INTERFACE.md §2). `Date.parse` also takes "pending 2" for a time. */
+const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;
+
 /** Milliseconds since 1970. NaN: not a time. */
 function timeOf(value: Json): number {
   const digits = numberText(value);
-  if (digits === null) return typeof value === "string" ? Date.parse(value) : NaN;
+  if (digits === null) return typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : NaN;
   const time = Number(digits);
   return time < MIN_MS ? time * 1_000 : time;
 }

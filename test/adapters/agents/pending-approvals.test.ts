@@ -39,9 +39,28 @@ describe("an approval is pending", () => {
       expect(isPending({ status: "", resolved_at })).toBe(true);
     },
   );
+
+  test.each(["pending 2", "expected by 2026-11-19", "0", "not before 1", "Fri, 20 Nov 2026 09:00:00 GMT"])(
+    "while its resolution time is not in ISO 8601: %j",
+    (resolved_at) => {
+      expect(isPending({ resolved_at })).toBe(true);
+      expect(isPending({ status: "", resolved_at })).toBe(true);
+    },
+  );
 });
 
 describe("an approval is resolved", () => {
+  test.each([
+    "2026-11-20",
+    "2026-11-20T09:00Z",
+    "2026-11-20T09:00:00.123456Z",
+    "2026-11-20T11:00:00+02:00",
+    "2026-11-20 09:00:00+0000",
+    "2026-11-18T09:00:00",
+  ])("by its time, written as %s", (resolved_at) => {
+    expect(isPending({ resolved_at })).toBe(false);
+  });
+
   test.each(["approved", " Approved\n", "expired"])("if its status is %j, whatever its time", (status) => {
     for (const resolved_at of [undefined, null, PAST, DISTANT])
       expect(isPending({ status, resolved_at })).toBe(false);

@@ -240,6 +240,25 @@ describe("the list of approvals", () => {
   });
 
   test.each([
+    ["beside an empty one", '{"data":[],"pending":[{"id":"a"},{"id":"b"}]}'],
+    ["of two known names", '{"approvals":[{"id":"a"}],"pending":[{"id":"b"}]}'],
+    ["beside one of an unknown name", '{"items":[{"id":"a"}],"urgent":[{"id":"b"}]}'],
+    ["of the same name", '{"items":[{"id":"a"}],"items":[{"id":"b"}]}'],
+    ["read item by item", '{"items":[{"id":"a"}],"urgent":[{"id":"b"}],"count":1,"count":2}'],
+  ])("may be several lists in one record, which are all read: %s", (_what, list) => {
+    expect(listing(list)).toMatchObject({ pending: [{ id: "a" }, { id: "b" }], unreadable: [] });
+  });
+
+  test.each([
+    ['{"id":"a","action":"read","data":[1,2]}', ["a"], []],
+    ['{"id":"a","action":"read","action":"drop","data":[1,2]}', [], ["a"]],
+  ])("is not a list inside a single approval: %s", (list, readable, spoiled) => {
+    const { pending, unreadable } = listing(list);
+    expect((pending ?? []).map((each) => each.id)).toEqual(readable);
+    expect(unreadable.flatMap(({ ids }) => ids)).toEqual(spoiled);
+  });
+
+  test.each([
     ["a record around it", '{"count":2,"items":[{"id":"a"},{"id":"b","x":1,"x":2}]}'],
     ["a record by id", '{"a":{"action":"rm"},"b":{"x":1,"x":2}}'],
   ])("is read item by item: %s", (_what, list) => {
