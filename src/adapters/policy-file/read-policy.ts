@@ -1,6 +1,6 @@
 // Reads the text of a policy file into the domain's policy, or returns everything that is wrong with it and on which line.
 
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
@@ -153,12 +153,24 @@ export function readLines(text: string): LinedDocument {
     stringKeys: true,
     prettyErrors: false,
   });
-  const faults = [...doc.errors, ...doc.warnings].map(({ pos, message }) => ({
-    line: lines.linePos(pos[0]).line,
+  const lineAt = (offset: number): number => lines.linePos(offset).line || 1;
+  const faults: Finding[] = [...doc.errors, ...doc.warnings].map(({ pos, message }) => ({
+    line: lineAt(pos[0]),
     where: "",
     says: message,
   }));
-  const lineOf = (path: Path): number => lines.linePos(offsetOf(doc, path)).line || 1;
+  // zod drops this key from a record without a word, and a rule would lose its condition.
+  visit(doc, {
+    Pair: (_, { key }) => {
+      if (!isScalar(key) || key.value !== "__proto__") return;
+      faults.push({
+        line: lineAt(startOf(key) ?? 0),
+        where: "",
+        says: "__proto__ is not a key that a policy can have",
+      });
+    },
+  });
+  const lineOf = (path: Path): number => lineAt(offsetOf(doc, path));
   return { value: faults.length > 0 ? null : valueOf(doc, faults), faults, lineOf };
 }
 

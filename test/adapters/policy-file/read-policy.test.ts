@@ -47,6 +47,16 @@ describe("a policy file is refused, each fault with its line, because of", () =>
       `rules:\n  - name: one\n    when:\n      fields:\n        404: a\n        "404": b\n    approvers: anyone${REST}`,
       ["p:6: Map keys must be unique"],
     ],
+    [
+      "a condition on a field __proto__, which would be lost",
+      `rules:\n  - name: one\n    when:\n      field: { __proto__: a }\n    approvers: anyone${REST}`,
+      ["p:4: __proto__ is not a key that a policy can have"],
+    ],
+    [
+      "a saved task's field __proto__, likewise",
+      `tasks:\n  - name: one\n    description: a\n    text: b\n    fields: { "__proto__": { label: c } }\nrules:${REST}`,
+      ["p:5: __proto__ is not a key that a policy can have"],
+    ],
     ["a rule without approvers", "rules:\n  - name: a", ["p:2: rules[0].approvers is missing"]],
     [
       "an empty list of approvers",
