@@ -23,6 +23,7 @@ function proxyUrl(value: string, issues: z.RefinementCtx): string {
   const parsed = URL.parse(/^[a-z0-9+.-]+:\/\//i.test(value) ? value : `http://${value}`);
   const isProxy =
     parsed !== null &&
+    !hasDropped(value) &&
     /^https?:$/.test(parsed.protocol) &&
     /^\/?$/.test(parsed.pathname + parsed.search + parsed.hash);
   if (isProxy && isDecodable(`${parsed.username}:${parsed.password}`)) return parsed.href;
@@ -33,6 +34,9 @@ function proxyUrl(value: string, issues: z.RefinementCtx): string {
   );
   return z.NEVER;
 }
+
+/** Tests for tabs and newlines. The parser drops them, so a password would become another one. */
+export const hasDropped = (address: string): boolean => /[\t\n\r]/.test(address);
 
 /** Returns whether each % begins an encoded character, and all of them are UTF-8. */
 export function isDecodable(text: string): boolean {

@@ -2,7 +2,7 @@
 
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
-import { isDecodable } from "./proxies.ts";
+import { hasDropped, isDecodable } from "./proxies.ts";
 
 export const text = () => z.string("is not set");
 
@@ -131,7 +131,7 @@ function databasePlace(value: string, issues: z.RefinementCtx): DatabasePlace {
   if (path !== undefined) return { engine: "sqlite", path };
   if (!/^postgres(ql)?:\/\//.test(value))
     return refuse(issues, "is neither of the form sqlite:PATH nor postgres://USER:PASSWORD@HOST/NAME");
-  const wrong = faultInServer(URL.parse(value));
+  const wrong = faultInServer(hasDropped(value) ? null : URL.parse(value));
   return wrong === null ? { engine: "postgres", url: new URL(value).href } : refuse(issues, wrong);
 }
 

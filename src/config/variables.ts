@@ -149,8 +149,8 @@ export type RecordedConfig = { readonly [variable: string]: string | null };
 
 /** A variable with one of these words in its name holds a secret. */
 const SECRET = /TOKEN|SECRET|KEY|PASSWORD/;
-/** The user name and password of a URL, up to its last @, because a password may contain an @ that is not written as %40. */
-const CREDENTIALS = /\/\/[^/\s]*@/g;
+/** The user name and password of a URL, up to its last @, because a password may contain white space, or an @ not written as %40. */
+const CREDENTIALS = /\/\/[^/]*@/g;
 
 /** `given`: the set values, or the defaults. A variable that is not set becomes null. */
 export function recordedConfig(given: { readonly [name: string]: string | undefined }): RecordedConfig {
@@ -160,6 +160,6 @@ export function recordedConfig(given: { readonly [name: string]: string | undefi
 function recordedValue(name: string, value: string | undefined): string | null {
   if (value === undefined) return null;
   // The address of a proxy may leave out its protocol.
-  if (PROXY_VARIABLES.includes(name)) return value.replace(/^(.*\/\/)?.*@/, "$1(hidden)@");
+  if (PROXY_VARIABLES.includes(name)) return value.replace(/^(.*\/\/)?.*@/s, "$1(hidden)@");
   return SECRET.test(name) ? "(set)" : value.replace(CREDENTIALS, "//(hidden)@");
 }

@@ -55,8 +55,15 @@ describe("a PostgreSQL database", () => {
     expect(read.length > 0).toBe(/example|10\.0/.test(host));
   });
 
-  test.each(["p%40ss%2Fword", "p@ssword", "p%40ss:wo@rd"])(
-    "has a password, %s, which is recorded nowhere and masked everywhere",
+  test.each(["pa\tss", "pa\nss", "pa\r\ns@s"])("is refused with the password %j", (password) => {
+    const env = { ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: `postgres://ann:${password}@localhost/bot` };
+    expect(faults(env)).toEqual([
+      expect.stringMatching(/^DATABASE_URL is not an address: write the special/),
+    ]);
+  });
+
+  test.each(["p%40ss%2Fword", "p@ssword", "p%40ss:wo@rd", "pa ss", "pa\u00a0s@s"])(
+    "has a password, %j, which is recorded nowhere and masked everywhere",
     (password) => {
       const env = { ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: `postgres://ann:${password}@localhost/bot` };
       const read = config(env);

@@ -14,6 +14,14 @@ test("passwords of proxies are kept secret", () => {
   expect(JSON.stringify(config(env).recorded)).not.toMatch(/canary|pa%24s/);
 });
 
+test.each(["http://bot:pa ss@proxy:1", "bot:pa s@s@proxy:1"])(
+  "a password with a space is not recorded: %s",
+  (HTTPS_PROXY) => {
+    const { recorded } = config({ ...SOCKET, HTTPS_PROXY });
+    expect(recorded["HTTPS_PROXY"]).toMatch(/^(http:\/\/)?\(hidden\)@proxy:1$/);
+  },
+);
+
 const UNDECODABLE = [
   "http://bot:100%@proxy:1",
   "http://100%:x@proxy:1",
@@ -37,12 +45,17 @@ test.each(UNDECODABLE)(
   },
 );
 
-test.each(["socks5://proxy:1080", "http://proxy:3128/path", "http://proxy#path", "proxy:port", "http://"])(
-  "%s is refused as a proxy, and its password is not repeated",
-  (HTTPS_PROXY) => {
-    const read = readConfig({ ...SOCKET, HTTPS_PROXY });
-    expect(read.ok ? [] : read.error.map(({ variable, wrong }) => `${variable} ${wrong}`)).toEqual([
-      "HTTPS_PROXY is not the address of a proxy, which is http:// or https://, a host and a port",
-    ]);
-  },
-);
+test.each([
+  "socks5://proxy:1080",
+  "http://proxy:3128/path",
+  "http://proxy#path",
+  "proxy:port",
+  "http://",
+  "http://bot:pa\nss@proxy:1",
+  "bot:pa\tss@proxy:1",
+])("%j is refused as a proxy, and its password is not repeated", (HTTPS_PROXY) => {
+  const read = readConfig({ ...SOCKET, HTTPS_PROXY });
+  expect(read.ok ? [] : read.error.map(({ variable, wrong }) => `${variable} ${wrong}`)).toEqual([
+    "HTTPS_PROXY is not the address of a proxy, which is http:// or https://, a host and a port",
+  ]);
+});
