@@ -45,6 +45,7 @@ export type { Config } from "./config/config-shape.ts";
 export type { Proxies } from "./config/proxies.ts";
 export { type Environment, givenValue } from "./config/given.ts";
 export { findMisspelled, type Misspelled, describeMisspelled } from "./config/given.ts";
+export { isLoopback } from "./config/value-formats.ts";
 export { variables } from "./config/variables.ts";
 
 /** Matches values that are no real secret. Slack's are 32 random hexadecimal digits; the last alternative is from its documentation. */

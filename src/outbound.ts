@@ -1,29 +1,36 @@
 // Connections to the outside, either direct or through the proxies that the environment names.
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from "undici";
-import type { Proxies } from "./config.ts";
+import { isLoopback, type Proxies } from "./config.ts";
 
 /** Opens connections with these settings. The caller closes them. */
 export type Open = (options: Agent.Options) => Dispatcher;
 
-/** This machine is never called through a proxy. Go's net/http has the same rule. */
-const THIS_MACHINE = "localhost,127.0.0.1,::1";
-
 /** How long to wait for a proxy's answer (ms). A silent proxy must not use up the time limit of a whole call. */
 const PROXY_ANSWER_MS = 5_000;
 
+/** This machine is never called through a proxy. Go's net/http has the same rule. */
 export function createOpen(proxies: Proxies | null): Open {
   if (proxies === null) return (options) => new Agent(options);
-  const { http, https, except } = proxies;
-  return (options) =>
-    new EnvHttpProxyAgent({
-      ...options,
-      // Without these values, undici would read the environment itself. An empty value means no proxy.
-      httpProxy: http ?? "",
-      httpsProxy: https ?? "",
-      noProxy: `${except},${THIS_MACHINE}`,
-      clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: PROXY_ANSWER_MS }),
-    });
+  return (options) => {
+    const proxied = openProxied(proxies, options);
+    const factory = (origin: string | URL): Dispatcher =>
+      isLoopback(new URL(origin).hostname) ? new Pool(origin, options) : proxied;
+    return new Agent({ ...options, factory });
+  };
+}
+
+function openProxied({ http, https, except }: Proxies, options: Agent.Options): Dispatcher {
+  const proxied = new EnvHttpProxyAgent({
+    ...options,
+    // Without these values, undici would read the environment itself. An empty value means no proxy.
+    httpProxy: http ?? "",
+    httpsProxy: https ?? "",
+    noProxy: except,
+    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: PROXY_ANSWER_MS }),
+  });
+  // Each origin that is called adds its listeners.
+  return proxied.setMaxListeners(0);
 }
 
 /** `fetch` sends each call over the dispatcher. */

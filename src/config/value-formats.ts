@@ -54,9 +54,8 @@ export function isOpenToOthers(address: string, allowed: string): boolean {
   return !named.includes(hostname);
 }
 
-const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" ||
-  hostname.endsWith(".localhost") ||
+export const isLoopback = (hostname: string): boolean =>
+  /^(.+\.)?localhost\.?$/.test(hostname) ||
   hostname === "[::1]" ||
   hostname === "::1" ||
   /^127(\.\d+){3}$/.test(hostname);

@@ -65,5 +65,9 @@ test("this machine is called directly, whatever the proxy settings", async () =>
     const service = serviceAt(server.url.replace("127.0.0.1", host), { open: through(proxy.url) });
     expect(await service.fetchRun(run)).toMatchObject({ type: "missing" });
   }
+  for (const host of ["127.0.0.2", "127.9.8.7", "[::1]"]) {
+    const service = serviceAt(server.url.replace("127.0.0.1", host), { open: through(proxy.url) });
+    await expect(service.fetchRun(run)).rejects.toMatchObject({ code: "connection_refused" });
+  }
   expect(proxy.asked).toEqual([]);
 });
