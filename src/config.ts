@@ -168,6 +168,7 @@ const only = (values: Given["values"], names: ReadonlySet<string>): Given["value
 export function readApiKey(file: string): { readonly value: string } | { readonly wrong: string } {
   const read = readValue(file);
   if ("wrong" in read) return { wrong: `names the file ${file}, ${read.wrong}` };
+  if (isQuoted(read.value)) return { wrong: QUOTED };
   const { success, error } = Formats.shape.AGENT_API_KEY.safeParse(read.value);
   return success ? read : { wrong: error.issues[0]?.message ?? "cannot be used" };
 }
@@ -188,15 +189,14 @@ function faultsOf(
   between: readonly ConfigFault[],
 ): ConfigFault[] {
   const unread = faults.map(({ variable, wrong }) => fault(variable, wrong));
-  const quoted = variables.flatMap(({ name }) =>
-    /^["']/.test(values[name] ?? "") ? [fault(name, QUOTED)] : [],
-  );
+  const quoted = variables.flatMap(({ name }) => (isQuoted(values[name] ?? "") ? [fault(name, QUOTED)] : []));
   const told = new Set([...unread, ...quoted].map(({ variable }) => variable.replace(/_FILE$/, "")));
   const formats = (error?.issues ?? []).map(({ path, message }) => fault(String(path[0]), message));
   const others = [...formats, ...between].filter(({ variable }) => !told.has(variable));
   return [...unread, ...quoted, ...others];
 }
 
+const isQuoted = (value: string): boolean => /^["']/.test(value);
 const QUOTED =
   "begins with a quotation mark. A shell removes the marks, but `docker run --env-file` and `--from-file` keep them: leave them out";
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readAuditConfig, readConfig, variables } from "#src/config.ts";
+import { readApiKey, readAuditConfig, readConfig, variables } from "#src/config.ts";
 
 const ENV = {
   SLACK_BOT_TOKEN: "xoxb-1-abc",
@@ -91,6 +91,16 @@ test.each([
     `DATABASE_URL_FILE names the file ${at("encoded")}, which is not text in UTF-8`,
   ]);
 });
+
+test.each(['"key"', "'key'", "a key", "key\u00e9", " \n", "key"])(
+  "the service's key %j is judged alike at the start and when its file is read again",
+  (content) => {
+    const path = file("rotated", content);
+    const isRefused = faults({ ...ENV, AGENT_API_KEY: "", AGENT_API_KEY_FILE: path }).length > 0;
+    expect(isRefused).toBe(content !== "key");
+    expect("wrong" in readApiKey(path)).toBe(isRefused);
+  },
+);
 
 test("a path that leads through a file is a fault", () => {
   const path = join(file("denied", "key"), "below");
