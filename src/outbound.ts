@@ -1,6 +1,6 @@
 // Connections to the outside, either direct or through the proxies that the environment names.
 
-import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Headers, Pool, Response } from "undici";
 import { isLoopback, type Proxies } from "./config.ts";
 
 /** Opens connections with these settings. The caller closes them. */
@@ -44,6 +44,21 @@ export function openSlack(proxies: Proxies | null): SlackConnections {
   const dispatcher = createOpen(proxies)({ allowH2: false, headersTimeout: HANDSHAKE_MS });
   // The SDK expects Node's `fetch`. That one does not accept connections of another undici, and would be a second copy in memory. The
   // package's own `fetch` behaves the same.
-  const through = (url: string, init: object) => fetch(url, { ...init, dispatcher });
+  const through = async (url: string, init: object) =>
+    withRetryAfter(await fetch(url, { ...init, dispatcher }));
   return { dispatcher, fetch: through as typeof globalThis.fetch };
+}
+
+/** How long calls rest after a 429 that does not say it in seconds, as Slack's always do (s). */
+const USUAL_REST_S = 30;
+const LONGEST_REST_S = 3_600;
+
+/** The SDK reports a 429 without a number of seconds as any other failure, and a post would then count as perhaps made. */
+function withRetryAfter(answer: Response): Response {
+  if (answer.status !== 429) return answer;
+  const given = Number.parseInt(answer.headers.get("retry-after") ?? "", 10);
+  const seconds = Number.isNaN(given) ? USUAL_REST_S : Math.min(Math.max(given, 0), LONGEST_REST_S);
+  const headers = new Headers(answer.headers);
+  headers.set("retry-after", String(seconds));
+  return new Response(answer.body, { status: answer.status, headers });
 }

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createClients } from "#src/adapters/slack/clients.ts";
 import { createSlackCalls } from "#src/adapters/slack/slack-calls.ts";
 import { createLog, slackLogger } from "#src/log.ts";
+import { openSlack } from "#src/outbound.ts";
 import { PortError } from "#src/ports.ts";
 
 type Says = { status?: number; headers?: Record<string, string>; body: string };
@@ -31,7 +32,10 @@ async function slackThatSays(...answers: readonly Says[]) {
   });
   const { port } = server.address() as AddressInfo;
   const log = slackLogger(createLog({ level: "silent", pretty: false }));
-  const call = calls.observe(createClients("xoxb-1", `http://127.0.0.1:${port}/`, log).background);
+  const through = openSlack(null);
+  onTestFinished(() => through.dispatcher.destroy());
+  const { background } = createClients("xoxb-1", `http://127.0.0.1:${port}/`, log, through);
+  const call = calls.observe(background);
   const ask = (method: string): Promise<unknown> => call(method, {}).catch(() => null);
   return { calls, call, ask, asked, counted, pass: (ms: number) => void (now += ms) };
 }
@@ -66,6 +70,29 @@ test.each<[string, Says]>([
   await expect(call("chat.postMessage", {})).rejects.toThrow(PortError);
   expect(asked).toEqual(["/chat.postMessage"]);
 });
+
+test.each([
+  ["7", 7],
+  ["0", 0],
+  ["-7", 0],
+  ["999999999", 3_600],
+  ["Wed, 21 Oct 2037 07:28:00 GMT", 30],
+  ["", 30],
+  [null, 30],
+])(
+  'a 429 with "Retry-After: %s" was certainly not applied, and asks for a rest of %i s',
+  async (header, s) => {
+    const headers: Record<string, string> = header === null ? {} : { "retry-after": header };
+    const { call, counted } = await slackThatSays({ status: 429, headers, body: "slow down" });
+    await expect(call("chat.postMessage", {})).rejects.toMatchObject({
+      applied: "no",
+      retry: "later",
+      code: "http_429",
+      retryAfterMs: s * 1_000,
+    });
+    expect(counted).toEqual(["chat.postMessage rate_limited"]);
+  },
+);
 
 test("a token counts as refused from the first call that says so until one is accepted", async () => {
   const { calls, ask } = await slackThatSays(refusal("not_in_channel"), refusal("token_revoked"), {
