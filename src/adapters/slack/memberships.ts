@@ -137,7 +137,8 @@ async function channelsOfPerson(call: Call, user: UserId): Promise<Listed<Channe
     const answer = slackChannels(
       await call("users.conversations", cursor === "" ? args : { ...args, cursor }),
     );
-    for (const id of answer.ids) ids.add(ChannelId(id));
+    // A channel with an id of an unknown kind cannot be one that a rule or a run names.
+    for (const id of answer.ids.flatMap((each) => parsed(ChannelId, each) ?? [])) ids.add(id);
     cursor = answer.next;
     if (cursor === "") break;
   }

@@ -81,7 +81,7 @@ function workspace(secret: Partial<Channel> = {}, others = 0) {
     const person = await lookUp({ people }, run, asks);
     return "type" in person ? person.type : (refusalToDecide(person, run, rule)?.type ?? "may");
   };
-  return { contractors, answer, people, clock, asked };
+  return { channels, contractors, answer, people, clock, asked };
 }
 
 const channelsOnly = (...channels: readonly ChannelId[]) => ({ users: [], groups: [], channels });
@@ -143,6 +143,14 @@ describe("who is in a channel", () => {
     expect(await answer(BEN, EXCEPT)).toBe(excepted);
     expect(await answer(BEN, AMONG)).toBe(among);
     expect(await answer(BEN, NAMED)).toBe(named);
+  });
+
+  test("the person is also in a channel with an id of an unknown kind", async () => {
+    const odd: Channel = { isPrivate: false, members: [BEN], hasApp: true };
+    const { channels, answer } = workspace({ members: [BEN], hasApp: true });
+    channels.set("X0TOMORROW", odd);
+    expect(await answer(BEN, EXCEPT)).toBe("not-approver");
+    expect(await answer(BEN, AMONG)).toBe("may");
   });
 
   test("a person whom the rule excepts removes the app from the channel", async () => {
