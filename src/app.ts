@@ -105,7 +105,7 @@ async function build(config: Config, log: Log, { closers, onReload }: Building):
   const { store, storeFaults } = listenTo(opened, { clock, metrics, log });
   await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
   const rejectedRequests = createRejectionCounter(metrics, log, clock);
-  const url = await startHttpPort({ config, metrics, store, current, rejectedRequests }, closers);
+  const url = await startHttpPort({ config, metrics, store, clock, current, rejectedRequests }, closers);
   const key = createApiKey(config.agents, log);
   const home = await homeOf(store, log);
   const shared = { store, log, clock, metrics };

@@ -18,7 +18,7 @@ import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 import type { Config } from "./config.ts";
 import { Nonce } from "./domain/ids.ts";
 import type { Clock, MachineClock } from "./engine/clock.ts";
-import { partsBeforeSlack } from "./engine/health.ts";
+import { createPartsBeforeSlack } from "./engine/health.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { type Log, slackLogger } from "./log.ts";
 import { createOpen, openSlack } from "./outbound.ts";
@@ -154,16 +154,18 @@ type PortDeps = {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly store: Store;
+  readonly clock: Clock;
   readonly current: Current;
   readonly rejectedRequests: RejectedRequests;
 };
 
 /** Resolves to the URL of the port. */
 export async function startHttpPort(
-  { config, metrics, store, current, rejectedRequests }: PortDeps,
+  { config, metrics, store, clock, current, rejectedRequests }: PortDeps,
   closers: Closers,
 ): Promise<string> {
   const version = programVersion();
+  const partsBeforeSlack = createPartsBeforeSlack({ store, clock });
   const listener: RequestListener = (request, response) => {
     if (current.app?.listener) current.app.listener(request, response);
     else response.writeHead(503).end();
@@ -172,7 +174,7 @@ export async function startHttpPort(
   const http = await startHttp({
     ...config.http,
     live: () => current.health?.live() ?? true,
-    ready: async () => readinessOf(await (current.health?.parts() ?? partsBeforeSlack(store)), version),
+    ready: async () => readinessOf(await (current.health?.parts() ?? partsBeforeSlack()), version),
     metrics: () => metrics.expose(),
     rejectedRequests,
     ...slack,

@@ -96,10 +96,13 @@ async function probeStore(store: Pick<Store, "ping">, clock: Clock): Promise<str
   }
 }
 
-/** Resolves to the state of the parts while the app still waits for Slack's first answer. */
-export async function partsBeforeSlack(store: Pick<Store, "ping">): Promise<readonly PartHealth[]> {
-  const fault = await store.ping().then(() => null, storeFaultWords);
-  return [{ part: "store", fault, unready: fault !== null }, NOT_REACHED];
+/** The state of the parts while the app still waits for Slack's first answer. */
+export function createPartsBeforeSlack(deps: Pick<Deps, "store" | "clock">): Health["parts"] {
+  const probe = createProbe(deps);
+  return async () => {
+    const fault = await probe();
+    return [{ part: "store", fault, unready: fault !== null }, NOT_REACHED];
+  };
 }
 
 const NOT_REACHED: PartHealth = { part: "slack", fault: "not reached yet", unready: true, untried: true };

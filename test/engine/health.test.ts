@@ -1,7 +1,7 @@
 // How the health of each part is reported, and which faults take a process out of service.
 
 import { expect, test } from "vitest";
-import { createHealth } from "#src/engine/health.ts";
+import { createHealth, createPartsBeforeSlack } from "#src/engine/health.ts";
 import type { ServiceState } from "#src/engine/service-breaker.ts";
 import { createWatchdog, STUCK_AFTER_MS } from "#src/engine/watchdog.ts";
 import { readinessOf } from "#src/adapters/http/server.ts";
@@ -148,6 +148,32 @@ test("the store is probed by a write at most once a second, however many ask", a
   await clock.pass(1_000);
   await readiness();
   expect(world.writes).toBe(2);
+});
+
+test("before Slack is reached, checks within a second share one write too, which cannot take forever", async () => {
+  const clock = createHandClock();
+  let writes = 0;
+  let stored = Promise.resolve();
+  const ping = (): Promise<void> => {
+    writes += 1;
+    return stored;
+  };
+  const parts = createPartsBeforeSlack({ store: { ping }, clock });
+  const [first] = await Promise.all([parts(), parts(), parts()]);
+  expect(first).toMatchObject([
+    { part: "store", fault: null },
+    { part: "slack", unready: true },
+  ]);
+  expect(writes).toBe(1);
+  await clock.pass(1_000);
+  stored = new Promise(() => undefined);
+  const late = parts();
+  await clock.pass(3_000);
+  expect(await late).toMatchObject([
+    { part: "store", fault: "the database did not answer within 3 s", unready: true },
+    { part: "slack" },
+  ]);
+  expect(writes).toBe(2);
 });
 
 test("the words of an unknown fault of the store are not shown, since they may contain an address", async () => {
