@@ -117,12 +117,16 @@ export const historyAnswer = z.object({
   messages: z.array(
     z.object({
       ts: z.string(),
-      text: z.string().optional().default(""),
-      user: z.string().optional(),
-      bot_id: z.string().optional(),
+      // An empty field of one message must not hide the others.
+      text: z
+        .string()
+        .nullish()
+        .transform((text) => text ?? ""),
+      user: z.string().nullish(),
+      bot_id: z.string().nullish(),
       metadata: z
         .object({ event_type: z.string(), event_payload: z.record(z.string(), z.unknown()) })
-        .optional(),
+        .nullish(),
       // Other apps send any block that Slack accepts. An unknown block must not hide the message.
       blocks: z
         .array(z.object({ type: z.string(), block_id: z.string().optional() }))
@@ -131,8 +135,8 @@ export const historyAnswer = z.object({
         .catch([]),
       files: z
         .array(z.object({ id: z.string() }))
-        .optional()
-        .default([]),
+        .nullish()
+        .transform((files) => files ?? []),
     }),
   ),
   response_metadata: nextCursor,

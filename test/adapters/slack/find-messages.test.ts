@@ -58,6 +58,18 @@ describe("reading back finds", () => {
     expect(await findMessages(deps, opened, mark, { inChannel: false })).toEqual([]);
   });
 
+  test.each(["text", "user", "bot_id", "metadata", "blocks", "files"])(
+    "a message beside another whose %s is null",
+    async (field) => {
+      const { deps } = reading([
+        { ts: "101.000001", user: "U0EVE", [field]: null },
+        { ts: "102.000001", ...ours },
+      ]);
+      expect(await findMessages(deps, opened, mark, { inChannel: false })).toEqual(["102.000001"]);
+      expect(await hasFile(deps, opened, "F0FILE")).toBe(false);
+    },
+  );
+
   test("a message on a later page", async () => {
     const filler = Array.from({ length: 200 }, (_, at) => ({ ts: `${at}.000001`, user: "U0EVE" }));
     const { deps, asked } = reading(filler, filler, [{ ts: "999.000001", ...ours }]);
