@@ -152,7 +152,10 @@ export type Listed = {
   readonly text: () => string;
 };
 
-/** Names of a list that tell a record around lists, all of which are read, from a record by id. */
+/**
+ * Names of a list that tell a record around lists from a record by id. Of a record around lists, these are read, and every list that holds a
+ * record. A list of texts under another name may be anything, such as warnings.
+ */
 const LIST_NAMES = new Set(["items", "data", "approvals", "pending_approvals", "pending", "results", "list"]);
 /** Fields that an approval's own record has. */
 const OWN_NAMES = ["id", "approval_id", "approvalId", "action", "status"];
@@ -181,7 +184,9 @@ export function listedIn(field: Json): Listed[] | null {
   if (!isRecord(field)) return null;
   if (OWN_NAMES.some((name) => Object.hasOwn(field, name))) return [listed(null, field)];
   const members = Object.entries(field);
-  const lists = members.filter(([, value]) => isList(value));
+  const lists = members.filter(
+    ([name, value]) => isList(value) && (LIST_NAMES.has(name) || value.some(isRecord)),
+  );
   const isAround = lists.some(([name]) => LIST_NAMES.has(name));
   return (isAround ? lists : members).map(([name, value]) => listed(name, value));
 }
@@ -194,12 +199,18 @@ export function listedInSource(source: Source): Listed[] | null {
   if (pieces === null) return null;
   const names = pieces.map(({ name }) => name);
   if (OWN_NAMES.some((name) => names.includes(name))) return [fromSource({ name: null, source })];
-  const lists = pieces.filter(({ name, source: { text } }) => name !== null && text[0] === "[");
+  const lists = pieces.filter(
+    ({ name, source }) =>
+      name !== null && source.text[0] === "[" && (LIST_NAMES.has(name) || holdsRecord(source)),
+  );
   const isAround = lists.some(({ name }) => LIST_NAMES.has(name ?? ""));
   const items = isAround ? lists.flatMap((list) => piecesOf(list.source) ?? [list]) : pieces;
   const first = items.slice(0, MAX_ITEMS).map(fromSource);
   return items.length === first.length ? first : [...first, standsFor(items.length - first.length)];
 }
+
+const holdsRecord = (list: Source): boolean =>
+  piecesOf(list)?.some(({ source }) => source.text[0] === "{") === true;
 
 function listed(name: string | null, value: Json): Listed {
   return { name, read: { ok: true, value }, text: () => JSON.stringify(value, null, 2) };

@@ -250,6 +250,13 @@ describe("the list of approvals", () => {
   });
 
   test.each([
+    '{"items":[{"id":"a"}],"warnings":["x"]}',
+    '{"items":[{"id":"a"}],"warnings":["x"],"count":1,"count":2}',
+  ])("is not a list of texts beside it: %s", (list) => {
+    expect(listing(list)).toMatchObject({ pending: [{ id: "a" }], unreadable: [] });
+  });
+
+  test.each([
     ['{"id":"a","action":"read","data":[1,2]}', ["a"], []],
     ['{"id":"a","action":"read","action":"drop","data":[1,2]}', [], ["a"]],
   ])("is not a list inside a single approval: %s", (list, readable, spoiled) => {
