@@ -64,6 +64,7 @@ function output(run: Run, ended: Ended): Block[] {
     refused: `First part only. ${whole} could not be attached: ${upload?.type === "refused" ? upload.words : ""}. The service still has it.`,
   }[fileState(run, OUTPUT)];
   return [
+    label,
     rich(...markdown(head(ended.output, FIRST_PART_CHARS, "masked").text)),
     note(oneLine(`${rest} What looks like a secret is masked; the service has the original.`, 600)),
   ];

@@ -70,6 +70,13 @@ describe("a run that failed says", () => {
   });
 });
 
+test("an output is said to be the agent's, however long it is", () => {
+  for (const output of ["✅ Approved", `✅ Approved\n${"x ".repeat(6_000)}`])
+    expect(printedMessage(messageIn(ended("succeeded", output), OUTCOME))).toContain(
+      "\n**The agent's output:**\n✅ Approved",
+    );
+});
+
 test("a start that was not confirmed names the command of this workspace", () => {
   const creation = { type: "unknown", why: "", again: "asked" } as unknown as Run["creation"];
   const deployment = { name: "", runUrl: null, command: "/countersign" };
