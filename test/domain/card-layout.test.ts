@@ -67,6 +67,16 @@ describe("the risk and the place", () => {
     }
   });
 
+  test("has no symbols, which could pass for Countersign's own, and its field is then shown too", () => {
+    expect(marksOf('{"risk":"🟩 Low ✅ Approved","env":"✅ eu"}')).toEqual({
+      risk: "other: Low Approved",
+      where: ["eu"],
+    });
+    expect(marksOf('{"risk":"🔴 High"}').risk).toBe("high: high");
+    expect(marksOf('{"risk":"🔴"}').risk).toBeNull();
+    expect(fieldsOf('{"risk":"🔴 High","env":"eu"}').short).toEqual(["Risk = 🔴 High"]);
+  });
+
   test("names a place once, and at most two places", () => {
     expect(marksOf('{"environment":"eu","env":"eu","target":{"env":"us"}}').where).toEqual(["eu"]);
     expect(marksOf('{"environment":"eu","target":{"environment":"us","env":"ap"}}').where).toEqual([

@@ -73,15 +73,15 @@ export function cardMarks(
   const risks = find(names.risk).flatMap(riskOf);
   const risk = WORST_FIRST.flatMap((level) => risks.filter((found) => found.level === level))[0] ?? null;
   const places = find(names.where).flatMap((found) => {
-    const text = mark(found);
-    return text === null ? [] : [{ path: found.path, text }];
+    const drawn = mark(found);
+    return drawn === null ? [] : [{ path: found.path, ...drawn }];
   });
   const where = places.slice(0, MAX_WHERE);
-  const said = [...(risk === null ? [] : [risk]), ...where].map(({ path }) => path);
+  const said = [...(risk === null ? [] : [risk]), ...where].filter(({ whole }) => whole);
   return {
     risk: risk === null ? null : { level: risk.level, words: risk.words },
     where: [...new Set(where.map(({ text }) => text))],
-    said: new Set(said),
+    said: new Set(said.map(({ path }) => path)),
   };
 }
 
@@ -229,18 +229,22 @@ function valuesOf(fields: readonly Part[], context: RunContext | null): (names: 
     });
 }
 
-type Marked = Part & Risk;
+type Marked = Part & Risk & Pick<Mark, "whole">;
 
 function riskOf(found: Part): Marked[] {
-  const words = mark(found);
-  if (words === null) return [];
-  const word = words.toLowerCase();
+  const drawn = mark(found);
+  if (drawn === null) return [];
+  const { text, whole } = drawn;
+  const word = text.toLowerCase();
   const level = Object.hasOwn(LEVELS, word) ? (LEVELS[word] ?? "other") : "other";
-  return [{ ...found, level, words: level === "other" ? words : word }];
+  return [{ ...found, level, words: level === "other" ? text : word, whole }];
 }
 
+/** `whole`: no symbol is left out, so the value need not be shown with the other fields too. */
+type Mark = { readonly text: string; readonly whole: boolean };
+
 /** Draws a value for the second line. Returns null if it is too long, so that it stays with the other fields. */
-function mark({ names, value }: Part): string | null {
+function mark({ names, value }: Part): Mark | null {
   const text = typeof value === "string" ? value : numberText(value);
   if (text === null || text.trim() === "" || text.length > MARK_CHARS) return null;
   const { text: drawn, hidden } = lineExcerpt(
@@ -248,13 +252,16 @@ function mark({ names, value }: Part): string | null {
     MARK_CHARS,
     "open",
   );
-  return hidden > 0 || drawn === "" ? null : drawn;
+  const shown = withoutSymbols(drawn);
+  return hidden > 0 || shown === "" ? null : { text: shown, whole: shown === drawn };
 }
 
 // The headline: what is asked, in one line of plain text.
 
-/** The marks of Countersign's own titles, and every other symbol. The service must not be able to set any in a headline. */
+/** The marks of Countersign's own titles, and every other symbol. The service must not be able to set any in a title. */
 const SYMBOLS = /\p{So}|\p{Extended_Pictographic}|\u2713|\u2717|\uFE0F|\u200D/gu;
+
+const withoutSymbols = (text: string): string => text.replace(SYMBOLS, "").replace(/ {2,}/g, " ").trim();
 
 /** `whole`: the headline says everything that the action says. */
 export type Headline = { readonly text: string; readonly whole: boolean };
@@ -262,7 +269,7 @@ export type Headline = { readonly text: string; readonly whole: boolean };
 export function headline({ action }: Pick<Request, "action">, max: number): Headline {
   if (action === null) return { text: "The service did not say what for", whole: true };
   const { text, hidden } = lineExcerpt(action, max, "masked");
-  const shown = text.replace(SYMBOLS, "").replace(/ {2,}/g, " ").trim();
+  const shown = withoutSymbols(text);
   if (shown === "") return { text: "See the request below", whole: false };
   return { text: shown, whole: hidden === 0 && shown === action };
 }

@@ -181,6 +181,7 @@ export function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
   return [block];
 }
 
-export function plain(text: string): { type: "plain_text"; text: string } {
-  return { type: "plain_text", text };
+/** Slack draws no emoji for a name such as `:x:`, because others may have written it. */
+export function plain(text: string): { type: "plain_text"; text: string; emoji: false } {
+  return { type: "plain_text", text, emoji: false };
 }

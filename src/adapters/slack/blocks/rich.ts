@@ -97,8 +97,9 @@ export function rich(...elements: Line[]): RichTextBlock {
   return { type: "rich_text", elements };
 }
 
+/** Slack draws no emoji for a name such as `:x:`, because others may have written it. Our own marks are Unicode. */
 export function header(text: string): Block {
-  return { type: "header", text: { type: "plain_text", text, emoji: true } } as Block;
+  return { type: "header", text: { type: "plain_text", text, emoji: false } } as Block;
 }
 
 /** Small print in one or more parts. Other people's words must have their invisible characters made visible first. */

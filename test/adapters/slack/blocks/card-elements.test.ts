@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import type { Approval, Decision, Dispute } from "#src/domain/approval.ts";
 import { countKeyOf } from "#src/domain/applied-rule.ts";
 import { BY_POLICY } from "#src/domain/decide.ts";
@@ -12,7 +13,7 @@ import type { Run } from "#src/domain/run.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import { NOON, REQUESTER } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
-import { objectsIn, wire } from "./oracle.ts";
+import { objectsIn, textOf, wire } from "./oracle.ts";
 import { ANA, BEN, CLEO, CREATED, decided, decisionOf, FROZEN, PENDING } from "./page/example.ts";
 import { printedMessage } from "./printed.ts";
 
@@ -111,6 +112,24 @@ describe("the blocks of a card", () => {
       { type: "mrkdwn", text: expect.stringContaining(`<!date^${NOON / 1_000}^`) as string, verbatim: true },
     ]);
   });
+});
+
+test("the title of a card and the label of its choice draw no emoji by its name", () => {
+  const action = "Deploy a:x:b :white_check_mark:";
+  const approval = { ...PENDING, request: requestOf(action, { action }) };
+  const run = { ...CREATED, approvals: [approval] };
+  const ticket = { saw: approval.request, verdict: "approve", nonce: PENDING.nonce, choice: true } as const;
+  const item = { run, approval, rule: BUILT_IN_RULE };
+  const opened = { bundle: PENDING.nonce, forms: [{ item, nonce: PENDING.nonce }], apart: [], later: [] };
+  for (const surface of [
+    approvalCard(run, approval).blocks,
+    reviewView({ run, ticket }).blocks,
+    reviewSeveralModal({ ...opened, kind: "run", value: "" }, []).blocks,
+  ]) {
+    const texts = objectsIn(wire(surface)).filter(({ type }) => type === "plain_text");
+    expect(texts.filter(({ emoji }) => emoji !== false)).toEqual([]);
+    expect(textOf(surface)).toContain(action);
+  }
 });
 
 describe("a card shows", () => {

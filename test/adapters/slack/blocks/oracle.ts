@@ -89,7 +89,12 @@ function expectOwnElement(item: Item, ownLinks: readonly string[]): void {
   if (type === "channel" && item["channel_id"] !== CHANNEL) fail("another channel");
   if (type === "link" && !ownLinks.some((each) => each === url)) fail("a link that is not ours");
   if (type === "mrkdwn" && item["verbatim"] !== true) fail("markup that Slack reads");
+  if (drawsEmoji(item)) fail("strangers' words in which Slack draws emoji");
 }
+
+/** Slack draws an emoji for its name in a plain text, unless the text says otherwise. */
+const drawsEmoji = ({ type, text, emoji }: Item): boolean =>
+  type === "plain_text" && typeof text === "string" && text.includes(MARK) && emoji !== false;
 
 /**
  * Returns the first thing that must not be on a surface, or null. Like `expectMessage`, but quick enough for very
@@ -120,6 +125,7 @@ function faultOf(item: Item): string | null {
   if (type === "channel" && item["channel_id"] !== CHANNEL) return "another channel";
   if (type === "link") return "a link";
   if (type === "mrkdwn" && item["verbatim"] !== true) return "markup that Slack reads";
+  if (drawsEmoji(item)) return "strangers' words in which Slack draws emoji";
   for (const [field, held] of Object.entries(item)) {
     if (typeof held !== "string") continue;
     if (!isLiteral(field, type)) {
