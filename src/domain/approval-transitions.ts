@@ -59,11 +59,14 @@ export function reopen(
     audited: _ofItsEarlierEnd,
     onlyContextChanged,
     changes: changesBefore = [],
+    moreChanges: moreBefore = 0,
     followUp,
     ...rest
   } = approval;
   const isSame = request.digest === approval.request.digest;
-  const changes = isSame ? changesBefore : requestChanges(approval.request, request);
+  const { changes, moreChanges } = isSame
+    ? { changes: changesBefore, moreChanges: moreBefore }
+    : requestChanges(approval.request, request);
   const isOnlyContext = isSame ? onlyContextChanged === true : onlyContextDiffers(approval.request, request);
   const version = approval.version + 1;
   return {
@@ -73,6 +76,7 @@ export function reopen(
     requestVersion: isSame ? approval.requestVersion : version,
     ...(isOnlyContext ? { onlyContextChanged: true } : {}),
     ...(changes.length === 0 ? {} : { changes }),
+    ...(moreChanges === 0 ? {} : { moreChanges }),
     ...(isSame && followUp !== undefined ? { followUp } : {}),
     nonce,
     state: { type: "pending" },

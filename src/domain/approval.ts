@@ -200,6 +200,8 @@ export type Approval = {
   readonly onlyContextChanged?: true;
   /** The fields of the request that changed with that version, for the card. */
   readonly changes?: readonly FieldChange[];
+  /** The number of changed fields that `changes` leaves out. Absent if there are none, or if an older version wrote the document. */
+  readonly moreChanges?: number;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
   /** Set if the newest snapshot did not list the approval. "in-doubt": it may be one of the unreadable items. Null: listed or settled. */

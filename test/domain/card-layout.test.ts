@@ -162,7 +162,7 @@ describe("a headline", () => {
 });
 
 describe("what changed between two requests", () => {
-  const changes = (was: string, is: string) => requestChanges(asked(was), asked(is));
+  const changes = (was: string, is: string) => requestChanges(asked(was), asked(is)).changes;
 
   test("is shown field by field, with additions and removals", () => {
     expect(changes('{"env":"staging","old":"1"}', '{"env":"production","new":"2"}')).toEqual([
@@ -177,7 +177,9 @@ describe("what changed between two requests", () => {
       { name: "a.b", was: "1", is: "9" },
     ]);
     const action = (is: string) => requestOf("Deploy", parseJson(is));
-    expect(requestChanges(action('{"b":{"action":"1"}}'), action('{"b":{"action":"2"}}'))).toHaveLength(1);
+    expect(
+      requestChanges(action('{"b":{"action":"1"}}'), action('{"b":{"action":"2"}}')).changes,
+    ).toHaveLength(1);
   });
 
   test("in a long text is shown around the place of the change", () => {
@@ -187,6 +189,23 @@ describe("what changed between two requests", () => {
     );
     expect(change?.is).toMatch(/^….*DROP b$/);
     expect(change?.was).toMatch(/^….*DROP a$/);
+  });
+
+  test("is cut with the number of characters that are left out", () => {
+    const [change] = changes('{"sql":"a"}', `{"sql":"${"b".repeat(1_500)}"}`);
+    expect(change?.is).toMatch(/^b{160}… \(1,340 more\)$/);
+  });
+
+  test("lists five fields and counts the others", () => {
+    const of = (value: number) =>
+      asked(
+        JSON.stringify(Object.fromEntries(["a", "b", "c", "d", "e", "f", "g"].map((name) => [name, value]))),
+      );
+    const { changes: listed, moreChanges } = requestChanges(of(1), of(2));
+    expect(listed.map(({ name }) => name)).toEqual(["a", "b", "c", "d", "e"]);
+    expect(moreChanges).toBe(2);
+    expect(changes('{"a":1}', '{"a":2}')).toHaveLength(1);
+    expect(requestChanges(asked('{"a":1}'), asked('{"a":2}')).moreChanges).toBe(0);
   });
 
   test("masks secrets", () => {

@@ -216,6 +216,7 @@ export const approval = record<Approval>({
   requestVersion: number,
   onlyContextChanged: optional(yes),
   changes: optional(list(record<FieldChange>({ name: text, was: orNull(text), is: orNull(text) }))),
+  moreChanges: optional(number),
   state: approvalState,
   past: list(pastDecision),
   unlisted: orElse(orNull(either(absence, word({ "in-doubt": true }))), null),

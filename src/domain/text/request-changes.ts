@@ -1,37 +1,44 @@
 // What changed between two requests, for the card: each field that differs, at the place of its first change. The form shows more.
 
-import type { FieldChange, Request } from "../approval.ts";
+import type { Approval, FieldChange, Request } from "../approval.ts";
 import { from } from "./excerpt.ts";
 import { flattened, textOf } from "./card-layout.ts";
 import { fieldsOf, needsFile, shortName } from "./request-text.ts";
+import { groupDigits } from "./secrets.ts";
 
-/** The most fields that are kept. */
+/** The most fields whose texts are kept. The others are counted. */
 const MAX_FIELDS = 5;
 /** How much of each text is kept (characters). */
 const PART_CHARS = 160;
 /** How much is kept of the text before the change (characters). */
 const BEFORE_CHARS = 40;
 
+export type Changes = Required<Pick<Approval, "changes" | "moreChanges">>;
+
 /**
- * Returns at most five changed fields, in the order of the earlier request, with new fields last. Returns none for a request that needs a
- * file, because comparing megabytes at each poll would delay everything else. Its form shows what changed.
+ * Returns at most five changed fields, in the order of the earlier request, with new fields last, and the number of the others. Returns
+ * none for a request that needs a file, because comparing megabytes at each poll would delay everything else. Its form shows what changed.
  */
-export function requestChanges(was: Request, is: Request): readonly FieldChange[] {
-  if (needsFile(was) || needsFile(is)) return [];
+export function requestChanges(was: Request, is: Request): Changes {
+  if (needsFile(was) || needsFile(is)) return { changes: [], moreChanges: 0 };
   const before = textsOf(was);
   const after = textsOf(is);
   const changes: FieldChange[] = [];
+  let moreChanges = 0;
   for (const [path, { name }] of new Map([...before, ...after])) {
     const old = before.get(path)?.text ?? null;
     const now = after.get(path)?.text ?? null;
     if (old === now) continue;
-    if (changes.length === MAX_FIELDS) break;
+    if (changes.length === MAX_FIELDS) {
+      moreChanges += 1;
+      continue;
+    }
     const isShort = [old, now].every((text) => (text ?? "").length <= PART_CHARS);
     const start = isShort ? 0 : Math.max(0, samePrefix(old ?? "", now ?? "") - BEFORE_CHARS);
     const part = (text: string | null): string | null => (text === null ? null : partOf(text, start));
     changes.push({ name: shortName(name, "masked"), was: part(old), is: part(now) });
   }
-  return changes;
+  return { changes, moreChanges };
 }
 
 /** The key is unique in the request, unlike the name: a field may be named `a.b`. */
@@ -47,7 +54,7 @@ function textsOf(request: Request): ReadonlyMap<string, { readonly name: string;
 
 function partOf(text: string, start: number): string {
   const { text: part, hidden } = from(text, start, PART_CHARS, "masked");
-  return `${start === 0 ? "" : "…"}${part}${hidden === 0 ? "" : "…"}`;
+  return `${start === 0 ? "" : "…"}${part}${hidden === 0 ? "" : `… (${groupDigits(hidden)} more)`}`;
 }
 
 /** Returns the length of the common prefix (characters). */

@@ -30,9 +30,10 @@ import { followUpActions, followUpBlocks } from "./follow-up-lines.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
 import { disputeBlocks, pastBlocks, precedentBlocks, who } from "./card-history.ts";
-import { fitsCard, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
+import { fitsCard, indented, maskedRemark, WHO_SEES_MASKED } from "./request-blocks.ts";
 import {
   clock,
+  count,
   drawnBoxes,
   escaped,
   header,
@@ -141,17 +142,28 @@ function marksElements({ run, marks }: Card): RichTextElement[] {
 }
 
 function changeBlocks({
-  approval: { version, requestVersion, changes = [], onlyContextChanged },
+  approval: { version, requestVersion, changes = [], moreChanges = 0, onlyContextChanged },
   state,
 }: Card): Block[] {
   if (!state.open || version === 1) return [];
   if (onlyContextChanged) return [partWithId("context-changed", rich(line(span(CONTEXT_CHANGED))))];
   if (changes.length === 0 || version !== requestVersion) return [];
   const lines = changes.flatMap(({ name, was, is }) => [
-    ...(was === null ? [] : [`− ${name}: ${was}`]),
-    ...(is === null ? [] : [`+ ${name}: ${is}`]),
+    ...(was === null ? [] : [`− ${name}: ${indented(was)}`]),
+    ...(is === null ? [] : [`+ ${name}: ${indented(is)}`]),
   ]);
-  return [rich(line(span("Changed since last shown:", { bold: true })), ...drawnBoxes(lines.join("\n")))];
+  return [
+    rich(
+      line(span("Changed since last shown:", { bold: true })),
+      ...drawnBoxes(lines.join("\n")),
+      ...(moreChanges === 0 ? [] : [line(span(moreChanged(moreChanges), { bold: true }))]),
+    ),
+  ];
+}
+
+function moreChanged(fields: number): string {
+  const what = fields === 1 ? "1 more field" : `${count(fields)} more fields`;
+  return `${what} changed that this list leaves out. Read the whole request.`;
 }
 
 const REUSED =

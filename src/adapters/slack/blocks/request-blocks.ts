@@ -52,14 +52,16 @@ export function fieldBoxes(fields: readonly Field[]): RichTextPreformatted[] {
   const short = fields.filter(isShort);
   const long = fields.filter((field) => !isShort(field));
   const apart =
-    long.length > FIELDS_APART ? drawnBoxes(fieldsText(long.map(indented))) : long.flatMap(ownBoxes);
+    long.length > FIELDS_APART
+      ? drawnBoxes(fieldsText(long.map(({ name, text }) => ({ name, text: indented(text) }))))
+      : long.flatMap(ownBoxes);
   return [...(short.length === 0 ? [] : drawnBoxes(fieldsText(short))), ...apart];
 }
 
 const isShort = ({ text }: Field): boolean => !text.includes("\n") && text.length <= SHORT_CHARS;
 const ownBoxes = (field: Field) => drawnBoxes(fieldsText([field]));
-/** Indents the value, so that in a shared box none of its lines can look like a field. */
-const indented = ({ name, text }: Field): Field => ({ name, text: text.replaceAll("\n", "\n\t") });
+/** Indents a value, so that in a shared box none of its lines can look like a field or a change. */
+export const indented = (value: string): string => value.replaceAll("\n", "\n\t");
 
 /** The part of the digest that people compare: on the card, in the form, in the audit. */
 export function shortDigest({ digest }: Request): string {

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import { reopen } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Dispute } from "#src/domain/approval.ts";
 import { countKeyOf } from "#src/domain/applied-rule.ts";
 import { BY_POLICY } from "#src/domain/decide.ts";
@@ -11,7 +12,7 @@ import { GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
-import { NOON, REQUESTER } from "../../../make/run.ts";
+import { aNonce, NOON, REQUESTER } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { objectsIn, textOf, wire } from "./oracle.ts";
 import { ANA, BEN, CLEO, CREATED, decided, decisionOf, FROZEN, PENDING } from "./page/example.ts";
@@ -247,6 +248,34 @@ describe("a card shows", () => {
       { ...changed, request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), {}) },
     ])
       expect(words(other)).not.toContain("Changed since last shown");
+  });
+
+  test("how many changed fields it does not list", () => {
+    const content = { action: "Deploy", a: 1, b: 1, c: 1, d: 1, e: 1, target: "staging" };
+    const before = { ...PENDING, request: requestOf("Deploy", content) };
+    const changed = (is: object): Approval => {
+      const request = requestOf("Deploy", { ...content, a: 2, b: 2, c: 2, d: 2, ...is });
+      return reopen(before, request, aNonce(), null);
+    };
+    const one = changed({ e: 2, target: "production" });
+    const left = "1 more field changed that this list leaves out. Read the whole request.";
+    expect(words(one)).toContain(`| + e: 2\n**${left}**\n`);
+    expect(words(changed({ e: 2 }))).not.toContain("leaves out");
+    const shownAgain = reopen(one, one.request, aNonce(), null);
+    expect(shownAgain.moreChanges).toBe(1);
+    expect(reopen(one, before.request, aNonce(), null).moreChanges).toBe(1);
+    expect(reopen(changed({ e: 2 }), changed({ e: 3 }).request, aNonce(), null)).not.toHaveProperty(
+      "moreChanges",
+    );
+  });
+
+  test("the lines of a changed value behind an indent, so that none passes for the change of another field", () => {
+    const before = { ...PENDING, request: requestOf("Deploy", { note: "x", target: "staging" }) };
+    const note = "y\n− target: staging\n+ target: sandbox";
+    const request = requestOf("Deploy", { note, target: "production" });
+    expect(words(reopen(before, request, aNonce(), null))).toContain(
+      "| + note: y\n| \t− target: staging\n| \t+ target: sandbox\n| − target: staging\n| + target: production\n",
+    );
   });
 
   test("a reason as the person gave it, and the policy's reason without who denied", () => {
