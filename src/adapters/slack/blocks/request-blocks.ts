@@ -6,7 +6,7 @@ import type { Request } from "../../../domain/approval.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
 import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
-import { type Ends, from } from "../../../domain/text/excerpt.ts";
+import { type Ends, type Excerpt, from } from "../../../domain/text/excerpt.ts";
 import { samePrefix } from "../../../domain/text/request-changes.ts";
 import {
   CONTEXT_ROOM,
@@ -29,7 +29,7 @@ import {
   volatileField,
 } from "../../../domain/text/request-text.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
-import { clipCounted, countedChars } from "../../../domain/text/text.ts";
+import { clip, clipCounted, countedChars } from "../../../domain/text/text.ts";
 import { boxes, count, drawnBoxes, line, rich, span } from "./rich.ts";
 
 export const NO_ACTION = "The service did not say what the action is. It sent only what is shown below.";
@@ -197,59 +197,66 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   return [rich(title, ...fieldsOverview(fields, CONTEXT_ROOM, IN_FILE, as).parts)];
 }
 
-// What changed between two requests, field by field. Of a long text, only the part around the first change is shown.
+// What changed between two requests, field by field. Of a long text, only the part around what changed is shown.
 
 const ALL_CHARS = 5_000;
-/** The characters of a long text that are shown before its first change, and in all. */
-const BEFORE_CHARS = 80;
+/** The characters of a long text that are shown before and after what changed. */
+const AROUND_CHARS = 80;
+/** The least room for each text (characters). */
 const CHANGE_CHARS = 300;
+/** The room for the name of a field and the marks around its text (characters). */
+const LABEL_CHARS = 80;
+
+const SAME_TEXT =
+  "Each field reads as before. The service may have sent a value in another form, such as a number as text, or the policy now lets other fields change without notice.";
 
 export function difference(run: Run, was: Request | null, is: Request): Block[] {
   if (was === null) return [];
-  const lines = fitsModal(was) && fitsModal(is) ? changedLines(run, was, is) : changedFields(run, was, is);
+  const before = textsOf(run, was);
+  const after = textsOf(run, is);
+  const changed = [...new Map([...before, ...after])].flatMap(([key, { name }]): readonly Change[] => {
+    const texts = { was: before.get(key)?.text ?? null, is: after.get(key)?.text ?? null };
+    return texts.was === texts.is ? [] : [{ name, ...texts }];
+  });
+  if (changed.length === 0) return [rich(line(span("What changed: ", { bold: true }), span(SAME_TEXT)))];
+  const room = Math.max(CHANGE_CHARS, Math.floor(ALL_CHARS / (2 * changed.length)) - LABEL_CHARS);
+  const lines = changed.flatMap((change) => changeLines(change, room));
   const { shown, hidden } = clipCounted(lines.join("\n"), ALL_CHARS);
   const more = hidden === 0 ? "" : " Not all of it is shown here.";
   return [rich(line(span(`What changed:${more}`, { bold: true })), ...drawnBoxes(shown))];
 }
 
-function changedLines(run: Run, was: Request, is: Request): string[] {
-  const before = linesOf(run, was);
-  const after = linesOf(run, is);
-  const removed = [...before].filter((text) => !after.has(text)).map((text) => `− ${text}`);
-  const added = [...after].filter((text) => !before.has(text)).map((text) => `+ ${text}`);
-  return [...removed, ...added];
-}
+type Change = { readonly name: string; readonly was: string | null; readonly is: string | null };
 
-function linesOf(run: Run, request: Request): ReadonlySet<string> {
-  const context = contextBehind(run.context, request);
-  const around = context === null ? [] : fieldsText(drawnContext(context, "open")).split("\n");
-  return new Set([...requestText(request, "open").split("\n"), ...around.map((text) => `run: ${text}`)]);
-}
-
-function changedFields(run: Run, was: Request, is: Request): string[] {
-  const before = textsOf(run, was);
-  const after = textsOf(run, is);
-  const names = [...new Set([...before.keys(), ...after.keys()])];
-  return names.flatMap((name) => changes(name, before.get(name) ?? null, after.get(name) ?? null));
-}
-
-function textsOf(run: Run, request: Request): ReadonlyMap<string, string> {
+/** The keys differ even if a field of the request is named like one of its run. */
+function textsOf(run: Run, request: Request): ReadonlyMap<string, Field> {
   const { action, fields } = sentParts(request);
   const context = contextBehind(run.context, request);
   const around = context === null ? [] : contextParts(context);
   return new Map([
-    ...(action === null ? [] : [["action", action] as const]),
-    ...fields.map(({ name, text }) => [name, text] as const),
-    ...around.map(({ name, text }) => [`run: ${name}`, text] as const),
+    ...(action === null ? [] : [["action", { name: "action", text: action }] as const]),
+    ...fields.map((field) => [`field ${field.name}`, field] as const),
+    ...around.map(({ name, text }) => [`run ${name}`, { name: `run: ${name}`, text }] as const),
   ]);
 }
 
-function changes(name: string, was: string | null, is: string | null): string[] {
-  if (was === is) return [];
-  const start = Math.max(0, samePrefix(was ?? "", is ?? "") - BEFORE_CHARS);
-  const place = (text: string): string => {
-    const { text: part, hidden } = from(text, start, CHANGE_CHARS, "open");
-    return `${shortName(name, "open")}: ${start === 0 ? "" : "…"}${part}${hidden === 0 ? "" : "…"}`;
+function changeLines({ name, was, is }: Change, room: number): readonly string[] {
+  const start = Math.max(0, samePrefix(was ?? "", is ?? "") - AROUND_CHARS);
+  const old = from(was ?? "", start, room, "open");
+  const now = from(is ?? "", start, room, "open");
+  const isWhole = was !== null && is !== null && old.hidden + now.hidden === 0;
+  const same = isWhole ? Math.max(0, sameSuffix(old.text, now.text) - AROUND_CHARS) : 0;
+  const place = (mark: string, { text, hidden }: Excerpt): string => {
+    const { shown } = clip(text, text.length - same);
+    const end = hidden > 0 ? `… (${count(hidden)} more)` : same > 0 ? "…" : "";
+    return `${mark} ${shortName(name, "open")}: ${start === 0 ? "" : "…"}${indented(shown)}${end}`;
   };
-  return [...(was === null ? [] : [`− ${place(was)}`]), ...(is === null ? [] : [`+ ${place(is)}`])];
+  return [...(was === null ? [] : [place("−", old)]), ...(is === null ? [] : [place("+", now)])];
+}
+
+/** Returns the length of the common end (characters). */
+function sameSuffix(a: string, b: string): number {
+  let chars = 0;
+  while (chars < Math.min(a.length, b.length) && a.at(-1 - chars) === b.at(-1 - chars)) chars += 1;
+  return chars;
 }

@@ -1,18 +1,69 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Request } from "#src/domain/approval.ts";
+import type { Json } from "#src/domain/json.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
+import { difference } from "#src/adapters/slack/blocks/request-blocks.ts";
 import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { anApproval, aNonce, aWatchedRun, withApprovals } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
 import { requestOf } from "../observed.ts";
 import { expectView, expectWholeOrCounted, textOf } from "./oracle.ts";
-import { printedView } from "./printed.ts";
+import { printedBlocks, printedView } from "./printed.ts";
 
 const run = aWatchedRun();
 const nonce = aNonce();
 
 const fitting = anyRequest.filter(({ chars }) => chars <= MODAL_HOLDS_CHARS);
+
+describe("what changed is shown", () => {
+  const changed = (was: Json, is: Json): string =>
+    printedBlocks(difference(run, requestOf("run it", was), requestOf("run it", is)));
+
+  test("also if the lines of a value are in another order", () => {
+    expect(changed({ script: "backup\ndelete" }, { script: "delete\nbackup" })).toBe(
+      "**What changed:**\n| − script: backup\n| \tdelete\n| + script: delete\n| \tbackup",
+    );
+  });
+
+  test("also if two fields swap their values", () => {
+    expect(changed({ from: "a\nb", to: "c\nd" }, { from: "c\nd", to: "a\nb" })).toBe(
+      "**What changed:**\n| − from: a\n| \tb\n| + from: c\n| \td\n| − to: c\n| \td\n| + to: a\n| \tb",
+    );
+  });
+
+  test("with the lines of a value behind an indent, so that none passes for another change", () => {
+    const text = changed({ note: "x", target: "a" }, { note: "y\n+ target: sandbox", target: "b" });
+    expect(text).toContain("| + note: y\n| \t+ target: sandbox\n| − target: a\n| + target: b");
+  });
+
+  test("of a field of the request that is named like a field of its run, in a request of any length", () => {
+    const context = { fields: { plan: "same" }, volatile: [], digest: "d", chars: 4 };
+    for (const pad of ["", "x".repeat(MODAL_HOLDS_CHARS)]) {
+      const sent = (plan: string) => ({ ...requestOf(pad, { "run: plan": plan }), context: "d" });
+      const text = printedBlocks(difference({ ...run, context }, sent("old"), sent("new")));
+      expect(text).toBe("**What changed:**\n| − run: plan: old\n| + run: plan: new");
+    }
+  });
+
+  test("of a long value around what changed, and the whole change if there is room", () => {
+    const long = (middle: string): string => `${"x ".repeat(500)}${middle}${" y".repeat(500)}`;
+    expect(changed({ sql: long("one") }, { sql: long("two") })).toMatch(
+      /^.*\n\| − sql: …[x ]{80}one[ y]{80}…\n\| \+ sql: …[x ]{80}two[ y]{80}…$/,
+    );
+    expect(changed({ sql: long("a") }, { sql: long("b").replace(/y$/, "z") })).toMatch(/ y$[^]* z$/m);
+  });
+
+  test("with the number of characters that are left out", () => {
+    expect(changed({ sql: "a" }, { sql: "b".repeat(10_000) })).toMatch(/b… \(7,580 more\)$/);
+  });
+
+  test("in words if every field reads as before", () => {
+    const text = changed({ dry_run: "true" }, { dry_run: true });
+    expect(text).toContain("**What changed: **Each field reads as before.");
+    expect(text).not.toContain("|");
+  });
+});
 
 test("a change in the run's own fields is shown line by line", () => {
   const context = (plan: string) => ({ fields: { plan }, volatile: [], digest: plan, chars: plan.length });
