@@ -6,11 +6,12 @@ import type { Approval } from "../domain/approval.ts";
 import type { Refusal } from "../domain/authorization.ts";
 import { Nonce, parsed } from "../domain/ids.ts";
 import { groupAround, needsOwnForm, type QueueItem, type ReviewGroup } from "../domain/queue.ts";
+import { shownQuestion } from "../domain/question.ts";
 import { fileState } from "../domain/render-key.ts";
 import { ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { findApproval, requestSlot, type Run } from "../domain/run.ts";
-import { needsFile } from "../domain/text/request-text.ts";
+import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { type OpenedForm, openFormForCard, type Submitter } from "./open-form.ts";
@@ -52,7 +53,7 @@ export type OpenedReview = {
   /** The nonce of the whole form. Each of its requests has a nonce of its own as well. */
   readonly bundle: Nonce;
   readonly forms: readonly ReviewForm[];
-  /** The requests that need their own form, because of friction, a hold or a file. */
+  /** The requests that need their own form, because of friction, a hold or their length. */
   readonly apart: readonly QueueItem[];
   /** The requests that did not fit. */
   readonly later: readonly QueueItem[];
@@ -64,9 +65,12 @@ export type OpenedReview = {
 /** The maximum number of requests in one form. With three blocks each, they stay below the 100 blocks of a modal. */
 export const MAX_TOGETHER = 20;
 /**
- * The maximum length of the texts of these requests and their runs (characters). A view has at most 250 kB, and a character several bytes.
+ * The maximum length of the texts of these requests and their runs, and of what people said about them (characters). A view has at most
+ * 250 kB, and a character several bytes.
  */
 const MAX_CHARS = 40_000;
+/** The room for who said something, and when (characters). */
+const SAID_BY_CHARS = 200;
 
 type Deps = DecideDeps & QueueDeps;
 
@@ -171,8 +175,8 @@ async function severalOfPerson(
   return {
     bundle,
     forms,
-    apart: others.filter(needsOwnForm),
-    later: others.filter((item) => !needsOwnForm(item)),
+    apart: others.filter(isApart),
+    later: others.filter((item) => !isApart(item)),
     kind,
     value,
   };
@@ -212,9 +216,8 @@ function packed(deps: Deps, group: readonly QueueItem[]): Packed {
   const together: QueueItem[] = [];
   const later: QueueItem[] = [];
   let chars = 0;
-  for (const item of group.filter((candidate) => !needsOwnForm(candidate))) {
-    const { request } = item.approval;
-    chars += request.chars + (request.contextChars ?? 0);
+  for (const item of group.filter((candidate) => !isApart(candidate))) {
+    chars += charsOf(item.approval);
     if (later.length === 0 && together.length < MAX_TOGETHER && chars <= MAX_CHARS) together.push(item);
     else later.push(item);
   }
@@ -224,9 +227,22 @@ function packed(deps: Deps, group: readonly QueueItem[]): Packed {
       item: { ...item, run: applyPolicy(item.run, ctx) },
       nonce: ctx.nonce(),
     })),
-    apart: group.filter(needsOwnForm),
+    apart: group.filter(isApart),
     later,
   };
+}
+
+/** A request that is too long for the form with others would keep all those behind it from the next form too. */
+const isApart = (item: QueueItem): boolean => needsOwnForm(item) || charsOf(item.approval) > MAX_CHARS;
+
+/** Returns the length of everything that the form shows of a request. */
+function charsOf(approval: Approval): number {
+  const question = shownQuestion(approval);
+  const said = [
+    ...approval.votes.map(({ reason }) => reason),
+    ...(question === null ? [] : [question.text, question.answer?.text ?? ""]),
+  ];
+  return said.reduce((sum, { length }) => sum + length + SAID_BY_CHARS, shownChars(approval.request));
 }
 
 async function storeForms(

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { reviewSeveralModal } from "#src/adapters/slack/blocks/review-modal.ts";
+import { MAX_REASON_CHARS } from "#src/domain/authorization.ts";
 import { MessageTs, Nonce, type RunId, UserId } from "#src/domain/ids.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import type { Choice } from "#src/usecases/submit-review.ts";
@@ -189,6 +190,39 @@ describe("Review of several", () => {
     bench.policy = aPolicy({ holdMs: 1_000 });
     const form = await opened(bench, await waiting(bench, 2));
     expect([form.forms.length, form.apart.length]).toEqual([0, 2]);
+  });
+
+  test("takes fewer requests if people have said much about them", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ needs: 3 });
+    const id = await waiting(bench, 20);
+    expect((await opened(bench, id)).forms).toHaveLength(20);
+    const first = await bench.flow.review.openSeveral(OTHER, "run", await valueFor(bench, id, OTHER));
+    if (!first.ok) throw new Error(first.error.refusal.type);
+    const reasons = { approve: "漢".repeat(MAX_REASON_CHARS), deny: "" };
+    const { bundle } = first.value;
+    expect((await bench.flow.submitReview(OTHER, bundle, all(first.value, "approve"), reasons)).ok).toBe(
+      true,
+    );
+    const form = await opened(bench, id);
+    expect(form.forms.length).toBeGreaterThan(1);
+    expect(form.forms.length + form.later.length).toBe(20);
+    expect(form.later.length).toBeGreaterThan(1);
+    // docs.slack.dev, views: 250 kB.
+    expect(Buffer.byteLength(JSON.stringify(reviewSeveralModal(form, [])))).toBeLessThan(250_000);
+  });
+
+  test("leaves a request that would fill the form alone to its own form, and takes those behind it", async () => {
+    const bench = await createBench();
+    const id = aRunId();
+    const long = { id: "apr_0", content: { plan: "x".repeat(45_000) } };
+    bench.agents.pending.set(id, [long, "apr_1", "apr_2"]);
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+    await bench.clock.pass(1_000);
+    const form = await opened(bench, id);
+    expect(form.forms.map(({ item }) => item.approval.id)).toEqual(["apr_1", "apr_2"]);
+    expect(form.apart.map(({ approval }) => approval.id)).toEqual(["apr_0"]);
+    expect(form.later).toEqual([]);
   });
 
   test("sets frozen requests apart as soon as the freeze is stored, and can only deny them", async () => {

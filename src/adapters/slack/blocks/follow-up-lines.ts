@@ -1,6 +1,6 @@
 // What a card and a form say about a claim, questions and extensions, and the buttons for them.
 
-import type { Block, RichTextElement, RichTextSection } from "@slack/types";
+import type { Block, RichTextBlock, RichTextElement, RichTextSection } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
 import { claimedUntil, claimOf, nextExtension, timesExtended } from "../../../domain/handling.ts";
 import { extendedMs, type Question } from "../../../domain/follow-up.ts";
@@ -69,7 +69,7 @@ function extensionBlocks(approval: Approval): Block[] {
 }
 
 /** One question, for a card and the form. Details shows all of them. */
-export function questionBlocks(approval: Approval): Block[] {
+export function questionBlocks(approval: Approval): RichTextBlock[] {
   const question = shownQuestion(approval);
   if (question === null) return [];
   const waits = approval.appliedRule.rule.expiry === null ? null : waitsForAnswer(approval);

@@ -1,6 +1,6 @@
 // The parts that the forms share: the request, the consequences of a decision, and the input fields.
 
-import type { Block } from "@slack/types";
+import type { Block, RichTextBlock } from "@slack/types";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
@@ -74,7 +74,7 @@ export function consequenceWords(run: Run, request: Request): string {
 }
 
 /** Who has approved the request so far, and why. */
-export function votesSoFar(run: Run, request: Request): Block[] {
+export function votesSoFar(run: Run, request: Request): RichTextBlock[] {
   const approval = approvalOf(run, request);
   if (approval === undefined || approval.votes.length === 0) return [];
   const progress = `${approval.votes.length}-of-${approval.appliedRule.rule.needs}` as const;
@@ -82,7 +82,7 @@ export function votesSoFar(run: Run, request: Request): Block[] {
 }
 
 /** A question to the requester, with its answer if there is one. */
-export function questionPart(run: Run, request: Request): Block[] {
+export function questionPart(run: Run, request: Request): RichTextBlock[] {
   const approval = approvalOf(run, request);
   return approval === undefined ? [] : questionBlocks(approval);
 }

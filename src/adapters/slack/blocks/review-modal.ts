@@ -2,7 +2,7 @@
 // form with several requests, each one is left as it is until the person chooses.
 
 import type { Block, View } from "@slack/types";
-import type { Verdict } from "../../../domain/approval.ts";
+import type { Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { QueueItem } from "../../../domain/queue.ts";
@@ -76,11 +76,7 @@ function reviewModal(
     blocks: [
       rich(
         ...marksLine(run, request, deployment),
-        line(
-          span(`A request ${ofWhom(run)} `),
-          person(run.requester),
-          span(`. If you approve: ${inSentence(consequenceWords(run, request))}`),
-        ),
+        line(span(`A request ${ofWhom(run)} `), person(run.requester), span(`. ${ifApproved(run, request)}`)),
       ),
       ...votesSoFar(run, request),
       ...questionPart(run, request),
@@ -96,7 +92,10 @@ function reviewModal(
   });
 }
 
-const inSentence = (words: string): string => `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+function ifApproved(run: Run, request: Request): string {
+  const words = consequenceWords(run, request);
+  return `If you approve: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}
 
 const WHO_SEES = "The service gets it, and everyone in the channel sees it.";
 
@@ -205,7 +204,10 @@ function hintFor(verdict: Verdict, fewest: number): string {
 
 type Form = OpenedReview["forms"][number];
 
-/** One request of the form. The run's own fields are shown only once if consecutive requests share them. */
+/**
+ * One request of the form, in three blocks, because a view has at most 100. The run's own fields are shown only once if consecutive requests
+ * share them.
+ */
 function requestPart({ item, nonce }: Form, at: number, before: Form | undefined): Block[] {
   const { run, approval } = item;
   const { request } = approval;
@@ -217,8 +219,14 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
   return [
     { type: "divider" },
     rich(
-      line(span(`Request ${count(at + 1)}`, { bold: true }), span(" by "), person(run.requester)),
+      line(
+        span(`Request ${count(at + 1)}`, { bold: true }),
+        span(" by "),
+        person(run.requester),
+        span(`. ${ifApproved(run, request)}`),
+      ),
       ...marksLine(run, request, UNNAMED),
+      ...[...votesSoFar(run, request), ...questionPart(run, request)].flatMap(({ elements }) => elements),
       ...wholeRequest(request, "open").elements,
       ...precedentLines(precedentsOf(approval)),
     ),

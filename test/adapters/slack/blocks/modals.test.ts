@@ -1,11 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Request } from "#src/domain/approval.ts";
+import type { Approval, Request } from "#src/domain/approval.ts";
+import { UserId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
 import { difference } from "#src/adapters/slack/blocks/request-blocks.ts";
 import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { anApproval, aNonce, aWatchedRun, withApprovals } from "../../../make/run.ts";
+import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
+import { anApproval, aNonce, aWatchedRun, NOON, REQUESTER, TEAM, withApprovals } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
 import { requestOf } from "../observed.ts";
 import { expectView, expectWholeOrCounted, textOf } from "./oracle.ts";
@@ -77,6 +80,48 @@ test("a change in the run's own fields is shown line by line", () => {
     textOf(formView({ run, ticket: { saw: request, verdict: "approve", nonce: aNonce() } }).blocks),
   ).toContain("plan: destroy");
   expect(textOf(readModal(run, request).blocks)).toContain("plan: destroy");
+});
+
+test("the form for several requests shows the votes, the question and the consequence that the form for one shows", () => {
+  const CLEO = UserId("U0CLEO");
+  const answer = { by: REQUESTER, at: NOON, text: "No, there is none." };
+  const question = { id: aNonce(), by: CLEO, at: NOON, text: "Is there a back-up?", answer };
+  const approvals = ["apr_1", "apr_2"].map((id): Approval => {
+    const { appliedRule, ...approval } = anApproval(id);
+    const { digest } = approval.request;
+    const by = { team: TEAM, user: CLEO };
+    const vote = { verdict: "approve", reason: `after ${id}`, by, at: NOON, digest } as const;
+    const rule = { ...appliedRule.rule, needs: 3 };
+    const request = { ...approval.request, digest: id };
+    return {
+      ...approval,
+      request,
+      votes: [vote],
+      appliedRule: { ...appliedRule, rule },
+      followUp: { questions: [question] },
+    };
+  });
+  const run = withApprovals(aWatchedRun(), ...approvals);
+  const forms = approvals.map((approval) => ({
+    item: { run, approval, rule: BUILT_IN_RULE },
+    nonce: aNonce(),
+  }));
+  const opened = { bundle: nonce, forms, apart: [], later: [], kind: "run", value: "" } as const;
+  const several = printedView(reviewSeveralModal(opened, []));
+  expectView(reviewSeveralModal(opened, []));
+  for (const { request } of approvals) {
+    const ticket = { saw: request, verdict: "approve", nonce, choice: true } as const;
+    const one = printedView(reviewView({ run, ticket }));
+    for (const words of [
+      `> after ${request.digest}`,
+      "> Is there a back-up?",
+      "> No, there is none.",
+      "If you approve: 1 more person must approve it before anything is sent.",
+    ]) {
+      expect(one).toContain(words);
+      expect(several).toContain(words);
+    }
+  }
 });
 
 describe("whatever the request, Slack accepts the modal and no one is mentioned,", () => {

@@ -18,6 +18,8 @@ import { aQueue, aQueuePage, MEMBER } from "../../../../make/queue.ts";
 import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
 import {
+  ANA,
+  CLEO,
   CREATED,
   decided,
   DEPLOYMENT,
@@ -67,6 +69,28 @@ const OPENED: OpenedReview = {
   value: "value",
 };
 const [APART = never()] = OPENED.apart;
+const DISCUSSED_RUN: Run = {
+  ...strict({ needs: 3 }),
+  approvals: strict({ needs: 3 }).approvals.map((approval) => ({
+    ...approval,
+    votes: [decisionOf("approve", "The plan is fine", CLEO)],
+    followUp: {
+      questions: [
+        {
+          id: aNonce(),
+          by: CLEO,
+          at: NOON,
+          text: "Is there a back-up?",
+          answer: { by: ANA, at: NOON + 60_000, text: "Yes, from this morning." },
+        },
+      ],
+    },
+  })),
+};
+const [DISCUSSED = never()] = aQueue([DISCUSSED_RUN]).yours.map((item) => ({
+  item: { ...item, run: DISCUSSED_RUN },
+  nonce: aNonce(),
+}));
 function never(): never {
   throw new Error("nothing waits");
 }
@@ -159,6 +183,10 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
         },
         [],
       ),
+    },
+    {
+      when: "others have said something, and another must approve too",
+      drawn: reviewSeveralModal({ ...OPENED, forms: [DISCUSSED], later: [] }, []),
     },
     {
       when: "none can be decided together",
