@@ -6,7 +6,7 @@ import { isList, isRawNumber, isRecord, type Json, numberText } from "../json.ts
 import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
 import { contextBehind } from "../run-context.ts";
 import { lineExcerpt } from "./excerpt.ts";
-import { type Field, fieldText, nameText, fieldsOf, volatileField } from "./request-text.ts";
+import { type Field, fieldText, nameText, fieldsOf } from "./request-text.ts";
 
 export type RiskLevel = "critical" | "high" | "medium" | "low" | "other";
 /** `words` (drawn): a level such as "high", or what the service wrote if we do not know that level. */
@@ -100,9 +100,7 @@ export function cardFields(
   );
   const short = rest.flatMap(shortOf).toSorted(byLead(lead)).slice(0, MAX_SHORT);
   const shown = new Set(short.map(({ path }) => path));
-  const long = rest.filter(({ path }) => !shown.has(path)).map(drawnPart);
-  const remark = volatileField(request);
-  return { short, long: remark === null ? long : [...long, remark] };
+  return { short, long: rest.filter(({ path }) => !shown.has(path)).map(drawnPart) };
 }
 
 const MINUTE_MS = 60_000;

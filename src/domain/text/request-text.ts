@@ -42,7 +42,7 @@ export function fieldsOf({ action, content }: Told): { readonly [name: string]: 
 
 const written = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-/** Returns a remark that lists the volatile fields. Returns null if there are none. */
+/** Returns a remark that lists the volatile fields, for plain text. Returns null if there are none. */
 export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field | null {
   if (volatile.length === 0) return null;
   const text = `${volatile.map(visible).join(", ")} (as first seen; not part of what is decided)`;
@@ -55,14 +55,9 @@ export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field 
  */
 export function requestParts(request: Told, as: Drawing): RequestParts {
   const { action, fields } = sentParts(request);
-  const remark = volatileField(request);
-  const drawn = fields.map(({ name, text }) => ({
-    name: nameText(name, as),
-    text: fieldText(name, text, as),
-  }));
   return {
     action: action === null ? null : as === "open" ? visible(action) : channelText(action),
-    fields: remark === null ? drawn : [...drawn, remark],
+    fields: fields.map(({ name, text }) => ({ name: nameText(name, as), text: fieldText(name, text, as) })),
   };
 }
 
@@ -99,8 +94,10 @@ export const NO_ACTION_TEXT = "(the service did not say what the action is)";
 
 export function requestText(request: Told, as: Drawing): string {
   const { action, fields } = requestParts(request, as);
+  const remark = volatileField(request);
+  const rest = remark === null ? fields : [...fields, remark];
   const first = action ?? NO_ACTION_TEXT;
-  return fields.length === 0 ? first : `${first}\n\n${fieldsText(fields)}`;
+  return rest.length === 0 ? first : `${first}\n\n${fieldsText(rest)}`;
 }
 
 /** Returns the secrets in the request, in the order of its fields. Takes time proportional to the length of the request. */

@@ -20,7 +20,14 @@ import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY } from "../names.ts";
 import { type PartId, partWithId } from "./message-id.ts";
 import { missingInWords, waitingLines } from "./waiting-lines.ts";
-import { fieldBoxes, fitsCard, NO_ACTION, requestOverview, secretsInWhole } from "./request-blocks.ts";
+import {
+  fieldBoxes,
+  fitsCard,
+  NO_ACTION,
+  requestOverview,
+  secretsInWhole,
+  volatileRemark,
+} from "./request-blocks.ts";
 import {
   count,
   drawnBoxes,
@@ -73,7 +80,8 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isAc
       : isActionInTitle
         ? []
         : [rich(...drawnBoxes(action))];
-  const boxes = long.length === 0 ? [] : [rich(...fieldBoxes(long))];
+  const rest = [...fieldBoxes(long), ...volatileRemark(request)];
+  const boxes = rest.length === 0 ? [] : [rich(...rest)];
   return {
     blocks: [...asked, ...sections(short), ...boxes],
     secrets: secretsInWhole(request),

@@ -26,7 +26,6 @@ import {
   secretsIn,
   sentParts,
   shortName,
-  volatileField,
 } from "../../../domain/text/request-text.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
 import { clip, clipCounted, countedChars } from "../../../domain/text/text.ts";
@@ -44,7 +43,17 @@ const FIELDS_APART = 40;
 export function wholeRequest(request: Request, as: Drawing): RichTextBlock {
   const { action, fields } = requestParts(request, as);
   const head = action === null ? [line(span(NO_ACTION, { italic: true }))] : drawnBoxes(action);
-  return rich(...head, ...fieldBoxes(fields));
+  return rich(...head, ...fieldBoxes(fields), ...volatileRemark(request));
+}
+
+const MAY_CHANGE =
+  "These fields may change without notice. They are shown as first seen, and are not part of what is decided:";
+
+/** Names the volatile fields of a request or a run. Returns nothing if there are none. */
+export function volatileRemark({ volatile = [] }: { readonly volatile?: readonly string[] }): Part[] {
+  return volatile.length === 0
+    ? []
+    : [line(span(MAY_CHANGE, { italic: true })), ...boxes(volatile.join(", "))];
 }
 
 /** The short fields in one box, then each long field in its own box, unless there are too many long fields. */
@@ -119,32 +128,18 @@ export function requestOverview(request: Request, room: Room, where: string, as:
   const layout = requestLayout(request, room, as);
   const { action } = layout;
   const head = request.action === null ? [line(span(NO_ACTION, { italic: true }))] : boxed("", action);
-  const rest = partsOf(layout, volatileField(request), where);
+  const rest = partsOf(layout, request, where);
   const secrets = as === "open" ? 0 : action.secrets + secretsOf(layout);
   return { block: rich(...head, ...rest), secrets };
 }
 
-type Fields = {
-  readonly fields: readonly Field[];
-  readonly remark: Field | null;
-};
-
-function fieldsOverview(
-  { fields, remark }: Fields,
-  room: Room,
-  where: string,
-  as: Drawing,
-): { readonly parts: readonly Part[]; readonly secrets: number } {
-  const layout = fieldLayout(fields, room, as);
-  return { parts: partsOf(layout, remark, where), secrets: secretsOf(layout) };
-}
-
 const secretsOf = ({ shown }: FieldLayout): number => shown.reduce((sum, { secrets }) => sum + secrets, 0);
 
-function partsOf(layout: FieldLayout, remark: Field | null, where: string): Part[] {
+function partsOf(layout: FieldLayout, sent: Parameters<typeof volatileRemark>[0], where: string): Part[] {
   return [
-    ...inlineFields(layout.shown, remark),
+    ...inlineFields(layout.shown),
     ...layout.shown.flatMap((field) => (field.inline ? [] : boxed(`${field.name}:\n`, field))),
+    ...volatileRemark(sent),
     ...names(layout),
     missing(layout, where),
   ];
@@ -157,9 +152,8 @@ function boxed(label: string, { head: start, left, tail }: Ends): Part[] {
   return [...first, line(span(remark, { italic: true })), ...(tail === "" ? [] : drawnBoxes(tail))];
 }
 
-function inlineFields(shown: readonly ShownText[], remark: Field | null): Part[] {
+function inlineFields(shown: readonly ShownText[]): Part[] {
   const lines = shown.filter(({ inline }) => inline).map((field) => `${field.name}: ${oneLineOf(field)}`);
-  if (remark !== null) lines.push(`${remark.name}: ${remark.text}`);
   return lines.length === 0 ? [] : drawnBoxes(lines.join("\n"));
 }
 
@@ -192,9 +186,10 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const context = contextBehind(run.context, request);
   if (context === null) return [];
   const title = line(span("The run, as the service describes it:", { bold: true }));
-  if (!needsFile(request)) return [rich(title, ...fieldBoxes(drawnContext(context, as)))];
-  const fields = { fields: contextParts(context), remark: volatileField(context) };
-  return [rich(title, ...fieldsOverview(fields, CONTEXT_ROOM, IN_FILE, as).parts)];
+  if (!needsFile(request))
+    return [rich(title, ...fieldBoxes(drawnContext(context, as)), ...volatileRemark(context))];
+  const layout = fieldLayout(contextParts(context), CONTEXT_ROOM, as);
+  return [rich(title, ...partsOf(layout, context, IN_FILE))];
 }
 
 // What changed between two requests, field by field. Of a long text, only the part around what changed is shown.

@@ -105,6 +105,34 @@ describe("whatever a request contains, on the card and in forms", () => {
   });
 });
 
+test("the remark on fields that may change is outside the boxes, so no field of the service passes for it", () => {
+  const REMARK = "These fields may change without notice.";
+  const outside = (blocks: unknown): string =>
+    textOf(objectsIn(wire(blocks)).filter(({ type }) => type === "rich_text_section"));
+  for (const pad of ["", "x ".repeat(2_500), "x ".repeat(30_000)]) {
+    const content = {
+      target: "a",
+      trace: "t",
+      pad,
+      "May change without notice": "target",
+      [REMARK]: "target",
+    };
+    const sent = requestOf("deploy", content);
+    for (const blocks of surfaces(sent)) {
+      expect(outside(blocks)).not.toContain("may change");
+      expect(textOf(blocks)).toContain("May change without notice: target");
+    }
+    const shownContext = { fields: { usage: 1 }, volatile: ["usage"], digest: "d", chars: 8 };
+    const [card, ...views] = surfaces({ ...sent, volatile: ["trace"], shownContext });
+    expect(outside(card).split(REMARK)).toHaveLength(2);
+    for (const view of views) expect(outside(view).split(REMARK).length).toBeGreaterThan(2);
+    for (const blocks of [card, ...views])
+      expect(JSON.stringify(blocks)).toContain(
+        'decided:","style":{"italic":true}}]},{"type":"rich_text_preformatted","elements":[{"type":"text","text":"trace"}]}',
+      );
+  }
+});
+
 test("the form of a request that is attached as a file stays within its limit, however many fields there are", () => {
   for (const many of [100, 400, 4_000]) {
     const decoys = Object.fromEntries(Array.from({ length: many }, (_, at) => [`field_${at}`, at]));

@@ -264,6 +264,7 @@ const withUpload = (upload: Upload, approval: Approval): Run => ({
 });
 
 const first = newApproval(ApprovalId("apr_1"), REQUEST, aNonce(), { now: NOON, monotonic: NOON });
+const another = requestOf("Deploy", { owner: "Ben", region: "eu", zone: 1 });
 const other = requestOf(REQUEST.action, { risk: "critical", environment: "production", replicas: 8 });
 
 const before = (precedents: Partial<Precedents>): Approval => ({
@@ -292,6 +293,11 @@ export const CARD_PARTS: Record<
 > = {
   "request:whole": [
     card("changed", reopen(first, other, aNonce(), null)),
+    card("changed in more fields than it lists", reopen(first, another, aNonce(), null)),
+    card("with a field that may change", {
+      ...PENDING,
+      request: { ...requestOf("Deploy", { action: "Deploy", polled_at: "12:00" }), volatile: ["polled_at"] },
+    }),
     card("with a secret", {
       ...PENDING,
       request: requestOf("Deploy", { action: "Deploy", token: "ghp_0123456789abcdefghijABCDEFGHIJ012345" }),
