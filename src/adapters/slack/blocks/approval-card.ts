@@ -163,7 +163,7 @@ function changeBlocks({
 
 function moreChanged(fields: number): string {
   const what = fields === 1 ? "1 more field" : `${count(fields)} more fields`;
-  return `${what} changed that this list leaves out. Read the whole request.`;
+  return `${what} changed, not listed here. Read the whole request.`;
 }
 
 const REUSED =

@@ -73,6 +73,11 @@ export function consequenceWords(run: Run, request: Request): string {
   return "The agent can then run it.";
 }
 
+export function ifApproved(run: Run, request: Request): string {
+  const words = consequenceWords(run, request);
+  return `If you approve: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}
+
 /** Who has approved the request so far, and why. */
 export function votesSoFar(run: Run, request: Request): RichTextBlock[] {
   const approval = approvalOf(run, request);

@@ -2,7 +2,7 @@
 // form with several requests, each one is left as it is until the person chooses.
 
 import type { Block, View } from "@slack/types";
-import type { Request, Verdict } from "../../../domain/approval.ts";
+import type { Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { QueueItem } from "../../../domain/queue.ts";
@@ -27,9 +27,9 @@ import {
 import { type FormFacts, formView } from "./decision-modal.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
-  consequenceWords,
   type FilledReason,
   idsNote,
+  ifApproved,
   marksLine,
   ofWhom,
   plain,
@@ -90,11 +90,6 @@ function reviewModal(
       ...wordInput("approve", rule).map((block) => ({ ...block, optional: true })),
     ],
   });
-}
-
-function ifApproved(run: Run, request: Request): string {
-  const words = consequenceWords(run, request);
-  return `If you approve: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
 const WHO_SEES = "The service gets it, and everyone in the channel sees it.";
@@ -204,10 +199,7 @@ function hintFor(verdict: Verdict, fewest: number): string {
 
 type Form = OpenedReview["forms"][number];
 
-/**
- * One request of the form, in three blocks, because a view has at most 100. The run's own fields are shown only once if consecutive requests
- * share them.
- */
+/** One request of the form. The run's own fields are shown only once if consecutive requests share them. */
 function requestPart({ item, nonce }: Form, at: number, before: Form | undefined): Block[] {
   const { run, approval } = item;
   const { request } = approval;

@@ -258,9 +258,9 @@ describe("a card shows", () => {
       return reopen(before, request, aNonce(), null);
     };
     const one = changed({ e: 2, target: "production" });
-    const left = "1 more field changed that this list leaves out. Read the whole request.";
+    const left = "1 more field changed, not listed here. Read the whole request.";
     expect(words(one)).toContain(`| + e: 2\n**${left}**\n`);
-    expect(words(changed({ e: 2 }))).not.toContain("leaves out");
+    expect(words(changed({ e: 2 }))).not.toContain("not listed here");
     const shownAgain = reopen(one, one.request, aNonce(), null);
     expect(shownAgain.moreChanges).toBe(1);
     expect(reopen(one, before.request, aNonce(), null).moreChanges).toBe(1);
