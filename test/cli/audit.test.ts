@@ -2,15 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -18,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { headWords } from "#src/domain/audit/hash-chain.ts";
 import { RunId } from "#src/domain/ids.ts";
-import { auditKeyBeside, auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { auditKeyBeside, auditKeyFile } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
@@ -265,44 +257,6 @@ describe("show", () => {
     const seen = await audit("show", "run_8");
     expect(seen).toMatchObject({ code: 2, out: "" });
     expect(seen.err).toContain("The audit has no entry about this run.");
-  });
-});
-
-describe("rotate-key", () => {
-  test.each([
-    [".", /^--new-key names the file .*, which cannot be read: it is a folder\. The key was not changed\.$/],
-    [
-      "nowhere",
-      /^--new-key names the file .*, which cannot be read: there is no such file\. The key was not changed\.$/,
-    ],
-  ])("says what is wrong with the file of the new key: %s", async (name, says) => {
-    const seen = await audit("rotate-key", "--new-key", join(folder, name));
-    expect([seen.code, seen.err.trim()]).toEqual([2, expect.stringMatching(says)]);
-  });
-
-  test("switches to a new key beside the database, and auditors may pin either key", async () => {
-    await write();
-    const before = readAuditKey(file);
-    const seen = await audit("rotate-key");
-    const after = readAuditKey(file);
-    expect(seen).toMatchObject({ code: 0, err: "" });
-    expect(after?.id).not.toBe(before?.id);
-    expect(seen.out).toContain(after?.publicKey);
-    for (const key of [before, after])
-      expect((await audit("verify", "--public-key", key?.publicKey ?? "")).code).toBe(0);
-    expect((await audit("verify")).out).toContain("Intact: 8 entries");
-  });
-
-  test("continues after an interruption", async () => {
-    await write();
-    await audit("rotate-key");
-    const [key, next] = [auditKeyFile(file), `${auditKeyFile(file)}.next`];
-    renameSync(key, next);
-    writeFileSync(key, `${Buffer.alloc(32, 5).toString("base64")}\n`);
-    const again = await audit("rotate-key");
-    expect(again.code).toBe(0);
-    expect(existsSync(next)).toBe(false);
-    expect((await audit("verify")).out).toContain("Intact: 8 entries");
   });
 });
 

@@ -93,16 +93,21 @@ export function readAuditKey(database: string): AuditKey | null {
 
 const nextKeyFile = (database: string): string => `${auditKeyFile(database)}.next`;
 
-/** Returns the key that will replace the one beside the database. An interrupted rotation continues with the same new key. */
-export function nextAuditKey(database: string): AuditKey {
+/**
+ * Returns the key beside the database and the one that will replace it. An interrupted rotation continues with the same new key. Must be
+ * called while we hold the lock of the database, until `adoptNextKey`.
+ */
+export function keysBeside(database: string): { readonly from: AuditKey; readonly to: AuditKey } {
+  const from = readAuditKey(database);
+  if (from === null) throw new Unusable(`the audit's key ${auditKeyFile(database)} is gone: put it back`);
   const file = nextKeyFile(database);
   const there = readSeed(file);
-  if (there !== null) return auditKeyOf(there);
-  const seed = newSeed();
-  keepSeed(file, seed);
-  return auditKeyOf(seed);
+  const seed = there ?? newSeed();
+  if (there === null) keepSeed(file, seed);
+  return { from, to: auditKeyOf(seed) };
 }
 
+/** Puts the new key in the place of the old one. */
 export function adoptNextKey(database: string): void {
   renameSync(nextKeyFile(database), auditKeyFile(database));
 }

@@ -7,7 +7,7 @@ import type { KeyChange } from "../../domain/audit/hash-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
-import type { AuditKey } from "./audit-key.ts";
+import { adoptNextKey, type AuditKey, keysBeside } from "./audit-key.ts";
 import { usedBy } from "./examine-database.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openPostgres, PATIENT } from "./postgres.ts";
@@ -21,26 +21,47 @@ import { type Database, type Trx, write } from "./database.ts";
 
 export type Rotated = "rotated" | "already";
 
+export type Keys = { readonly from: AuditKey; readonly to: AuditKey };
+
 /** Resolves to "already" if the audit was already handed over to this key. Rejects with one line for the operator. */
-export async function rotateKey(
+export const rotateKey = (database: string, keys: Keys, at: number): Promise<Rotated> =>
+  whileStopped(database, (db) => replaceKey(db, isServer(database), keys, at));
+
+/**
+ * Replaces the key beside the database file by a new one. Reads and makes keys only while no other process can, because two rotations would
+ * overwrite each other's new key. Rejects with one line for the operator.
+ */
+export const rotateKeyBeside = (database: string, at: number): Promise<Keys> =>
+  whileStopped(database, async (db) => {
+    const keys = keysBeside(database);
+    await replaceKey(db, false, keys, at);
+    adoptNextKey(database);
+    return keys;
+  });
+
+/** Holds the lock of a database file until `act` is done. */
+async function whileStopped<Answer>(
   database: string,
-  keys: { readonly from: AuditKey; readonly to: AuditKey },
-  at: number,
-): Promise<Rotated> {
+  act: (db: Database) => Promise<Answer>,
+): Promise<Answer> {
   try {
     const db = isServer(database) ? await openPostgres(database, PATIENT) : openSqlite(database);
     try {
-      return await write(db, async (trx) => {
-        await takeAuditLock(trx);
-        if (isServer(database)) await refuseReplicas(trx);
-        return handOver(trx, keys, at);
-      });
+      return await act(db);
     } finally {
       await db.destroy();
     }
   } catch (error) {
     throw unusable(shown(database), error);
   }
+}
+
+function replaceKey(db: Database, onServer: boolean, keys: Keys, at: number): Promise<Rotated> {
+  return write(db, async (trx) => {
+    await takeAuditLock(trx);
+    if (onServer) await refuseReplicas(trx);
+    return handOver(trx, keys, at);
+  });
 }
 
 /** Rejects if a replica is running. A starting replica takes a lease before it checks the audit's key, so none continues with the old key. */
@@ -52,11 +73,7 @@ export async function refuseReplicas(trx: Trx): Promise<void> {
     );
 }
 
-async function handOver(
-  trx: Trx,
-  { from, to }: { readonly from: AuditKey; readonly to: AuditKey },
-  at: number,
-): Promise<Rotated> {
+async function handOver(trx: Trx, { from, to }: Keys, at: number): Promise<Rotated> {
   const head = await newest(trx);
   if (head?.key === to.id) return "already";
   if (head === null) throw new TypeError("its audit is empty, so just put the new key in place");

@@ -3,16 +3,9 @@
 import { hostname, userInfo } from "node:os";
 import { performance } from "node:perf_hooks";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
-import {
-  adoptNextKey,
-  type AuditKey,
-  auditKeyFile,
-  auditKeyOf,
-  digestOf,
-  nextAuditKey,
-} from "../../adapters/store/audit-key.ts";
+import { type AuditKey, auditKeyFile, auditKeyOf, digestOf } from "../../adapters/store/audit-key.ts";
 import { openStore } from "../../adapters/store/open.ts";
-import { lockAudit, rotateKey } from "../../adapters/store/audit-upkeep.ts";
+import { type Keys, lockAudit, rotateKey, rotateKeyBeside } from "../../adapters/store/audit-upkeep.ts";
 import { isServer, liveOwners, openSnapshot } from "../../adapters/store/database-copy.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditCommand } from "./command-line.ts";
@@ -171,23 +164,25 @@ export type NewKey = { readonly file: string; readonly seed: string };
 
 /** Resolves to the message to print. Rejects with one line for the operator. */
 export async function rotateKeys({ database, key }: Where, newKey: NewKey | null): Promise<string> {
-  const from = ownKey({ database, key });
-  if (from === null)
+  const own = ownKey({ database, key });
+  if (own === null)
     throw new Error(`There is no current key to sign the change with: ${howToGiveKey(database)}.`);
-  if (key !== null && newKey === null)
-    throw new Error(
-      "AUDIT_KEY is set, so give the new key in a file too: --new-key FILE. To make one: openssl rand -base64 32 > FILE",
-    );
-  const to = newKey === null ? nextAuditKey(database) : auditKeyOf(newKey.seed);
-  await rotateKey(database, { from, to }, Date.now());
-  if (key === null && newKey === null) adoptNextKey(database);
-  const where =
-    newKey === null
-      ? `The new key is in ${auditKeyFile(database)}. Keep a copy of it elsewhere.`
-      : `Set AUDIT_KEY to the key in ${newKey.file} before you start the bot.`;
-  return [
+  if (newKey === null) {
+    if (key !== null)
+      throw new Error(
+        "AUDIT_KEY is set, so give the new key in a file too: --new-key FILE. To make one: openssl rand -base64 32 > FILE",
+      );
+    const keys = await rotateKeyBeside(database, Date.now());
+    return rotatedWords(keys, `The new key is in ${auditKeyFile(database)}. Keep a copy of it elsewhere.`);
+  }
+  const keys = { from: own, to: auditKeyOf(newKey.seed) };
+  await rotateKey(database, keys, Date.now());
+  return rotatedWords(keys, `Set AUDIT_KEY to the key in ${newKey.file} before you start the bot.`);
+}
+
+const rotatedWords = ({ from, to }: Keys, where: string): string =>
+  [
     `The key ${to.id} replaces ${from.id}. From now on it signs the audit.`,
     where,
     `Give auditors its public half: ${to.publicKey}`,
   ].join("\n");
-}

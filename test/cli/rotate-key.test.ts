@@ -1,0 +1,100 @@
+// `npm run audit -- rotate-key`: the old key hands over to a new one, and no moment leaves the audit without its key.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import { anAuditEntry, aRun } from "../make/run.ts";
+
+const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rotate-key-"));
+  file = join(folder, "bot.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
+
+async function audit(...args: readonly string[]): Promise<Seen> {
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const seen = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, ...seen };
+}
+
+/** Writes two entries, signed with a key beside the database. */
+async function write(): Promise<void> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.audit([anAuditEntry(aRun()), anAuditEntry(aRun())]);
+  await store.close();
+}
+
+test.each([
+  [".", /^--new-key names the file .*, which cannot be read: it is a folder\. The key was not changed\.$/],
+  [
+    "nowhere",
+    /^--new-key names the file .*, which cannot be read: there is no such file\. The key was not changed\.$/,
+  ],
+])("says what is wrong with the file of the new key: %s", async (name, says) => {
+  const seen = await audit("rotate-key", "--new-key", join(folder, name));
+  expect([seen.code, seen.err.trim()]).toEqual([2, expect.stringMatching(says)]);
+});
+
+test("switches to a new key beside the database, and auditors may pin either key", async () => {
+  await write();
+  const before = readAuditKey(file);
+  const seen = await audit("rotate-key");
+  const after = readAuditKey(file);
+  expect(seen).toMatchObject({ code: 0, err: "" });
+  expect(after?.id).not.toBe(before?.id);
+  expect(seen.out).toContain(after?.publicKey);
+  for (const key of [before, after])
+    expect((await audit("verify", "--public-key", key?.publicKey ?? "")).code).toBe(0);
+  expect((await audit("verify")).out).toContain("Intact: 4 entries");
+});
+
+test("makes no key and leaves the old one in place while another process has the database", async () => {
+  await write();
+  const key = readAuditKey(file);
+  const other = await openStore({ url: `sqlite:${file}`, owner: "another process" });
+  const before = readdirSync(folder).toSorted();
+  const seen = await audit("rotate-key");
+  expect(seen).toMatchObject({ code: 2, out: "" });
+  expect(seen.err).toContain("another process is using it");
+  expect(readdirSync(folder).toSorted()).toEqual(before);
+  await other.close();
+  expect(readAuditKey(file)).toMatchObject({ id: key?.id });
+  expect((await audit("verify")).out).toContain("Intact: 2 entries");
+});
+
+test("run twice at once, leaves the key that signs the audit beside the database", async () => {
+  await write();
+  await Promise.all([audit("rotate-key"), audit("rotate-key")]);
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  expect(await store.walkAudit()).toBeNull();
+  await store.close();
+  expect(existsSync(`${auditKeyFile(file)}.next`)).toBe(false);
+});
+
+test("continues after an interruption", async () => {
+  await write();
+  await audit("rotate-key");
+  const [key, next] = [auditKeyFile(file), `${auditKeyFile(file)}.next`];
+  renameSync(key, next);
+  writeFileSync(key, `${Buffer.alloc(32, 5).toString("base64")}\n`);
+  const again = await audit("rotate-key");
+  expect(again.code).toBe(0);
+  expect(existsSync(next)).toBe(false);
+  expect((await audit("verify")).out).toContain("Intact: 4 entries");
+});
