@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditKeyFile } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { withFilesUpTo } from "../make/full-disk.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 import { sha256 } from "./tampering.ts";
 
@@ -27,9 +28,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-async function audit(...args: readonly string[]) {
+const audit = (...args: readonly string[]) => outputOf([process.execPath, COMMAND, ...args]);
+
+async function outputOf([program = "", ...args]: readonly string[]) {
   const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const child = spawn(program, args, { env, cwd: folder });
   const output = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output.err += chunk.toString()));
@@ -77,6 +80,27 @@ test("no byte of the text stays in the file, and the audit says who erased it an
     expect(await store.checkAudit()).toEqual([]);
     expect(await store.walkAudit()).toBeNull();
   });
+});
+
+test("if the file cannot be rewritten, the command says that bytes stay, and removes them when it runs again", async () => {
+  await written();
+  await withStore(async (store) => {
+    for (const letter of "abcdefghijklmnopqrst") {
+      const text = letter.repeat(30_000);
+      await store.audit([anAuditEntry(aRun(), { digest: sha256(text), text })]);
+    }
+  });
+  const output = await outputOf(withFilesUpTo(400, process.execPath, COMMAND, "redact", DIGEST));
+  expect(output).toMatchObject({ code: 2, out: "" });
+  expect(output.err).toContain(
+    "The text is erased, and audit entry 22 records this. But its bytes are still in",
+  );
+  expect(inFile("555-0199")).toBe(true);
+  const again = await audit("redact", DIGEST);
+  expect(again).toMatchObject({ code: 0, err: "" });
+  expect(again.out).toContain("was erased before, as audit entry 22 records");
+  expect(inFile("555-0199")).toBe(false);
+  expect((await audit("verify")).out).toContain("Intact: 22 entries");
 });
 
 test("a text that is missing without an entry about it counts as tampering, also before and after an erasure of it", async () => {

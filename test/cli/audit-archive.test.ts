@@ -16,6 +16,7 @@ import type { Store } from "#src/ports/store.ts";
 import { sha256 } from "../audit/tampering.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { createHandClock } from "../make/clock.ts";
+import { withFilesUpTo } from "../make/full-disk.ts";
 import { quietLog } from "../make/quiet.ts";
 import { anApproval, anAuditEntry, aRun, aWatchedRun, NOON } from "../make/run.ts";
 
@@ -70,9 +71,11 @@ async function write(...more: readonly AuditEntry[]): Promise<void> {
 
 type Seen = { readonly code: number | null; readonly words: string };
 
-async function audit(...args: readonly string[]): Promise<Seen> {
+const audit = (...args: readonly string[]): Promise<Seen> => seenOf([process.execPath, COMMAND, ...args]);
+
+async function seenOf([program = "", ...args]: readonly string[]): Promise<Seen> {
   const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const child = spawn(program, args, { env, cwd: folder });
   let words = "";
   child.stdout.on("data", (chunk: Buffer) => (words += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (words += chunk.toString()));
@@ -297,6 +300,19 @@ describe("the archive command", () => {
       expect((await store.auditEntry(7))?.entry.outcome).not.toContain("AUDIT_SINK");
       expect(await store.document("audit stream")).toEqual(cursor);
     });
+  });
+
+  test("says that the entries are in the file, also if the database cannot be shrunk afterwards", async () => {
+    const texts = Array.from("abcdefghijklmnopqrst", (letter) => letter.repeat(30_000));
+    await write(...texts.map((each) => anAuditEntry(run, { digest: sha256(each), text: each })));
+    const command = [process.execPath, COMMAND, "archive", "--before", "2026-11-04", out];
+    const { code, words } = await seenOf(withFilesUpTo(400, ...command));
+    expect(words).toContain("Archived: entries 1 to 3 are now in ");
+    expect(words).toContain("Keep the file: ");
+    expect(words).toContain("The database file could not be shrunk (");
+    expect(code).toBe(0);
+    expect(numbers()).toEqual(Array.from({ length: 24 }, (_, index) => index + 4));
+    expect((await audit("verify", "--archive", out)).words).toContain("Intact: 27 entries");
   });
 
   test("removes nothing if the file exists, the bot runs, or the audit was tampered with", async () => {

@@ -26,7 +26,7 @@ import { isBusy, unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import type { Engine } from "./schema.ts";
 import { isServer, shown } from "./database-copy.ts";
-import { openSqlite, SQLITE } from "./sqlite.ts";
+import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 
 export type Archived = {
   readonly from: number;
@@ -34,13 +34,15 @@ export type Archived = {
   /** The number of the entry that records it. */
   readonly entry: number;
   readonly digest: string;
+  /** Why the database file could not be shrunk afterwards. Null if it was, and on a server. */
+  readonly unshrunk: string | null;
 };
 
 /** Locks a database file until `close`. No replica may be using a server. */
 export type ArchivableAudit = AuditFile & {
   /** Resolves to what could be archived. Changes nothing. */
   limit(options: ArchiveOptions): Promise<ArchiveLimit & { readonly base: AuditMark }>;
-  /** The caller must verify the audit first. If it fails, rejects with one line for the operator and removes nothing. */
+  /** The caller must verify the audit first. Rejects with one line for the operator, which says so if nothing was removed. */
   archive(to: number, path: string, at: number): Promise<Archived>;
 };
 
@@ -81,8 +83,9 @@ async function archive({ db, engine, audit, key }: Source, { to, path, at }: Ord
   const { mark: after } = await auditBase(db);
   const { digest, head } = await writeAndProve(path, { audit, key, after, to });
   const entry = await write(db, (trx) => remove(trx, engine, key, { head, digest, at, after }));
-  if (engine === SQLITE) await sql`vacuum`.execute(db);
-  return { from: after.seq + 1, to, entry, digest };
+  // The entries are only in the file now, so a failure to shrink the database must not read like a failed archive.
+  const unshrunk = engine === SQLITE ? await rewriteFile(db) : null;
+  return { from: after.seq + 1, to, entry, digest, unshrunk };
 }
 
 /** Resolves once the file is on the disk and proven. Rejects with one line for the operator. */

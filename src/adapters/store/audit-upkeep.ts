@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
 import type { KeyChange } from "../../domain/audit/hash-chain.ts";
+import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
@@ -12,7 +13,7 @@ import { usedBy } from "./examine-database.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openPostgres, PATIENT } from "./postgres.ts";
 import { isServer, liveOwners, shown } from "./database-copy.ts";
-import { openSqlite, SQLITE } from "./sqlite.ts";
+import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { type Database, type Trx, write } from "./database.ts";
 
@@ -135,6 +136,8 @@ export type Redacted = {
   readonly entry: number;
   /** Finished runs that contained the text and were deleted with it. */
   readonly runs: number;
+  /** An earlier command erased it, so this one only rewrote the file. */
+  readonly again: boolean;
 };
 
 /** Locks a database file until `close`. */
@@ -172,11 +175,15 @@ async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
 async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Redacted> {
   const redacted = await write(db, (trx) => erase(trx, key, wanted));
   // Free pages and the log still contain deleted text, so both are rewritten.
-  await sql`vacuum`.execute(db);
+  const why = await rewriteFile(db);
+  if (why !== null)
+    throw new TypeError(
+      `The text is erased, and audit entry ${redacted.entry} records this. But its bytes are still in the database file, which could not be rewritten (${why}). If a disk is full, make room for a copy of the file, also in the temporary folder. Then run the command again.`,
+    );
   const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
   if (rows[0]?.busy !== 0)
     throw new TypeError(
-      "The text is erased, but another program is reading the database, so the old bytes are still in the write-ahead log. End that program, then start and stop Countersign once.",
+      "The text is erased, but another program is reading the database, so the old bytes are still in the write-ahead log. End that program, then run the command again.",
     );
   return redacted;
 }
@@ -189,10 +196,13 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
       `The audit is signed with the key ${head?.key ?? "(none)"}, and the key here is ${key.id}. Nothing was erased. Put the right key in place.`,
     );
   const kept = trx.selectFrom("audit_texts").select("digest").where("digest", "=", digest);
-  if ((await kept.executeTakeFirst()) === undefined)
+  if ((await kept.executeTakeFirst()) === undefined) {
+    const entry = await erasedBy(trx, digest);
+    if (entry !== null) return { entry, runs: 0, again: true };
     throw new TypeError(
-      "No text is stored under this digest: it was already erased, or never existed. Nothing was changed.",
+      "No text is stored under this digest, and no entry says that it was erased. Nothing was changed.",
     );
+  }
   const runs = await holders(trx, digest);
   const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
   if (open.length > 0)
@@ -204,7 +214,14 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
   const entry = auditEntry(null, { at, what: "redacted", digest, reason, outcome });
   const [mark] = await appendAudit(trx, [entry], key);
   await trx.deleteFrom("audit_texts").where("digest", "=", digest).execute();
-  return { entry: mark?.seq ?? 0, runs: runs.length };
+  return { entry: mark?.seq ?? 0, runs: runs.length, again: false };
+}
+
+/** Resolves to the number of the newest entry that says that this text was erased. */
+async function erasedBy(trx: Trx, digest: string): Promise<number | null> {
+  const rows = trx.selectFrom("audit").select(["seq", "entry"]).where("what", "=", "redacted");
+  const erased = (await rows.execute()).filter(({ entry }) => parsedEntry(entry)?.["digest"] === digest);
+  return erased.length === 0 ? null : Math.max(...erased.map(({ seq }) => seq));
 }
 
 /** Finds runs whose document contains the digest, and runs that an entry with this digest names. */

@@ -16,7 +16,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { PortError } from "../../ports.ts";
 import type { Engine } from "./schema.ts";
-import { isBusy } from "./faults.ts";
+import { isBusy, reasonOf } from "./faults.ts";
 import type { Database, Tables } from "./database.ts";
 
 const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
@@ -85,6 +85,16 @@ export function openCopy(file: string): Database {
   } catch (error) {
     raw.close();
     throw error;
+  }
+}
+
+/** Rewrites the whole file, so that no free page keeps removed bytes. Resolves to why this failed, or to null. */
+export async function rewriteFile(db: Database): Promise<string | null> {
+  try {
+    await sql`vacuum`.execute(db);
+    return null;
+  } catch (error) {
+    return reasonOf(error);
   }
 }
 

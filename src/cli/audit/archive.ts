@@ -11,7 +11,7 @@ import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
 type Where = { readonly database: string; readonly key: string | null };
 type Done = { readonly tampered: boolean; readonly words: string };
 
-/** Moves the entries before `before` (ms) into a file. If it fails, rejects with one line for the operator and removes nothing. */
+/** Moves the entries before `before` (ms) into a file. Rejects with one line for the operator, which says so if nothing was removed. */
 export async function archiveOldest(
   where: Where,
   { before, withoutSink, file }: ArchiveOptions & { readonly file: string },
@@ -26,17 +26,21 @@ export async function archiveOldest(
     const { seq, because, base } = await audit.limit({ before, withoutSink });
     const stays = because === null ? "" : ` Entry ${seq + 1} must stay: ${because}.`;
     if (seq <= base.seq) return { tampered: false, words: `There is nothing to archive.${stays}` };
-    const { from, to, entry, digest } = await audit.archive(seq, file, Date.now());
+    const { from, to, entry, digest, unshrunk } = await audit.archive(seq, file, Date.now());
     const words = [
       `Archived: entries ${from} to ${to} are now in ${file}, and no longer in the database. Entry ${entry} records this.${stays}`,
       `SHA-256 of all lines of the file except the last: ${digest}`,
       `Keep the file: verify --archive ${file} needs it to check the chain from its start.`,
+      ...(unshrunk === null ? [] : [unshrunkWords(unshrunk)]),
     ];
     return { tampered: false, words: words.join("\n") };
   } finally {
     await audit.close();
   }
 }
+
+const unshrunkWords = (why: string): string =>
+  `The database file could not be shrunk (${why}). Nothing is lost, and new entries fill its free space. Once its disk and the temporary folder have room for a copy of it, the next archive shrinks it.`;
 
 /**
  * Returns the audit with the entries and texts of these files in front of its own. Rejects with one line for the operator if the files

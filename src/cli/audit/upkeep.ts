@@ -5,7 +5,13 @@ import { performance } from "node:perf_hooks";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { type AuditKey, auditKeyFile, auditKeyOf, digestOf } from "../../adapters/store/audit-key.ts";
 import { openStore } from "../../adapters/store/open.ts";
-import { type Keys, lockAudit, rotateKey, rotateKeyBeside } from "../../adapters/store/audit-upkeep.ts";
+import {
+  type Keys,
+  lockAudit,
+  type Redacted,
+  rotateKey,
+  rotateKeyBeside,
+} from "../../adapters/store/audit-upkeep.ts";
 import { isServer, liveOwners, openSnapshot } from "../../adapters/store/database-copy.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditCommand } from "./command-line.ts";
@@ -135,8 +141,7 @@ export async function redactText(
     const verdict = await auditVerdict(audit, [key.publicKey], []);
     if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was erased.` };
     const by = `${userInfo().username} on ${hostname()}`;
-    const { entry, runs } = await audit.redact({ digest, reason, by, at: Date.now() });
-    const words = doneWords(digest, entry, runs);
+    const words = doneWords(digest, await audit.redact({ digest, reason, by, at: Date.now() }));
     return { tampered: false, words: isServer(database) ? `${words}\n${OLD_BYTES}` : words };
   } finally {
     await audit.close();
@@ -146,13 +151,15 @@ export async function redactText(
 const OLD_BYTES =
   "The server's files keep the old bytes until VACUUM FULL rewrites audit_texts, runs and long_texts; it blocks the bots while it runs. The write-ahead log and the standbys keep them until they are recycled.";
 
-function doneWords(digest: string, entry: number, runs: number): string {
+function doneWords(digest: string, { entry, runs, again }: Redacted): string {
   const deleted =
     runs === 0
       ? ""
       : `\n${runs === 1 ? "1 finished run was" : `${runs} finished runs were`} deleted with it.`;
   return [
-    `Erased: the text ${digest}. Audit entry ${entry} records this, and the audit stays intact.${deleted}`,
+    again
+      ? `The text ${digest} was erased before, as audit entry ${entry} records. Only what was left of its bytes was removed.`
+      : `Erased: the text ${digest}. Audit entry ${entry} records this, and the audit stays intact.${deleted}`,
     "Copies elsewhere are not erased: messages and files in Slack, exports, evidence files, backups.",
   ].join("\n");
 }
