@@ -1,7 +1,16 @@
 // `npm run audit -- rotate-key`: the old key hands over to a new one, and no moment leaves the audit without its key.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -85,6 +94,15 @@ test("run twice at once, leaves the key that signs the audit beside the database
   expect(await store.walkAudit()).toBeNull();
   await store.close();
   expect(existsSync(`${auditKeyFile(file)}.next`)).toBe(false);
+});
+
+test.runIf(process.getuid?.() === 0)("run by root, leaves the key to the owner of the database", async () => {
+  await write();
+  const owner = 65_534;
+  for (const name of ["", ...readdirSync(folder)]) chownSync(join(folder, name), owner, owner);
+  expect(await audit("rotate-key")).toMatchObject({ code: 0 });
+  const owners = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).uid]);
+  expect(owners).toEqual(readdirSync(folder).map((name) => [name, owner]));
 });
 
 test("continues after an interruption", async () => {

@@ -12,7 +12,17 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { reasonOf, Unusable } from "./faults.ts";
 
 export type AuditKey = {
@@ -59,30 +69,40 @@ export function auditKeyBeside(database: string): { readonly key: AuditKey; read
   const there = readSeed(file);
   if (there !== null) return { key: auditKeyOf(there), made: null };
   const seed = newSeed();
-  keepSeed(file, seed);
+  keepSeed(file, seed, database);
   return { key: auditKeyOf(seed), made: file };
 }
 
-function keepSeed(file: string, seed: string): void {
+function keepSeed(file: string, seed: string, database: string): void {
   try {
-    writeSeed(file, seed);
+    writeSeed(file, seed, database);
   } catch (error) {
     throw new Unusable(`cannot write the audit's key ${file}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
 /** Writes the file completely or not at all, so that a crash leaves no partial key. */
-function writeSeed(file: string, seed: string): void {
+function writeSeed(file: string, seed: string, database: string): void {
   const unfinished = `${file}.new`;
   rmSync(unfinished, { force: true });
   const opened = openSync(unfinished, "wx", 0o600);
   try {
     writeSync(opened, `${seed}\n`);
+    giveToOwner(opened, database);
     fsyncSync(opened);
   } finally {
     closeSync(opened);
   }
   renameSync(unfinished, file);
+}
+
+const ROOT = 0;
+
+/** If root runs the command, the bot's user must still be able to read the key. SQLite gives its files away in the same way. */
+function giveToOwner(opened: number, database: string): void {
+  const owner = statSync(database, { throwIfNoEntry: false });
+  if (process.getuid?.() !== ROOT || owner === undefined || owner.uid === ROOT) return;
+  fchownSync(opened, owner.uid, owner.gid);
 }
 
 /** Returns the key beside the database, or null if there is none. */
@@ -101,9 +121,9 @@ export function keysBeside(database: string): { readonly from: AuditKey; readonl
   const from = readAuditKey(database);
   if (from === null) throw new Unusable(`the audit's key ${auditKeyFile(database)} is gone: put it back`);
   const file = nextKeyFile(database);
-  const there = readSeed(file);
-  const seed = there ?? newSeed();
-  if (there === null) keepSeed(file, seed);
+  // Written again if it is there, so that it is complete and has the right owner.
+  const seed = readSeed(file) ?? newSeed();
+  keepSeed(file, seed, database);
   return { from, to: auditKeyOf(seed) };
 }
 
