@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { backUp } from "#src/adapters/store/back-up.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
@@ -94,6 +95,24 @@ test("run twice at once, leaves the key that signs the audit beside the database
   expect(await store.walkAudit()).toBeNull();
   await store.close();
   expect(existsSync(`${auditKeyFile(file)}.next`)).toBe(false);
+});
+
+test("keeps the old key, with which a back-up from before is restored", async () => {
+  await write();
+  const copy = join(folder, "copy.db");
+  const at = Date.now();
+  await backUp(file, copy, { at, check: () => Promise.resolve() });
+  const old = readAuditKey(file);
+  const seen = await audit("rotate-key");
+  const kept = `${auditKeyFile(file)}.${old?.id ?? ""}`;
+  expect(seen.out).toContain(`The old key stays in ${kept}, `);
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  file = copy;
+  renameSync(kept, auditKeyFile(file));
+  expect(await audit("verify")).toMatchObject({ code: 0 });
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  expect(store.auditPublicKey()).toBe(old?.publicKey);
+  await store.close();
 });
 
 test.runIf(process.getuid?.() === 0)("run by root, leaves the key to the owner of the database", async () => {

@@ -113,13 +113,18 @@ export function readAuditKey(database: string): AuditKey | null {
 
 const nextKeyFile = (database: string): string => `${auditKeyFile(database)}.next`;
 
+/** The file that keeps a replaced key, because a back-up from before needs it. */
+export const keptKeyFile = (database: string, { id }: AuditKey): string => `${auditKeyFile(database)}.${id}`;
+
 /**
- * Returns the key beside the database and the one that will replace it. An interrupted rotation continues with the same new key. Must be
- * called while we hold the lock of the database, until `adoptNextKey`.
+ * Returns the key beside the database and the one that will replace it, and keeps both in files. An interrupted rotation continues with the
+ * same new key. Must be called while we hold the lock of the database, until `adoptNextKey`.
  */
 export function keysBeside(database: string): { readonly from: AuditKey; readonly to: AuditKey } {
-  const from = readAuditKey(database);
-  if (from === null) throw new Unusable(`the audit's key ${auditKeyFile(database)} is gone: put it back`);
+  const old = readSeed(auditKeyFile(database));
+  if (old === null) throw new Unusable(`the audit's key ${auditKeyFile(database)} is gone: put it back`);
+  const from = auditKeyOf(old);
+  keepSeed(keptKeyFile(database, from), old, database);
   const file = nextKeyFile(database);
   // Written again if it is there, so that it is complete and has the right owner.
   const seed = readSeed(file) ?? newSeed();

@@ -3,7 +3,13 @@
 import { hostname, userInfo } from "node:os";
 import { performance } from "node:perf_hooks";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
-import { type AuditKey, auditKeyFile, auditKeyOf, digestOf } from "../../adapters/store/audit-key.ts";
+import {
+  type AuditKey,
+  auditKeyFile,
+  auditKeyOf,
+  digestOf,
+  keptKeyFile,
+} from "../../adapters/store/audit-key.ts";
 import { openStore } from "../../adapters/store/open.ts";
 import {
   type Keys,
@@ -180,16 +186,23 @@ export async function rotateKeys({ database, key }: Where, newKey: NewKey | null
         "AUDIT_KEY is set, so give the new key in a file too: --new-key FILE. To make one: openssl rand -base64 32 > FILE",
       );
     const keys = await rotateKeyBeside(database, Date.now());
-    return rotatedWords(keys, `The new key is in ${auditKeyFile(database)}. Keep a copy of it elsewhere.`);
+    const kept = `The old key stays in ${keptKeyFile(database, keys.from)}, because back-ups from before need it. Delete it with the last of them.`;
+    return rotatedWords(keys, [
+      `The new key is in ${auditKeyFile(database)}. Keep a copy of it elsewhere.`,
+      kept,
+    ]);
   }
   const keys = { from: own, to: auditKeyOf(newKey.seed) };
   await rotateKey(database, keys, Date.now());
-  return rotatedWords(keys, `Set AUDIT_KEY to the key in ${newKey.file} before you start the bot.`);
+  return rotatedWords(keys, [
+    `Set AUDIT_KEY to the key in ${newKey.file} before you start the bot.`,
+    "Keep the old key as long as you keep back-ups from before: without it, they cannot be restored.",
+  ]);
 }
 
-const rotatedWords = ({ from, to }: Keys, where: string): string =>
+const rotatedWords = ({ from, to }: Keys, where: readonly string[]): string =>
   [
     `The key ${to.id} replaces ${from.id}. From now on it signs the audit.`,
-    where,
+    ...where,
     `Give auditors its public half: ${to.publicKey}`,
   ].join("\n");
