@@ -1,4 +1,4 @@
-// Options that all our programs share. Each program imports this file first. With `--version`, it prints the version and exits before
+// What all our programs share: options, and how a command ends. Each program imports this file first. With `--version`, it prints the version and exits before
 // anything is read or opened.
 
 import { programVersion } from "./version.ts";
@@ -25,4 +25,10 @@ export function refuseArguments(usage: string): void {
   if (first === undefined) return;
   process.stderr.write(`There is no "${first}" here.\n${usage}\n`);
   process.exit(2);
+}
+
+/** A signal ends a command by an exit, so that what it must not leave behind is removed. Once the command is done, its exit code stays. */
+export function exitOnSignals(): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => process.exit(process.exitCode ?? 2));
 }

@@ -1,6 +1,6 @@
 // `npm run audit`: verifies the audit and shows what it holds. The commands that only read do not need the bot and change nothing.
 
-import { answerHelp } from "../program-options.ts";
+import { answerHelp, exitOnSignals } from "../program-options.ts";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
@@ -34,6 +34,7 @@ const TAMPERED = 1;
 const FAILED = 2;
 
 answerHelp(USAGE);
+exitOnSignals();
 const command = readCommandLine(process.argv.slice(2));
 if (typeof command === "string") {
   console.error(`${command}.\n\n${USAGE}`);

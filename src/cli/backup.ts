@@ -1,6 +1,6 @@
 // `npm run backup -- FILE`: copies the database, even of a running bot, and says what the copy contains.
 
-import { answerHelp } from "../program-options.ts";
+import { answerHelp, exitOnSignals } from "../program-options.ts";
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
@@ -34,10 +34,7 @@ const FAILED = 2;
 class Tampered extends Error {}
 
 answerHelp(USAGE);
-
-// An interrupted copy is removed at the exit. Once the copy has its name, a signal no longer changes the exit code.
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.once(signal, () => process.exit(process.exitCode ?? FAILED));
+exitOnSignals();
 
 process.exitCode = await run(process.argv.slice(2));
 

@@ -1,6 +1,6 @@
 // `npm run migrate-store -- sqlite:PATH postgres://…`: moves a stopped installation to PostgreSQL, with its open cards and its audit.
 
-import { answerHelp } from "../program-options.ts";
+import { answerHelp, exitOnSignals } from "../program-options.ts";
 import { auditKeyFile, type AuditKey } from "../adapters/store/audit-key.ts";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";
@@ -24,6 +24,7 @@ const FAILED = 2;
 class Tampered extends TypeError {}
 
 answerHelp(USAGE);
+exitOnSignals();
 process.exitCode = await run(process.argv.slice(2), process.env);
 
 async function run([from = "", to, ...more]: readonly string[], env: Environment): Promise<number> {

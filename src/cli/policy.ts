@@ -1,6 +1,6 @@
 // `npm run policy`: checks a policy, explains it, explains which rule applies to a run, and replays past requests under it.
 
-import { answerHelp } from "../program-options.ts";
+import { answerHelp, exitOnSignals } from "../program-options.ts";
 import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { explainFaults, readProxies } from "../config.ts";
@@ -23,6 +23,7 @@ carried out.`;
 
 const [command, ...args] = process.argv.slice(2);
 answerHelp(USAGE);
+exitOnSignals();
 process.exitCode = await run();
 
 /** Only the commands that read the database load the code for it. */

@@ -2,7 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -30,9 +31,13 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
 
+function start(args: readonly string[], temporary = tmpdir()) {
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, TMPDIR: temporary };
+  return spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+}
+
 async function audit(...args: readonly string[]): Promise<Seen> {
-  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const child = start(args);
   const seen = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
@@ -295,6 +300,22 @@ describe("acknowledge", () => {
     expect(again.err).toContain("There is nothing to acknowledge");
     expect((await audit("verify")).err).toContain("TAMPERED at entry 3");
   });
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s leaves no copy of the database behind", async (signal) => {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  // More than the pipe holds, so the command is not done when its first words arrive.
+  await store.audit(Array.from({ length: 3_000 }, () => anAuditEntry(aRun())));
+  await store.close();
+  const temporary = join(folder, "temporary");
+  mkdirSync(temporary);
+  const child = start(["export"], temporary);
+  child.stdout.once("data", () => {
+    expect(readdirSync(temporary)).toHaveLength(1);
+    child.kill(signal);
+  });
+  expect(await once(child, "close")).toEqual([2, null]);
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 test("a missing database is not created", async () => {

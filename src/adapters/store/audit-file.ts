@@ -1,5 +1,6 @@
 // Reads the audit of a database without the bot. It locks, changes and migrates nothing.
 
+import { setImmediate } from "node:timers/promises";
 import type { KeptEntry } from "../../audit/entry.ts";
 import type { AuditMark, ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
@@ -106,6 +107,8 @@ async function* chain(db: Database): AsyncGenerator<ChainedEntry> {
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.seq;
+    // SQLite answers at once, so without this a signal would wait for the whole audit.
+    await setImmediate();
   }
 }
 

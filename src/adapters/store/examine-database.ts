@@ -188,9 +188,7 @@ const ALL_PAGES = 2 ** 30;
 /** Rejects if there is no such file, or if it cannot be read. */
 export async function copyDatabase(database: string): Promise<DatabaseCopy> {
   if (!existsSync(database)) throw new Error("there is no such file");
-  const folder = temporaryFolder();
-  const file = join(folder, "copy.db");
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const { file, remove } = placeForCopy();
   try {
     await copyTo(database, file);
     return { file, remove };
@@ -198,6 +196,18 @@ export async function copyDatabase(database: string): Promise<DatabaseCopy> {
     remove();
     throw isFull(error) ? noCopy(error) : error;
   }
+}
+
+/** Nothing of the copy outlives the process, even if a signal ends it early and the program then exits. */
+function placeForCopy(): DatabaseCopy {
+  const folder = temporaryFolder();
+  const discard = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", discard);
+  const remove = (): void => {
+    process.off("exit", discard);
+    discard();
+  };
+  return { file: join(folder, "copy.db"), remove };
 }
 
 function temporaryFolder(): string {
@@ -246,15 +256,14 @@ export async function copyAndHold(database: string): Promise<DatabaseCopy> {
   if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
   const lock = lockIfFree(database);
   if (lock === null) throw unusable(database, new Error(`${await usedBy(database)}: stop it first`));
-  const folder = temporaryFolder();
-  const file = join(folder, "copy.db");
+  const copy = placeForCopy();
   const remove = (): void => {
     lock.release();
-    rmSync(folder, { recursive: true, force: true });
+    copy.remove();
   };
   try {
-    copyBytes(database, file);
-    return { file, remove };
+    copyBytes(database, copy.file);
+    return { file: copy.file, remove };
   } catch (error) {
     remove();
     throw unusable(database, error);
