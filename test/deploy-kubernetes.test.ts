@@ -84,6 +84,8 @@ test("with SQLite, two bots never run at once, and the bot starts with its varia
   const known = variables.map(({ name }) => name);
   expect(Object.keys(env).filter((name) => !known.some((each) => each === name))).toEqual([]);
   expect(readConfig(env)).toMatchObject({ ok: true, value: { database: { path: "/data/countersign.db" } } });
+  // The commands that copy the database write to the temporary folder, and the image is read-only.
+  expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain("/tmp");
   const mounted = volumeMounts.map(({ name }) => name).toSorted();
   expect(template.spec.volumes.map(({ name }) => name).toSorted()).toEqual(mounted);
 });

@@ -43,6 +43,7 @@ describe("compose.yaml", () => {
     healthcheck: z.object({ test: z.array(z.string()) }).optional(),
     stop_grace_period: z.string().optional(),
     read_only: z.boolean().optional(),
+    tmpfs: z.array(z.string()).optional(),
     cap_drop: z.array(z.string()).optional(),
     security_opt: z.array(z.string()).optional(),
   });
@@ -133,6 +134,10 @@ describe("compose.yaml", () => {
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
     });
+  });
+
+  test("the commands that copy the database can write to the temporary folder", () => {
+    expect(bot.tmpfs).toEqual(["/tmp"]);
   });
 
   test("contains no secret, and every volume is declared", () => {
