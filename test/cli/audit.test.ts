@@ -319,7 +319,8 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s leaves no copy of the database beh
 });
 
 test("a missing database is not created", async () => {
-  for (const asked of [["verify"], ["export"], ["show", "run_7"]]) {
+  const written = [["acknowledge", "0000000000", "--reason", "a test"]];
+  for (const asked of [["verify"], ["export"], ["show", "run_7"], ...written]) {
     const seen = await audit(...asked);
     expect(seen.code).toBe(2);
     expect(seen.err).toContain("bot.db");

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
@@ -33,8 +34,15 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
 
-async function audit(...args: readonly string[]): Promise<Seen> {
-  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+const audit = (...args: readonly string[]): Promise<Seen> => auditUnder(null, ...args);
+
+/** `key`: AUDIT_KEY. */
+async function auditUnder(key: string | null, ...args: readonly string[]): Promise<Seen> {
+  const env = {
+    ...inheritedEnv(),
+    DATABASE_URL: `sqlite:${file}`,
+    ...(key === null ? {} : { AUDIT_KEY: key }),
+  };
   const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
   const seen = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
@@ -43,9 +51,16 @@ async function audit(...args: readonly string[]): Promise<Seen> {
   return { code, ...seen };
 }
 
-/** Writes two entries, signed with a key beside the database. */
-async function write(): Promise<void> {
-  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+/** A key in a file, as `--new-key` takes it. */
+function newKey(byte: number): { readonly seed: string; readonly file: string } {
+  const made = { seed: Buffer.alloc(32, byte).toString("base64"), file: join(folder, `key-${byte}`) };
+  writeFileSync(made.file, made.seed);
+  return made;
+}
+
+/** Writes two entries, signed with this key, or else with one beside the database. */
+async function write(auditKey: string | null = null): Promise<void> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey });
   await store.audit([anAuditEntry(aRun()), anAuditEntry(aRun())]);
   await store.close();
 }
@@ -122,6 +137,45 @@ test.runIf(process.getuid?.() === 0)("run by root, leaves the key to the owner o
   expect(await audit("rotate-key")).toMatchObject({ code: 0 });
   const owners = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).uid]);
   expect(owners).toEqual(readdirSync(folder).map((name) => [name, owner]));
+});
+
+test("changes nothing if the new key is the current one, or already signs the audit", async () => {
+  const [current, next] = [newKey(1), newKey(2)];
+  await write(current.seed);
+  const same = await auditUnder(current.seed, "rotate-key", "--new-key", current.file);
+  expect(same).toMatchObject({ code: 2, out: "" });
+  expect(same.err).toContain("holds the current key, so nothing was changed");
+  const first = await auditUnder(current.seed, "rotate-key", "--new-key", next.file);
+  expect(first.out).toMatch(/^The key [0-9a-f]{32} replaces [0-9a-f]{32}/);
+  const again = await auditUnder(current.seed, "rotate-key", "--new-key", next.file);
+  expect(again).toMatchObject({ code: 0, err: "" });
+  expect(again.out).toContain("already signs the audit, so nothing was changed");
+  expect((await auditUnder(next.seed, "verify")).out).toContain("Intact: 4 entries");
+});
+
+test("creates no database", async () => {
+  const [current, next] = [newKey(1), newKey(2)];
+  const before = readdirSync(folder);
+  file = join(folder, "data", "bot.db");
+  const seen = await auditUnder(current.seed, "rotate-key", "--new-key", next.file);
+  expect([seen.code, seen.err]).toEqual([2, expect.stringContaining("there is no such file")]);
+  expect(readdirSync(folder)).toEqual(before);
+});
+
+test("refuses a database of a newer Countersign, and of an older one", async () => {
+  await write();
+  const before = readdirSync(folder);
+  for (const [version, says] of [
+    [99, "a newer Countersign has written it"],
+    [0, "an older Countersign has written it"],
+  ] as const) {
+    const raw = new DatabaseSync(file);
+    raw.exec(`update schema_version set version = ${version}`);
+    raw.close();
+    const seen = await audit("rotate-key");
+    expect([seen.code, seen.err]).toEqual([2, expect.stringContaining(says)]);
+    expect(readdirSync(folder)).toEqual(before);
+  }
 });
 
 test("continues after an interruption", async () => {

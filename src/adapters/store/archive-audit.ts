@@ -1,7 +1,6 @@
 // Moves the oldest entries of the audit into a file. First the file is written, synced, read back and verified. Then one transaction
 // appends a signed entry about the archive and removes the entries. No other process may use the database meanwhile.
 
-import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
@@ -25,7 +24,7 @@ import { usedBy } from "./examine-database.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import type { Engine } from "./schema.ts";
-import { isServer, shown } from "./database-copy.ts";
+import { isServer, refuseMissing, shown } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 
 export type Archived = {
@@ -49,7 +48,7 @@ export type ArchivableAudit = AuditFile & {
 /** Rejects with one line for the operator. */
 export async function openForArchive(database: string, key: AuditKey): Promise<ArchivableAudit> {
   const server = isServer(database);
-  if (!server && !existsSync(database)) throw unusable(database, new Error("there is no such file"));
+  refuseMissing(database);
   try {
     const db = server ? await openPostgres(database, PATIENT) : openSqlite(database);
     if (server) await write(db, refuseReplicas);

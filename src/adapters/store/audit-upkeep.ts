@@ -1,6 +1,5 @@
 // Changes to the audit that operators make at the shell: replacing the key, and erasing a text.
 
-import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
 import type { KeyChange } from "../../domain/audit/hash-chain.ts";
@@ -10,9 +9,10 @@ import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { adoptNextKey, type AuditKey, keysBeside } from "./audit-key.ts";
 import { usedBy } from "./examine-database.ts";
+import { refuseOtherSchema } from "./schema.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
-import { openPostgres, PATIENT } from "./postgres.ts";
-import { isServer, liveOwners, shown } from "./database-copy.ts";
+import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
+import { isServer, liveOwners, refuseMissing, shown } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 import { isBusy, unusable } from "./faults.ts";
 import { type Database, type Trx, write } from "./database.ts";
@@ -40,14 +40,17 @@ export const rotateKeyBeside = (database: string, at: number): Promise<Keys> =>
     return keys;
   });
 
-/** Holds the lock of a database file until `act` is done. */
+/** Holds the lock of a database file until `act` is done. Rejects if this program does not know the schema. */
 async function whileStopped<Answer>(
   database: string,
   act: (db: Database) => Promise<Answer>,
 ): Promise<Answer> {
+  refuseMissing(database);
+  const onServer = isServer(database);
   try {
-    const db = isServer(database) ? await openPostgres(database, PATIENT) : openSqlite(database);
+    const db = onServer ? await openPostgres(database, PATIENT) : openSqlite(database);
     try {
+      await refuseOtherSchema(db, onServer ? POSTGRES : SQLITE);
       return await act(db);
     } finally {
       await db.destroy();
@@ -149,7 +152,7 @@ export type LockedAudit = AuditFile & {
 /** Rejects with one line for the operator. */
 export async function lockAudit(database: string, key: AuditKey): Promise<LockedAudit> {
   if (isServer(database)) return serverAudit(database, key);
-  if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
+  refuseMissing(database);
   try {
     const db = openSqlite(database);
     const audit = await readAudit({ db, engine: SQLITE, close: () => db.destroy() });

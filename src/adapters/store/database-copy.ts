@@ -1,6 +1,7 @@
 // Reads a database as it is at one moment, while bots may be using it. Changes and migrates nothing: a file is copied, and a server is read in
 // one transaction that sees nothing newer.
 
+import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import { copyDatabase } from "./examine-database.ts";
 import { unusable } from "./faults.ts";
@@ -14,6 +15,12 @@ export const isServer = (database: string): boolean => /^postgres(ql)?:\/\//.tes
 
 /** Returns the name of the database for messages, without a password. */
 export const shown = (database: string): string => (isServer(database) ? nameOf(database) : database);
+
+/** Throws one line for the operator. A command that writes calls this first, because it would create the file. */
+export function refuseMissing(database: string): void {
+  if (!isServer(database) && !existsSync(database))
+    throw unusable(database, new Error("there is no such file"));
+}
 
 export type Snapshot = {
   readonly db: Database;

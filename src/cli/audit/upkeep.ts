@@ -18,7 +18,7 @@ import {
   rotateKey,
   rotateKeyBeside,
 } from "../../adapters/store/audit-upkeep.ts";
-import { isServer, liveOwners, openSnapshot } from "../../adapters/store/database-copy.ts";
+import { isServer, liveOwners, openSnapshot, refuseMissing } from "../../adapters/store/database-copy.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditCommand } from "./command-line.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
@@ -32,6 +32,7 @@ export async function acknowledgeFindings(
   { database, key }: Where,
   { code, reason }: { readonly code: string; readonly reason: string },
 ): Promise<string> {
+  refuseMissing(database);
   if (isServer(database)) await refuseReplicas(database);
   const url = isServer(database) ? database : `sqlite:${database}`;
   const store = await openStore({ url, owner: "audit command", auditKey: key });
@@ -193,7 +194,13 @@ export async function rotateKeys({ database, key }: Where, newKey: NewKey | null
     ]);
   }
   const keys = { from: own, to: auditKeyOf(newKey.seed) };
-  await rotateKey(database, keys, Date.now());
+  if (keys.to.id === own.id)
+    throw new Error(
+      `${newKey.file} holds the current key, so nothing was changed. To make a new one: openssl rand -base64 32 > FILE`,
+    );
+  const done = await rotateKey(database, keys, Date.now());
+  if (done === "already")
+    return `The key in ${newKey.file}, ${keys.to.id}, already signs the audit, so nothing was changed. Set AUDIT_KEY to it before you start the bot.`;
   return rotatedWords(keys, [
     `Set AUDIT_KEY to the key in ${newKey.file} before you start the bot.`,
     "Keep the old key as long as you keep back-ups from before: without it, they cannot be restored.",
