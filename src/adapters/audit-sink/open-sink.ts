@@ -1,6 +1,7 @@
 // Sends the audit's entries to standard output, a file or an address. `write` resolves once all lines were accepted.
 
 import { open } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { Agent, type Dispatcher, request } from "undici";
 import { type AuditSink, PortError } from "../../ports.ts";
 
@@ -64,11 +65,23 @@ async function appendTo(path: string, lines: readonly string[]): Promise<void> {
       const torn = end !== null && end.buffer[0] !== NEWLINE;
       await file.appendFile((torn ? "\n" : "") + lines.join(""));
       await file.datasync();
+      if (size === 0) await syncFolderOf(path);
     } finally {
       await file.close();
     }
   } catch (error) {
     throw notAccepted("the file", error);
+  }
+}
+
+/** A power failure may lose the entry of a new file in its folder. Windows cannot flush folders. */
+async function syncFolderOf(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(dirname(resolve(path)), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }
 

@@ -4,12 +4,12 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { type AuditMark, type ChainedEntry, keyChangeIn } from "../../domain/audit/hash-chain.ts";
 import { columnsOf, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { isRecord, type Json, plainJson } from "../../domain/json.ts";
 import type { AuditKey } from "./audit-key.ts";
+import { syncFolderOf } from "./sync-folder.ts";
 
 const FORMAT = "countersign archive 1";
 
@@ -49,7 +49,7 @@ export async function writeArchive(path: string, content: ArchiveContent, key: A
       `${plainJson({ file: digest, key: id, publicKey, signature: key.sign(archiveSignedText(digest)) })}\n`,
     );
     fsyncSync(file);
-    syncFolder(path);
+    syncFolderOf(path);
     return digest;
   } finally {
     closeSync(file);
@@ -65,16 +65,6 @@ function newFile(path: string): number {
     throw new TypeError(`${path} already exists, so nothing was archived. Name another file.`, {
       cause: error,
     });
-  }
-}
-
-/** Without this, a power failure may lose the file's directory entry. */
-function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 

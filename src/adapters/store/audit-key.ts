@@ -24,6 +24,7 @@ import {
   writeSync,
 } from "node:fs";
 import { reasonOf, Unusable } from "./faults.ts";
+import { syncFolderOf } from "./sync-folder.ts";
 
 export type AuditKey = {
   /** The first half of the SHA-256 of the public key, in hex. */
@@ -94,6 +95,7 @@ function writeSeed(file: string, seed: string, database: string): void {
     closeSync(opened);
   }
   renameSync(unfinished, file);
+  syncFolderOf(file);
 }
 
 const ROOT = 0;
@@ -135,6 +137,7 @@ export function keysBeside(database: string): { readonly from: AuditKey; readonl
 /** Puts the new key in the place of the old one. */
 export function adoptNextKey(database: string): void {
   renameSync(nextKeyFile(database), auditKeyFile(database));
+  syncFolderOf(database);
 }
 
 /** Checks signatures made with these keys (public halves, base64). */

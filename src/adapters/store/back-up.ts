@@ -10,6 +10,7 @@ import { auditIn, type AuditFile } from "./audit-file.ts";
 import { uncopied, unusable } from "./faults.ts";
 import { schemaState, schemaVersion } from "./schema.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
+import { syncFolderOf } from "./sync-folder.ts";
 import type { Database } from "./database.ts";
 
 export type BackedUp = {
@@ -42,7 +43,7 @@ export async function backUp(
     flush(partial);
     refuseExisting(file);
     renameSync(partial, file);
-    flush(dirname(resolve(file)));
+    syncFolderOf(file);
     return found;
   } catch (error) {
     throw error instanceof NotRead ? unusable(database, error.cause) : uncopied(file, error);
@@ -135,11 +136,8 @@ async function putMark(db: Database, at: number): Promise<void> {
   await marks.onConflict((conflict) => conflict.column("name").doUpdateSet({ doc })).execute();
 }
 
-/** Skips folders on Windows, which cannot flush them. */
 function flush(path: string): void {
-  const isFolder = statSync(path).isDirectory();
-  if (isFolder && process.platform === "win32") return;
-  const opened = openSync(path, isFolder ? "r" : "r+");
+  const opened = openSync(path, "r+");
   try {
     fsyncSync(opened);
   } finally {
