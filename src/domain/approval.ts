@@ -198,9 +198,8 @@ export type Approval = {
   readonly requestVersion: number;
   /** That version changed only the run's own fields, which the card does not show. */
   readonly onlyContextChanged?: true;
-  /** The fields of the request that changed with that version, for the card. */
+  /** The fields of the request that changed with that version, for the card. `moreChanges`: how many are left out, absent if none. */
   readonly changes?: readonly FieldChange[];
-  /** The number of changed fields that `changes` leaves out. Absent if there are none, or if an older version wrote the document. */
   readonly moreChanges?: number;
   readonly state: ApprovalState;
   readonly past: readonly PastDecision[];
@@ -293,7 +292,7 @@ export function isFinal(delivery: Delivery): boolean {
 
 /** Returns whether the decision took effect or still can, as far as we know. */
 export const isInForce = ({ type }: Delivery): boolean =>
-  type !== "refused" && type !== "elsewhere" && type !== "unconfirmed";
+  !["refused", "elsewhere", "unconfirmed"].includes(type);
 
 /** Returns the disputes that no admin has closed. */
 export function openDisputes({ disputes = [] }: Approval): readonly Dispute[] {

@@ -56,14 +56,8 @@ export async function createPolicyHolder(
   const { text: firstText } = inForce;
 
   const reload: PolicyHolder["reload"] = async (beforeUse = () => Promise.resolve()) => {
-    if (path === null) {
-      log.info({}, "there is no policy file to read again");
-      return false;
-    }
-    if (isReadOnce(path)) {
-      log.warn({ path }, "the policy came from a pipe, which can be read only once; it stays in force");
-      return false;
-    }
+    if (path === null) log.info({}, "there is no policy file to read again");
+    if (path === null || !canReadAgain(path, log)) return false;
     const before = inForce;
     const { version } = before.policy;
     const read = await readAgain(path, { version, beforeUse, log });
@@ -90,6 +84,13 @@ export async function createPolicyHolder(
     lastReload: () => last,
     firstText,
   };
+}
+
+function canReadAgain(path: string, log: EventLog): boolean {
+  const isPipe = isReadOnce(path);
+  if (isPipe)
+    log.warn({ path }, "the policy came from a pipe, which can be read only once; it stays in force");
+  return !isPipe;
 }
 
 type Again = {

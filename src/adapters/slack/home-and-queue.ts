@@ -50,10 +50,7 @@ export async function queuePage(
   const [rows, undeliveredRows, unreadableRows] = await Promise.all([
     Promise.all(items.map((item) => rowOf(deps, user, item))),
     Promise.all(
-      (page === 0 ? undelivered : []).slice(0, MAX_UNDELIVERED).map(async (item) => ({
-        ...item,
-        link: (await linkTo(deps, item.run, cardSlot(item.approval.id))).link,
-      })),
+      (page === 0 ? undelivered : []).slice(0, MAX_UNDELIVERED).map((item) => withCardLink(deps, item)),
     ),
     Promise.all(
       (page === 0 ? unreadable : []).slice(0, MAX_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
@@ -63,12 +60,7 @@ export async function queuePage(
     yours: rows.filter(({ item }) => readersOwn.has(item)),
     others: rows.filter(({ item }) => !readersOwn.has(item)),
     undelivered: undeliveredRows,
-    counts: {
-      yours: yours.length,
-      others: others.length,
-      undelivered: undelivered.length,
-      unreadable: unreadable.length,
-    },
+    counts: countsOf({ yours, others, undelivered, unreadable }),
     page,
     pages,
     choice: { ...choice, page },
@@ -80,6 +72,19 @@ export async function queuePage(
     freezes: queue.freezes,
   };
 }
+
+const countsOf = (lists: { readonly [list in keyof QueuePage["counts"]]: readonly unknown[] }) => ({
+  yours: lists.yours.length,
+  others: lists.others.length,
+  undelivered: lists.undelivered.length,
+  unreadable: lists.unreadable.length,
+});
+
+/** Adds the link to the card. */
+const withCardLink = async (deps: Drawing, item: WholeQueue["undelivered"][number]) => ({
+  ...item,
+  link: (await linkTo(deps, item.run, cardSlot(item.approval.id))).link,
+});
 
 async function rowOf(deps: Drawing, user: UserId, item: QueueItem): Promise<QueueRow> {
   const { run, approval, may } = item;

@@ -3,7 +3,7 @@ import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import type { CommandRefusal } from "#src/domain/command-refusal.ts";
 import type { Freeze } from "#src/domain/freeze.ts";
 import { ChannelId, UserId } from "#src/domain/ids.ts";
-import type { CommandPayload, SubmitPayload } from "#src/adapters/slack/payloads.ts";
+import type { CommandPayload } from "#src/adapters/slack/payloads.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
 import { err } from "#src/domain/result.ts";
 import { onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
@@ -182,13 +182,10 @@ describe("a run that is not started", () => {
   test("because of a freeze says so beside the field of the form, where Slack draws no markup", async () => {
     const deps = { team: TEAM, command: "/agent", ...refused({ type: "frozen", freeze: FREEZE }) };
     const state = { values: { task: { task_text: { value: TASK } } } };
-    const answer = await onRunFormSubmit(
-      deps as unknown as ListenerDeps,
-      {
-        user: { id: payload("").user_id },
-        view: { private_metadata: `${aNonce()} C0OPS`, state },
-      } as unknown as SubmitPayload,
-    );
+    const answer = await onRunFormSubmit(deps as unknown as ListenerDeps, {
+      user: { id: payload("").user_id },
+      view: { private_metadata: `${aNonce()} C0OPS`, state },
+    });
     const shown = JSON.stringify(answer);
     expect(shown).toContain("Countersign is frozen here");
     expect(shown).not.toMatch(/<@|<!date/);

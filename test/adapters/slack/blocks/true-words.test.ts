@@ -15,19 +15,17 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
 import { applyPolicy } from "#src/domain/applied-rule.ts";
 import { newApproval, reopen, withDelivery } from "#src/domain/approval-transitions.ts";
-import type { Approval, Decision, Delivery, Request, Verdict } from "#src/domain/approval.ts";
+import { type Approval, type Delivery, type Request } from "#src/domain/approval.ts";
 import { callSlot, callsOf } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
-import type { Outcome } from "#src/domain/effect.ts";
+import { type Outcome } from "#src/domain/effect.ts";
 import { observe } from "#src/domain/observe.ts";
-import { renderKey, STOPPED } from "#src/domain/render-key.ts";
-import type { AuditEntry } from "#src/audit/entry.ts";
-import type { Notification } from "#src/ports/notification.ts";
+import { renderKey } from "#src/domain/render-key.ts";
+import { type AuditEntry } from "#src/audit/entry.ts";
+import { type Notification } from "#src/ports/notification.ts";
 import { ApprovalId, ChannelId, MessageTs } from "#src/domain/ids.ts";
-import { markTampered } from "#src/domain/end-run.ts";
 import { OPENING, OUTCOME, replaceApproval, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
-import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import { ADMIN } from "../../../make/bot.ts";
 import { aSnapshot, contextAt } from "../../../make/history.ts";
 import { aPolicy } from "../../../make/policy.ts";
@@ -49,174 +47,6 @@ import { printedMessage } from "./printed.ts";
 
 const run = aWatchedRun();
 const UP = { type: "up", ts: MessageTs("1.1"), shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
-
-type Facts = Partial<Pick<Decision, "by" | "reason"> & Pick<Approval, "unlisted">>;
-
-const decided = (delivery: Delivery, of = run, facts: Facts = {}): string =>
-  printedMessage(cardWith(delivery, of, facts));
-
-function cardWith(delivery: Delivery, of = run, { unlisted = null, ...facts }: Facts = {}): Message {
-  const approval = { ...anApproval(), unlisted };
-  const { digest } = approval.request;
-  const by = { team: TEAM, user: APPROVER };
-  const decision = { verdict: "approve", reason: "Checked", by, at: NOON, digest, ...facts } as const;
-  return approvalCard(of, { ...approval, state: { type: "decided", decision, delivery } });
-}
-
-describe("a decision", () => {
-  const unsure = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" } as const;
-  const again = {
-    type: "retry",
-    notBefore: NOON,
-    tries: 1,
-    lost: false,
-    why: "The service timed out.",
-  } as const;
-
-  test("that was answered with an error is not described as unanswered", () => {
-    expect(decided(unsure)).toContain("the answer was lost");
-    for (const delivery of [
-      { ...unsure, failedWith: 503 },
-      { ...again, lost: true, failedWith: 503 },
-      { type: "sending", at: NOON, tries: 2, lost: true, failedWith: 503 } as const,
-      { type: "unconfirmed", at: NOON, cause: "run-missing", failedWith: 503 } as const,
-    ]) {
-      expect(decided(delivery)).toContain("answered with an error (HTTP 503)");
-      expect(decided(delivery)).not.toMatch(/answer was lost/);
-    }
-  });
-
-  test("that was sent once is not described as only recorded while it waits to be listed", () => {
-    const lost = { ...again, lost: true };
-    const unlisted = { process: "p", since: NOON, looks: 1 };
-    const titleOf = (delivery: Delivery): string => cardWith(delivery, run, { unlisted }).text;
-    expect(titleOf(again)).toContain("Approval recorded, waiting");
-    expect(titleOf(lost)).toContain("Approval sent, not confirmed yet");
-  });
-
-  test("of the policy names the policy once", () => {
-    const reason = "Denied by policy: no decision within 4 h.";
-    const shown = decided({ type: "confirmed", at: NOON, stillListed: null }, run, { by: null, reason });
-    expect(shown).toContain("by the policy: no decision within 4 h.");
-  });
-
-  test("that was never sent is not described as being sent again", () => {
-    expect(decided(again)).toContain("is being sent again");
-    const shown = decided({ ...again, notSent: true });
-    expect(shown).toContain("not delivered yet");
-    expect(shown).not.toMatch(/again|, sending/);
-  });
-
-  test("that did not get through says so, since when and why", () => {
-    for (const delivery of [again, { ...again, notSent: true } as const]) {
-      const shown = decided(delivery);
-      expect(shown).toContain("Approval recorded, not delivered yet");
-      expect(shown).toContain("Not delivered since {2026-11-20 12:00:00 UTC}");
-      expect(shown).toContain("The service timed out.");
-      expect(shown).toContain("Countersign keeps trying");
-      expect(shown).not.toContain(", sending");
-    }
-  });
-
-  test("that was held is undelivered since the end of its hold", () => {
-    const { appliedRule, ...approval } = anApproval();
-    const held = { ...appliedRule, rule: { ...appliedRule.rule, holdMs: 600_000 } };
-    const since = (verdict: Verdict): string => {
-      const by = { team: TEAM, user: APPROVER };
-      const decision = { verdict, reason: "", by, at: NOON, digest: approval.request.digest } as const;
-      const undelivered = withDelivery({ ...approval, appliedRule: held }, decision, again);
-      return printedMessage(approvalCard(run, undelivered));
-    };
-    expect(since("approve")).toContain("Not delivered since {2026-11-20 12:10:00 UTC}");
-    expect(since("deny")).toContain("Not delivered since {2026-11-20 12:00:00 UTC}");
-  });
-
-  test("whose answer was lost is not described as unsent, nor as under way while the service is away", () => {
-    const shown = decided({ ...again, lost: true });
-    expect(shown).toContain("Approval sent, not confirmed yet");
-    expect(shown).not.toMatch(/not sent|recorded, sending/);
-  });
-
-  test.for([{ heldBack: true } as const, {}])(
-    "whose answer was lost, and that waits again (%o), is described neither as unsent nor as sent again",
-    (facts) => {
-      const waits = { ...again, ...facts, lost: true, notSent: true } as const;
-      const shown = decided(waits);
-      expect(shown).toContain("Approval sent, not confirmed yet");
-      expect(shown).toContain("The answer was lost");
-      expect(shown).toContain("The service timed out.");
-      expect(shown).not.toMatch(/is being sent|not sent:|recorded/);
-    },
-  );
-
-  test("that was sent before, and waits until it is listed, is not described as unsent", () => {
-    const away: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
-    for (const delivery of [again, { ...again, lost: true }]) {
-      const shown = decided(delivery, away);
-      expect(shown).toContain("does not know this run");
-      expect(shown).not.toMatch(/not sent|never sent/);
-    }
-  });
-
-  test("that someone else made is quoted once, without naming the service again", () => {
-    const words = "The agent service says of this approval: deny.";
-    const shown = decided({ type: "elsewhere", at: NOON, words });
-    expect(shown).toContain("The service says: deny.");
-    expect(shown).not.toContain("agent service");
-  });
-});
-
-describe("the message about a stop", () => {
-  const stop = { by: APPROVER, at: NOON };
-  const { digest } = anApproval().request;
-  const denial = { verdict: "deny", reason: "", by: null, stoppedBy: APPROVER, at: NOON, digest } as const;
-  const shown = (of: Run): string => printedMessage(messageIn(of, STOPPED));
-  const stopped = (...approvals: Approval[]): Run => withApprovals({ ...run, stop }, ...approvals);
-  const refused: Approval = {
-    ...anApproval(),
-    past: [{ decision: denial, cause: "refused", words: "no" }],
-  };
-  const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
-
-  test("says how many requests still wait because the service refused their denial, and where to decide", () => {
-    const one = shown(stopped(refused));
-    expect(one).toContain("1 request still waits, because the service refused its denial");
-    expect(one).toContain("decide it on its card");
-    expect(one).not.toMatch(/nothing|Denied by this stop/);
-    const kept = {
-      ...anApproval("apr_3"),
-      state: { type: "decided", decision: denial, delivery: confirmed },
-    } as const;
-    const two = shown(stopped(refused, { ...refused, id: ApprovalId("apr_2") }, kept));
-    expect(two).toContain("Denied by this stop: 1 request, confirmed by the service.");
-    expect(two).toContain("2 requests still wait");
-  });
-
-  test("counts a request that a person denied after the service had refused the denial of the stop", () => {
-    const decision = { ...denial, by: { team: TEAM, user: APPROVER } };
-    const { stoppedBy: _none, ...byPerson } = decision;
-    const approval: Approval = {
-      ...refused,
-      state: { type: "decided", decision: byPerson, delivery: confirmed },
-    };
-    expect(shown(stopped(approval))).not.toContain("nothing");
-  });
-
-  test("counts nothing once the record was tampered with, since the record can't be believed", () => {
-    const before = stopped(refused);
-    const after = markTampered(before, NOON);
-    expect(shown(after)).not.toMatch(/Denied by|denied nothing|waits/);
-    expect(renderKey(after, STOPPED)).not.toBe(
-      renderKey({ ...after, watch: { type: "over", at: NOON } }, STOPPED),
-    );
-  });
-
-  test("does not say of a lifted stop that the run has asked for nothing since", () => {
-    const lifted = { ...run, stop: { ...stop, lifted: { by: APPROVER, at: NOON } } };
-    expect(shown(lifted)).toContain("This stop denied nothing.");
-    expect(shown({ ...run, stop })).toContain("This stop has denied nothing so far.");
-  });
-});
 
 test("a cut request shows the sum of what is missing as a sum", () => {
   const request = requestOf("deploy", {
