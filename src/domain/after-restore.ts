@@ -2,23 +2,30 @@
 // taken back since. So an approval or a start that was only planned in the copy is not sent, and people are asked again. A denial is still
 // sent, because it can only stop something.
 
+import type { Decision } from "./approval.ts";
+import { allVotes } from "./approval-transitions.ts";
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
 import type { ChannelId, MessageTs, RunId, RunKey } from "./ids.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
 import { cardSlot, isWatched, OPENING, type Run, type Slot } from "./run.ts";
 
-/** `copiedAt`: the wall time of the copy. Anything planned later stays as it is, so this may be called again. */
-export function afterRestore(run: Run, copiedAt: number, ctx: Context): Run {
-  const asked = askAboutStart(run, copiedAt, ctx);
+/**
+ * `restored`: the number of the audit entry about the restore. What has an earlier entry comes from the copy. Anything later stays as it is,
+ * so this may be called again.
+ */
+export function afterRestore(run: Run, restored: number, ctx: Context): Run {
+  const isCopied = ({ entry = 0 }: Decision): boolean => entry < restored;
+  const asked = askAboutStart(run, restored, ctx);
   return asked.approvals.reduce((next, { id, state }) => {
-    if (state.type !== "decided" || state.decision.at > copiedAt) return next;
+    if (state.type !== "decided" || !allVotes(state.decision).some(isCopied)) return next;
     return withdrawApproval(next, id, "restored", ctx);
   }, asked);
 }
 
-function askAboutStart(run: Run, copiedAt: number, { monotonic }: Context): Run {
-  if (run.creation.type !== "planned" || run.askedAt > copiedAt) return run;
+/** The newest entry about a run that is still to be started is the one about the wish to start it. */
+function askAboutStart(run: Run, restored: number, { monotonic }: Context): Run {
+  if (run.creation.type !== "planned" || (run.audited?.seq ?? 0) > restored) return run;
   const { why: words } = run.creation;
   return { ...run, creation: { type: "unknown", words, at: monotonic, again: "asked", restored: true } };
 }

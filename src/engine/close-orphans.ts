@@ -84,8 +84,8 @@ export function createCloseOrphans(deps: Deps): CloseOrphans {
     async start() {
       const copiedAt = await copyTime(store);
       if (copiedAt === null) return;
-      await recordRestore(deps, copiedAt);
-      await changeUnfinished(deps, (run) => afterRestore(run, copiedAt, deps.context()));
+      const restored = await recordRestore(deps, copiedAt);
+      await changeUnfinished(deps, (run) => afterRestore(run, restored, deps.context()));
       work = { copiedAt, began: clock.monotonic(), channels: null, found: new Set(), closed: 0 };
       loop.start(0);
     },
@@ -106,17 +106,25 @@ async function copyTime(store: DocumentStore): Promise<number | null> {
   return typeof mark === "number" ? mark : null;
 }
 
-/** Writes the audit entry once for each restore. A fresh copy cannot contain an entry about its own restore. */
-async function recordRestore({ store, log, context }: Deps, since: number): Promise<void> {
+/**
+ * Writes the audit entry once for each restore, and resolves to its number. A fresh copy cannot contain an entry about its own restore.
+ */
+async function recordRestore({ store, log, context }: Deps, since: number): Promise<number> {
   const copied = new Date(since).toISOString();
   log.warn(
     { copied },
     "this database was restored from a back-up; what was recorded after it is lost, and messages posted after it are being closed",
   );
-  const restores = await store.auditAfter(0, ["restored"], MAX_RESTORES);
-  if (restores.some(({ entry }) => entry.since === since)) return;
+  const recorded = async (): Promise<number | undefined> => {
+    const restores = await store.auditAfter(0, ["restored"], MAX_RESTORES);
+    return restores.findLast(({ entry }) => entry.since === since)?.seq;
+  };
+  const before = await recorded();
+  if (before !== undefined) return before;
   const outcome = `restored from the back-up of ${copied}`;
   await store.audit([auditEntry(null, { at: context().now, what: "restored", outcome, since })]);
+  // Without a number, everything counts as copied, so that people are asked again.
+  return (await recorded()) ?? Infinity;
 }
 
 /** Resolves to whether all work is done. Tries everything, and then rejects with the first failure, if there was one. */

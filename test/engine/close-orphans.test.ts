@@ -244,48 +244,74 @@ describe("a button that the store does not know", () => {
 });
 
 describe("plans in the copy are confirmed again, because they may have been carried out or undone since", () => {
-  async function held(marked: number) {
+  /** A bench whose rule holds approvals for ten minutes. `approve` presses the button and submits the form. */
+  async function holding(needs = 1) {
     const bench = await createBench();
-    bench.policy = aPolicy(aRule({ holdMs: 10 * MINUTE }));
+    bench.policy = aPolicy(aRule({ needs, holdMs: 10 * MINUTE }));
     const { id, approval, click } = await bench.withCard();
-    const opened = await bench.flow.openForm.open(click, "approve");
-    if (!opened.ok) throw new Error("the form did not open");
-    const by = { team: click.team, user: click.user };
-    expect((await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go")).ok).toBe(true);
-    await bench.store.putDocument(BACKUP_MARK, marked);
-    await bench.restart();
-    await bench.clock.pass(11 * MINUTE);
-    return { bench, run: await bench.run(id), approval };
+    const approve = async (): Promise<void> => {
+      const opened = await bench.flow.openForm.open(click, "approve");
+      if (!opened.ok) throw new Error("the form did not open");
+      const by = { team: click.team, user: click.user };
+      expect((await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go")).ok).toBe(true);
+    };
+    return { bench, id, approval, approve };
   }
 
-  test("an approval that was not sent: its card opens again, and its approver is notified", async () => {
-    const { bench, run, approval } = await held(NOON + MINUTE);
-    expect(bench.agents.resolved).toEqual([]);
-    expect(run.approvals).toMatchObject([
-      { id: approval, state: { type: "pending" }, past: [{ cause: "restored" }] },
-    ]);
-    expect(bench.chat.told).toMatchObject([
-      { to: APPROVER, says: { type: "decision-void", cause: "restored" } },
-    ]);
-  });
+  test.each([
+    ["given before the time of the copy", NOON + MINUTE],
+    ["given, by a clock that was wrong, after the time of the copy", NOON - MINUTE],
+  ])(
+    "an approval that was not sent, %s: its card opens again, and its approver is notified",
+    async (_, marked) => {
+      const { bench, id, approval, approve } = await holding();
+      await approve();
+      await bench.store.putDocument(BACKUP_MARK, marked);
+      await bench.restart();
+      await bench.clock.pass(11 * MINUTE);
+      expect(bench.agents.resolved).toEqual([]);
+      expect((await bench.run(id)).approvals).toMatchObject([
+        { id: approval, state: { type: "pending" }, past: [{ cause: "restored" }] },
+      ]);
+      expect(bench.chat.told).toMatchObject([
+        { to: APPROVER, says: { type: "decision-void", cause: "restored" } },
+      ]);
+    },
+  );
 
-  test("an approval that was given after the restore is not asked for again, even after another crash", async () => {
-    const { bench } = await held(NOON - MINUTE);
-    expect(bench.agents.resolved).toHaveLength(1);
-  });
+  test.each([
+    ["after the time of the copy", NOON - MINUTE],
+    ["by a clock that was wrong, before the time of the copy", NOON + 60 * MINUTE],
+  ])(
+    "an approval that was given after the restore, %s, is not asked for again, even after a crash",
+    async (_, marked) => {
+      const { bench, approve } = await holding();
+      bench.ownMessages.beforeRead = () => Promise.reject(failure("timeout"));
+      await bench.store.putDocument(BACKUP_MARK, marked);
+      await bench.restart();
+      await approve();
+      await bench.restart();
+      await bench.clock.pass(11 * MINUTE);
+      expect(bench.agents.resolved).toHaveLength(1);
+      expect(await bench.store.document(BACKUP_MARK)).toBe(marked);
+    },
+  );
 
-  test("a run that was not started: its requester is asked whether to start it", async () => {
-    const bench = await createBench();
-    const run = aRun();
-    await bench.store.insert(run, { audit: [anAuditEntry(run)] });
-    await bench.store.putDocument(BACKUP_MARK, NOON + MINUTE);
-    await bench.restart();
-    await bench.clock.pass(MINUTE);
-    expect(bench.agents.created).toEqual([]);
-    expect((await bench.store.load(run.key))?.run.creation).toMatchObject({
-      type: "unknown",
-      again: "asked",
-      restored: true,
-    });
-  });
+  test.each([NOON + MINUTE, NOON - MINUTE])(
+    "a run that was not started: its requester is asked whether to start it, whatever the time of the copy (%d)",
+    async (marked) => {
+      const bench = await createBench();
+      const run = aRun();
+      await bench.store.insert(run, { audit: [anAuditEntry(run)] });
+      await bench.store.putDocument(BACKUP_MARK, marked);
+      await bench.restart();
+      await bench.clock.pass(MINUTE);
+      expect(bench.agents.created).toEqual([]);
+      expect((await bench.store.load(run.key))?.run.creation).toMatchObject({
+        type: "unknown",
+        again: "asked",
+        restored: true,
+      });
+    },
+  );
 });
