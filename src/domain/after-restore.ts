@@ -1,11 +1,11 @@
 // What happens to a run after an older copy of the store is restored. Work that was planned when the copy was made may have been done or
-// taken back since. So an approval or a start that was only planned in the copy is not sent, and people are asked again. A denial is still
-// sent, because it can only stop something.
+// taken back since. So a start or an approval that was only planned in the copy is not sent, an approval that waits there for others no
+// longer counts, and people are asked again. A denial is still sent, because it can only stop something.
 
 import type { Decision } from "./approval.ts";
 import { allVotes } from "./approval-transitions.ts";
 import type { Context } from "./context.ts";
-import { withdrawApproval } from "./decision-delivery.ts";
+import { withdrawApproval, withdrawVotes } from "./decision-delivery.ts";
 import type { ChannelId, MessageTs, RunId, RunKey } from "./ids.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
 import { cardSlot, isWatched, OPENING, type Run, type Slot } from "./run.ts";
@@ -18,6 +18,7 @@ export function afterRestore(run: Run, restored: number, ctx: Context): Run {
   const isCopied = ({ entry = 0 }: Decision): boolean => entry < restored;
   const asked = askAboutStart(run, restored, ctx);
   return asked.approvals.reduce((next, { id, state }) => {
+    if (state.type === "pending") return withdrawVotes(next, id, isCopied, ctx);
     if (state.type !== "decided" || !allVotes(state.decision).some(isCopied)) return next;
     return withdrawApproval(next, id, "restored", ctx);
   }, asked);

@@ -231,6 +231,21 @@ export function withdrawApproval(run: Run, id: ApprovalId, cause: WithdrawalCaus
   return reopenWithValidVotes(run, approval, { voidVotes, left: [] }, ctx);
 }
 
+/** Withdraws those approvals of a waiting request that a restored copy contains. Returns the same run if there are none. */
+export function withdrawVotes(
+  run: Run,
+  id: ApprovalId,
+  isCopied: (vote: Decision) => boolean,
+  ctx: Context,
+): Run {
+  const approval = findApproval(run, id);
+  const gone = approval?.votes.filter(isCopied) ?? [];
+  if (approval?.state.type !== "pending" || gone.length === 0) return run;
+  const voidVotes = gone.map((vote) => ({ vote, cause: "restored" }) as const);
+  const left = approval.votes.filter((vote) => !isCopied(vote));
+  return reopenWithValidVotes(run, approval, { voidVotes, left }, ctx);
+}
+
 type VoidVote = { readonly vote: Decision; readonly cause: VoidReason | WithdrawalCause };
 type SortedVotes = { readonly voidVotes: readonly VoidVote[]; readonly left: readonly Decision[] };
 

@@ -5,9 +5,10 @@ import { describe, expect, test } from "vitest";
 import { cardSlot, OPENING } from "#src/domain/run.ts";
 import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import { BACKUP_MARK } from "#src/ports/store.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { anOwnMessage } from "../make/own-messages.ts";
 import { aPolicy, aRule } from "../make/policy.ts";
+import { SECOND } from "../make/voting.ts";
 import { anAuditEntry, APPROVER, aRun, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const COPIED = NOON - 3_600_000;
@@ -249,10 +250,11 @@ describe("plans in the copy are confirmed again, because they may have been carr
     const bench = await createBench();
     bench.policy = aPolicy(aRule({ needs, holdMs: 10 * MINUTE }));
     const { id, approval, click } = await bench.withCard();
-    const approve = async (): Promise<void> => {
-      const opened = await bench.flow.openForm.open(click, "approve");
+    const approve = async (user = click.user): Promise<void> => {
+      const { click: newest } = clickOn(await bench.run(id));
+      const opened = await bench.flow.openForm.open({ ...newest, user }, "approve");
       if (!opened.ok) throw new Error("the form did not open");
-      const by = { team: click.team, user: click.user };
+      const by = { team: click.team, user };
       expect((await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go")).ok).toBe(true);
     };
     return { bench, id, approval, approve };
@@ -296,6 +298,35 @@ describe("plans in the copy are confirmed again, because they may have been carr
       expect(await bench.store.document(BACKUP_MARK)).toBe(marked);
     },
   );
+
+  test("an approval that waited for others no longer counts, and its voter is notified; one given since then does", async () => {
+    const { bench, id, approve } = await holding(2);
+    bench.ownMessages.beforeRead = () => Promise.reject(failure("timeout"));
+    await approve();
+    await bench.store.putDocument(BACKUP_MARK, COPIED);
+    await bench.restart();
+    await bench.clock.pass(MINUTE);
+    expect((await bench.run(id)).approvals).toMatchObject([
+      {
+        state: { type: "pending" },
+        votes: [],
+        past: [{ cause: "restored", decision: { by: { user: APPROVER } } }],
+      },
+    ]);
+    expect(bench.chat.told.filter(({ to }) => to === APPROVER)).toMatchObject([
+      { says: { type: "decision-void", cause: "restored" } },
+    ]);
+    await approve(SECOND);
+    await bench.restart();
+    await bench.clock.pass(11 * MINUTE);
+    expect((await bench.run(id)).approvals).toMatchObject([
+      { state: { type: "pending" }, votes: [{ by: { user: SECOND } }] },
+    ]);
+    expect(bench.agents.resolved).toEqual([]);
+    await approve();
+    await bench.clock.pass(11 * MINUTE);
+    expect(bench.agents.resolved).toHaveLength(1);
+  });
 
   test.each([NOON + MINUTE, NOON - MINUTE])(
     "a run that was not started: its requester is asked whether to start it, whatever the time of the copy (%d)",
