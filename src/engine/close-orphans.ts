@@ -14,7 +14,13 @@ import {
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
 import { type Chat, type EventLog, type OwnMessages, type PacedEffect, PortError } from "../ports.ts";
-import { type AuditLog, BACKUP_MARK, type DocumentStore, type RunStore } from "../ports/store.ts";
+import {
+  type AuditLog,
+  BACKUP_MARK,
+  type DocumentStore,
+  EARLIER_MARK,
+  type RunStore,
+} from "../ports/store.ts";
 import { type Change, changeUnfinished } from "./change-runs.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
@@ -50,6 +56,8 @@ const MAX_RESTORES = 1_000;
 type Work = {
   /** When the copy was made (ms since 1970). */
   readonly copiedAt: number;
+  /** Messages posted since then (ms since 1970) may be unknown. Earlier than `copiedAt` if the work of an earlier restore is unfinished. */
+  readonly postedSince: number;
   /** When the work began (monotonic ms). */
   readonly began: number;
   /** The channels to read. Null if they are not known yet. */
@@ -82,11 +90,13 @@ export function createCloseOrphans(deps: Deps): CloseOrphans {
 
   return {
     async start() {
-      const copiedAt = await copyTime(store);
+      const copiedAt = await timeIn(store, BACKUP_MARK);
       if (copiedAt === null) return;
+      const postedSince = Math.min(copiedAt, (await timeIn(store, EARLIER_MARK)) ?? copiedAt);
       const restored = await recordRestore(deps, copiedAt);
       await changeUnfinished(deps, (run) => afterRestore(run, restored, deps.context()));
-      work = { copiedAt, began: clock.monotonic(), channels: null, found: new Set(), closed: 0 };
+      const began = clock.monotonic();
+      work = { copiedAt, postedSince, began, channels: null, found: new Set(), closed: 0 };
       loop.start(0);
     },
     async pressed(channel, ts) {
@@ -101,8 +111,8 @@ export function createCloseOrphans(deps: Deps): CloseOrphans {
 const logFields = (error: unknown): object => (error instanceof PortError ? { code: error.code } : { error });
 
 /** Resolves to null if the database is not a copy made by `npm run backup`, or if all work after its restore is done. */
-async function copyTime(store: DocumentStore): Promise<number | null> {
-  const mark = await store.document(BACKUP_MARK);
+async function timeIn(store: DocumentStore, name: string): Promise<number | null> {
+  const mark = await store.document(name);
   return typeof mark === "number" ? mark : null;
 }
 
@@ -148,7 +158,7 @@ async function pass(deps: Deps, work: Work, isStopping: () => boolean): Promise<
   const [failure] = failures;
   if (failure !== undefined) throw failure;
   if (isStopping() || channels.size + work.found.size > 0) return false;
-  await deps.store.putDocument(BACKUP_MARK, null);
+  for (const name of [EARLIER_MARK, BACKUP_MARK]) await deps.store.putDocument(name, null);
   return true;
 }
 
@@ -175,7 +185,7 @@ async function readChannel(deps: Deps, work: Work, channel: ChannelId): Promise<
   try {
     for (let cursor = ""; ;) {
       await waitForTurn(deps, channel, { kind: "sweep", urgency: 2 });
-      const { messages, next } = await deps.ownMessages.since(channel, work.copiedAt, cursor);
+      const { messages, next } = await deps.ownMessages.since(channel, work.postedSince, cursor);
       for (const message of messages) if (message.isLive) work.found.add(message);
       cursor = next;
       if (cursor === "") return;

@@ -248,6 +248,9 @@ export type DocumentStore = {
  */
 export const BACKUP_MARK = "backup mark";
 
+/** In a copy that was made before the work of an earlier restore was finished: the mark of that restore. Gone when all work is done. */
+export const EARLIER_MARK = "earlier backup mark";
+
 /** The signatures of accepted requests, so that none is accepted twice. */
 export type ReplayCache = {
   /** Remembers the mark for `keepMs` from `at`. Resolves to true the first time only. */

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { headWords } from "#src/domain/audit/hash-chain.ts";
-import { BACKUP_MARK, type Store } from "#src/ports/store.ts";
+import { BACKUP_MARK, EARLIER_MARK, type Store } from "#src/ports/store.ts";
 import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { anApproval, anAuditEntry, aRun, withApprovals } from "../make/run.ts";
@@ -115,6 +115,40 @@ describe("the copy", () => {
     expect(at).toBeGreaterThanOrEqual(before);
     expect(at).toBeLessThanOrEqual(after);
     expect(await store.document(BACKUP_MARK)).toBeNull();
+  });
+
+  describe("of a copy", () => {
+    const times = (path: string): readonly unknown[] =>
+      [BACKUP_MARK, EARLIER_MARK].map((name) => {
+        const [row] = rowsIn(path, `select doc from documents where name = '${name}'`) as { doc: string }[];
+        return JSON.parse(row?.doc ?? "null") as unknown;
+      });
+    const again = (): string => join(folder, "again.db");
+    const backUpCopy = (): Promise<Seen> =>
+      backUp([again()], {
+        DATABASE_URL: `sqlite:${copy}`,
+        AUDIT_KEY: readFileSync(auditKeyFile(file), "utf8"),
+      });
+
+    test("that was never started has the time of that copy", async () => {
+      await written();
+      await backUp();
+      const [made] = times(copy);
+      expect(await backUpCopy()).toMatchObject({ code: 0, err: "" });
+      expect(times(again())).toEqual([made, null]);
+    });
+
+    test("whose restore is unfinished has both times", async () => {
+      await written();
+      await backUp();
+      const [made] = times(copy);
+      const restored = await open(copy, readFileSync(auditKeyFile(file), "utf8").trim());
+      await restored.audit([anAuditEntry(aRun(), { what: "restored", since: Number(made) })]);
+      expect(await backUpCopy()).toMatchObject({ code: 0, err: "" });
+      const [newer, earlier] = times(again());
+      expect(newer).toBeGreaterThan(Number(made));
+      expect(earlier).toBe(made);
+    });
   });
 
   test("of a stopped or killed bot does not change the database", async () => {

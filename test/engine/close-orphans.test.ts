@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { cardSlot, OPENING } from "#src/domain/run.ts";
 import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
-import { BACKUP_MARK } from "#src/ports/store.ts";
+import { BACKUP_MARK, EARLIER_MARK } from "#src/ports/store.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { anOwnMessage } from "../make/own-messages.ts";
 import { aPolicy, aRule } from "../make/policy.ts";
@@ -61,6 +61,18 @@ describe("the first start on a copy", () => {
     expect(closed(bench)).toHaveLength(1);
     expect(await entries(bench)).toHaveLength(1);
     expect(await bench.store.document(BACKUP_MARK)).toBeNull();
+  });
+
+  test("reads the messages since an earlier copy, whose restore was unfinished when this one was made", async () => {
+    const { bench, run } = await stage();
+    bench.ownMessages.messages.push(anOwnMessage(run, CARD, "1800000000.000001"));
+    await bench.store.putDocument(EARLIER_MARK, COPIED - MINUTE);
+    await restored(bench);
+    await bench.clock.pass(MINUTE);
+    expect(new Set(bench.ownMessages.asked)).toEqual(new Set([COPIED - MINUTE]));
+    expect(closed(bench)).toMatchObject([{ copiedAt: COPIED }]);
+    expect((await entries(bench)).map(({ entry }) => entry.since)).toEqual([COPIED]);
+    for (const name of [BACKUP_MARK, EARLIER_MARK]) expect(await bench.store.document(name)).toBeNull();
   });
 
   test("reads nothing without the mark", async () => {

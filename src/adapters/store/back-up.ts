@@ -5,7 +5,8 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSy
 import { dirname, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
-import { BACKUP_MARK } from "../../ports/store.ts";
+import { parsedEntry } from "../../domain/audit/verify-chain.ts";
+import { BACKUP_MARK, EARLIER_MARK } from "../../ports/store.ts";
 import { auditIn, type AuditFile } from "./audit-file.ts";
 import { uncopied, unusable } from "./faults.ts";
 import { schemaState, schemaVersion } from "./schema.ts";
@@ -130,10 +131,39 @@ async function refuseDamaged(db: Database): Promise<void> {
   if (strays.length > 0) throw new Error("the database is damaged: rows refer to rows that are gone");
 }
 
+/**
+ * Marks the copy as made at `at`. A copy of a copy that was never started keeps the mark that it has, because its content is as old. If the
+ * work of an earlier restore is unfinished, that restore's mark is kept too.
+ */
 async function putMark(db: Database, at: number): Promise<void> {
-  const doc = JSON.stringify(at);
-  const marks = db.insertInto("documents").values({ name: BACKUP_MARK, doc });
-  await marks.onConflict((conflict) => conflict.column("name").doUpdateSet({ doc })).execute();
+  const earlier = await timeIn(db, BACKUP_MARK);
+  if (earlier === null) return putTimes(db, at, null);
+  const before = await timeIn(db, EARLIER_MARK);
+  if (!(await isRestoreRecorded(db, earlier))) return putTimes(db, Math.min(earlier, at), before);
+  return putTimes(db, at, Math.min(earlier, before ?? earlier));
+}
+
+async function timeIn(db: Database, name: string): Promise<number | null> {
+  const row = await db.selectFrom("documents").select("doc").where("name", "=", name).executeTakeFirst();
+  const time = Number.parseFloat(row?.doc ?? "");
+  return Number.isFinite(time) ? time : null;
+}
+
+async function putTimes(db: Database, mark: number, earlier: number | null): Promise<void> {
+  for (const [name, time] of [
+    [BACKUP_MARK, mark],
+    [EARLIER_MARK, earlier],
+  ] as const) {
+    const doc = JSON.stringify(time);
+    const added = db.insertInto("documents").values({ name, doc });
+    await added.onConflict((conflict) => conflict.column("name").doUpdateSet({ doc })).execute();
+  }
+}
+
+/** Tests whether the first start on the copy of this time has begun its work. */
+async function isRestoreRecorded(db: Database, copiedAt: number): Promise<boolean> {
+  const rows = await db.selectFrom("audit").select("entry").where("what", "=", "restored").execute();
+  return rows.some(({ entry }) => parsedEntry(entry)?.["since"] === copiedAt);
 }
 
 function flush(path: string): void {
