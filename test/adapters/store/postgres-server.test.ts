@@ -1,6 +1,7 @@
 // What is true of PostgreSQL alone: several processes on one database, and a server that stops, refuses or does not
 // answer.
 
+import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -8,7 +9,7 @@ import { openStore } from "#src/adapters/store/open.ts";
 import { openPostgres, type Limits, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate, MIGRATIONS } from "#src/adapters/store/schema.ts";
 import { type Database, Undo, write } from "#src/adapters/store/database.ts";
-import type { Store } from "#src/ports/store.ts";
+import { BACKUP_MARK, type Store } from "#src/ports/store.ts";
 import { startPostgres, type PostgresServer } from "../../make/postgres.ts";
 import { anApproval, anAuditEntry, aRun, withApprovals } from "../../make/run.ts";
 
@@ -54,6 +55,19 @@ const put = (db: Database, name: string): Promise<string> =>
 
 const documents = async (): Promise<unknown[]> =>
   (await outside("select name from documents order by name")).map(({ name }) => name);
+
+test("the statement of docs/backup.md marks a restored server, at the first restore and at each later one", async () => {
+  const store = await aStore();
+  const page = readFileSync(new URL("../../../docs/backup.md", import.meta.url), "utf8");
+  const statement = /```sql\n([^`]*)```/.exec(page)?.[1] ?? "";
+  for (const hour of ["20", "21"]) {
+    await outside(statement.replace(/ \d\d:17:00/, ` ${hour}:17:00`));
+    expect(await store.document(BACKUP_MARK)).toBe(Date.parse(`2026-11-22T${hour}:17:00Z`));
+  }
+  await store.putDocument(BACKUP_MARK, null);
+  await outside(statement);
+  expect(await store.document(BACKUP_MARK)).toBe(Date.parse("2026-11-22T20:17:00Z"));
+});
 
 test("replicas that start at the same time on an empty database create its schema once", async () => {
   const stores = await Promise.all(["ann", "ben", "cem", "dia"].map((owner) => aStore(owner)));
