@@ -232,7 +232,7 @@ export type NotificationStore = {
   notification(id: Nonce): Promise<Notification | null>;
   /** Resolves to the notifications that share this message, in the order of their entries. */
   notificationsIn(to: Notification["to"], ts: MessageTs): Promise<readonly Notification[]>;
-  /** Appends the entry and marks the notification as disputed. Resolves to "known", and writes nothing, if it is already marked. */
+  /** Appends the entry, which refers to the decision. Resolves to "known", and writes nothing, if the audit has such an entry. */
   dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };
 

@@ -22,7 +22,7 @@ import {
 } from "../make/run.ts";
 import { type MakeStore, storeBench } from "./store-bench.ts";
 
-const ALL: readonly AuditEntry["what"][] = ["opened", "decided", "refused", "started"];
+const ALL: readonly AuditEntry["what"][] = ["opened", "decided", "disputed", "refused", "started"];
 const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
 export function auditContract(name: string, makeStore: MakeStore): void {
@@ -224,12 +224,14 @@ export function auditContract(name: string, makeStore: MakeStore): void {
     test("of concurrent disputes of one notification, one leaves an entry", async () => {
       const notification = aReceipt();
       await bench.store.addNotifications([notification]);
-      const entry = anAuditEntry(aRun(), { what: "refused", refers: 1, approval: "apr_1" as ApprovalId });
+      const about = { approval: "apr_1" as ApprovalId };
+      await bench.store.audit([anAuditEntry(aRun(), { what: "decided", ...about })]);
+      const entry = anAuditEntry(aRun(), { what: "disputed", refers: notification.entry, ...about });
       const answers = await Promise.all(
         Array.from({ length: 5 }, () => bench.store.dispute(notification.id, entry)),
       );
       expect(answers.filter((answer) => answer === "disputed")).toHaveLength(1);
-      expect(await expectWhole()).toBe(1);
+      expect(await expectWhole()).toBe(2);
       expect(await bench.store.dispute(aNonce(), entry)).toBe("known");
     });
   });

@@ -111,6 +111,20 @@ test("an entry of a newer release is no tampering, and the entries after it are 
   expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toEqual([]);
 });
 
+test("a receipt that is marked as disputed in the database can be disputed", async () => {
+  const { bench, spoil } = await withFile();
+  await decided(bench);
+  const receipt = await receiptOf(bench);
+  spoil("update notifications set disputed = 1");
+  expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true, value: { again: false } });
+  expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true, value: { again: true } });
+  expect(await bench.store.auditAfter(0, ["disputed"], 10)).toMatchObject([
+    { entry: { refers: receipt.entry } },
+  ]);
+  await bench.clock.pass(5 * MIN);
+  expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+});
+
 describe("a run that cannot be read", () => {
   test("does not keep back the alarm of a dispute", async () => {
     const { bench, spoil } = await withFile();

@@ -1,11 +1,12 @@
 // Reads and stores the notifications that follow from the audit.
 
 import type { AuditEntry } from "../../audit/entry.ts";
+import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
 import { ALARMS, type Notification } from "../../ports/notification.ts";
 import type { NotificationStore } from "../../ports/store.ts";
-import { appendAudit } from "./append-audit.ts";
+import { appendAudit, LAST_SEQ, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
 import { type Doc, either, id, number, record, word } from "./document-shape.ts";
@@ -81,15 +82,22 @@ async function dispute(
   id: Notification["id"],
   entry: AuditEntry,
 ): Promise<"disputed" | Undo<"known">> {
-  const marked = await trx
-    .updateTable("notifications")
-    .set({ disputed: 1 })
-    .where("id", "=", id)
-    .where("disputed", "=", 0)
-    .executeTakeFirst();
-  if (marked.numUpdatedRows === 0n) return new Undo("known");
+  const marks = trx.updateTable("notifications").set({ disputed: 1 }).where("id", "=", id);
+  const marked = await marks.executeTakeFirst();
+  if (marked.numUpdatedRows === 0n || (await isRecorded(trx, entry))) return new Undo("known");
   await appendAudit(trx, [entry], key);
   return "disputed";
+}
+
+/** Asks the audit, because anyone with the database can set the mark of a notification. */
+async function isRecorded(trx: Trx, { what, refers }: AuditEntry): Promise<boolean> {
+  await takeAuditLock(trx);
+  const same = trx.selectFrom("audit").select("entry").where("what", "=", what);
+  const rows = await same
+    .where("seq", ">", refers ?? 0)
+    .where("seq", "<=", LAST_SEQ)
+    .execute();
+  return rows.some((row) => parsedEntry(row.entry)?.["refers"] === refers);
 }
 
 // Converts notifications to rows and back. The rows are not sealed, because the content is read from the audit.
