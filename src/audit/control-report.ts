@@ -162,6 +162,12 @@ const EXCEPTIONS = [
   ["Questions asked", "asked", "to the requester; the clocks of the request stood still meanwhile"],
   ["Hand-overs", "handed-over", "a person asked another to look at a request instead"],
   ["Texts erased", "redacted", "a stored text was erased on request"],
+  [
+    "Restores from a back-up",
+    "restored",
+    "what was recorded between the copy and the restore is not in the audit, so this report does not count it",
+  ],
+  ["Archives made", "archived", "the oldest entries were moved into a file"],
   ["Keys exchanged", "key-changed", "another key signs from there on"],
   ["Evidence read", "audit-read", "a person got the evidence of a run"],
   ["Policies put into force", "policy-loaded", "at a start or a reload; also the same policy again"],

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { readForReport } from "#src/audit/control-report.ts";
 import { UserId } from "#src/domain/ids.ts";
-import type { KeptEntry } from "#src/audit/entry.ts";
+import { auditEntry, type KeptEntry } from "#src/audit/entry.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { BY, decided } from "../make/receipts.ts";
 import { TEAM } from "../make/run.ts";
@@ -50,4 +50,14 @@ test("a decision that is sent twice because its first answer was lost counts as 
   expect(bench.agents.resolved.length).toBeGreaterThan(1);
   const rows = await report(bench);
   expect([rows.get("Approvals sent"), rows.get("Approved")]).toEqual(["1", "1"]);
+});
+
+test.each([
+  ["Restores from a back-up", "restored"],
+  ["Archives made", "archived"],
+] as const)("the exceptions name each gap of the audit: %s", async (measure, what) => {
+  const bench = await createBench();
+  expect((await report(bench)).get(measure)).toBe("0");
+  await bench.store.audit([auditEntry(null, { at: bench.clock.now(), what, outcome: "x", since: 0 })]);
+  expect((await report(bench)).get(measure)).toBe("1");
 });
