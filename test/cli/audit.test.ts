@@ -166,6 +166,14 @@ describe("verify", () => {
     }
   });
 
+  test("names the entry whose time is beyond all numbers", async () => {
+    await write();
+    change("update audit set at = 9223372036854775807 where seq = 2");
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.err).toContain("TAMPERED at entry 2: its columns differ from the entry.");
+  });
+
   test("detects that the audit was emptied if stored runs refer to it", async () => {
     const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
     const run = aRun();

@@ -22,6 +22,9 @@ export type Place = {
   remove(): Promise<void>;
 };
 
+/** The greatest number that a column holds. JavaScript has no such number. */
+const TOO_GREAT = "9223372036854775807";
+
 /** Rows that a store did not write must be noticed. */
 export function sealContract(name: string, makePlace: () => Promise<Place>): void {
   describe(`${name} believes only what this program wrote`, () => {
@@ -99,6 +102,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["its document", "update runs set doc = replace(doc, 'pending', 'decided')"],
         ["its requester", "update runs set requester = 'U0SOMEONE'"],
         ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
+        ["its newest entry, to a number beyond all others", `update runs set audit_seq = ${TOO_GREAT}`],
         ["its seal", "update runs set seal = ''"],
       ] as const)("is not saved over a change of %s, which is reported", async ([, sql]) => {
         const saved = await written();
@@ -139,6 +143,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["its channel", "update runs set channel = 'C0ELSEWHERE'"],
         ["the service's id", "update runs set service_run_id = 'run_other'"],
         ["its newest entry", "update runs set audit_seq = null, audit_link = null"],
+        ["its newest entry, to a number beyond all others", `update runs set audit_seq = ${TOO_GREAT}`],
         ["its seal", "update runs set seal = ''"],
       ] as const)("in %s is marked as tampered with wherever it is read", async ([, sql]) => {
         const { run } = await stored();
@@ -219,10 +224,11 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
           ["altered"],
         ],
         ["an edited column", "update audit set run = 'x' where seq = 2", ["columns"]],
+        ["a time beyond all numbers", `update audit set at = ${TOO_GREAT} where seq = 2`, ["columns"]],
         ["a forged precedent", "update audit set asked = 'approve x' where seq = 2", ["columns"]],
         ["a missing entry", "delete from audit where seq = 2", ["gap", "gap"]],
         ["a row with a negative number", stray("-9007199254740991"), ["stray"]],
-        ["a row with a number beyond the last", stray("9223372036854775807"), ["stray"]],
+        ["a row with a number beyond the last", stray(TOO_GREAT), ["stray"]],
       ])("is checked quickly and walked through, and both find %s", async ([, sql, found]) => {
         await change(sql);
         expect(await ids()).toEqual(found);

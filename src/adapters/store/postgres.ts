@@ -142,17 +142,11 @@ const [INT8, TEXT] = [20, 25];
 
 function parserIn(usual: typeof types) {
   return (oid: number, format?: "text" | "binary"): ((value: string) => unknown) => {
-    if (oid === INT8) return wholeNumber;
+    // A number beyond 2^53 is not ours. It is read as the nearest one that JavaScript has, and the check of its row reports it.
+    if (oid === INT8) return Number;
     if (oid === TEXT) return unescaped;
     return usual.getTypeParser(oid, format) as (value: string) => unknown;
   };
-}
-
-/** Refuses numbers that are not safe integers, as SQLite's driver does. */
-function wholeNumber(value: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number)) throw new Error("a number in it is too great to be ours");
-  return number;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { PortError } from "../../ports.ts";
 import type { Engine } from "./schema.ts";
@@ -173,11 +173,38 @@ function adaptStatement(raw: DatabaseSync, sql: string): SqliteStatement {
   const values = (parameters: readonly unknown[]): SQLInputValue[] => parameters as SQLInputValue[];
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...values(parameters)),
+    all: (parameters) => rowsOf(statement, sql, values(parameters)),
     run: (parameters) => statement.run(...values(parameters)),
     iterate: (parameters) => statement.iterate(...values(parameters)),
   };
 }
+
+/**
+ * A number beyond 2^53 is read as the nearest one that JavaScript has. We never wrote it, so whoever checks the row reports it; the driver
+ * would refuse to read the row. A statement that writes cannot be repeated, so it reads such numbers at once.
+ */
+function rowsOf(statement: StatementSync, sql: string, values: SQLInputValue[]): unknown[] {
+  if (/^\s*select\b/i.test(sql))
+    try {
+      return statement.all(...values);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+    }
+  statement.setReadBigInts(true);
+  try {
+    return statement.all(...values).map(withNumbers);
+  } finally {
+    statement.setReadBigInts(false);
+  }
+}
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
+
+const withNumbers = (row: object): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]),
+  );
 
 // Allows one process per database. The lock is SQLite's own, on an empty file beside the database, so that the database itself can be read
 // and backed up while the bot runs. The system releases the lock when the process ends, even if it crashes.
