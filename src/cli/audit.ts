@@ -126,7 +126,7 @@ async function verifyAndPrint(audit: AuditFile, command: ReadCommand, where: Whe
     }
   }
   await reportArchived(audit, "read");
-  const code = await print(audit, command);
+  const code = await print(audit, { ...command, tampered: !verdict.ok });
   return verdict.ok ? code : TAMPERED;
 }
 
@@ -168,7 +168,7 @@ async function print(audit: AuditFile, command: Exclude<ReadCommand, { type: "ve
     await write([await controlReport(audit, command)], command.out);
     return GOOD;
   }
-  const story = await showRun(audit, command.run, await slackNames(process.env));
+  const story = await showRun(audit, command, await slackNames(process.env));
   if (story === null)
     console.error("The audit has no entry about this run. Check the run id and DATABASE_URL.");
   else console.log(story);

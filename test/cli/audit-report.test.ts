@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { controlReport } from "#src/cli/audit/report.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
@@ -59,7 +59,7 @@ type Row = { readonly value: string; readonly entries: string };
 /** Resolves to the rows of the report by their measure, as in the CSV. */
 async function report(period = ALL): Promise<ReadonlyMap<string, Row>> {
   const audit = await openAuditFile(file);
-  const csv = await controlReport(audit, { ...period, format: "csv" });
+  const csv = await controlReport(audit, { ...period, format: "csv", tampered: false });
   await audit.close();
   const rows = csv.split("\r\n").map((line) => line.split('","').map((cell) => cell.replace(/^"|"$/g, "")));
   return new Map(rows.map(([, measure = "", value = "", , entries = ""]) => [measure, { value, entries }]));
@@ -126,7 +126,7 @@ test("the name of a rule cannot end a table cell or create a link or picture", a
   const rule = "prod | 0 | ![x](https://evil.example/a.png) <b>\u202E";
   await write([...decided("apr_1", 1, { policy: { version, rule } })]);
   const audit = await openAuditFile(file);
-  const text = await controlReport(audit, { ...ALL, format: "md" });
+  const text = await controlReport(audit, { ...ALL, format: "md", tampered: false });
   await audit.close();
   const line = text.split("\n").find((each) => each.includes("evil.example")) ?? "";
   expect(line.replaceAll("\\|", "").split("|")).toHaveLength(6);
@@ -134,17 +134,37 @@ test("the name of a rule cannot end a table cell or create a link or picture", a
   expect(line).not.toContain("\u202E");
 });
 
-test("no report is made of an audit that was tampered with", async () => {
-  await write(decided("apr_1", 1));
-  const db = new DatabaseSync(file);
-  db.exec("drop trigger audit_refuses_update");
-  db.exec("update audit set entry = replace(entry, 'U0BEN', 'U0CAT')");
-  db.close();
-  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const asked = ["report", "--from", "2026-11-01", "--to", "2026-11-30"];
-  const child = spawn(process.execPath, [COMMAND, ...asked], { env });
-  let out = "";
-  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(1);
-  expect(out).toBe("");
+describe("of an audit that was tampered with", () => {
+  function change(sql: string): void {
+    const db = new DatabaseSync(file);
+    db.exec("drop trigger audit_refuses_update");
+    db.exec(sql);
+    db.close();
+  }
+
+  async function asked(...more: readonly string[]): Promise<{ code: unknown; out: string }> {
+    const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+    const args = ["report", "--from", "2026-11-01", "--to", "2026-11-30", ...more];
+    const child = spawn(process.execPath, [COMMAND, ...args], { env });
+    let out = "";
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    return { code: await new Promise((resolve) => child.once("close", resolve)), out };
+  }
+
+  test("no report is made", async () => {
+    await write(decided("apr_1", 1));
+    change("update audit set entry = replace(entry, 'U0BEN', 'U0CAT')");
+    expect(await asked()).toEqual({ code: 1, out: "" });
+  });
+
+  test("a report is made with --tampered, which says that it is no evidence and names the rows that are no entries", async () => {
+    await write([...decided("apr_1", 1), ...decided("apr_2", 4)]);
+    change("update audit set entry = '{}' where seq = 2");
+    const { code, out } = await asked("--tampered");
+    expect(code).toBe(1);
+    expect(out).toContain("NOT VERIFIED");
+    expect(out).not.toContain("Verified up to");
+    expect(out).toMatch(/\| Rows that cannot be read \| 1 \|.*\| 2 \|/);
+    expect(out).toMatch(/\| Approved \| 2 \|/);
+  });
 });

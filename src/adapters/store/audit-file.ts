@@ -117,6 +117,16 @@ export function entryOf({ seq, link, text }: ChainedEntry): KeptEntry {
   return keptEntry({ seq, link, entry: text });
 }
 
+/** Returns null if the row is no entry, and the audit is printed although it was `tampered` with. */
+export function entryIfReadable(row: ChainedEntry, tampered: boolean): KeptEntry | null {
+  try {
+    return entryOf(row);
+  } catch (error) {
+    if (tampered) return null;
+    throw error;
+  }
+}
+
 // Reads one run.
 
 const READING: Omit<Reading, "texts"> = { seals: null, now: Date.now, findings: { report: () => undefined } };

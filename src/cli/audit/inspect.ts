@@ -1,6 +1,6 @@
 // The read-only commands of `npm run audit`: verification in plain words, the export, and the story of one run.
 
-import { type AuditFile, entryOf } from "../../adapters/store/audit-file.ts";
+import { type AuditFile, entryIfReadable, entryOf } from "../../adapters/store/audit-file.ts";
 import {
   type AuditKey,
   auditKeyFile,
@@ -14,8 +14,9 @@ import { isServer } from "../../adapters/store/database-copy.ts";
 import type { KeptEntry } from "../../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, nameWords, peopleIn, runStory } from "../../audit/narrative.ts";
 import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
-import { type AuditVerdict, FAULT_WORDS, verifyAudit } from "../../domain/audit/verify-chain.ts";
+import { type AuditVerdict, FAULT_WORDS, parsedEntry, verifyAudit } from "../../domain/audit/verify-chain.ts";
 import { plainJson } from "../../domain/json.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
 import type { AuditCommand } from "./command-line.ts";
 
 export { type AuditFile, openAuditFile } from "../../adapters/store/audit-file.ts";
@@ -95,16 +96,18 @@ export async function sealingKey(
 
 type ExportCommand = Extract<AuditCommand, { type: "export" }>;
 
-/** Yields piece by piece, so that an audit of any size fits in memory. */
+/** Yields piece by piece, so that an audit of any size fits in memory. A row that is no entry belongs to no day, and is always included. */
 export async function* exportEntries(
   audit: AuditFile,
-  { from, to, format }: ExportCommand,
+  { from, to, format, tampered }: ExportCommand,
   nameOf: NameOf,
 ): AsyncGenerator<string> {
   if (format === "csv") yield csvLine(HEADINGS);
   for await (const row of audit.rows()) {
-    if (row.columns.at < from || row.columns.at > to) continue;
-    const { digest, context } = entryOf(row).entry;
+    const kept = entryIfReadable(row, tampered);
+    if (kept === null) yield format === "csv" ? csvRow(rawCells(row)) : jsonLine(row, NO_TEXTS);
+    if (kept === null || kept.entry.at < from || kept.entry.at > to) continue;
+    const { digest, context } = kept.entry;
     const texts = {
       content: digest === null ? null : await audit.textOf(digest),
       context: context === undefined ? null : await audit.textOf(context),
@@ -128,9 +131,11 @@ async function namesIn(row: ChainedEntry, nameOf: NameOf): Promise<NameCells> {
 /** The texts behind the digests of an entry. Null if a text is not stored. */
 type Texts = { readonly content: string | null; readonly context: string | null };
 
+const NO_TEXTS: Texts = { content: null, context: null };
+
 /** Contains everything that another verifier needs. The link covers `text`. */
 function jsonLine({ seq, link, key, signature, text }: ChainedEntry, texts: Texts): string {
-  const entry = JSON.parse(text) as unknown;
+  const entry = parsedEntry(text);
   return `${plainJson({ seq, link, key, signature, entry, text, ...texts })}\n`;
 }
 
@@ -165,7 +170,7 @@ const HEADINGS = [
   ...OF_SOME_KINDS,
 ] as const;
 
-const csvRow = (row: Cells): string => csvLine(HEADINGS.map((name) => row[name]));
+const csvRow = (row: Partial<Cells>): string => csvLine(HEADINGS.map((name) => row[name]));
 
 const person = (by: KeptEntry["entry"]["by"]): string | null =>
   by === null ? null : `${by.team}:${by.user}`;
@@ -210,6 +215,13 @@ function cells(row: ChainedEntry, { content, context }: Texts): Omit<Cells, keyo
   };
 }
 
+/** Has what the columns of the table say, and the row's text as it is. */
+function rawCells({ seq, link, text, columns }: ChainedEntry): Partial<Cells> {
+  const { at, what, runId, run, approval } = columns;
+  const outcome = `cannot be read: ${text}`;
+  return { number: seq, at: momentWords(at), what, run: runId, "run key": run, approval, outcome, link };
+}
+
 function cellsOfSomeKinds(entry: KeptEntry["entry"]): Pick<Cells, (typeof OF_SOME_KINDS)[number]> {
   const { context, other, savedTask, asked, stageMs, mentioned, until, keys, archive, findings } = entry;
   return {
@@ -242,23 +254,35 @@ function csvCell(cell: string | number | null | undefined): string {
   return `"${inert.replaceAll("\0", "␀").replaceAll('"', '""')}"`;
 }
 
+/** More of a row that is no entry is in the export. */
+const RAW_CHARS = 2_000;
+
 /** Resolves to null if no entry is about a run with this service id or key. */
-export async function showRun(audit: AuditFile, run: string, nameOf: NameOf): Promise<string | null> {
+export async function showRun(
+  audit: AuditFile,
+  { run, tampered }: Pick<Extract<AuditCommand, { type: "show" }>, "run" | "tampered">,
+  nameOf: NameOf,
+): Promise<string | null> {
   const keys = new Set<string>([run]);
   for await (const { columns } of audit.rows())
     if (columns.runId === run && columns.run !== null) keys.add(columns.run);
   const kinds = new Set<string>(AROUND_A_RUN);
   const ofRun: KeptEntry[] = [];
   const around: KeptEntry[] = [];
+  const unreadable: string[] = [];
   for await (const row of audit.rows()) {
-    if (row.columns.runId === run || keys.has(row.columns.run ?? "")) ofRun.push(entryOf(row));
-    if (kinds.has(row.columns.what)) around.push(entryOf(row));
+    const isOfRun = row.columns.runId === run || keys.has(row.columns.run ?? "");
+    if (!isOfRun && !kinds.has(row.columns.what)) continue;
+    const kept = entryIfReadable(row, tampered);
+    if (kept === null) unreadable.push(`Entry ${row.seq} cannot be read: ${oneLine(row.text, RAW_CHARS)}`);
+    else if (isOfRun) ofRun.push(kept);
+    if (kept !== null && kinds.has(row.columns.what)) around.push(kept);
   }
-  if (ofRun.length === 0) return null;
+  if (ofRun.length === 0) return unreadable.length === 0 ? null : unreadable.join("\n");
   const names = new Map<string, string>();
   for (const user of peopleIn(ofRun)) {
     const name = await nameOf(user);
     if (name !== null) names.set(user, name);
   }
-  return runStory(ofRun, audit.textOf, around, names);
+  return [await runStory(ofRun, audit.textOf, around, names), ...unreadable].join("\n");
 }

@@ -1,6 +1,6 @@
 // `npm run audit -- report`: the control report of a period as Markdown or CSV.
 
-import { type AuditFile, entryOf } from "../../adapters/store/audit-file.ts";
+import { type AuditFile, entryIfReadable } from "../../adapters/store/audit-file.ts";
 import { readPolicy } from "../../adapters/policy-file/read-policy.ts";
 import { momentWords } from "../../audit/narrative.ts";
 import {
@@ -15,21 +15,42 @@ import { headWords } from "../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { csvLine } from "./inspect.ts";
 
-type ReportOptions = Period & { readonly format: "md" | "csv" };
+type ReportOptions = Period & {
+  readonly format: "md" | "csv";
+  /** The audit is not intact. The report says so, and leaves out rows that are no entries. */
+  readonly tampered: boolean;
+};
 
 /** The caller must verify the audit first. */
-export async function controlReport(audit: AuditFile, { from, to, format }: ReportOptions): Promise<string> {
+export async function controlReport(audit: AuditFile, options: ReportOptions): Promise<string> {
+  const { from, to, format, tampered } = options;
   const reader = readForReport({ from, to });
   let head = "none: the audit is empty";
+  const unreadable: number[] = [];
   for await (const row of audit.rows()) {
-    reader.add(entryOf(row));
+    const kept = entryIfReadable(row, tampered);
+    if (kept === null) unreadable.push(row.seq);
+    else reader.add(kept);
     head = headWords(row);
   }
   const { rules, unread } = await rulesInForce(audit, reader.policies());
   const { seq: archived } = await audit.base();
-  const sections = reader.report(rules, { unread, archived });
-  return format === "csv" ? csvReport(sections) : markdownReport(sections, { from, to, head });
+  const found = reader.report(rules, { unread, archived });
+  const sections = tampered ? [notVerified(unreadable), ...found] : found;
+  return format === "csv" ? csvReport(sections) : markdownReport(sections, { ...options, head });
 }
+
+const notVerified = (unreadable: readonly number[]): ReportSection => ({
+  title: "Not verified",
+  rows: [
+    {
+      measure: "Rows that cannot be read",
+      value: String(unreadable.length),
+      counted: "they are no entries, so nothing below counts them; the audit was tampered with",
+      entries: unreadable,
+    },
+  ],
+});
 
 /** The number of digits of a policy's digest that name its version. */
 const VERSION_DIGITS = 12;
@@ -51,14 +72,16 @@ async function rulesInForce(
   return { rules: rules.filter(({ name }) => name !== BUILT_IN_RULE.name), unread };
 }
 
-type Heading = Period & { readonly head: string };
+type Heading = Period & { readonly head: string; readonly tampered: boolean };
 
-function markdownReport(sections: readonly ReportSection[], { from, to, head }: Heading): string {
+function markdownReport(sections: readonly ReportSection[], { from, to, head, tampered }: Heading): string {
+  const proof = tampered
+    ? `NOT VERIFIED, up to the head \`${head}\`: the audit was tampered with. Do not use this report as evidence.`
+    : `Verified up to the head \`${head}\`: each entry is in its place and\nsigned, and no decision was sent without a matching signed entry.`;
   const lines = [
     "# Control report: approvals of managed agents",
     "",
-    `Period: ${momentWords(from)} to ${momentWords(to)}, both included. Verified up to the head \`${head}\`: each entry is in its place and`,
-    "signed, and no decision was sent without a matching signed entry.",
+    `Period: ${momentWords(from)} to ${momentWords(to)}, both included. ${proof}`,
     "",
     "The last column lists the entries behind each number. `npm run audit -- export` prints them, with the requests and reasons.",
     ...sections.flatMap(sectionLines),

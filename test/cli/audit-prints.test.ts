@@ -1,0 +1,70 @@
+// What `npm run audit` prints, as a shell sees it: rows that are no entries.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { RunId } from "#src/domain/ids.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import { anAuditEntry, aRun } from "../make/run.ts";
+
+const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
+const RUN = RunId("run_7");
+
+let folder = "";
+let file = "";
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "audit-prints-"));
+  file = join(folder, "bot.db");
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const run = aRun();
+  for (const at of [1, 2, 3, 4, 5, 6]) await store.audit([anAuditEntry(run, { at, runId: RUN })]);
+  await store.close();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
+
+async function audit(...args: readonly string[]): Promise<Seen> {
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const seen = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, ...seen };
+}
+
+describe("a row that is no entry", () => {
+  beforeEach(() => {
+    const db = new DatabaseSync(file);
+    db.exec(`drop trigger audit_refuses_update; update audit set entry = '{"at":' where seq = 3`);
+    db.close();
+  });
+
+  test("is exported as it is with --tampered, and so are the entries after it", async () => {
+    const { code, out } = await audit("export", "--tampered", "--to", "1970-01-01T00:00:00.005Z");
+    const rows = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { seq: number; entry: unknown; text: string });
+    expect(rows.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+    expect(rows[2]).toMatchObject({ entry: null, text: '{"at":' });
+    expect(code).toBe(1);
+    const csv = await audit("export", "--tampered", "--format", "csv");
+    expect(csv.code).toBe(1);
+    expect(csv.out.trim().split("\r\n")).toHaveLength(7);
+    expect(csv.out).toContain('"cannot be read: {""at"":"');
+  });
+
+  test("is shown as it is with --tampered, among the entries of its run", async () => {
+    const seen = await audit("show", "run_7", "--tampered");
+    expect(seen.code).toBe(1);
+    expect(seen.out).toContain('Entry 3 cannot be read: {"at":');
+    expect(seen.out.match(/asked for the run/g)).toHaveLength(5);
+  });
+});
