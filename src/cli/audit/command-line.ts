@@ -80,12 +80,28 @@ With SLACK_BOT_TOKEN set, show and the CSV give people's current Slack names bes
 
 Exit code 0: success. 1: the audit was tampered with. 2: the command could not be carried out.`;
 
+const READING = ["public-key", "archive", "tampered"];
+
+/** The options of each command. An option that another command takes would otherwise be ignored, and the output would seem to obey it. */
+const TAKES: { readonly [command: string]: readonly string[] } = {
+  verify: [...READING, "head", "against"],
+  export: [...READING, "from", "to", "format", "out"],
+  show: READING,
+  report: [...READING, "from", "to", "format", "out"],
+  archive: ["before", "without-sink"],
+  "rotate-key": ["new-key"],
+  redact: ["reason"],
+  acknowledge: ["reason"],
+};
+
 /** Returns the command, or a text that says what is wrong with the command line. */
 export function readCommandLine(args: readonly string[]): AuditCommand | string {
   const parsed = parse(args);
   if (typeof parsed === "string") return parsed;
   const { values, positionals } = parsed;
   const [name, ...rest] = positionals;
+  const option = Object.keys(values).find((each) => TAKES[name ?? ""]?.includes(each) === false);
+  if (option !== undefined) return `${name} does not take --${option}`;
   const sources = { publicKeys: values["public-key"] ?? [], archives: values.archive ?? [] };
   switch (name) {
     case "verify":
