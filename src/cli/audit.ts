@@ -35,6 +35,11 @@ const FAILED = 2;
 
 answerHelp(USAGE);
 exitOnSignals();
+// `console.log` ignores a full disk, so success would be reported for what nobody can read.
+process.stdout.on("error", (error) => {
+  console.error(`The output could not be written: ${error.message}`);
+  process.once("exit", () => (process.exitCode ||= FAILED));
+});
 const command = readCommandLine(process.argv.slice(2));
 if (typeof command === "string") {
   console.error(`${command}.\n\n${USAGE}`);

@@ -1,7 +1,7 @@
-// What `npm run audit` prints, as a shell sees it: rows that are no entries.
+// What `npm run audit` prints, as a shell sees it: rows that are no entries, and a full disk.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -29,12 +29,18 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
 
-async function audit(...args: readonly string[]): Promise<Seen> {
+const audit = (...args: readonly string[]): Promise<Seen> => auditTo("pipe", ...args);
+
+async function auditTo(stdout: "pipe" | number, ...args: readonly string[]): Promise<Seen> {
   const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    env,
+    cwd: folder,
+    stdio: ["ignore", stdout, "pipe"],
+  });
   const seen = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  child.stdout?.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
   return { code, ...seen };
 }
@@ -67,4 +73,19 @@ describe("a row that is no entry", () => {
     expect(seen.out).toContain('Entry 3 cannot be read: {"at":');
     expect(seen.out.match(/asked for the run/g)).toHaveLength(5);
   });
+});
+
+describe.skipIf(!existsSync("/dev/full"))("on a full disk", () => {
+  const range = ["--from", "1970-01-01", "--to", "1970-01-02"];
+
+  test.for([["verify"], ["show", "run_7"], ["export"], ["report", ...range]])(
+    "%s fails, and says that its output could not be written",
+    async (args) => {
+      const full = openSync("/dev/full", "w");
+      const seen = await auditTo(full, ...args);
+      closeSync(full);
+      expect(seen.code).toBe(2);
+      expect(seen.err).toContain("ENOSPC");
+    },
+  );
 });
