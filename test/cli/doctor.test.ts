@@ -107,11 +107,14 @@ test("in HTTP mode, the signing secret is reported as untested until the first c
   expect(seen.printed).toMatch(/Slack signing secret +is set; .*\/agent/);
 });
 
-test("a database that cannot be opened is reported", async () => {
-  const seen = await doctor({ DATABASE_URL: "sqlite:/dev/null/bot.db" });
-  expect(seen.code).toBe(1);
-  expect(wrong(seen)).toEqual(["Database"]);
-});
+test.for(["/dev/null/bot.db", "/dev/null"])(
+  "a database that cannot be opened is reported: %s",
+  async (path) => {
+    const seen = await doctor({ DATABASE_URL: `sqlite:${path}` });
+    expect(seen.code).toBe(1);
+    expect(wrong(seen)).toEqual(["Database"]);
+  },
+);
 
 const database = (): string => join(folder, "bot.db");
 
@@ -144,6 +147,22 @@ const OTHER_KEY = Buffer.alloc(32, 9).toString("base64");
 test.for<[string, () => unknown, RegExp]>([
   ["missing", () => undefined, /ok {5}Database .*does not exist yet/],
   ["empty", () => writeFile(database(), ""), /ok {5}Database .*does not exist yet/],
+  [
+    "missing beside its key",
+    async () => {
+      await written();
+      await rm(database());
+    },
+    /WRONG {2}Database .*is missing or empty, but its audit key \S+bot\.db\.audit-key is there/,
+  ],
+  [
+    "emptied beside its key",
+    async () => {
+      await written();
+      await writeFile(database(), "");
+    },
+    /WRONG {2}Database .*is missing or empty, but its audit key \S+bot\.db\.audit-key is there/,
+  ],
   ["new", () => written(), /ok {5}Database .*can be read and written$/m],
   [
     "signed by a key that is not here",

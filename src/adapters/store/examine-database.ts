@@ -42,6 +42,7 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
   try {
     const there = statSync(file, { throwIfNoEntry: false });
     if (there?.isDirectory() === true) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
+    if (there?.isFile() === false) throw new Error("it is a device or a pipe, not a file");
     if (there === undefined || there.size === 0) {
       accessSync(there === undefined ? existingFolder(file) : file, constants.R_OK | constants.W_OK);
       return { type: "missing", schema: 0, head: null, free: true, holder: null };

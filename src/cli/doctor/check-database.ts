@@ -1,7 +1,7 @@
 // Checks whether the database is usable, and what a start would do to it. Only reads: it creates no file, migrates no schema and writes
 // no entry.
 
-import { statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { auditKeyFile, auditKeyOf, readAuditKey } from "../../adapters/store/audit-key.ts";
 import {
   type DatabaseState,
@@ -40,6 +40,8 @@ const TODOS: readonly (readonly [RegExp, string])[] = [
 ];
 const OWN_KEY = "Put the right file there, readable and writable by this user.";
 const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor and npm run audit do.";
+const LOST =
+  "Restore a backup, or check DATABASE_URL: the next start would begin with an empty database. To begin anew, move the key away.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
 const REACH_SERVER = "Check DATABASE_URL, and that the server accepts this machine and this user.";
 const SAFE_SERVER =
@@ -76,6 +78,9 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
       "If that is the bot, check its log, and set HOST and PORT as it has them. If not, stop that process.";
     return bad(DATABASE, `${path} is locked by ${who}, and no bot answers at HOST and PORT`, todo);
   }
+  const key = auditKeyFile(path);
+  if (state.type === "missing" && existsSync(key))
+    return bad(DATABASE, `${path} is missing or empty, but its audit key ${key} is there`, LOST);
   if (state.type === "missing")
     return good(DATABASE, `${path} does not exist yet; the first start will create it, and is allowed to`);
   return good(
