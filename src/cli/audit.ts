@@ -2,7 +2,7 @@
 
 import { answerHelp, exitOnSignals } from "../program-options.ts";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
@@ -180,15 +180,32 @@ async function print(audit: AuditFile, command: Exclude<ReadCommand, { type: "ve
   return story === null ? FAILED : GOOD;
 }
 
-/** Rejects if the file already exists, so that nothing is overwritten. */
+/** The file gets its name only once it is complete. Rejects if there is already one, so that nothing is overwritten. */
 async function write(pieces: AsyncIterable<string> | Iterable<string>, out: string | null): Promise<void> {
-  const to: Writable = out === null ? process.stdout : createWriteStream(out, { flags: "wx", mode: 0o600 });
+  if (out === null) return writeTo(process.stdout, pieces);
+  const partial = `${out}.partial`;
+  for (const file of [out, partial]) refuseExisting(file);
+  const to = createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true });
+  try {
+    await writeTo(to, pieces);
+    refuseExisting(out);
+    renameSync(partial, out);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new Error(`EEXIST: ${file} already exists. Remove it, or name another file.`);
+}
+
+async function writeTo(to: Writable, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   const failed = once(to, "error").then(([error]: unknown[]) => {
     throw error instanceof Error ? error : new Error(String(error));
   });
   const writing = async (): Promise<void> => {
     for await (const piece of pieces) if (!to.write(piece)) await once(to, "drain");
-    if (out !== null) await finished(to.end());
+    if (to !== process.stdout) await finished(to.end());
   };
   await Promise.race([writing(), failed]);
 }

@@ -1,7 +1,7 @@
-// What `npm run audit` prints, as a shell sees it: rows that are no entries, and a full disk.
+// What `npm run audit` prints, as a shell sees it: rows that are no entries, and what does not fit on the disk.
 
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { RunId } from "#src/domain/ids.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { sha256 } from "../audit/tampering.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
@@ -88,4 +89,20 @@ describe.skipIf(!existsSync("/dev/full"))("on a full disk", () => {
       expect(seen.err).toContain("ENOSPC");
     },
   );
+});
+
+test.skipIf(process.platform === "win32")("an export that cannot be completed leaves no file", async () => {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const text = "x".repeat(300_000);
+  const about = { digest: sha256(text), text };
+  for (let entry = 0; entry < 20; entry += 1) await store.audit([anAuditEntry(aRun(), about)]);
+  await store.close();
+  const before = readdirSync(folder);
+  // No file may become larger than this number of blocks (512 or 1,024 bytes). The database has one copy of the text, the export twenty.
+  const limited = `ulimit -f 4000 && exec "$0" "$@"`;
+  const args = ["-c", limited, process.execPath, COMMAND, "export", "--out", join(folder, "out.jsonl")];
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+  const child = spawn("sh", args, { env, cwd: folder, stdio: "ignore" });
+  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(2);
+  expect(readdirSync(folder)).toEqual(before);
 });
