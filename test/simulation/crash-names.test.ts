@@ -39,7 +39,8 @@ const PEOPLE: Names<People> = {
   // Only used for lists of requests.
   channelsOf: null,
   membersOf: "members of",
-  isPublic: "is public",
+  // Only asked about earlier decisions of other channels, of which the stories have none.
+  isPublic: null,
   nameOf: null,
   memberOf: null,
   shareLimits: null,
