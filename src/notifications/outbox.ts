@@ -73,12 +73,17 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
 const MAX_SENDING = 2;
 /** For each recipient. Slack may hold back the messages to one person for minutes, and the alarms to others must not wait for that. */
 const MAX_ALARMS = 1;
+/**
+ * `look`: finds or removes what an earlier send left. Slack limits reads apart from posts, so alarms that are looked for have places of their
+ * own, and the next alarm is posted meanwhile.
+ */
+type Lane = "alarm" | "look" | "other";
 type Senders = { send(notifications: readonly Notification[]): void; stop(): Promise<unknown> };
 /** Work with the same key is never in progress twice. */
 type Work = {
   readonly key: string;
   readonly to: Notification["to"];
-  readonly isAlarm: boolean;
+  readonly lane: Lane;
   readonly act: () => Promise<void>;
 };
 
@@ -125,13 +130,13 @@ function createSenders(deps: SendDeps): Senders {
   return { send, stop };
 }
 
-/** Counts the sends in progress: alarms for each recipient, all others together. */
+/** Counts the work in progress: of alarms for each recipient, of all others together. */
 function createPlaces() {
   const taken = new Map<string, number>();
-  const kindOf = ({ isAlarm, to }: Work): string => (isAlarm ? `alarms ${to}` : "others");
+  const kindOf = ({ lane, to }: Work): string => (lane === "other" ? lane : `${lane} ${to}`);
   const takenOf = (work: Work): number => taken.get(kindOf(work)) ?? 0;
   return {
-    hasOne: (work: Work): boolean => takenOf(work) < (work.isAlarm ? MAX_ALARMS : MAX_SENDING),
+    hasOne: (work: Work): boolean => takenOf(work) < (work.lane === "other" ? MAX_SENDING : MAX_ALARMS),
     take: (work: Work): void => void taken.set(kindOf(work), takenOf(work) + 1),
     free(work: Work): void {
       if (takenOf(work) === 1) taken.delete(kindOf(work));
@@ -141,6 +146,11 @@ function createPlaces() {
 }
 
 type Due = { readonly notification: Notification; readonly act: Act };
+
+function laneOf(notification: Notification, act: Act): Lane {
+  if (!isAlarm(notification)) return "other";
+  return act === "post" ? "alarm" : "look";
+}
 
 /** Returns the work that is due: alarms first, receipts last. */
 function dueWork(
@@ -160,16 +170,16 @@ function dueWork(
   const sendAlone = ({ notification, act }: Due): Work => ({
     key: notification.id,
     to: notification.to,
-    isAlarm: isAlarm(notification),
+    lane: laneOf(notification, act),
     act: () => sendOne(deps, notification, act, isStopping),
   });
   const duePeople = [...byPerson].filter(([to]) => !receipts.mustWait(to));
   return [
-    ...single.map(sendAlone).toSorted((a, b) => Number(b.isAlarm) - Number(a.isAlarm)),
+    ...single.map(sendAlone).toSorted((a, b) => Number(a.lane === "other") - Number(b.lane === "other")),
     ...duePeople.map(([to, items]) => ({
       key: `receipts ${to}`,
       to,
-      isAlarm: false,
+      lane: "other" as const,
       act: () =>
         sendTogether(
           deps,

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Notification } from "#src/ports/notification.ts";
-import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
+import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
 import { aNonce, REQUESTER } from "../make/run.ts";
 
@@ -71,4 +71,36 @@ test("while Slack holds back the alarms to one admin", async () => {
   }
   await bench.clock.pass(MIN);
   expect(sent(bench, "dispute").filter(({ to }) => to !== ADMIN)).toHaveLength(3);
+});
+
+test("while an earlier one, whose answer was lost, is looked for", async () => {
+  const bench = await createBench();
+  for (let times = 0; times < 2; times += 1) {
+    await decided(bench);
+    await bench.clock.pass(16 * MIN);
+  }
+  const [first, second] = sent(bench, "receipt");
+  if (first === undefined || second === undefined) throw new Error("the decisions caused no receipts");
+  const { notificationSender } = bench;
+  const post = notificationSender.post.bind(notificationSender);
+  let lost = 0;
+  notificationSender.post = (notification, facts) => {
+    const isFirst = notification.kind === "dispute" && notification.to === AUDIT_CHANNEL && lost === 0;
+    if (!isFirst) return post(notification, facts);
+    lost += 1;
+    return Promise.reject(failure("timeout", { applied: "maybe" }));
+  };
+  // Slack holds reads back, but not posts.
+  const waitForTurn = bench.chat.waitForTurn.bind(bench.chat);
+  bench.chat.waitForTurn = (turn, isWanted) =>
+    turn.kind === "read"
+      ? new Promise((resolve) => void bench.clock.after(10 * MIN, resolve))
+      : waitForTurn(turn, isWanted);
+  await bench.flow.dispute(BY, first.id);
+  await bench.clock.pass(MIN);
+  expect(lost).toBe(1);
+  await bench.flow.dispute(BY, second.id);
+  await bench.clock.pass(MIN);
+  const toChannel = sent(bench, "dispute").filter(({ to }) => to === AUDIT_CHANNEL);
+  expect(toChannel.map(({ facts }) => facts.entry.entry.refers)).toEqual([second.entry]);
 });
