@@ -203,7 +203,7 @@ export function createProof(
 
   /**
    * An earlier key may have been replaced because it was stolen, so its signature alone proves nothing. But the first entry of our key covers
-   * all earlier entries through the links.
+   * all earlier entries through the links. Later entries of our key follow whatever row stands before them, so they prove none.
    */
   async function anchorFault(from: ChainedEntry): Promise<AuditFault | null> {
     for (let previous = from; ;) {
@@ -211,7 +211,7 @@ export function createProof(
       if (rows.length === 0) return "unknown-key";
       for (const row of rows) {
         if (row.seq !== previous.seq + 1) return "gap";
-        if (row.key === key.id) return rowFault(row, previous.link, tools);
+        if (row.key === key.id) return rowFault(row, previous.link, tools) ?? firstOfKeyFault(row);
         if (row.link !== digestOf(linkText(previous.link, row))) return "altered";
         previous = row;
       }
@@ -235,5 +235,9 @@ export function createProof(
     return fault === null ? { ok: true, kept: kept(row) } : { ok: false, fault };
   };
 }
+
+/** Only the entry with which our key took over is its first. */
+const firstOfKeyFault = ({ text }: ChainedEntry): AuditFault | null =>
+  parsedEntry(text)?.["what"] === "key-accepted" ? null : "unknown-key";
 
 const kept = ({ seq, link, text }: ChainedEntry): KeptEntry => keptEntry({ seq, link, entry: text });

@@ -106,7 +106,7 @@ describe("another key", () => {
     expect(await verify(two.publicKey, stranger)).toMatchObject({ ok: false, fault: "not-pinned" });
   });
 
-  test("keeps earlier seals valid", async () => {
+  test("keeps earlier seals and entries valid", async () => {
     const run = aRun();
     const first = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(1) });
     await first.insert(run, { audit: [anAuditEntry(run)] });
@@ -116,6 +116,7 @@ describe("another key", () => {
     const second = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(2) });
     expect(await second.load(run.key)).toEqual(before);
     expect(await second.checkAudit()).toEqual([]);
+    expect(await second.provenEntry(1)).toMatchObject({ ok: true });
     await second.close();
   });
 
@@ -147,6 +148,16 @@ describe("another key", () => {
     await rotate();
     forged(one, {});
     expect(await verify(one.publicKey, two.publicKey)).toEqual({ ok: false, fault: "key-order", seq: 4 });
+  });
+
+  test("proves no entry that was put between those of this program", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(1) });
+    await store.audit([anAuditEntry(aRun())]);
+    forged(two, { what: "freeze-lifted", refers: 1 });
+    await store.audit([anAuditEntry(aRun())]);
+    expect(await store.provenEntry(2)).toMatchObject({ ok: false, fault: "unknown-key" });
+    expect(await store.provenEntry(3)).toMatchObject({ ok: true });
+    await store.close();
   });
 
   test("does not take over without an entry by the old key", async () => {
