@@ -1,7 +1,13 @@
 // A freeze applies to a channel or everywhere: no run starts and no approval is sent, but denials still are. It follows from the audit, so
 // write access to the database is not enough to make or lift one.
 
-import type { ChannelId, UserId } from "./ids.ts";
+import { type ChannelId, UserId } from "./ids.ts";
+
+/**
+ * Stands for the person behind a freeze whose entry is not proven or cannot be read. Stored runs name a person, so this has the form of an
+ * id, but one that Slack gives to no one.
+ */
+export const UNKNOWN_PERSON = UserId("U0");
 
 export type Freeze = {
   /** The number of its audit entry. */
@@ -33,10 +39,23 @@ export function freezesAfter(freezes: readonly Freeze[], entries: readonly Freez
   return entries.reduce((before, { seq, entry }) => {
     const { what, channel, by, at, reason, refers } = entry;
     if (what === "freeze-lifted") return before.filter((freeze) => freeze.entry !== refers);
-    if (what !== "frozen" || by === null) return before;
-    return [...before, { entry: seq, channel, by: by.user, at, why: reason ?? "" }];
+    if (what !== "frozen") return before;
+    const known = before.find((freeze) => freeze.entry === seq);
+    // Entries that are not proven are read again.
+    if (known?.by === UNKNOWN_PERSON && by === null) return before;
+    const who = by === null ? { channel: null, by: UNKNOWN_PERSON } : { channel, by: by.user };
+    return [...before.filter((other) => other !== known), { entry: seq, ...who, at, why: reason ?? "" }];
   }, freezes);
 }
+
+/**
+ * Returns what counts for an entry about a freeze that is not proven or cannot be read: a freeze everywhere, because no one knows what it
+ * froze. If it did not count, whoever spoils the entry of a freeze would lift it.
+ */
+export const unknownFreeze = (seq: number): FreezeEntry => ({
+  seq,
+  entry: { what: "frozen", channel: null, by: null, at: 0, reason: null },
+});
 
 /** Returns the freeze that applies to the channel, or null. A freeze that applies everywhere takes precedence. */
 export function freezeIn(freezes: readonly Freeze[], channel: ChannelId): Freeze | null {

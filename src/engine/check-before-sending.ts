@@ -1,26 +1,24 @@
 // Checks right before a decision is sent. The service must still list the approval, and the audit must confirm the decision. To approve,
 // there must also be no tampering with the database that an admin has not acknowledged.
 
-import type { AuditEntry } from "../audit/entry.ts";
-import { allVotes, earlierVotes, votersOf } from "../domain/approval-transitions.ts";
-import type { Approval, Decision } from "../domain/approval.ts";
-import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
+import { allVotes, votersOf } from "../domain/approval-transitions.ts";
+import type { Approval, Verdict } from "../domain/approval.ts";
 import type { Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
-import { reachedStages } from "../domain/escalation.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import { type AgentService, type Chat, type EventLog, type People, PortError } from "../ports.ts";
-import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
+import type { AuditLog, RunStore } from "../ports/store.ts";
 import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
 import type { EffectLog } from "./logging.ts";
 import { lookUpAll, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
 import type { Perform } from "./perform-effect.ts";
+import { findDisproof } from "./prove-decision.ts";
 
 /** The dependencies of the effect executor. */
 export type ExecutorDeps = {
@@ -105,10 +103,22 @@ export async function checkBeforeSending(
   }
   // This comes last, because the look-ups may take seconds, and everything written in the meantime counts.
   const failedCatchUp = await catchUpWithOthers(deps);
-  if (failedCatchUp !== null) return { withheld: failedCatchUp };
+  if (failedCatchUp !== null && sendsApproval(newest, effect)) return { withheld: failedCatchUp };
   const heldSince = holdForTampering(deps, newest, effect);
   if (heldSince !== null) return { withheld: heldSince };
   return { checkedDecision: decisionFingerprint(approval), people, requesterGroups };
+}
+
+/**
+ * Returns whether the effect sends an approval. Only an approval depends on what other processes write: neither a freeze nor a finding stops a
+ * denial, and no policy takes it back.
+ */
+export const sendsApproval = (run: Run, effect: Effect): boolean =>
+  effect.type === "send-decision" && verdictOn(run, effect) === "approve";
+
+function verdictOn(run: Run, { approval }: SendDecision): Verdict | null {
+  const state = findApproval(run, approval)?.state;
+  return state?.type === "decided" ? state.decision.verdict : null;
 }
 
 /** Returns whether the run still needs this effect. */
@@ -142,10 +152,8 @@ const HELD_BACK =
   "someone changed Countersign's database, so approvals wait until an admin acknowledges it. They are then sent, and no one has to approve again. Denials are sent at once.";
 
 /** Holds approvals back while tampering is unacknowledged. A denial is not held back, because it can only stop an agent. */
-function holdForTampering({ integrity }: ExecutorDeps, run: Run, { approval }: SendDecision): Outcome | null {
-  const state = findApproval(run, approval)?.state;
-  if (state?.type !== "decided" || state.decision.verdict === "deny") return null;
-  if (integrity.state().code === null) return null;
+function holdForTampering({ integrity }: ExecutorDeps, run: Run, effect: SendDecision): Outcome | null {
+  if (!sendsApproval(run, effect) || integrity.state().code === null) return null;
   return {
     type: "later",
     afterMs: ASK_AGAIN_MS,
@@ -195,102 +203,8 @@ async function refreshRun(deps: ExecutorDeps, run: Run, handle: ExecutionHandle)
   }
 }
 
-// A decision is sent only if its signed audit entry says the same. A person who can write to the database but has no key can therefore
-// neither make nor change a decision, nor restore one that was undone.
-
-type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
-
 /** Returns a text that is equal only for the same decision, or null if the approval is not decided. */
 export function decisionFingerprint({ state }: Approval): string | null {
   if (state.type !== "decided") return null;
   return JSON.stringify(allVotes(state.decision));
-}
-
-/**
- * Resolves to null if the audit confirms the decision, every vote that it rests on, and the stages that the request has reached. Takes a
- * few look-ups by index, however long the audit is.
- */
-async function findDisproof(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
-  if (approval.state.type !== "decided") return null;
-  const { decision } = approval.state;
-  for (const vote of [...earlierVotes(decision), decision]) {
-    const kinds = vote === decision ? KINDS_OF_LAST_VOTE : KINDS_OF_EARLIER_VOTE;
-    const why = await disproveVote(audit, { run, approval, vote, kinds });
-    if (why !== null) return voteFinding(run, approval, vote, why);
-  }
-  return decision.verdict === "approve" ? findUnprovenStage(audit, run, approval) : null;
-}
-
-/** The people of a stage may decide, so a forged stage would let other people decide. */
-async function findUnprovenStage(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
-  for (const { afterMs, entry: seq = 0 } of reachedStages(approval)) {
-    const proven = await audit.provenEntry(seq);
-    const why = proven.ok
-      ? disproveStage(proven.kept.entry, { run, approval, afterMs })
-      : FAULT_WORDS[proven.fault];
-    if (why === null) continue;
-    const where = `run ${run.key}, approval ${approval.id}`;
-    const words = `a stored escalation (${where}) is not confirmed by audit entry ${seq}, and the decision was not sent: ${why}`;
-    return { id: `${run.key} ${approval.id} ${approval.version} stage ${afterMs}`, words, run: run.key };
-  }
-  return null;
-}
-
-function disproveStage(
-  { what, run: key, approval: id, digest, stageMs }: Omit<AuditEntry, "text">,
-  { run, approval, afterMs }: { readonly run: Run; readonly approval: Approval; readonly afterMs: number },
-): string | null {
-  const isSameStage = what === "escalated" && key === run.key && id === approval.id && stageMs === afterMs;
-  return isSameStage && digest === approval.request.digest ? null : "it says something else";
-}
-
-const KINDS_OF_LAST_VOTE = ["decided"] as const;
-/** An earlier vote has the entry "voted", or "decided" if it was once the last vote and another vote was undone. */
-const KINDS_OF_EARLIER_VOTE = ["voted", "decided"] as const;
-
-type VoteToProve = {
-  readonly run: Run;
-  readonly approval: Approval;
-  readonly vote: Decision;
-  /** The kinds of audit entry that may record the vote. */
-  readonly kinds: readonly AuditEntry["what"][];
-};
-
-/** Resolves to the reason why the audit does not confirm the vote, or to null if it does. */
-async function disproveVote(
-  audit: AuditLookup,
-  { run, approval, vote, kinds }: VoteToProve,
-): Promise<string | null> {
-  const { entry: seq } = vote;
-  if (seq === undefined) return "no entry of the audit decides it";
-  const proven = await audit.provenEntry(seq);
-  if (!proven.ok) return `audit entry ${seq}: ${FAULT_WORDS[proven.fault]}`;
-  const { entry } = proven.kept;
-  if (!kinds.includes(entry.what) || !matchesVote(entry, run, approval, vote))
-    return `audit entry ${seq} says something else`;
-  const settled = await audit.settledAfter(seq, run.key, approval.id);
-  const end = settled.find((later) => later.entry.refers === seq && endsDecision(later.entry.outcome));
-  return end === undefined ? null : `by audit entry ${end.seq} it is over: ${end.entry.outcome}`;
-}
-
-/** Returns whether the entry has the same run, approval, request, verdict, reason and person as the vote. */
-function matchesVote(
-  entry: Omit<AuditEntry, "text">,
-  run: Run,
-  approval: Approval,
-  { by, verdict, reason, digest }: Decision,
-): boolean {
-  const isSameApproval =
-    entry.run === run.key && entry.runId === runId(run) && entry.approval === approval.id;
-  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
-  return isSameApproval && isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
-}
-
-const endsDecision = (outcome: string): boolean =>
-  outcome.startsWith("void") || ["confirmed", "elsewhere", "unconfirmed"].includes(outcome);
-
-function voteFinding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
-  const where = `run ${run.key}, approval ${approval.id}`;
-  const words = `a stored decision (${where}) is not confirmed by the audit and was not sent: ${why}`;
-  return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };
 }

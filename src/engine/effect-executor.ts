@@ -19,6 +19,7 @@ import {
   type ExecutionHandle,
   type ExecutorDeps,
   isDue,
+  sendsApproval,
   type SendPermit,
 } from "./check-before-sending.ts";
 import { endedWithin } from "./clock.ts";
@@ -202,8 +203,8 @@ async function markInStore(
     if (authority.type === "void") return { run: authority.run, value: UNWANTED };
     if (authority.type === "unverified") return { run, value: { type: "unverified" } };
     const marked = markSending(run, effect, clock.now());
-    // A freeze may be written at any time before the mark is stored. A freeze does not stop messages.
-    const isStoppedByFreeze = effect.type === "send-decision" || effect.type === "create-run";
+    // A freeze may be written at any time before the mark is stored. A freeze stops neither messages nor denials.
+    const isStoppedByFreeze = effect.type === "create-run" || sendsApproval(run, effect);
     const sideWrites = {
       audit: auditOfSending(marked, effect, clock.now()),
       ...(isStoppedByFreeze && { noFreezeAfter: freezesKnownTo() }),

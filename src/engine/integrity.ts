@@ -6,7 +6,6 @@
 // causing another finding. An acknowledgement covers only the findings that it names.
 
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
-import { type AuditFault, FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -14,6 +13,7 @@ import type { Counters, EventLog } from "../ports.ts";
 import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
+import { type ProvenReads, readAfter } from "./proven-entries.ts";
 
 export type Integrity = {
   /** Reads the earlier findings, and checks again. Rejects if the store fails. */
@@ -43,8 +43,7 @@ export type IntegrityState = {
 export type NotAcknowledged = "nothing-open" | "other-findings" | "no-reason";
 
 type Deps = {
-  readonly store: Pick<AuditLog, "audit" | "auditAfter" | "provenEntry"> &
-    Pick<TamperChecks, "onTampering" | "checkAudit">;
+  readonly store: Pick<AuditLog, "audit"> & ProvenReads & Pick<TamperChecks, "onTampering" | "checkAudit">;
   readonly context: () => Pick<Context, "now" | "digest">;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -55,7 +54,6 @@ type Deps = {
 const TOGETHER_MS = 500;
 /** The waits after failures of the store (ms): the first and the longest. */
 const AGAIN_MS = [2_000, 30_000] as const;
-const BATCH = 1_000;
 /** The maximum number of findings in one entry. A thousand changed rows must not cause a thousand alerts. */
 const FINDINGS_IN_ENTRY = 200;
 const CODE_CHARS = 10;
@@ -120,9 +118,9 @@ function createCatchUp(
 ): Integrity["catchUp"] {
   let readTo = 0;
   return async () => {
-    const { forged, cursor } = await readBook(store, book, readTo);
+    const { findings, cursor } = await readBook(store, book, readTo);
     readTo = Math.max(readTo, cursor);
-    for (const finding of forged) found(finding);
+    for (const finding of findings) found(finding);
     metrics.tampered(book.open().length);
   };
 }
@@ -193,33 +191,30 @@ function createBook(): Book {
   };
 }
 
+const BOOK_KINDS = ["tampering-found", "tampering-acknowledged"] as const;
+
 /**
- * Reads the findings and acknowledgements after entry `cursor` into the book. Ignores the entries that this program did not write, and
- * resolves to a finding for each of them.
+ * Reads the findings and acknowledgements after entry `cursor` into the book. Resolves to a finding for each entry that it cannot believe.
  */
 async function readBook(
   store: Deps["store"],
   book: Book,
-  cursor: number,
-): Promise<{ readonly forged: readonly Finding[]; readonly cursor: number }> {
-  const forged: Finding[] = [];
-  const kinds = ["tampering-found", "tampering-acknowledged"] as const;
-  for (let after = cursor; ;) {
-    const entries = await store.auditAfter(after, kinds, BATCH);
-    for (const { seq } of entries) {
-      const proven = await store.provenEntry(seq);
-      if (proven.ok) addToBook(book, proven.kept);
-      else forged.push(entryFinding(seq, proven.fault));
-    }
-    const last = entries.at(-1);
-    if (last === undefined) return { forged, cursor: after };
-    after = last.seq;
+  after: number,
+): Promise<{ readonly findings: readonly Finding[]; readonly cursor: number }> {
+  const findings: Finding[] = [];
+  const { rows, cursor } = await readAfter(store, after, BOOK_KINDS);
+  for (const row of rows) {
+    if (row.type === "proven") addToBook(book, row.kept);
+    else if (row.type === "forged") findings.push(row.finding);
+    else if (row.what === "tampering-found") findings.push(unreadableFinding(row.seq));
   }
+  return { findings, cursor };
 }
 
-/** Returns the finding for an entry that differs from what this program wrote. */
-export function entryFinding(seq: number, fault: AuditFault): Finding {
-  return { id: `entry ${seq} ${fault}`, words: `audit entry ${seq}: ${FAULT_WORDS[fault]}`, run: null };
+/** Approvals must wait for it, although this release cannot say what was found. */
+function unreadableFinding(seq: number): Finding {
+  const words = `audit entry ${seq}: a newer release of Countersign found tampering, and this one cannot read what`;
+  return { id: `unreadable ${seq}`, words, run: null };
 }
 
 function addToBook(book: Book, { entry }: KeptEntry): void {

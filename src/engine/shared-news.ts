@@ -4,13 +4,14 @@
 import pRetry from "p-retry";
 import type { AuditEntry } from "../audit/entry.ts";
 import type { Context } from "../domain/context.ts";
-import { type Freeze, freezesAfter } from "../domain/freeze.ts";
+import { type Freeze, type FreezeEntry, freezesAfter, unknownFreeze } from "../domain/freeze.ts";
 import type { EventLog } from "../ports.ts";
-import type { AuditLog, RunStore } from "../ports/store.ts";
+import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop, createDueWork } from "./background-work.ts";
 import { applyBrakeToRuns, applyPolicyToWaiting, releaseHeldBack } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
+import { type ProvenReads, readAfter, type ReadRow } from "./proven-entries.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type SharedNews = {
@@ -87,6 +88,7 @@ export function createSharedNews(deps: Deps): SharedNews {
 
 /**
  * The freezes in force, derived from the audit. A freeze counts from the moment its entry is written. Only a signed entry lifts a freeze.
+ * An entry that is not proven also counts as a freeze if it calls itself one, because a freeze can only stop an agent.
  */
 export type Freezes = {
   /** Returns the freezes in force, oldest first. */
@@ -102,30 +104,27 @@ export type Freezes = {
   write(entry: AuditEntry): Promise<void>;
   /** Calls the listener when `now` may return something else than before. */
   onChange(listener: () => void): void;
+  /** Sets the one listener for rows that this program did not write. It may hear of the same row again. */
+  onForged(listener: (finding: Finding) => void): void;
 };
 
 const FREEZE_KINDS = ["frozen", "freeze-lifted"] as const;
-const BATCH = 1_000;
 /** If a freeze cannot be read back for about ten seconds, `write` rejects (ms). */
 const RETRY = { retries: 20, minTimeout: 50, maxTimeout: 1_000 };
 
-export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "provenEntry">): Freezes {
+export function createFreezes(store: Pick<AuditLog, "audit"> & ProvenReads): Freezes {
   let inForce: readonly Freeze[] = [];
   let cursor = 0;
   let lastRead: Promise<void> = Promise.resolve();
   const listeners: (() => void)[] = [];
+  let reportForged: (finding: Finding) => void = () => undefined;
 
   async function read(): Promise<void> {
     const before = inForce;
-    for (let more = true; more;) {
-      const entries = await store.auditAfter(cursor, FREEZE_KINDS, BATCH);
-      const proven = await Promise.all(entries.map(({ seq }) => store.provenEntry(seq)));
-      // A freeze counts even if its entry is not proven, because a freeze can only stop an agent.
-      const valid = entries.filter(({ entry }, at) => entry.what === "frozen" || proven[at]?.ok === true);
-      inForce = freezesAfter(inForce, valid);
-      cursor = entries.at(-1)?.seq ?? cursor;
-      more = entries.length === BATCH;
-    }
+    const { rows, cursor: reached } = await readAfter(store, cursor, FREEZE_KINDS);
+    inForce = freezesAfter(inForce, rows.flatMap(freezeEntries));
+    cursor = reached;
+    for (const row of rows) if (row.type === "forged") reportForged(row.finding);
     if (inForce !== before) for (const listener of listeners) listener();
   }
 
@@ -145,5 +144,11 @@ export function createFreezes(store: Pick<AuditLog, "audit" | "auditAfter" | "pr
       await pRetry(refresh, RETRY);
     },
     onChange: (listener) => void listeners.push(listener),
+    onForged: (listener) => void (reportForged = listener),
   };
+}
+
+function freezeEntries(row: ReadRow): readonly FreezeEntry[] {
+  if (row.type === "proven") return [row.kept];
+  return row.what === "frozen" ? [unknownFreeze(row.seq)] : [];
 }

@@ -11,7 +11,8 @@ import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import { cardSlot, type Run } from "../domain/run.ts";
 import type { Clock } from "../engine/clock.ts";
-import { entryFinding, type Integrity } from "../engine/integrity.ts";
+import type { Integrity } from "../engine/integrity.ts";
+import { readProven } from "../engine/proven-entries.ts";
 import type { Change } from "../engine/change-runs.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, Notification, NotificationFacts } from "../ports/notification.ts";
@@ -119,10 +120,10 @@ export async function reportIfForged(
   { store, integrity, log }: Pick<NotificationWriterDeps, "store" | "integrity" | "log">,
   seq: number,
 ): Promise<void> {
-  if ((await store.auditProof(seq)) === null) return;
-  const proven = await store.provenEntry(seq).catch(nullIfUnreadable);
-  if (proven?.ok === false) integrity.found(entryFinding(seq, proven.fault));
-  else log.warn({ entry: seq }, "an entry of the audit has a form that this release does not know");
+  const reading = await readProven(store, seq);
+  if (reading?.type === "forged") integrity.found(reading.finding);
+  if (reading?.type === "unreadable")
+    log.warn({ entry: seq }, "an entry of the audit has a form that this release does not know");
 }
 
 const isFollowed = ({ entry }: KeptEntry): boolean => FOLLOWED.some((what) => what === entry.what);

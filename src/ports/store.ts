@@ -156,8 +156,17 @@ export type AuditLog = {
   auditOnce(entry: AuditEntry & { readonly until: number }): Promise<"added" | "known">;
   /** Resolves to the entries of these kinds after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
+  /** Resolves to the numbers and kinds of those entries, even of entries that cannot be read. No evidence; `provenEntry` is. */
+  numbersAfter(
+    seq: number,
+    what: readonly AuditEntry["what"][],
+    limit: number,
+  ): Promise<readonly { readonly seq: number; readonly what: AuditEntry["what"] }[]>;
   auditEntry(seq: number): Promise<KeptEntry | null>;
-  /** Resolves to the entry if it is proven that this program wrote it unchanged at this number. Takes a few look-ups by index. */
+  /**
+   * Resolves to the entry if it is proven that this program wrote it unchanged at this number. Takes a few look-ups by index. Rejects with
+   * ROW_UNREADABLE if the entry is proven but has a form that this release does not know.
+   */
   provenEntry(seq: number): Promise<Proven>;
   /** Resolves to the "settled" entries of this approval after this number, oldest first. */
   settledAfter(seq: number, run: RunKey, approval: ApprovalId): Promise<readonly KeptEntry[]>;
@@ -181,7 +190,8 @@ export type AuditLog = {
 
 export type Proven =
   | { readonly ok: true; readonly kept: KeptEntry }
-  | { readonly ok: false; readonly fault: AuditFault };
+  /** `finding` is the one that `checkAudit` has for the same row. */
+  | { readonly ok: false; readonly fault: AuditFault; readonly finding: Finding };
 
 /** What a person needs who checks the audit outside this program. */
 export type AuditEvidence = {

@@ -10,7 +10,7 @@ import { plainJson } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
-import { entryFinding, type Integrity, type NotAcknowledged } from "../engine/integrity.ts";
+import type { Integrity, NotAcknowledged } from "../engine/integrity.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, NotificationSender } from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
@@ -73,9 +73,8 @@ async function firstUnproven(
   for (const { seq } of entries) {
     const proven = await store.provenEntry(seq);
     if (proven.ok) continue;
-    const finding = entryFinding(seq, proven.fault);
-    integrity.found(finding);
-    return { type: "tampered", words: finding.words };
+    integrity.found(proven.finding);
+    return { type: "tampered", words: proven.finding.words };
   }
   return null;
 }

@@ -145,6 +145,11 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await seqs(2, ["decided", "refused"], 9)).toEqual([3, 4]);
       expect(await seqs(0, ALL, 2)).toEqual([1, 2]);
       expect(await seqs(4, ALL, 9)).toEqual([]);
+      expect(await bench.store.numbersAfter(2, ["decided", "refused"], 9)).toEqual([
+        { seq: 3, what: "refused" },
+        { seq: 4, what: "decided" },
+      ]);
+      expect(await bench.store.numbersAfter(0, ALL, 1)).toEqual([{ seq: 1, what: "opened" }]);
     });
 
     test("of concurrent writers one records that a week has ended, and no older week is recorded later", async () => {

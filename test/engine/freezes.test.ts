@@ -15,11 +15,12 @@ test("a freeze that is written is in force, even if reading it back fails at fir
   let fails = 2;
   const freezes = createFreezes({
     audit: (entries) => store.audit(entries),
+    auditProof: (seq) => store.auditProof(seq),
     provenEntry: (seq) => store.provenEntry(seq),
-    auditAfter: async (seq, kinds, limit) => {
+    numbersAfter: async (seq, kinds, limit) => {
       fails -= 1;
       if (fails >= 0) throw failure("sqlite_busy");
-      return store.auditAfter(seq, kinds, limit);
+      return store.numbersAfter(seq, kinds, limit);
     },
   });
   await freezes.write(frozen);

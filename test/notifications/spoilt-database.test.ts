@@ -1,36 +1,12 @@
 // Someone who can write to the database must not be able to silence the notifications, least of all the alarms about it.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { auditEntry } from "#src/audit/entry.ts";
-import { type Bench, createBench } from "../make/bot.ts";
+import { createBench } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
+import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
 
 const MIN = 60_000;
-
-/** A bot whose database the test can change behind its back. */
-async function withFile(): Promise<{ bench: Bench; spoil: (...statements: readonly string[]) => void }> {
-  const folder = mkdtempSync(join(tmpdir(), "countersign-spoilt-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, "bot.db");
-  const spoil = (...statements: readonly string[]): void => {
-    const database = new DatabaseSync(file);
-    const triggers = database.prepare("select name from sqlite_master where type = 'trigger'").all();
-    for (const { name } of triggers) database.exec(`drop trigger ${String(name)}`);
-    for (const statement of statements) database.exec(statement);
-    database.close();
-  };
-  return { bench: await createBench({}, 0, file), spoil };
-}
-
-const ROW_THAT_IS_NO_ENTRY = [
-  "create temp table one as select * from audit where what = 'decided' order by seq desc limit 1",
-  "update one set seq = (select max(seq) from audit) + 1, entry = '{}'",
-  "insert into audit select * from one",
-];
 
 const textsBecome = (text: string): string => `update audit_texts set text = '${text}'`;
 
@@ -41,7 +17,7 @@ describe("a row of the audit that is no entry", () => {
     const { bench, spoil } = await withFile();
     await decided(bench);
     const receipt = await receiptOf(bench);
-    spoil(...ROW_THAT_IS_NO_ENTRY);
+    spoil(...rowThatIsNoEntry());
     expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
     await bench.clock.pass(5 * MIN);
     expect(sent(bench, "dispute").length).toBeGreaterThan(0);
@@ -55,7 +31,7 @@ describe("a row of the audit that is no entry", () => {
     await decided(bench);
     await bench.clock.pass(3_000);
     expect(await bench.store.notifications(10)).toHaveLength(1);
-    spoil(...ROW_THAT_IS_NO_ENTRY);
+    spoil(...rowThatIsNoEntry());
     await bench.clock.pass(30 * MIN);
     expect(sent(bench, "receipt")).toHaveLength(2);
   });
@@ -67,7 +43,7 @@ describe("an entry that is spoilt", () => {
     await decided(bench);
     const receipt = await receiptOf(bench);
     expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
-    spoil(...ROW_THAT_IS_NO_ENTRY);
+    spoil(...rowThatIsNoEntry());
     await bench.clock.pass(5 * MIN);
     expect(sent(bench, "dispute").length).toBeGreaterThan(0);
   });

@@ -23,6 +23,7 @@ const READS: { readonly [method: string]: readonly Area[] } = {
   load: ["runs"],
   notification: ["notifications"],
   notifications: ["notifications"],
+  numbersAfter: ["audit"],
   provenEntry: ["audit"],
   settledAfter: ["audit"],
 };

@@ -209,7 +209,7 @@ export function findingLine(path: string, { line, where, says }: Finding): strin
   return where === "" ? `${place}: ${says}` : `${place}: ${where} ${says}`;
 }
 
-type Audited = Pick<AuditLog, "auditAfter" | "auditText" | "provenEntry">;
+type Audited = Pick<AuditLog, "numbersAfter" | "auditText" | "provenEntry">;
 
 /** The function resolves to whether another policy is now in force. It rejects with PortError if that is unknown. */
 export function createPolicyFollower(
@@ -221,8 +221,8 @@ export function createPolicyFollower(
   let look: Promise<unknown> = Promise.resolve();
 
   async function follow(): Promise<boolean> {
-    const entries = await store.auditAfter(cursor, ["policy-loaded"], MAX_LOADED);
-    const last = entries.at(-1);
+    const numbers = await store.numbersAfter(cursor, ["policy-loaded"], MAX_LOADED);
+    const last = numbers.at(-1);
     if (last === undefined) return false;
     const changed = await holder.adopt(await textOf(store, last.seq));
     cursor = last.seq;

@@ -65,7 +65,7 @@ async function unprovenBase(db: Database, publicKey: string): Promise<Finding[]>
   const { saidBy } = await auditBase(db);
   if (saidBy === null) return [];
   const proven = await createProof(db, { id: keyIdOf(publicKey), publicKey })(saidBy);
-  return proven.ok ? [] : [await findingAt(db, proven.fault, saidBy)];
+  return proven.ok ? [] : [proven.finding];
 }
 
 /** Checks that entries are numbered without a gap, from 1 or from the first entry after the archived ones. */
@@ -159,18 +159,17 @@ export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | 
   if (!verdict.ok) return findingAt(db, verdict.fault, verdict.seq);
   if (verdict.head?.seq === undefined || verdict.head.seq === null) return null;
   const head = await createProof(db, key)(verdict.head.seq);
-  return head.ok ? null : findingAt(db, head.fault, verdict.head.seq);
+  return head.ok ? null : head.finding;
 }
 
-async function findingAt(
-  db: Database,
-  fault: Parameters<typeof auditFinding>[0],
-  seq: number,
-): Promise<Finding> {
+async function findingAt(db: Database, fault: AuditFault, seq: number): Promise<Finding> {
   const query = db.selectFrom("audit").selectAll().where("seq", "=", seq);
   const row = await read(() => query.executeTakeFirst());
-  return auditFinding(fault, row === undefined ? { seq, link: "", text: "" } : chainedEntry(row));
+  return row === undefined ? missingFinding(seq, fault) : auditFinding(fault, chainedEntry(row));
 }
+
+const missingFinding = (seq: number, fault: AuditFault): Finding =>
+  auditFinding(fault, { seq, link: "", text: "" });
 
 async function* slices(db: Database): AsyncGenerator<ChainedEntry> {
   const rest = db.selectFrom("audit").selectAll().where("seq", "<=", LAST_SEQ);
@@ -227,12 +226,13 @@ export function createProof(
   return async (seq) => {
     const rows = await rowsFrom(seq - 1, 2);
     const row = rows.find((candidate) => candidate.seq === seq);
-    if (row === undefined) return { ok: false, fault: "gap" };
+    if (row === undefined) return { ok: false, fault: "gap", finding: missingFinding(seq, "gap") };
     const previous =
       rows.find((candidate) => candidate.seq === seq - 1)?.link ?? (await read(() => linkOf(db, seq - 1)));
-    if (previous === null) return { ok: false, fault: "gap" };
-    const fault = await faultOf(row, previous);
-    return fault === null ? { ok: true, kept: kept(row) } : { ok: false, fault };
+    const fault = previous === null ? "gap" : await faultOf(row, previous);
+    return fault === null
+      ? { ok: true, kept: kept(row) }
+      : { ok: false, fault, finding: auditFinding(fault, row) };
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { KeptEntry } from "../../../audit/entry.ts";
 import { deniedByStop } from "../../../domain/brake.ts";
-import type { Freeze } from "../../../domain/freeze.ts";
+import { type Freeze, UNKNOWN_PERSON } from "../../../domain/freeze.ts";
 import { isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUN_LIFT, RUN_STOP } from "../names.ts";
@@ -186,7 +186,9 @@ export function frozenBlocks(freezes: readonly Freeze[]): Block[] {
   ];
 }
 
-function freezeLine({ by, channel, at, why }: Freeze): RichTextSection {
+function freezeLine({ by, channel, at, why, entry }: Freeze): RichTextSection {
+  if (by === UNKNOWN_PERSON)
+    return line(span("🧊 Frozen", { bold: true }), span(` everywhere, ${unprovenWords(entry)}.`));
   return line(
     span("🧊 Frozen", { bold: true }),
     ...(channel === null
@@ -224,8 +226,12 @@ export function freezeNotification({ entry }: KeptEntry, command: string): Messa
 }
 
 /** Says who froze what, in Slack's markup, for an answer or a refusal. */
-export function freezeWords({ by, channel, at, why }: Freeze): string {
+export function freezeWords({ by, channel, at, why, entry }: Freeze): string {
+  if (by === UNKNOWN_PERSON) return `A freeze that counts everywhere, ${unprovenWords(entry)}`;
   const where = channel === null ? "everything" : `<#${channel}>`;
   const when = `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${new Date(at).toISOString()}>`;
   return `<@${by}> froze ${where}, ${when}${why === "" ? "" : `: ${escaped(oneLine(why, WHY_CHARS))}`}`;
 }
+
+const unprovenWords = (entry: number): string =>
+  `because Countersign cannot prove or read audit entry ${entry}, which says what is frozen`;

@@ -27,6 +27,7 @@ import {
   REFUSED_DENIAL,
   REQUEST,
   SERVICE_SAYS,
+  UNPROVEN_FREEZE,
 } from "./example.ts";
 
 import { FOLLOW_UP_PARTS } from "./follow-up.ts";
@@ -333,7 +334,10 @@ export const CARD_PARTS: Record<
     card("several times", before({ approved: APPROVED })),
   ],
   "before:both": [card("", before({ denied: DENIED, approved: APPROVED }))],
-  frozen: [card("", PENDING, { ...CREATED, frozen: FROZEN })],
+  frozen: [
+    card("", PENDING, { ...CREATED, frozen: FROZEN }),
+    card("the entry of the freeze is spoilt", PENDING, { ...CREATED, frozen: UNPROVEN_FREEZE }),
+  ],
   stopped: [
     card("the service refused its denial", REFUSED_DENIAL, { ...CREATED, stop: { by: CLEO, at: NOON } }),
     card("and frozen", PENDING, { ...CREATED, stop: { by: CLEO, at: NOON }, frozen: FROZEN }),

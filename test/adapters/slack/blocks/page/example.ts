@@ -5,7 +5,7 @@ import type { Deployment } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { Approval, Decision, Delivery, Verdict } from "#src/domain/approval.ts";
 import { STOP_REASON } from "#src/domain/brake.ts";
-import type { Freeze } from "#src/domain/freeze.ts";
+import { type Freeze, UNKNOWN_PERSON } from "#src/domain/freeze.ts";
 import { RunId, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { anApproval, APPROVER, aRun, NOON, REQUESTER, TEAM } from "../../../../make/run.ts";
@@ -72,6 +72,9 @@ export const decided = (
 /** The service's words, as the adapter passes them on. */
 export const SERVICE_SAYS =
   "The agent service answered HTTP 409 (conflict): Approval apr_1 is already resolved.";
+
+/** Someone has spoilt the entry of a freeze. */
+export const UNPROVEN_FREEZE: Freeze = { entry: 7, channel: null, by: UNKNOWN_PERSON, at: 0, why: "" };
 
 /** Cleo has frozen the channel. */
 export const FROZEN: Freeze = {

@@ -8,7 +8,7 @@ import { GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import type { CommandRefusal } from "#src/domain/command-refusal.ts";
 import { aRequest, NOON } from "../../../../make/run.ts";
-import { BEN, CLEO, CREATED, decisionOf, type Example, FROZEN } from "./example.ts";
+import { BEN, CLEO, CREATED, decisionOf, type Example, FROZEN, UNPROVEN_FREEZE } from "./example.ts";
 
 const decision = decisionOf("deny", "Not before the freeze ends");
 
@@ -40,6 +40,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   frozen: [
     { type: "frozen", freeze: FROZEN },
     { type: "frozen", freeze: { ...FROZEN, channel: null, why: "" } },
+    { type: "frozen", freeze: UNPROVEN_FREEZE },
   ],
   "too-late": [
     { type: "too-late", became: { type: "sent", at: NOON } },

@@ -1,0 +1,120 @@
+// A decision is sent only if its signed audit entry says the same. A person who can write to the database but has no key can therefore
+// neither make nor change a decision, nor restore one that was undone.
+
+import type { AuditEntry } from "../audit/entry.ts";
+import { earlierVotes } from "../domain/approval-transitions.ts";
+import type { Approval, Decision } from "../domain/approval.ts";
+import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
+import { reachedStages } from "../domain/escalation.ts";
+import { type Run, runId } from "../domain/run.ts";
+import { PortError } from "../ports.ts";
+import { type AuditLog, type Finding, ROW_UNREADABLE } from "../ports/store.ts";
+
+type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
+
+/**
+ * Resolves to null if the audit confirms the decision, every vote that it rests on, and the stages that the request has reached. Takes a
+ * few look-ups by index, however long the audit is.
+ */
+export async function findDisproof(
+  audit: AuditLookup,
+  run: Run,
+  approval: Approval,
+): Promise<Finding | null> {
+  if (approval.state.type !== "decided") return null;
+  const { decision } = approval.state;
+  for (const vote of [...earlierVotes(decision), decision]) {
+    const kinds = vote === decision ? KINDS_OF_LAST_VOTE : KINDS_OF_EARLIER_VOTE;
+    const why = await disproveVote(audit, { run, approval, vote, kinds });
+    if (why !== null) return voteFinding(run, approval, vote, why);
+  }
+  return decision.verdict === "approve" ? findUnprovenStage(audit, run, approval) : null;
+}
+
+/** The people of a stage may decide, so a forged stage would let other people decide. */
+async function findUnprovenStage(audit: AuditLookup, run: Run, approval: Approval): Promise<Finding | null> {
+  for (const { afterMs, entry: seq = 0 } of reachedStages(approval)) {
+    const proven = await audit.provenEntry(seq);
+    const why = proven.ok
+      ? disproveStage(proven.kept.entry, { run, approval, afterMs })
+      : FAULT_WORDS[proven.fault];
+    if (why === null) continue;
+    const where = `run ${run.key}, approval ${approval.id}`;
+    const words = `a stored escalation (${where}) is not confirmed by audit entry ${seq}, and the decision was not sent: ${why}`;
+    return { id: `${run.key} ${approval.id} ${approval.version} stage ${afterMs}`, words, run: run.key };
+  }
+  return null;
+}
+
+function disproveStage(
+  { what, run: key, approval: id, digest, stageMs }: Omit<AuditEntry, "text">,
+  { run, approval, afterMs }: { readonly run: Run; readonly approval: Approval; readonly afterMs: number },
+): string | null {
+  const isSameStage = what === "escalated" && key === run.key && id === approval.id && stageMs === afterMs;
+  return isSameStage && digest === approval.request.digest ? null : "it says something else";
+}
+
+const KINDS_OF_LAST_VOTE = ["decided"] as const;
+/** An earlier vote has the entry "voted", or "decided" if it was once the last vote and another vote was undone. */
+const KINDS_OF_EARLIER_VOTE = ["voted", "decided"] as const;
+
+type VoteToProve = {
+  readonly run: Run;
+  readonly approval: Approval;
+  readonly vote: Decision;
+  /** The kinds of audit entry that may record the vote. */
+  readonly kinds: readonly AuditEntry["what"][];
+};
+
+/** Resolves to the reason why the audit does not confirm the vote, or to null if it does. */
+async function disproveVote(
+  audit: AuditLookup,
+  { run, approval, vote, kinds }: VoteToProve,
+): Promise<string | null> {
+  const { entry: seq } = vote;
+  if (seq === undefined) return "no entry of the audit decides it";
+  const proven = await audit.provenEntry(seq);
+  if (!proven.ok) return `audit entry ${seq}: ${FAULT_WORDS[proven.fault]}`;
+  const { entry } = proven.kept;
+  if (!kinds.includes(entry.what) || !matchesVote(entry, run, approval, vote))
+    return `audit entry ${seq} says something else`;
+  const settled = await settledAfter(audit, vote, [seq, run.key, approval.id]);
+  const end = settled.find((later) => later.entry.refers === seq && endsDecision(later.entry.outcome));
+  return end === undefined ? null : `by audit entry ${end.seq} it is over: ${end.entry.outcome}`;
+}
+
+/** A row that cannot be read keeps an approval back, because it may say that the approval was taken back. It must not stop a denial. */
+async function settledAfter(
+  audit: AuditLookup,
+  { verdict }: Decision,
+  about: Parameters<AuditLog["settledAfter"]>,
+): ReturnType<AuditLog["settledAfter"]> {
+  try {
+    return await audit.settledAfter(...about);
+  } catch (error) {
+    if (verdict === "deny" && error instanceof PortError && error.code === ROW_UNREADABLE) return [];
+    throw error;
+  }
+}
+
+/** Returns whether the entry has the same run, approval, request, verdict, reason and person as the vote. */
+function matchesVote(
+  entry: Omit<AuditEntry, "text">,
+  run: Run,
+  approval: Approval,
+  { by, verdict, reason, digest }: Decision,
+): boolean {
+  const isSameApproval =
+    entry.run === run.key && entry.runId === runId(run) && entry.approval === approval.id;
+  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
+  return isSameApproval && isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
+}
+
+const endsDecision = (outcome: string): boolean =>
+  outcome.startsWith("void") || ["confirmed", "elsewhere", "unconfirmed"].includes(outcome);
+
+function voteFinding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
+  const where = `run ${run.key}, approval ${approval.id}`;
+  const words = `a stored decision (${where}) is not confirmed by the audit and was not sent: ${why}`;
+  return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };
+}

@@ -1,0 +1,153 @@
+// Someone who can write to the database, but has no key, can neither stop a denial nor lift a freeze through the rows of the audit.
+
+import { describe, expect, test } from "vitest";
+import { auditEntry } from "#src/audit/entry.ts";
+import { UserId } from "#src/domain/ids.ts";
+import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
+import { BY as DECIDER, decided } from "../make/receipts.ts";
+import { CHANNEL, TEAM } from "../make/run.ts";
+import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
+
+const MIN = 60_000;
+const BY = { team: TEAM, user: ADMIN, channel: CHANNEL };
+const SECOND_ADMIN = UserId("U0SECONDADMIN");
+
+/** What the service receives after this person decides. */
+async function sentAfter(bench: Bench, verdict: "approve" | "deny") {
+  const before = bench.agents.resolved.length;
+  await decided(bench, verdict);
+  await bench.clock.pass(5 * MIN);
+  return bench.agents.resolved.slice(before).map((each) => each.verdict);
+}
+
+const acknowledged = async (bench: Bench): Promise<void> => {
+  const { code } = (await bench.flow.queries.health(ADMIN)).audit;
+  if (code === null) throw new Error("nothing was found");
+  expect(await bench.flow.acknowledge(BY, code, "seen")).toMatchObject({ ok: true });
+};
+
+async function withDecision() {
+  const { bench, spoil } = await withFile();
+  await decided(bench);
+  await bench.clock.pass(3_000);
+  bench.policy = { ...bench.policy, freezers: { users: [SECOND_ADMIN], groups: [], channels: [] } };
+  return { bench, spoil };
+}
+
+describe.each(["frozen", "freeze-lifted", "tampering-found", "tampering-acknowledged"] as const)(
+  "a row of the audit that calls itself %s and is no entry",
+  (what) => {
+    test("is reported, and keeps no denial from leaving, nor the bot from starting again", async () => {
+      const { bench, spoil } = await withDecision();
+      spoil(...rowThatIsNoEntry(what));
+      await bench.clock.pass(MIN);
+      expect(await sentAfter(bench, "deny")).toEqual(["deny"]);
+      await bench.restart();
+      expect((await bench.flow.queries.health(ADMIN)).audit.open).toHaveLength(1);
+      expect(await sentAfter(bench, "deny")).toEqual(["deny"]);
+    });
+  },
+);
+
+test("a forged row is one finding for whoever finds it, and another once its content changes", async () => {
+  const { bench, spoil } = await withDecision();
+  spoil(...rowThatIsNoEntry("freeze-lifted"));
+  await bench.flow.freeze.look(BY);
+  await acknowledged(bench);
+  await bench.restart();
+  expect((await bench.flow.queries.health(ADMIN)).audit.open).toEqual([]);
+  spoil("update audit set entry = '{\"a\":1}' where entry = '{}'");
+  await bench.flow.freeze.look(BY);
+  expect((await bench.flow.queries.health(ADMIN)).audit.open).toHaveLength(1);
+});
+
+describe("a freeze", () => {
+  const frozen = { ok: false, error: { refusal: { type: "frozen" } } };
+
+  async function mayApprove(bench: Bench) {
+    const { click } = await bench.withCard();
+    return bench.flow.openForm.open(click, "approve");
+  }
+
+  test("whose entry is spoilt holds after a restart, until a person lifts it", async () => {
+    const { bench, spoil } = await withDecision();
+    expect(await bench.flow.freeze.freeze(BY, CHANNEL, "it loops")).toMatchObject({ ok: true });
+    spoil("update audit set entry = '{}' where what = 'frozen'");
+    await bench.restart();
+    await acknowledged(bench);
+    expect(await mayApprove(bench)).toMatchObject(frozen);
+    const lifted = await bench.flow.freeze.lift({ ...BY, user: SECOND_ADMIN }, null, "fixed");
+    expect(lifted).toMatchObject({ ok: true, value: { still: null } });
+    expect(await sentAfter(bench, "approve")).toEqual(["approve"]);
+    await bench.restart();
+    expect(await sentAfter(bench, "approve")).toEqual(["approve"]);
+  });
+
+  test("counts everywhere if its entry was changed to name another channel", async () => {
+    const { bench, spoil } = await withDecision();
+    expect(await bench.flow.freeze.freeze(BY, CHANNEL, "")).toMatchObject({ ok: true });
+    spoil(`update audit set entry = replace(entry, '${CHANNEL}', 'C0OTHER') where what = 'frozen'`);
+    await bench.restart();
+    await acknowledged(bench);
+    expect(await mayApprove(bench)).toMatchObject(frozen);
+  });
+
+  test("counts even if a row with a great number was put into the audit and removed again", async () => {
+    const { bench, spoil } = await withDecision();
+    spoil(...rowThatIsNoEntry("freeze-lifted"), "update audit set seq = 1000000 where entry = '{}'");
+    await bench.flow.freeze.look(BY);
+    spoil("delete from audit where seq = 1000000");
+    expect(await bench.flow.freeze.freeze(BY, CHANNEL, "")).toMatchObject({ ok: true });
+    await acknowledged(bench);
+    expect(await mayApprove(bench)).toMatchObject(frozen);
+  });
+
+  test("that a newer release wrote in a form of its own counts everywhere, and denials leave", async () => {
+    const bench = await createBench();
+    const facts = {
+      at: bench.clock.now(),
+      what: "frozen",
+      outcome: "x",
+      step: "a new word" as never,
+    } as const;
+    await bench.store.audit([auditEntry(null, facts)]);
+    await bench.flow.freeze.look(BY);
+    expect(await mayApprove(bench)).toMatchObject(frozen);
+    expect(await sentAfter(bench, "deny")).toEqual(["deny"]);
+    expect((await bench.flow.queries.health(ADMIN)).audit.open).toEqual([]);
+  });
+});
+
+test.for([
+  ["approve", []],
+  ["deny", ["deny"]],
+] as const)(
+  "while what other replicas wrote cannot be read, of a decision to %s leaves: %j",
+  async ([verdict, leaves]) => {
+    const bench = await createBench();
+    bench.store.numbersAfter = () => Promise.reject(failure("store_slow"));
+    expect(await sentAfter(bench, verdict)).toEqual(leaves);
+  },
+);
+
+test.for([
+  ["approve", []],
+  ["deny", ["deny"]],
+] as const)(
+  "while a row about the end of a decision to %s cannot be read, of that decision leaves: %j",
+  async ([verdict, leaves]) => {
+    const { bench, spoil } = await withDecision();
+    const before = bench.agents.resolved.length;
+    const { id, click } = await bench.withCard();
+    const opened = await bench.flow.openForm.open(click, verdict);
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    bench.agents.beforeLook = () => Promise.reject(failure("http_503"));
+    await bench.flow.submitDecision(DECIDER, opened.value.ticket.nonce, "go");
+    await bench.clock.pass(3_000);
+    const about = `run = '${(await bench.store.byRunId(id)) ?? ""}', approval = 'apr_1'`;
+    spoil(...rowThatIsNoEntry("settled"), `update audit set ${about} where entry = '{}'`);
+    bench.agents.beforeLook = () => Promise.resolve();
+    await bench.clock.pass(5 * MIN);
+    expect(bench.agents.resolved.slice(before).map((each) => each.verdict)).toEqual(leaves);
+  },
+);
