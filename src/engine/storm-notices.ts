@@ -3,8 +3,8 @@
 import type { ChannelId, RunKey } from "../domain/ids.ts";
 import { CALM_AT, isStorming, MAX_CARDS, waitingForCards } from "../domain/storm.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
-import type { EventLog } from "../ports.ts";
-import type { RunStore } from "../ports/store.ts";
+import { type EventLog, PortError } from "../ports.ts";
+import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
@@ -68,11 +68,13 @@ export function createStormNotices(deps: Deps): StormNotices {
     notedBeforeRead = null;
   }
 
+  const change = unlessUnreadable(deps.change, (key) => void runFacts.delete(key));
+
   async function pass(): Promise<void> {
     if (notedBeforeRead !== null) await readAll();
     const byChannel = Map.groupBy(runFacts.values(), ({ channel }) => channel);
     for (const channel of calmChecks.keys()) if (!byChannel.has(channel)) calmChecks.delete(channel);
-    for (const [channel, runs] of byChannel) await check(deps, calmChecks, channel, runs);
+    for (const [channel, runs] of byChannel) await check({ ...deps, change }, calmChecks, channel, runs);
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -90,6 +92,19 @@ export function createStormNotices(deps: Deps): StormNotices {
     forgetRun: (key) => void runFacts.delete(key),
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,
+  };
+}
+
+/** A run that cannot be read carries no notice, and must not keep other runs and other channels from one. */
+function unlessUnreadable(change: Change, forget: (key: RunKey) => void): Change {
+  return async (key, ...given) => {
+    try {
+      return await change(key, ...given);
+    } catch (error) {
+      if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
+      forget(key);
+      return null;
+    }
   };
 }
 

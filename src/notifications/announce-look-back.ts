@@ -97,13 +97,14 @@ export async function entriesOf(
 /**
  * Resolves to the number of the first entry at or after this moment. A binary search: except for the skew, entries are in order of time.
  */
-async function firstAfter(store: AuditLog, first: number, at: number): Promise<number> {
+async function firstAfter(store: Deps["store"], first: number, at: number): Promise<number> {
   let low = first;
-  let high = ((await store.auditHead())?.seq ?? first - 1) + 1;
+  let high = ((await store.auditEnd())?.seq ?? first - 1) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const entry = await store.auditEntry(middle);
-    if (entry !== null && entry.entry.at < at) low = middle + 1;
+    // The column, because an entry that cannot be read has a moment, too.
+    const [row] = await store.auditRows(middle - 1, 1);
+    if (row?.seq === middle && row.columns.at < at) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -96,7 +96,7 @@ function cursorIn(document: Json): Cursor | null {
 /** Sends the next batch. Resolves to null if there are no more entries. Rejects if the sink did not take them. */
 async function send(deps: StreamDeps, { to, seq, link }: Cursor): Promise<Cursor | null> {
   const { store, auditSink, metrics } = deps;
-  const head = (await store.auditHead())?.seq ?? 0;
+  const head = (await store.auditEnd())?.seq ?? 0;
   metrics.auditSinkLag(Math.max(head - seq, 0));
   const rows = await store.auditRows(seq, BATCH);
   const last = rows.at(-1);

@@ -1,15 +1,16 @@
 // When a channel gets the notice that many requests wait for their cards, and when the notice ends.
 
 import { expect, test } from "vitest";
+import { ChannelId, type RunKey } from "#src/domain/ids.ts";
 import { isStorming } from "#src/domain/storm.ts";
-import { type Bench, createBench } from "../make/bot.ts";
+import { ROW_UNREADABLE } from "#src/ports/store.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 /** Watches `many` runs and opens their threads. */
-async function followed(bench: Bench, many: number) {
+async function followed(bench: Bench, many: number, channel = CHANNEL) {
   const ids = Array.from({ length: many }, () => aRunId());
-  for (const id of ids)
-    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+  for (const id of ids) await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel }, id);
   await bench.clock.pass(3_000);
   return ids;
 }
@@ -32,8 +33,8 @@ const ask = (bench: Bench, ids: readonly ReturnType<typeof aRunId>[]): void => {
   for (const id of ids) bench.agents.pending.set(id, [`apr_${id}`]);
 };
 
-const carriers = async (bench: Bench) =>
-  (await bench.store.list({ channels: [CHANNEL], only: "all", limit: 1_000 })).filter(
+const carriers = async (bench: Bench, channel = CHANNEL) =>
+  (await bench.store.list({ channels: [channel], only: "all", limit: 1_000 })).filter(
     ({ storm }) => storm !== undefined,
   );
 
@@ -75,4 +76,23 @@ test("a restart adds no second notice, and ends the first", async () => {
   await bench.clock.pass(60_000);
   const after = await carriers(bench);
   expect(after.map((run) => [run.key, isStorming(run)])).toEqual([[before?.key, false]]);
+});
+
+test("a run that cannot be read keeps neither another run of its channel nor another channel from a notice", async () => {
+  const bench = await createBench();
+  const other = ChannelId("C0OTHER");
+  const [here, there] = [await followed(bench, 12), await followed(bench, 12, other)];
+  holdCards(bench);
+  const { load, save } = bench.store;
+  // The first run that is to carry a notice.
+  let spoilt: RunKey | null = null;
+  bench.store.load = (key) => (key === spoilt ? Promise.reject(failure(ROW_UNREADABLE)) : load(key));
+  bench.store.save = async (stored, next, facts) => {
+    if (next.storm !== undefined) spoilt ??= next.key;
+    return next.key === spoilt ? "lost" : save(stored, next, facts);
+  };
+  ask(bench, [...here, ...there]);
+  await bench.clock.pass(60_000);
+  expect(await carriers(bench)).toHaveLength(1);
+  expect(await carriers(bench, other)).toHaveLength(1);
 });

@@ -8,6 +8,7 @@ import { AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts"
 import { aPolicy } from "../make/policy.ts";
 import { anAuditEntry, aRun, NOON, TEAM } from "../make/run.ts";
 import { decided, sent } from "../make/receipts.ts";
+import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 /** NOON is a Friday. */
@@ -43,6 +44,15 @@ describe("the end of a week", () => {
     await reach(bench, MONDAY + DAY);
     expect(lookBacks(bench).map(({ to }) => to)).toEqual([AUDIT_CHANNEL]);
     expect(await lookBack(bench)).toMatchObject({ week: { from: MONDAY - 7 * DAY, to: MONDAY }, unused: [] });
+    await reach(bench, MONDAY + 7 * DAY);
+    expect(lookBacks(bench).map(({ facts }) => facts.lookBack?.week.to)).toEqual([MONDAY, MONDAY + 7 * DAY]);
+  });
+
+  test("is announced although a row that says so is no entry", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    await reach(bench, MONDAY);
+    spoil(...rowThatIsNoEntry("week-ended"));
     await reach(bench, MONDAY + 7 * DAY);
     expect(lookBacks(bench).map(({ facts }) => facts.lookBack?.week.to)).toEqual([MONDAY, MONDAY + 7 * DAY]);
   });

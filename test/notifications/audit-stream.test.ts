@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
@@ -105,6 +106,21 @@ test("each entry is one line with its number, its link and the link before, and 
   const text = readFileSync(copy(), "utf8");
   expect(text).not.toContain(SECRET_REASON);
   expect(text).not.toContain("the full request");
+});
+
+test("entries are sent although the newest one cannot be read", async () => {
+  await append(2);
+  const database = new DatabaseSync(join(folder, "bot.db"));
+  const triggers = database.prepare("select name from sqlite_master where type = 'trigger'").all();
+  for (const { name } of triggers) database.exec(`drop trigger ${String(name)}`);
+  database.exec("update audit set entry = '{}' where seq = 2");
+  database.close();
+  const { stop, pass } = streaming(toFile());
+  await vi.waitFor(async () => {
+    await pass();
+    expect(numbers(copied())).toEqual([1, 2]);
+  });
+  await stop();
 });
 
 test("a word typed into a refused command is not part of its line", async () => {

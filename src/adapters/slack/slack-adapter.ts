@@ -59,7 +59,7 @@ export type SlackOptions = {
   readonly clock: Clock;
   readonly metrics: Pick<Counters, "slackCall">;
   readonly documents: DocumentStore;
-  readonly auditLog: Pick<AuditLog, "auditHead">;
+  readonly auditLog: Pick<AuditLog, "auditEnd">;
   readonly digest: (text: string) => string;
   readonly nonce: () => string;
 };

@@ -31,7 +31,7 @@ import {
   yes,
 } from "./document-shape.ts";
 import { parsedAs, parsedJson } from "./run-row.ts";
-import { type AuditRow, inBatches, type Trx, Undo } from "./database.ts";
+import { type AuditRow, inBatches, type Trx } from "./database.ts";
 
 /** The greatest number that an entry can have. No program will ever write that many entries. */
 export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
@@ -53,20 +53,6 @@ export async function appendAudit(
   for (const batch of inBatches(rows)) await trx.insertInto("audit").values(batch).execute();
   await keepTexts(trx, entries);
   return rows;
-}
-
-/** Appends the entry unless one of its kind with the same or a later `until` exists. The lock lets only one of several writers add it. */
-export async function appendOnce(
-  trx: Trx,
-  entry: AuditEntry & { readonly until: number },
-  key: AuditKey,
-): Promise<"added" | Undo<"known">> {
-  await takeAuditLock(trx);
-  const same = trx.selectFrom("audit").select(["seq", "link", "entry"]).where("what", "=", entry.what);
-  const row = await same.where("seq", "<=", LAST_SEQ).orderBy("seq", "desc").limit(1).executeTakeFirst();
-  if (row !== undefined && (keptEntry(row).entry.until ?? 0) >= entry.until) return new Undo("known");
-  await appendAudit(trx, [entry], key);
-  return "added";
 }
 
 /** Tests whether a freeze was written after that entry. The lock keeps others from writing one until the end of the transaction. */

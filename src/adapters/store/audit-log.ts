@@ -3,12 +3,19 @@
 import { sql } from "kysely";
 import { askedColumn } from "../../domain/audit/verify-chain.ts";
 import { RunId } from "../../domain/ids.ts";
-import type { AuditEvidence, AuditLog, NotificationStore } from "../../ports/store.ts";
-import { appendAudit, appendOnce, chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
+import type { AuditEntry } from "../../audit/entry.ts";
+import { PortError } from "../../ports.ts";
+import {
+  type AuditEvidence,
+  type AuditLog,
+  type NotificationStore,
+  ROW_UNREADABLE,
+} from "../../ports/store.ts";
+import { appendAudit, chainedEntry, keptEntry, LAST_SEQ, newest, takeAuditLock } from "./append-audit.ts";
 import { linkOf } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
-import { type Database, read, write } from "./database.ts";
+import { type Database, read, type Trx, Undo, write } from "./database.ts";
 import type { Findings } from "./seals.ts";
 import { createNotifications } from "./stored-notifications.ts";
 
@@ -31,6 +38,35 @@ export function createAuditLog(
     auditOnce: (entry) => write(db, (trx) => appendOnce(trx, entry, key)),
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
   };
+}
+
+/** Appends the entry unless one of its kind with the same or a later `until` exists. The lock lets only one of several writers add it. */
+async function appendOnce(
+  trx: Trx,
+  entry: AuditEntry & { readonly until: number },
+  key: AuditKey,
+): Promise<"added" | Undo<"known">> {
+  await takeAuditLock(trx);
+  if ((await newestUntil(trx, entry.what, key)) >= entry.until) return new Undo("known");
+  await appendAudit(trx, [entry], key);
+  return "added";
+}
+
+/** The number of rows of one kind that are searched for one that this program wrote. */
+const MAX_TRIED = 20;
+
+/** Skips rows that are not proven or cannot be read, so that a forged row keeps no week from being recorded. */
+async function newestUntil(trx: Trx, what: AuditEntry["what"], key: AuditKey): Promise<number> {
+  const prove = createProof(trx, key);
+  const rows = trx.selectFrom("audit").select("seq").where("what", "=", what).where("seq", "<=", LAST_SEQ);
+  for (const { seq } of await rows.orderBy("seq", "desc").limit(MAX_TRIED).execute())
+    try {
+      const proven = await prove(seq);
+      if (proven.ok) return proven.kept.entry.until ?? 0;
+    } catch (error) {
+      if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
+    }
+  return 0;
 }
 
 type Reading = Omit<AuditLog, "audit" | "auditOnce" | "provenEntry">;

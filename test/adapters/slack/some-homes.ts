@@ -2,7 +2,6 @@
 
 import { createLiveHomes } from "#src/adapters/slack/live-homes.ts";
 import { EVERYTHING, SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
-import type { KeptEntry } from "#src/audit/entry.ts";
 import type { UserId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { createHandClock } from "../../make/clock.ts";
@@ -31,9 +30,9 @@ export function anAudit() {
   const audit = {
     seq: 1,
     isDown: false,
-    auditHead: async () => {
+    auditEnd: async () => {
       if (audit.isDown) throw new Error("the database does not answer");
-      return { seq: audit.seq } as KeptEntry;
+      return { seq: audit.seq, link: "" };
     },
   };
   return audit;
