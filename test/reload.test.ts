@@ -70,7 +70,7 @@ test("a policy and a key that come through pipes are read once, and stay in forc
 function aPipe(content: string): { readonly path: string; readonly folder: string } {
   const folder = mkdtempSync(join(tmpdir(), "countersign-pipe-"));
   const path = join(folder, "pipe");
-  execFileSync("mkfifo", [path]);
+  execFileSync("sh", ["-c", 'mkfifo "$0"', path]);
   const writer = spawn("sh", ["-c", 'printf %s "$CONTENT" > "$PIPE"'], {
     env: { ...process.env, CONTENT: content, PIPE: path },
   });
