@@ -150,7 +150,6 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const { key, guard } = createServiceGuard(ports, limits);
   const deps = { ...ports, agents: key.agents, watchdog: createWatchdog(ports.clock) };
   const integrity = createIntegrity(deps);
-  deps.freezes.onForged((finding) => integrity.found(finding));
   const sharedNews = createSharedNews({ ...deps, integrity, engine: () => engine });
   const checks = { catchUp: () => sharedNews.catchUp(), holdsLease: () => leaseKeeper.holdsLease() };
   const engine: RunEngine = createEngine({ ...deps, integrity, ...checks });

@@ -33,7 +33,7 @@ const SLOWEST_RETRY_MS = 30_000;
 
 type Deps = {
   readonly freezes: Freezes;
-  readonly integrity: Pick<Integrity, "catchUp" | "state">;
+  readonly integrity: Pick<Integrity, "catchUp" | "found" | "state">;
   /** Adopts the policy that another process has put into force. Resolves to true if the policy has changed. */
   readonly followPolicy: () => Promise<boolean>;
   readonly engine: () => Pick<RunEngine, "change" | "holdsShard">;
@@ -45,6 +45,7 @@ type Deps = {
 
 export function createSharedNews(deps: Deps): SharedNews {
   const { freezes, integrity } = deps;
+  freezes.onForged((finding) => integrity.found(finding));
   let isAlone = true;
   // The state that the cards show. A decision that is about to leave may call `catchUp` between two passes.
   let shownFreezes = freezes.now();

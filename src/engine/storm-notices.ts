@@ -68,13 +68,11 @@ export function createStormNotices(deps: Deps): StormNotices {
     notedBeforeRead = null;
   }
 
-  const change = unlessUnreadable(deps.change, (key) => void runFacts.delete(key));
-
   async function pass(): Promise<void> {
     if (notedBeforeRead !== null) await readAll();
     const byChannel = Map.groupBy(runFacts.values(), ({ channel }) => channel);
     for (const channel of calmChecks.keys()) if (!byChannel.has(channel)) calmChecks.delete(channel);
-    for (const [channel, runs] of byChannel) await check({ ...deps, change }, calmChecks, channel, runs);
+    for (const [channel, runs] of byChannel) await check(readable(deps, runFacts), calmChecks, channel, runs);
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -95,17 +93,18 @@ export function createStormNotices(deps: Deps): StormNotices {
   };
 }
 
-/** A run that cannot be read carries no notice, and must not keep other runs and other channels from one. */
-function unlessUnreadable(change: Change, forget: (key: RunKey) => void): Change {
-  return async (key, ...given) => {
+/** A run that cannot be read carries no notice, and must not keep other runs and other channels from one. So it is forgotten. */
+function readable(deps: Deps, runFacts: Map<RunKey, RunFacts>): Deps {
+  const change: Change = async (key, ...given) => {
     try {
-      return await change(key, ...given);
+      return await deps.change(key, ...given);
     } catch (error) {
       if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
-      forget(key);
+      runFacts.delete(key);
       return null;
     }
   };
+  return { ...deps, change };
 }
 
 async function check(

@@ -68,7 +68,11 @@ test("a policy that is adopted while an earlier one is being applied is applied,
   const applied: (string | null | undefined)[] = [];
   const shared = createSharedNews({
     freezes: createFreezes(store),
-    integrity: { catchUp: () => Promise.resolve(), state: () => ({ code: null }) as never },
+    integrity: {
+      catchUp: () => Promise.resolve(),
+      found: () => undefined,
+      state: () => ({ code: null }) as never,
+    },
     followPolicy: () => Promise.resolve(news.shift() ?? false),
     engine: () => ({
       holdsShard: () => true,

@@ -83,7 +83,8 @@ test("a run that cannot be read keeps neither another run of its channel nor ano
   const other = ChannelId("C0OTHER");
   const [here, there] = [await followed(bench, 12), await followed(bench, 12, other)];
   holdCards(bench);
-  const { load, save } = bench.store;
+  const { store } = bench;
+  const [load, save] = [store.load.bind(store), store.save.bind(store)];
   // The first run that is to carry a notice.
   let spoilt: RunKey | null = null;
   bench.store.load = (key) => (key === spoilt ? Promise.reject(failure(ROW_UNREADABLE)) : load(key));
