@@ -2,7 +2,7 @@
 // steps (as engine/effect-executor.ts does), so that anything may happen between any two of them. Not simulated: a chat.update that arrives
 // after a newer one (an accepted risk, corrected by the next change).
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
-import { isSettled } from "#src/domain/approval.ts";
+import { type Approval, isSettled } from "#src/domain/approval.ts";
 import type { Context } from "#src/domain/context.ts";
 import { expire } from "#src/domain/decide.ts";
 import { type Effect, effectKey, type Outcome } from "#src/domain/effect.ts";
@@ -13,6 +13,7 @@ import { isOutdated, observe } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { type Plan, reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
+import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import { applyFollowUp } from "#src/domain/follow-up-due.ts";
 import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
 import { aPolicy } from "../make/policy.ts";
@@ -200,7 +201,8 @@ export class SimulatedWorld {
   /**
    * The service asks for an approval. It reuses an id only when no decision for that id can still arrive, whether it was sent or is about
    * to be sent after its check: the interface lets a POST carry no condition. Nor does it reuse an id for the very content whose decision
-   * is still unsettled: our side could not tell the two requests apart.
+   * is still unsettled: our side could not tell the two requests apart. If reads lag behind for longer than we wait, an old one may still
+   * make a decision leave again that has taken effect, so an id is not reused before its decision is settled.
    */
   raise(id: ApprovalId, content: Json): void {
     const { run, service, sent, carried, now } = this;
@@ -211,13 +213,13 @@ export class SimulatedWorld {
         (stage === "looked" || stage === "marked"),
     );
     const late = sent.some((each) => this.#serviceId(each.approval) === id && each.arrivesBy > now);
-    const alike = run.approvals.some(
-      (each) =>
-        each.serviceId === id &&
-        !isSettled(each) &&
-        JSON.stringify(each.request.content) === JSON.stringify(content),
+    const lagsLong = this.#options.lagMs >= DECISION_LINGER_MS;
+    const isAlike = ({ request }: Approval): boolean =>
+      JSON.stringify(request.content) === JSON.stringify(content);
+    const unsettled = run.approvals.some(
+      (each) => each.serviceId === id && !isSettled(each) && (lagsLong || isAlike(each)),
     );
-    if (!service.isUsed(id) || !(leaving || late || alike)) service.raise(id, content, now);
+    if (!service.isUsed(id) || !(leaving || late || unsettled)) service.raise(id, content, now);
   }
 
   #nonce(): Nonce {
